@@ -1,4 +1,4 @@
-# The daily commands. `.ci/run` says the same things on a clean clone.
+# The daily commands. `.ci/run` runs the same checks on a clean clone.
 
 set shell := ["bash", "-euo", "pipefail", "-c"]
 set positional-arguments
@@ -10,11 +10,11 @@ default:
 # Everything a change must pass; the drift of openapi.json is one of the tests.
 check: format-check lint doc deny test
 
-# A running Lukasa with its own database; arguments go to `lukasa serve`.
+# Runs Lukasa with its own database; arguments are passed to `lukasa serve`.
 dev *args:
     @scripts/dev "$@"
 
-# The tests, with a database of their own; arguments go to nextest.
+# The tests, with their own database; arguments are passed to nextest.
 test *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo nextest run --workspace "$@"
 
@@ -46,7 +46,7 @@ deny:
 advisories:
     .ci/advisories
 
-# Prints openapi.json, docs/errors.md and what the clients have of them again from the code.
+# Generates openapi.json, docs/errors.md and the generated parts of the clients from the code.
 docs:
     cargo run -q --bin lukasa -- openapi > openapi.json
     cargo run -q --bin lukasa -- errors > docs/errors.md
@@ -57,11 +57,11 @@ docs:
 bless *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" INSTA_UPDATE=always cargo nextest run --workspace "$@"
 
-# Random histories of writes, compared with a plain model of what memory should hold.
+# Random histories of writes, compared with a simple reference model of the memory.
 histories count='10000': _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- histories --count "$1"
 
-# Kills the server in the middle of writes and looks for lost or half-done answers.
+# Kills the server in the middle of writes and looks for lost or partial writes.
 kills count='1000': _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- kills --count "$1"
 
@@ -69,7 +69,7 @@ kills count='1000': _server
 nodes *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- nodes "$@"
 
-# Measures latency and throughput under load; arguments go to the eval.
+# Measures latency and throughput under load; arguments are passed to the eval.
 load *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- load "$@"
 
@@ -85,11 +85,11 @@ hostile *args:
 hostile-writes *args: _server
     cargo run --profile fast -p lukasa-evals -- hostile-writes "$@"
 
-# Lukasa's own words come back in conversations; nothing is learned from them.
+# Lukasa's own context blocks occur in conversations; nothing is learned from them.
 relearn *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- relearn "$@"
 
-# What the screens for secrets, sensitive matters and orders catch and let through.
+# What the screens for secrets, sensitive content and instructions detect and miss.
 screens *args:
     cargo run --profile fast -p lukasa-evals -- screens "$@"
 
@@ -97,15 +97,15 @@ screens *args:
 extraction *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- extraction "$@"
 
-# Random histories of learning, deleting and undoing; what is gone is gone from everything.
+# Random histories of learning, deleting and undoing; removed data is removed everywhere.
 reversible *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- reversible "$@"
 
-# Nights: with --hostile under a model that lies, else what a night costs.
+# Consolidation runs: with --hostile under a lying model, else what a run costs.
 nights *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- nights "$@"
 
-# Markdown vaults of generated people, edited, synced, wiped and brought back.
+# Markdown vaults of generated users, edited, synced, wiped and restored.
 vault *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- vault "$@"
 
@@ -113,7 +113,7 @@ vault *args:
 fuzz-vault *args:
     cargo run --profile fast -p lukasa-evals -- fuzz-vault "$@"
 
-# Erases people under load and kills, and searches every file for their words.
+# Erases users under load and kills, and searches every file for their words.
 erasure *args: _server
     cargo run --profile fast -p lukasa-evals -- erasure "$@"
 
@@ -131,12 +131,12 @@ clients: _server
 web *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" LUKASA_BIN="$(just _binary)" web/run-tests "$@"
 
-# Checks deploy/, the workflows, and that everything fetched is pinned.
+# Checks deploy/, the workflows, and that every download is pinned.
 deploy:
     scripts/check-supply-chain
     deploy/check
 
-# What a newcomer does, timed: a first memory, and two assistants connected and taken back.
+# The first steps of a new user, timed: a first memory, and two assistants connected and disconnected.
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
     scripts/journeys/connect "$(just _binary)"
@@ -150,7 +150,7 @@ cost *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" LUKASA_KEY_RATE=0 LUKASA_USER_RATE=0 LUKASA_TENANT_RATE=0 \
       LUKASA_IP_RATE=0 scripts/two-servers "$(just _binary)" scripts/request-cost "$@"
 
-# What others notice of one user's or tenant's overload.
+# The effect of one user's or tenant's overload on others.
 overload *args: _server
     cargo run --profile fast -p lukasa-evals -- overload "$@"
 
@@ -165,7 +165,7 @@ recall *args: _server
 freeze *args: _server
     cargo run --profile fast -p lukasa-evals -- freeze "$@"
 
-# Measures how much of what was said is found again; arguments go to the eval.
+# Measures the recall of past turns and memories; arguments are passed to the eval.
 retrieval *args: _server
     cargo run --profile fast -p lukasa-evals -- retrieval "$@"
 

@@ -59,10 +59,11 @@ def networks_are_closed(compose: Json) -> Iterator[str]:
         closed = all((compose["networks"][network] or {}).get("internal") for network in service["networks"])
         if name != "lukasa" and not closed:
             yield f"{name} can reach the internet"
-        yield from (f"{name} publishes {port}" for port in service.get("ports", []) if not port.startswith("127.0.0.1:"))
+        public = [port for port in service.get("ports", []) if not port.startswith("127.0.0.1:")]
+        yield from (f"{name} publishes {port}" for port in public)
 
 
-def the_journal_is_kept_and_the_drain_waited_for(compose: Json) -> Iterator[str]:
+def journal_is_on_a_volume_and_drain_fits(compose: Json) -> Iterator[str]:
     server = compose["services"]["lukasa"]
     folder = server["environment"].get("LUKASA_ERASURE_JOURNAL", "").rsplit("/", 1)[0]
     if not folder or f"files:{folder}" not in server["volumes"]:
@@ -144,7 +145,8 @@ def pods_have_network_policies(documents: list[Json]) -> Iterator[str]:
     policies = of_kind(documents, "NetworkPolicy")
     for kind, pod in pods(documents):
         labels = pod["metadata"]["labels"].items()
-        matching = [policy["spec"] for policy in policies if policy["spec"]["podSelector"]["matchLabels"].items() <= labels]
+        specs = [policy["spec"] for policy in policies]
+        matching = [spec for spec in specs if spec["podSelector"]["matchLabels"].items() <= labels]
         if not any(set(policy["policyTypes"]) == {"Ingress", "Egress"} for policy in matching):
             yield f"{kind} has no network policy"
         for policy in matching:
@@ -162,7 +164,7 @@ COMPOSE: list[Callable[[Json], Iterator[str]]] = [
     services_are_confined,
     logins_are_separate,
     networks_are_closed,
-    the_journal_is_kept_and_the_drain_waited_for,
+    journal_is_on_a_volume_and_drain_fits,
 ]
 CHART: list[Callable[[list[Json]], Iterator[str]]] = [
     pods_are_confined,
@@ -214,7 +216,7 @@ PLANTED: dict[Callable[..., Iterator[str]], list[Callable[[Json], None]]] = {
         put("networks", "database", {}),
         put("services", "lukasa", "ports", ["7777:7777"]),
     ],
-    the_journal_is_kept_and_the_drain_waited_for: [
+    journal_is_on_a_volume_and_drain_fits: [
         put("services", "lukasa", "environment", "LUKASA_ERASURE_JOURNAL", None),
         put("services", "lukasa", "volumes", []),
         put("services", "lukasa", "stop_grace_period", "30s"),

@@ -1,15 +1,15 @@
 import { defineConfig } from "@playwright/test";
 
-/** A real browser against the real server; `run-tests` starts the server and says where it is. */
+/** A real browser against the real server; `run-tests` starts the server and sets its URL. */
 export default defineConfig({
-  // The pictures of the documentation are taken only when they are asked for.
+  // The screenshots of the documentation are taken only on request.
   testDir: process.env.LUKASA_TOUR ? "test/tour" : "test/specs",
   outputDir: process.env.LUKASA_TEST_OUTPUT ?? "test-results",
   workers: Number(process.env.LUKASA_WORKERS ?? 2),
   timeout: 30_000,
   expect: { timeout: 7_000 },
   forbidOnly: true,
-  // A browser on a busy machine is late now and then; that is reported, and what is late twice fails.
+  // A browser on a busy machine is sometimes late: that is reported as flaky, and a second failure counts.
   retries: 1,
   reporter: [["list"]],
   use: {

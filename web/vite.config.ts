@@ -3,7 +3,7 @@ import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-// Where the API is while the console is being worked on; in a release both are one server.
+// The API server for `npm run dev`; in a release it serves the console itself.
 const server = process.env.LUKASA_URL ?? "http://127.0.0.1:7777";
 const api = ["/api", "/v1", "/mcp", "/mem0", "/healthz", "/readyz", "/openapi.json", "/receipts"];
 
@@ -18,7 +18,7 @@ export default defineConfig({
   },
   build: {
     target: "es2023",
-    // Everything is a file of its own: the content security policy allows nothing inline.
+    // Assets are separate files: the content security policy allows nothing inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-/** A real browser, a host page on an origin of its own, and the real server; `run-tests` starts that. */
+/** A real browser, a host page on another origin, and the real server, which `run-tests` starts. */
 export default defineConfig({
   testDir: "test",
   outputDir: process.env.LUKASA_TEST_OUTPUT ?? "test-results",

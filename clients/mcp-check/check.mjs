@@ -1,5 +1,5 @@
-// Every client of the table below lists the tools, calls each of them, reads the resources and takes
-// the prompt. A line that fails makes the whole check fail.
+// Every client lists the tools, calls each of them, reads the resources and gets the prompt. A failed line
+// fails the whole check.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -22,15 +22,15 @@ let failed = 0;
 async function check(name, work) {
   const began = performance.now();
   try {
-    const told = await work();
-    console.log(`ok      ${name}${told ? `: ${told}` : ''} (${Math.round(performance.now() - began)} ms)`);
+    const note = await work();
+    console.log(`ok      ${name}${note ? `: ${note}` : ''} (${Math.round(performance.now() - began)} ms)`);
   } catch (error) {
     failed += 1;
     console.log(`FAILED  ${name}\n        ${String(error?.stack ?? error).replaceAll('\n', '\n        ')}`);
   }
 }
 
-/** What a tool answers, which must be as its schema says: the clients themselves check that. */
+/** Calls a tool. The clients themselves validate the result against its schema. */
 async function call(client, name, args) {
   const result = await client.callTool({ name, arguments: args });
   assert.ok(!result.isError, `${name}: ${result.content?.[0]?.text}`);
@@ -38,8 +38,8 @@ async function call(client, name, args) {
   return { ...result.structuredContent, text: result.content[0].text };
 }
 
-/** Lists and calls everything there is, as an assistant would in one chat. */
-async function everything(client) {
+/** Lists and calls everything, as an assistant would in one chat. */
+async function checkEverything(client) {
   const called = new Set();
   const ask = async (name, args) => {
     called.add(name);
@@ -61,12 +61,16 @@ async function everything(client) {
   assert.match(tea.event.undo.href, /^\/api\/operations\/op_\w+\/undo$/);
   const again = await ask('save_memory', { content: 'Likes green tea', category: 'style' });
   assert.equal(again.event.type, 'memory.unchanged');
-  const train = await ask('save_memory', { content: 'Takes the night train', detail: 'Berth by the window', domain: 'travel' });
+  const train = await ask('save_memory', {
+    content: 'Takes the night train',
+    detail: 'Berth by the window',
+    domain: 'travel',
+  });
   const updated = await ask('update_memory', { id: tea.memory.id, content: 'Likes black tea' });
   assert.equal(updated.memory.content, 'Likes black tea');
   called.add('confirm_memory');
   const confirmed = await client.callTool({ name: 'confirm_memory', arguments: { id: 'black tea' } });
-  assert.ok(confirmed.isError && /Only the user/.test(confirmed.content[0].text), 'a model confirms nothing');
+  assert.ok(confirmed.isError && /Only the user/.test(confirmed.content[0].text), 'a model cannot confirm');
   const linked = await ask('link_memories', { from_id: tea.memory.id, to_id: train.memory.id });
   assert.equal(linked.event.type, 'memory.linked');
   const listed = await ask('list_memories', {});
@@ -84,10 +88,10 @@ async function everything(client) {
   assert.equal(forgotten.event.type, 'memory.forgotten');
   assert.deepEqual([...called].sort(), [...TOOLS].sort(), 'every tool was called');
 
-  const taught = await client.callTool({ name: 'save_preference', arguments: { text: 'Reads at night' } });
-  assert.ok(!taught.isError, 'a name of another memory is understood');
+  const renamed = await client.callTool({ name: 'save_preference', arguments: { text: 'Reads at night' } });
+  assert.ok(!renamed.isError, 'a tool name of another memory server is accepted');
   const missing = await client.callTool({ name: 'forget_memory', arguments: { id: 'no such thing' } });
-  assert.ok(missing.isError && /list_memories/.test(missing.content[0].text), 'it says what to do');
+  assert.ok(missing.isError && /list_memories/.test(missing.content[0].text), 'the error names the next step');
 
   const { resources } = await client.listResources();
   assert.deepEqual(resources.slice(0, 2).map((resource) => resource.uri), ['lukasa://block', 'lukasa://profile']);
@@ -101,26 +105,26 @@ async function everything(client) {
   return bytes;
 }
 
-/** A proposal and a shut domain, settled by the person through the client. */
-async function asking(client, questions, answer) {
+/** A proposal and a domain that is off, answered by the user through elicitation. */
+async function checkElicitation(client, questions, answer) {
   answer('accept');
   const agreed = await call(client, 'propose_memory', { content: `Reads at night ${mark}` });
-  assert.equal(agreed.memory.status, 'active', 'a yes makes it active');
+  assert.equal(agreed.memory.status, 'active', 'acceptance makes it active');
   assert.match(questions.at(-1), /Remember this\? Reads at night/);
   answer('decline');
   const declined = await call(client, 'propose_memory', { content: `Sings ${mark}` });
   assert.equal(declined.event.type, 'memory.rejected');
   answer('cancel');
   const left = await call(client, 'propose_memory', { content: `Dreams ${mark}` });
-  assert.equal(left.memory.status, 'proposed', 'it waits');
+  assert.equal(left.memory.status, 'proposed', 'it stays a proposal');
   answer('decline');
   const health = { content: `Has asthma ${mark}`, domain: 'health' };
   const shut = await client.callTool({ name: 'save_memory', arguments: health });
   assert.ok(shut.isError && shut.structuredContent.error.code === 'opt_in_needed');
   assert.match(questions.at(-1), /^Remember health information\?/);
   answer('accept');
-  const kept = await call(client, 'save_memory', health);
-  assert.equal(kept.memory.domain, 'health');
+  const saved = await call(client, 'save_memory', health);
+  assert.equal(saved.memory.domain, 'health');
   return `${questions.length} questions`;
 }
 
@@ -136,18 +140,18 @@ for (const [what, connect] of [['newer', newer], ['older', older]]) {
       const user = `${what}-${version}-${transport}-${mark}`;
       await check(`${what} client, ${version}, ${transport}: every tool`, async () => {
         const { client, spoke } = await connect({ transport, url: keys, key, user, version });
-        bytes = await everything(client);
+        bytes = await checkEverything(client);
         await client.close();
         return `spoke ${spoke}`;
       });
       if (version === 'auto') continue;
-      await check(`${what} client, ${version}, ${transport}: the person is asked`, async () => {
+      await check(`${what} client, ${version}, ${transport}: elicitation`, async () => {
         const { client, questions, answer } = await connect({
           transport, url: local, user: `asked-${user}`, version, elicits: true,
         });
-        const told = await asking(client, questions, answer);
+        const note = await checkElicitation(client, questions, answer);
         await client.close();
-        return told;
+        return note;
       });
     }
   }
@@ -168,19 +172,19 @@ for (const version of ['2025-06-18', '2025-03-26']) {
     const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'plain', version: '1' } };
     const opened = await post({ id: 1, method: 'initialize', params });
     assert.equal(opened.result.protocolVersion, version);
-    const says = { 'mcp-protocol-version': version };
-    await post({ method: 'notifications/initialized' }, says);
-    const { result } = await post({ id: 2, method: 'tools/list' }, says);
+    const versionHeader = { 'mcp-protocol-version': version };
+    await post({ method: 'notifications/initialized' }, versionHeader);
+    const { result } = await post({ id: 2, method: 'tools/list' }, versionHeader);
     assert.deepEqual(result.tools.map((tool) => tool.name), TOOLS);
     for (const name of TOOLS) {
       const args = { content: 'Likes tea', id: 'tea', from_id: 'tea', to_id: 'x', query: 'tea' };
-      const answer = await post({ id: 3, method: 'tools/call', params: { name, arguments: args } }, says);
+      const answer = await post({ id: 3, method: 'tools/call', params: { name, arguments: args } }, versionHeader);
       assert.ok(answer.result?.content?.[0]?.text, `${name} answers`);
     }
   });
 }
 
-await check('a key that may only read lists and calls only what reads', async () => {
+await check('read-only key lists and calls only reading tools', async () => {
   const user = `reader-${mark}`;
   const { client } = await newer({ transport: 'http', url: keys, key: reader, user, version: '2026-07-28' });
   const { tools } = await client.listTools();
@@ -190,7 +194,7 @@ await check('a key that may only read lists and calls only what reads', async ()
   await client.close();
 });
 
-await check('without a key nobody comes in, and is told where to ask', async () => {
+await check('request without a key gets 401 with resource metadata', async () => {
   const answer = await fetch(`${keys}/mcp`, { method: 'POST', body: '{}' });
   assert.equal(answer.status, 401);
   const [, where] = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate'));
@@ -198,7 +202,7 @@ await check('without a key nobody comes in, and is told where to ask', async () 
   assert.equal(metadata.resource, `${keys}/mcp`);
 });
 
-await check('a bridge without a server says so', async () => {
+await check('bridge without a server reports it', async () => {
   const line = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`;
   const bridge = run(lukasa, ['mcp', '--url', 'http://127.0.0.1:1']);
   bridge.child.stdin.end(line);
@@ -210,14 +214,22 @@ await check('a bridge without a server says so', async () => {
 
 const inspector = ['--no-warnings', new URL('node_modules/.bin/mcp-inspector', import.meta.url).pathname, '--cli'];
 for (const [transport, target] of [
-  ['http', [`${keys}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${key}`, '--header', `X-Lukasa-User: inspector-${mark}`]],
-  ['stdio', [lukasa, 'mcp', '-e', `LUKASA_URL=${keys}`, '-e', `LUKASA_KEY=${key}`, '-e', `LUKASA_USER=inspector-${mark}`]],
+  ['http', [
+    `${keys}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${key}`,
+    '--header', `X-Lukasa-User: inspector-${mark}`,
+  ]],
+  ['stdio', [
+    lukasa, 'mcp', '-e', `LUKASA_URL=${keys}`, '-e', `LUKASA_KEY=${key}`,
+    '-e', `LUKASA_USER=inspector-${mark}`,
+  ]],
 ]) {
-  await check(`the inspector's command line, ${transport}`, async () => {
+  await check(`inspector CLI, ${transport}`, async () => {
     const ask = async (...args) => JSON.parse((await run(process.execPath, [...inspector, ...target, ...args])).stdout);
     const { tools } = await ask('--method', 'tools/list');
     assert.deepEqual(tools.map((tool) => tool.name), TOOLS);
-    const saved = await ask('--method', 'tools/call', '--tool-name', 'save_memory', '--tool-arg', 'content=Likes inspectors');
+    const saved = await ask(
+      '--method', 'tools/call', '--tool-name', 'save_memory', '--tool-arg', 'content=Likes inspectors',
+    );
     assert.equal(saved.structuredContent.memory.content, 'Likes inspectors');
   });
 }

@@ -1,5 +1,4 @@
-// The official clients: the one of the newer protocol, and the one of the older that most assistants
-// still have.
+// The official clients: of the newer protocol, and of the older one that most assistants still use.
 
 import { Client as Newer, StreamableHTTPClientTransport as NewerHttp } from '@modelcontextprotocol/client';
 import { StdioClientTransport as NewerStdio } from '@modelcontextprotocol/client/stdio';
@@ -19,8 +18,8 @@ function transportOf(Http, Stdio, { transport, url, key, user }) {
   return new Stdio({ command: process.env.LUKASA, args: ['mcp'], env, stderr: 'inherit' });
 }
 
-/** A person who answers every question alike, and remembers what they were asked. */
-function person() {
+/** A scripted user who gives the same answer to every question, and records the questions. */
+function scriptedUser() {
   const questions = [];
   let action = 'accept';
   const handle = ({ params }) => {
@@ -34,7 +33,7 @@ export async function newer(options) {
   const mode = options.version === 'auto' ? 'auto' : { pin: options.version };
   const capabilities = options.elicits ? { elicitation: { form: {} } } : {};
   const client = new Newer(info, { capabilities, versionNegotiation: { mode } });
-  const { questions, handle, answer } = person();
+  const { questions, handle, answer } = scriptedUser();
   if (options.elicits) client.setRequestHandler('elicitation/create', handle);
   await client.connect(transportOf(NewerHttp, NewerStdio, options));
   return { client, questions, answer, spoke: client.getNegotiatedProtocolVersion?.() ?? options.version };
@@ -44,7 +43,7 @@ newer.versions = ['2026-07-28', 'auto'];
 export async function older(options) {
   const capabilities = options.elicits ? { elicitation: {} } : {};
   const client = new Older(info, { capabilities });
-  const { questions, handle, answer } = person();
+  const { questions, handle, answer } = scriptedUser();
   if (options.elicits) client.setRequestHandler(ElicitRequestSchema, handle);
   const transport = transportOf(OlderHttp, OlderStdio, options);
   let spoke;

@@ -1,4 +1,4 @@
-// Two real servers on free ports: one that asks for a key, one for the person whose machine it is.
+// Starts real servers on free ports: one that requires keys, one in local mode.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -18,7 +18,7 @@ export async function serve(auth) {
     log.push(line);
     const found = /address=(\S+)/.exec(line);
     if (found) {
-      // What it goes on to say is let go, so that it never waits for a reader.
+      // Discard further output, so that the server never blocks on a full pipe.
       child.stderr.resume();
       return `http://${found[1]}`;
     }

@@ -3,8 +3,8 @@
 # volume is empty; run against a database that has the roles, it changes only their passwords.
 #
 #   lukasa_owner   login; owns the database and its tables; runs `lukasa migrate` and `lukasa scrub`
-#   lukasa_login   login of the server; may do nothing but take on lukasa_serve
-#   lukasa_serve   no login; serves requests, held by row-level security
+#   lukasa_login   login of the server; may only assume the role lukasa_serve
+#   lukasa_serve   no login; serves requests, restricted by row-level security
 #
 # Afterwards the superuser has no password, so it can log in through the container's socket only.
 #
@@ -27,14 +27,14 @@ select format('create role %I nologin', name)
   from unnest(array['lukasa_serve', 'lukasa_owner', 'lukasa_login']) name
  where not exists (select from pg_roles where rolname = name) \gexec
 alter role lukasa_serve nologin nosuperuser nobypassrls nocreatedb nocreaterole noreplication;
--- The first migration creates lukasa_serve or finds it there, for which PostgreSQL wants createrole. It
--- gives no power over roles that lukasa_owner has not created.
+-- The first migration creates lukasa_serve if it does not exist, for which PostgreSQL requires createrole.
+-- It gives no rights over roles that lukasa_owner has not created.
 alter role lukasa_owner login nosuperuser nobypassrls nocreatedb createrole noreplication
   password :'owner_password';
 alter role lukasa_login login nosuperuser nobypassrls nocreatedb nocreaterole noreplication
   password :'login_password';
 grant lukasa_serve to lukasa_owner;
--- The server takes the role on when it connects; its login has no right of its own.
+-- The server assumes the role when it connects; its login itself has no rights.
 grant lukasa_serve to lukasa_login with inherit false, set true;
 
 alter database :"database" owner to lukasa_owner;

@@ -1,6 +1,6 @@
-//! Export archives as anybody could write them: the files of real exports are mutated, packed with a
-//! manifest that fits them, opened and imported. An archive is imported or refused as invalid; it may
-//! not fail inside the server, take longer than a few seconds, or break what is asked afterwards.
+//! Fuzzes the import of export archives: files of real exports are mutated, packed with a matching
+//! manifest, opened and imported. An archive is imported or refused as invalid; it may not fail
+//! inside the server, take longer than a few seconds, or break later queries.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _, Write as _};
@@ -10,12 +10,12 @@ use anyhow::{Context as _, Result, bail, ensure};
 use lukasa_core::archive::{FileSum, MANIFEST, Manifest};
 use lukasa_core::import::Format;
 use lukasa_core::{Caller, NewTurn, Role};
-use lukasa_engine::context::Ask;
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
-use lukasa_engine::moving::{Importing, Source};
+use lukasa_engine::moving::{ImportOptions, ImportSource};
 use lukasa_engine::{Error, Request};
 use lukasa_models::scripted::ScriptedChat;
-use lukasa_server::archive::{Opened, hex, pack};
+use lukasa_server::archive::{CheckedArchive, hex, pack};
 use rand::rngs::StdRng;
 use rand::seq::IteratorRandom as _;
 use rand::{Rng as _, SeedableRng as _};
@@ -23,9 +23,9 @@ use sha2::{Digest as _, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::learning::room::{Cast, Room};
+use crate::learning::fixture::{EvalModels, LearningFixture};
 use crate::mutation::{Watchdog, mutate_lines};
-use crate::vault::people;
+use crate::vault::generate;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -38,18 +38,20 @@ pub struct Args {
     pub plant: bool,
 }
 
-/// How long one archive may take.
+/// Time limit for one archive.
 const LIMIT: Duration = Duration::from_secs(10);
-/// After so many archives the user they go to is a new one.
+/// Number of archives imported for one user before a new user is taken.
 const ARCHIVES_PER_USER: u64 = 20;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
 pub async fn run(args: Args) -> Result<()> {
-    let cast =
-        Cast { chat: std::sync::Arc::new(ScriptedChat::saying(|_| "{}".into())), embedder: None };
-    let room = Room::open(cast, args.seed).await?;
-    let files = exported(&room, args.seed).await?;
+    let models = EvalModels {
+        chat: std::sync::Arc::new(ScriptedChat::saying(|_| "{}".into())),
+        embedder: None,
+    };
+    let fixture = LearningFixture::open(models, args.seed).await?;
+    let files = exported(&fixture, args.seed).await?;
     let watchdog = Watchdog::start(LIMIT, args.seed);
     let started = Instant::now();
     let (mut rounds, mut malformed, mut invalid, mut imported) = (0_u64, 0_u64, 0_u64, 0_u64);
@@ -57,8 +59,8 @@ pub async fn run(args: Args) -> Result<()> {
         watchdog.round(rounds);
         let mut rng = StdRng::seed_from_u64(args.seed.wrapping_mul(1_000_003) ^ rounds);
         let bytes = pack_again(&mutated(&files, &mut rng), &mut rng)?;
-        let caller = room.human(&format!("u{}", rounds / ARCHIVES_PER_USER));
-        match bring(&room, &caller, bytes, rounds).await {
+        let caller = fixture.human(&format!("u{}", rounds / ARCHIVES_PER_USER));
+        match import_mutated(&fixture, &caller, bytes, rounds).await {
             Ok(None) => malformed += 1,
             Ok(Some(false)) => invalid += 1,
             Ok(Some(true)) => imported += 1,
@@ -83,26 +85,29 @@ pub async fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// A user with some of everything, exported.
-async fn exported(room: &Room, seed: u64) -> Result<Files> {
+/// Exports a user with data of every kind.
+async fn exported(fixture: &LearningFixture, seed: u64) -> Result<Files> {
     let mut rng = StdRng::seed_from_u64(seed);
-    let alice = room.human("alice");
+    let alice = fixture.human("alice");
     let mut saved = Vec::new();
     for number in 0..8 {
-        let new = NewMemory { claim: people::claim(&mut rng, number), ..NewMemory::saying("x") };
-        let Ok(outcome) = room.engine.save(&room.request(&alice), new).await else { continue };
+        let new = NewMemory { claim: generate::claim(&mut rng, number), ..NewMemory::saying("x") };
+        let Ok(outcome) = fixture.engine.save(&fixture.request(&alice), new).await else {
+            continue;
+        };
         saved.extend(outcome.memories.iter().map(|memory| memory.version.fact));
     }
     for pair in saved.windows(2).take(3) {
         let (from, to) = (Target::Id(pair[0]), Target::Id(pair[1]));
-        room.engine.link(&room.request(&alice), &from, &to, "relates_to").await?;
+        fixture.engine.link(&fixture.request(&alice), &from, &to, "relates_to").await?;
     }
     for chat in 0..3 {
-        let turns = (0..4).map(|_| NewTurn::saying(Role::User, &people::words(&mut rng))).collect();
-        let request = room.request(&alice);
-        room.engine.append_turns(&request, &format!("chat {chat}"), turns).await?;
+        let turns =
+            (0..4).map(|_| NewTurn::saying(Role::User, &generate::words(&mut rng))).collect();
+        let request = fixture.request(&alice);
+        fixture.engine.append_turns(&request, &format!("chat {chat}"), turns).await?;
     }
-    let file = pack(&room.engine, &alice, room.moment().now).await?;
+    let file = pack(&fixture.engine, &alice, fixture.moment().now).await?;
     let mut zip = ZipArchive::new(file)?;
     let mut files = Files::new();
     for index in 0..zip.len() {
@@ -112,11 +117,11 @@ async fn exported(room: &Room, seed: u64) -> Result<Files> {
         file.read_to_end(&mut bytes)?;
         files.insert(name, bytes);
     }
-    // An episode needs a chat model; this is what one leaves.
+    // Episodes need a chat model, so one is written by hand.
     let session = "chat 0";
-    let at = room.moment().now;
+    let at = fixture.moment().now;
     let mut ids = lukasa_core::Ids::new(at, [9; 16]);
-    let mut episode = people::episode(&mut rng, &mut ids, at);
+    let mut episode = generate::episode(&mut rng, &mut ids, at);
     episode.session = session.to_owned();
     (episode.first_turn, episode.last_turn) = (1, 4);
     let line = serde_json::to_string(&episode)? + "\n";
@@ -126,7 +131,7 @@ async fn exported(room: &Room, seed: u64) -> Result<Files> {
 
 fn mutated(files: &Files, rng: &mut StdRng) -> Files {
     let mut files = files.clone();
-    // Some stay as they are, so that the target sees imports that succeed.
+    // Some stay unchanged, so that some imports succeed.
     for _ in 0..rng.random_range(0..3) {
         let lines = files.iter_mut().filter(|(name, _)| name.contains(".json"));
         let Some((name, bytes)) = lines.choose(rng) else { continue };
@@ -144,7 +149,7 @@ fn mutated(files: &Files, rng: &mut StdRng) -> Files {
     files
 }
 
-/// A ZIP of the files, its manifest made to fit; now and then a few of its bytes are changed.
+/// Packs the files with a matching manifest into a ZIP; now and then changes a few of its bytes.
 fn pack_again(files: &Files, rng: &mut StdRng) -> Result<Vec<u8>> {
     let manifest = files.get(MANIFEST).context("a manifest")?;
     let mut manifest: Manifest = serde_json::from_slice(manifest)?;
@@ -173,23 +178,32 @@ fn pack_again(files: &Files, rng: &mut StdRng) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens and imports an archive, then asks something. `None` if it could not be opened, else whether it
-/// was imported. Any other failure is an error.
-async fn bring(room: &Room, caller: &Caller, bytes: Vec<u8>, round: u64) -> Result<Option<bool>> {
-    let opened = Opened::check(Cursor::new(bytes), lukasa_server::archive::UNPACKED_BYTES)
-        .and_then(Opened::unpack);
+/// Opens and imports an archive, then runs a query. Returns `None` if it could not be opened, else
+/// whether it was imported. Any other failure is an error.
+async fn import_mutated(
+    fixture: &LearningFixture,
+    caller: &Caller,
+    bytes: Vec<u8>,
+    round: u64,
+) -> Result<Option<bool>> {
+    let opened =
+        CheckedArchive::check(Cursor::new(bytes), lukasa_server::archive::MAX_UNPACKED_BYTES)
+            .and_then(CheckedArchive::unpack);
     let Ok(archive) = opened else { return Ok(None) };
     let (digest, name) = (format!("round {round}"), "fuzz".to_owned());
-    let source = Source { format: Format::Lukasa, digest, name };
-    let request = Request::new(caller.clone(), room.moment());
-    // Every other one is trusted, so that both ways are tried.
-    let how = Importing { dry_run: false, trust: round.is_multiple_of(2) };
-    match room.engine.import_archive(&request, &source, archive, how).await {
+    let source = ImportSource { format: Format::Lukasa, digest, name };
+    let request = Request::new(caller.clone(), fixture.moment());
+    // Every other one is trusted, so that both paths are tried.
+    let how = ImportOptions { dry_run: false, trust: round.is_multiple_of(2) };
+    match fixture.engine.import_archive(&request, &source, archive, how).await {
         Ok(_) => {}
         Err(Error::Invalid(_) | Error::Refused(_)) => return Ok(Some(false)),
         Err(error) => bail!("the import failed with {}: {error}", error.code()),
     }
-    let asked = room.engine.retrieve(caller, &Ask::about("tea in Lisbon"), room.moment()).await;
-    asked.context("after the import nothing can be asked")?;
+    let asked = fixture
+        .engine
+        .retrieve(caller, &ContextRequest::about("tea in Lisbon"), fixture.moment())
+        .await;
+    asked.context("the query after the import failed")?;
     Ok(Some(true))
 }

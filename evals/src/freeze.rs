@@ -1,5 +1,5 @@
 //! The frozen baseline: byte for byte the same within a session whatever is written meanwhile, and
-//! the same for one point on both time axes, also after the server has been started again.
+//! the same for one point on both time axes, also after a restart of the server.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use rand::{Rng as _, SeedableRng};
 use serde_json::{Value, json};
 
 use crate::load::words::Vocabulary;
+use crate::processes::{Cluster, Serve, Server, server_program};
 use crate::retrieval::client::Client;
-use crate::stand::{Cluster, Serve, Server, server_program};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -21,7 +21,7 @@ pub struct Args {
     pub turns: usize,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The server's program; by default `lukasa` beside this one.
+    /// Path of the server; by default `lukasa` next to this program.
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     pub server: Option<PathBuf>,
 }
@@ -97,14 +97,15 @@ pub async fn run(args: Args) -> Result<()> {
     println!("sessions {}, retrievals {retrievals}, writes between them {writes}", args.sessions);
     println!("baselines that changed within their session: {changed}");
     println!(
-        "contexts at one point of both axes that changed: {writes_changed} after the writes, {restart_changed} after a restart, of {}",
+        "contexts at one point of both axes that changed: {writes_changed} after the writes, \
+         {restart_changed} after a restart, of {}",
         before.len()
     );
-    ensure!(changed + writes_changed + restart_changed == 0, "something that is frozen moved");
+    ensure!(changed + writes_changed + restart_changed == 0, "frozen content changed");
     Ok(())
 }
 
-/// A moment after everything that was written so far, by the record's own clock.
+/// A moment after all writes so far, by the server's clock.
 async fn now_of(client: &Client) -> Result<String> {
     let saved =
         client.ask("clock", Method::POST, "/api/memory", Some(json!({"content": "now"}))).await?;

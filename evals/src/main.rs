@@ -1,11 +1,11 @@
-//! `lukasa-evals`: runs one of the proofs and exits with 1 if it fails.
+//! `lukasa-evals`: runs one of the evals and exits with 1 if it fails.
 
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(
     name = "lukasa-evals",
-    about = "Long proofs about Lukasa; each prints its seed and figures"
+    about = "Long-running evals of Lukasa; each prints its seed and figures"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -16,13 +16,13 @@ struct Cli {
 enum Command {
     /// Random histories of all verbs, checked step by step against a reference model.
     Histories(lukasa_evals::histories::Args),
-    /// Kills under load: nothing acknowledged may be lost, doubled or half-done.
+    /// Kills under load: no acknowledged write may be lost, duplicated or half done.
     Kills(lukasa_evals::kills::Args),
-    /// What a request costs through HTTP, beside the same SQL run bare.
+    /// The cost of a request through HTTP, compared with the same SQL run bare.
     Load(lukasa_evals::load::Args),
     /// The frozen baseline: the same bytes within a session, and at one point of both axes.
     Freeze(lukasa_evals::freeze::Args),
-    /// The gateway: its bytes, its block, what it adds to a chat, and a database stopped under it.
+    /// The gateway: unchanged bytes, stable blocks, added latency, and a stopped database.
     Gateway(lukasa_evals::gateway::Args),
     #[command(hide = true)]
     GatewayProxy(lukasa_evals::gateway::ProxyArgs),
@@ -30,33 +30,35 @@ enum Command {
     Crashes(lukasa_evals::crashes::Args),
     #[command(hide = true)]
     CrashChild(lukasa_evals::crashes::ChildArgs),
-    /// Erasure under load and kills: no word of the erased in tables, files, logs or a restored backup.
+    /// Erasure under load and kills: no word of erased users in tables, files, logs or a restored
+    /// backup.
     Erasure(lukasa_evals::erasure::Args),
-    /// Two servers and a worker on one database: nothing removed through one is served by the other.
+    /// Two servers and a worker on one database: data removed on one is not served by the other.
     Nodes(lukasa_evals::nodes::Args),
     /// Overload by one user or tenant: what others notice, and how fast requests are rejected.
     Overload(lukasa_evals::overload::Args),
-    /// A model that obeys every attacker: nothing of theirs may be believed.
+    /// A model that obeys every attacker: none of their content may be believed.
     Hostile(lukasa_evals::learning::hostile::Args),
     /// Attacks through every entry point for writes of a running server.
     HostileWrites(lukasa_evals::writes::Args),
-    /// Nights: what they cost, and with `--hostile` what a model that lies can do to them.
-    Nights(lukasa_evals::living::Args),
-    /// Lukasa's own words come back in conversations: nothing may be learned from them.
+    /// Consolidation: its cost, and with `--hostile` the effect of a model that lies.
+    Nights(lukasa_evals::consolidation::Args),
+    /// Lukasa's own blocks in conversations: nothing may be learned from them.
     Relearn(lukasa_evals::learning::relearn::Args),
-    /// What the screens for secrets, sensitive matters and orders catch and let through.
+    /// What the screens for secrets, sensitive matters and orders catch and miss.
     Screens(lukasa_evals::learning::screens::Args),
     /// How well a real model learns from conversations.
     Extraction(lukasa_evals::learning::extraction::Args),
-    /// What is deleted is gone from all that was made of it, and undo brings the very same back.
+    /// Deleted sources are gone from everything derived from them, and undo restores the same
+    /// state.
     Reversible(lukasa_evals::reversible::Args),
-    /// What recall costs, beside a bare hybrid statement on the same data.
+    /// The cost of recall, compared with a bare hybrid statement on the same data.
     Recall(lukasa_evals::recall::Args),
-    /// How much of what was said is found again, on public data sets, beside plain baselines.
+    /// Retrieval quality on public data sets, compared with plain baselines.
     Retrieval(lukasa_evals::retrieval::Args),
-    /// Vaults edited, synced, wiped and brought back: the same state, to the hash.
+    /// Vaults edited, synced, wiped and restored: the same state, to the hash.
     Vault(lukasa_evals::vault::Args),
-    /// Mutated vaults: nothing may fail, and nothing may be read as something else.
+    /// Mutated vaults: nothing may fail, and nothing may be misread.
     FuzzVault(lukasa_evals::vault::fuzz::Args),
     /// Mutated export archives, opened and imported: each is imported or refused, in bounded time.
     FuzzArchive(lukasa_evals::archive::Args),
@@ -78,7 +80,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Overload(args) => lukasa_evals::overload::run(args).await,
         Command::Hostile(args) => lukasa_evals::learning::hostile::run(args).await,
         Command::HostileWrites(args) => lukasa_evals::writes::run(args).await,
-        Command::Nights(args) => lukasa_evals::living::run(args).await,
+        Command::Nights(args) => lukasa_evals::consolidation::run(args).await,
         Command::Relearn(args) => lukasa_evals::learning::relearn::run(args).await,
         Command::Screens(args) => lukasa_evals::learning::screens::run(args).await,
         Command::Extraction(args) => lukasa_evals::learning::extraction::run(args).await,

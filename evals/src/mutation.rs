@@ -1,5 +1,5 @@
-//! Mutations of JSON values for the fuzz targets: numbers and dates at the ends of their ranges, lists
-//! that are empty or long, other types, missing fields; and a watchdog for rounds that do not end.
+//! Mutations of JSON values for the fuzz targets: numbers and dates at the ends of their ranges,
+//! empty or long lists, other types, missing fields; and a watchdog for rounds that do not end.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,7 +53,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Changes the value at a place, counted depth first; whether it was found.
+/// Changes the value at a place, counted depth first; returns whether it was found.
 fn change(value: &mut Value, place: &mut usize, rng: &mut StdRng) -> bool {
     if *place == 0 {
         *value = other(value, rng);
@@ -105,7 +105,7 @@ fn text(old: &str, rng: &mut StdRng) -> Value {
         2 => json!(old.repeat(rng.random_range(2..200))),
         3 => json!(format!("{old}\u{202e}\n")),
         4 => {
-            // One character of an id makes another id.
+            // Changing one character of an id makes another id.
             let at = rng.random_range(0..old.len().max(1));
             json!(
                 old.char_indices().map(|(i, c)| if i == at { '7' } else { c }).collect::<String>()
@@ -147,8 +147,8 @@ fn other(old: &Value, rng: &mut StdRng) -> Value {
     }
 }
 
-/// Ends the process with an error if one round takes longer than a limit. A round that loops or
-/// allocates without end cannot be ended in any other way.
+/// Exits the process with an error if one round takes longer than a limit. A round that loops or
+/// allocates without end cannot be stopped in any other way.
 #[derive(Clone)]
 pub struct Watchdog {
     round: Arc<AtomicU64>,

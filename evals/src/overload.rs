@@ -1,9 +1,9 @@
-//! Overload and fairness: what other users notice while one user sends ten times more than they may, while
-//! 64 writers write about one user, and while 10,000 jobs of one tenant wait.
+//! Overload and fairness: latencies of other users while one user sends ten times the limit, while
+//! 64 writers write about one user, and while 10,000 jobs of one tenant are queued.
 //!
-//! A well-behaved user of another tenant asks for context at a steady rate, first alone and then during
-//! each kind of load. The figures are ratios of the two. That the check can see is shown by `--fault`,
-//! which lifts the limits.
+//! A well-behaved user of another tenant requests contexts at a steady rate, first alone and then
+//! during each kind of load. The figures are ratios of the two. `--fault`, which lifts the limits,
+//! shows that the check works.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use lukasa_models::scripted::ChatServer;
-use lukasa_models::scripted::chat_server::Reply;
+use lukasa_models::scripted::chat_server::ScriptedReply;
 use serde_json::{Value, json};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::load::http::Wire;
-use crate::stand::{Cluster, Serve, Server, Worker, connect, create_key, server_program};
+use crate::processes::{Cluster, Serve, Server, Worker, connect, create_key, server_program};
 
 /// The limits that the eval relies on: the server's defaults.
 const LIMITS: [(&str, &str); 4] = [
@@ -33,7 +33,7 @@ const POOL_SIZE: usize = 16;
 const OVERLOAD_RATE: u64 = 2_000;
 const WRITERS: usize = 64;
 const REJECTED_WITHIN: Duration = Duration::from_millis(100);
-/// The steady rate of the well-behaved user.
+/// Interval between requests of the well-behaved user.
 const STEADY: Duration = Duration::from_millis(25);
 
 #[derive(Debug, Clone, clap::Args)]
@@ -41,16 +41,16 @@ const STEADY: Duration = Duration::from_millis(25);
 The eval runs its own PostgreSQL and server on loopback and removes them when it ends. It exits with 1 if a
 figure is beyond its bound; with --fault, if none is.")]
 pub struct Args {
-    /// How long each load lasts, in seconds
+    /// Seconds of each load
     #[arg(long, default_value_t = 20)]
     seconds: u64,
-    /// How many jobs of one tenant wait
+    /// Number of queued jobs of one tenant
     #[arg(long, default_value_t = 10_000)]
     jobs: usize,
-    /// Lift the limits of users and tenants, which must be noticed
+    /// Lift the limits of users and tenants, which must be detected
     #[arg(long)]
     fault: bool,
-    /// The server; beside this program if absent
+    /// Path of the server; next to this program by default
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
     /// Keep the database and the logs
@@ -58,7 +58,7 @@ pub struct Args {
     keep: bool,
 }
 
-/// One request as it is sent.
+/// The bytes of one request.
 #[derive(Clone)]
 struct Request(Arc<[u8]>);
 
@@ -74,7 +74,7 @@ impl Request {
     }
 }
 
-/// The status of each answer and how long it took.
+/// The status and latency of each response.
 #[derive(Debug, Default)]
 struct Answers(Vec<(u16, Duration)>);
 
@@ -119,14 +119,14 @@ async fn steady(address: SocketAddr, request: Request, lasting: Duration) -> Res
     Ok(answers)
 }
 
-/// Clients that send requests until they are told to stop.
+/// Clients that send requests until they are stopped.
 struct Crowd {
     stop: Arc<AtomicBool>,
     clients: JoinSet<Result<Answers>>,
 }
 
 impl Crowd {
-    /// So many connections; each waits `pause` between two requests, counted from start to start.
+    /// Starts this many connections; each has `pause` between the starts of two requests.
     fn start(
         address: SocketAddr,
         count: usize,
@@ -179,11 +179,11 @@ impl Figure {
     }
 }
 
-/// Everything that a run stands on. Fields are dropped in this order: the database goes last.
-struct Stand {
+/// The processes and keys of a run. Fields are dropped in this order: the database is last.
+struct Testbed {
     server: Server,
     chat: ChatServer,
-    /// Of the tenant that presses, and of the one that must not notice.
+    /// Keys of the overloading tenant, and of the one that must not be affected.
     busy: String,
     quiet: String,
     program: PathBuf,
@@ -192,7 +192,7 @@ struct Stand {
     _cluster: Cluster,
 }
 
-impl Stand {
+impl Testbed {
     fn start_worker(&self) -> Result<Worker> {
         let model = format!("scripted@{}", self.chat.url());
         let log = self.folder.join("worker.log");
@@ -202,9 +202,9 @@ impl Stand {
 
 pub async fn run(args: Args) -> Result<()> {
     lukasa_models::tls::install();
-    let stand = stand(&args).await?;
-    let mut figures = requests(&stand, Duration::from_secs(args.seconds)).await?;
-    figures.extend(jobs(&stand, args.jobs, Duration::from_secs(args.seconds)).await?);
+    let testbed = start_testbed(&args).await?;
+    let mut figures = requests(&testbed, Duration::from_secs(args.seconds)).await?;
+    figures.extend(jobs(&testbed, args.jobs, Duration::from_secs(args.seconds)).await?);
     println!();
     for figure in &figures {
         let Figure { name, value, bound } = figure;
@@ -221,13 +221,13 @@ pub async fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-async fn stand(args: &Args) -> Result<Stand> {
+async fn start_testbed(args: &Args) -> Result<Testbed> {
     let program = server_program(args.server.as_deref())?;
     let folder = std::env::temp_dir().join(format!("lukasa-overload-{}", std::process::id()));
     let cluster = Cluster::start(&folder, args.keep, "256MB")?;
     let database = cluster.url("lukasa");
     let nothing = json!({ "title": "A chat", "summary": "They talked.", "memories": [] });
-    let chat = ChatServer::start(move |_| Reply::Text(nothing.to_string())).await;
+    let chat = ChatServer::start(move |_| ScriptedReply::Text(nothing.to_string())).await;
     let log = folder.join("server.log");
     let serve = Serve {
         program: &program,
@@ -246,31 +246,32 @@ async fn stand(args: &Args) -> Result<Stand> {
     let server = Server::start_with(&serve, &settings).await?;
     let (_, busy) = create_key(&program, &database, "acme")?;
     let (_, quiet) = create_key(&program, &database, "globex")?;
-    let stand = Stand { server, chat, busy, quiet, program, database, folder, _cluster: cluster };
+    let testbed =
+        Testbed { server, chat, busy, quiet, program, database, folder, _cluster: cluster };
     for number in 0..50 {
         let body = json!({ "content": format!("Keeps tea number {number} in the cupboard") });
-        for (key, user) in [(&stand.quiet, "bob"), (&stand.busy, "greedy")] {
+        for (key, user) in [(&testbed.quiet, "bob"), (&testbed.busy, "greedy")] {
             let request = Request::post(key, user, "/api/memory", &body);
-            let answer = Wire::connect(stand.server.address).await?.ask(&request.0).await?;
+            let answer = Wire::connect(testbed.server.address).await?.ask(&request.0).await?;
             ensure!(is_good(answer.status), "saving answered {}", answer.status);
         }
     }
-    Ok(stand)
+    Ok(testbed)
 }
 
-/// The loads of requests, and what bob notices of each.
-async fn requests(stand: &Stand, lasting: Duration) -> Result<Vec<Figure>> {
-    let address = stand.server.address;
+/// The request loads, and bob's latencies under each.
+async fn requests(testbed: &Testbed, lasting: Duration) -> Result<Vec<Figure>> {
+    let address = testbed.server.address;
     let question = json!({ "query": "Which tea is in the cupboard?" });
     let ask = |key: &str, user: &str| Request::post(key, user, "/api/memory/retrieve", &question);
-    let bob = ask(&stand.quiet, "bob");
-    // Once for the caches, then to be compared with.
+    let bob = ask(&testbed.quiet, "bob");
+    // Once for the caches, then as the reference.
     steady(address, bob.clone(), Duration::from_secs(2)).await?;
     let alone = steady(address, bob.clone(), lasting).await?;
     let p99 = |answers: &Answers| millis(answers.percentile(0.99, is_good));
     println!("alone: {} requests, p99 {:.1} ms", alone.0.len(), p99(&alone));
 
-    let greedy = ask(&stand.busy, "greedy");
+    let greedy = ask(&testbed.busy, "greedy");
     let connections = 50;
     let pause = Duration::from_secs(connections as u64) / u32::try_from(OVERLOAD_RATE)?;
     let crowd = Crowd::start(address, connections, pause, move |_, _| greedy.clone());
@@ -287,7 +288,7 @@ async fn requests(stand: &Stand, lasting: Duration) -> Result<Vec<Figure>> {
     let failed = pressed.count(|status| !is_good(status) && !is_rejected(status));
     let others = during.count(|status| !is_good(status));
 
-    let key = stand.busy.clone();
+    let key = testbed.busy.clone();
     let crowd = Crowd::start(address, WRITERS, Duration::ZERO, move |client, number| {
         let body = json!({ "content": format!("Keeps thing {client} {number} in the attic") });
         Request::post(&key, "writer", "/api/memory", &body)
@@ -313,7 +314,7 @@ async fn requests(stand: &Stand, lasting: Duration) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Has a conversation and closes it; its extraction is a job.
+/// Appends turns to a session and closes it; its extraction is a job.
 async fn talk(address: SocketAddr, key: &str, user: &str, session: &str) -> Result<()> {
     let mut wire = Wire::connect(address).await?;
     let turns =
@@ -334,20 +335,21 @@ async fn talk(address: SocketAddr, key: &str, user: &str, session: &str) -> Resu
     Ok(())
 }
 
-/// How many conversations of a tenant wait to be learned from.
+/// Number of sessions of a tenant that are queued for learning.
 async fn waiting(database: &tokio_postgres::Client, tenant: &str) -> Result<i64> {
     let sql = "select count(*) from job j join tenant t using (tenant_id) \
                where t.name = $1 and kind = 'extract'";
     Ok(database.query_one(sql, &[&tenant]).await?.try_get(0)?)
 }
 
-/// How long bob's conversations wait for their extraction.
-async fn job_latency(stand: &Stand, prefix: &str, lasting: Duration) -> Result<Vec<Duration>> {
-    let database = connect(&stand.database).await?;
+/// How long bob's sessions wait for their extraction.
+async fn job_latency(testbed: &Testbed, prefix: &str, lasting: Duration) -> Result<Vec<Duration>> {
+    let database = connect(&testbed.database).await?;
     let (end, mut took) = (Instant::now() + lasting, Vec::new());
     while Instant::now() < end {
         let started = Instant::now();
-        talk(stand.server.address, &stand.quiet, "bob", &format!("{prefix}{}", took.len())).await?;
+        talk(testbed.server.address, &testbed.quiet, "bob", &format!("{prefix}{}", took.len()))
+            .await?;
         while waiting(&database, "globex").await? > 0 {
             sleep(Duration::from_millis(5)).await;
             ensure!(started.elapsed() < Duration::from_secs(60), "bob's job waits for a minute");
@@ -359,17 +361,17 @@ async fn job_latency(stand: &Stand, prefix: &str, lasting: Duration) -> Result<V
     Ok(took)
 }
 
-/// Ten thousand jobs of one tenant, and how long the one of another waits beside them.
-async fn jobs(stand: &Stand, count: usize, lasting: Duration) -> Result<Vec<Figure>> {
+/// Ten thousand jobs of one tenant, and the latency of another tenant's jobs next to them.
+async fn jobs(testbed: &Testbed, count: usize, lasting: Duration) -> Result<Vec<Figure>> {
     let alone = {
-        let _worker = stand.start_worker()?;
+        let _worker = testbed.start_worker()?;
         sleep(Duration::from_secs(1)).await;
-        job_latency(stand, "alone-", lasting).await?
+        job_latency(testbed, "alone-", lasting).await?
     };
     let started = Instant::now();
     let mut talks: Vec<JoinHandle<Result<()>>> = Vec::new();
     for lane in 0..8 {
-        let (address, key) = (stand.server.address, stand.busy.clone());
+        let (address, key) = (testbed.server.address, testbed.busy.clone());
         talks.push(tokio::spawn(async move {
             for number in (lane..count).step_by(8) {
                 talk(address, &key, &format!("user-{}", number % 200), &format!("s{number}"))
@@ -381,12 +383,12 @@ async fn jobs(stand: &Stand, count: usize, lasting: Duration) -> Result<Vec<Figu
     for each in talks {
         each.await??;
     }
-    let database = connect(&stand.database).await?;
+    let database = connect(&testbed.database).await?;
     let queued = waiting(&database, "acme").await?;
     println!("jobs: {queued} of one tenant queued in {:.0} s", started.elapsed().as_secs_f64());
-    let _worker = stand.start_worker()?;
+    let _worker = testbed.start_worker()?;
     sleep(Duration::from_secs(1)).await;
-    let beside = job_latency(stand, "beside-", lasting).await?;
+    let beside = job_latency(testbed, "beside-", lasting).await?;
     let left = waiting(&database, "acme").await?;
     let middle = |took: &[Duration]| millis(took[took.len() / 2]);
     let most = |took: &[Duration]| took.last().copied().map_or(0.0, millis);

@@ -1,8 +1,8 @@
-"""Hooks of schemathesis: put ids that the server has given into later requests, write down every answer of
+"""Hooks of schemathesis: put ids that the server has returned into later requests, record every answer of
 500 or above, and count the answers of each operation.
 
-Generated ids and users hit nothing, so without this every operation on an existing memory would only be
-tried with ids that do not exist.
+Generated ids and users do not exist, so without this every operation on an existing memory would only be
+tested with unknown ids.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import schemathesis
 
 ID = re.compile(r'"((?:[a-z]{1,8}_)[0-9A-Za-z\-]{8,64})"')
 MOST_OF_A_KIND = 50
-# Requests that delete and erase use up what there is, so it is written again after so many.
+# Requests that delete and erase remove the seeds, so they are written again after this many calls.
 CALLS_BETWEEN_SEEDS = 150
 SESSION = "seeded-chat"
 SEEDS: list[tuple[str, dict[str, Any]]] = [
@@ -109,14 +109,14 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
 def after_call(context: Any, case: Any, response: Any) -> None:
     counts[f"{case.operation.method.upper()} {case.operation.path}"][response.status_code] += 1
     if response.status_code >= 500:
-        note(case, response)
+        record(case, response)
         return
     if response.status_code >= 300 or len(response.content) > 1_000_000:
         return
     keep(case.operation.path, response.content)
 
 
-def note(case: Any, response: Any) -> None:
+def record(case: Any, response: Any) -> None:
     entry = {
         "operation": f"{case.operation.method.upper()} {case.operation.path}",
         "status": response.status_code,

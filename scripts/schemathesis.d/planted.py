@@ -1,4 +1,4 @@
-"""A server with planted faults, to try the check on: prints its port and serves until it is ended."""
+"""A server with planted faults, to test the check: prints its port and serves until it is ended."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(500 if self.path == "/always" or exists else 200, {"id": "thing_0123456789"})
 
     def do_POST(self) -> None:
-        said = self.rfile.read(int(self.headers.get("content-length", 0)))
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
         try:
-            text = str(json.loads(said)["text"])
+            text = str(json.loads(body)["text"])
         except (ValueError, KeyError, TypeError):
             text = ""
         # A character outside ASCII.

@@ -1,15 +1,16 @@
-// Sets the theme before the first paint, so that nothing flashes. What it reads is written by
-// src/app/preferences.ts, and src/app/theme.ts takes over once the console has loaded.
+// Sets the theme before the first paint, so that nothing flashes. It reads what src/app/preferences.ts
+// stores, and src/app/theme.ts takes over once the console has loaded.
 (() => {
-  let said = {};
+  let stored = {};
   try {
-    said = JSON.parse(localStorage.getItem("lukasa.preferences") || "{}");
+    stored = JSON.parse(localStorage.getItem("lukasa.preferences") || "{}");
   } catch {
-    // Whoever forbids storage gets the theme of their system.
+    // Storage is forbidden: use the theme of the system.
   }
   const dark =
-    said.theme === "dark" ||
-    (said.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+    stored.theme === "dark" ||
+    (stored.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.dataset.theme = dark ? "dark" : "light";
-  document.documentElement.dataset.density = said.density === "compact" ? "compact" : "comfortable";
+  document.documentElement.dataset.density =
+    stored.density === "compact" ? "compact" : "comfortable";
 })();

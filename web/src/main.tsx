@@ -15,15 +15,15 @@ import "./styles.css";
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, query) => {
-      // The sign-in has run out: asking about it again leads to the sign-in.
+      // The sign-in has expired: refetching it redirects to the sign-in page.
       if (error instanceof LukasaError && error.status === 401 && query.queryKey[0] !== "sign-in") {
         void queries.invalidateQueries({ queryKey: ["sign-in"] });
       }
     },
   }),
   defaultOptions: {
-    // The client tries again by itself, and events say when something is out of date. A browser without a
-    // network still reaches a server on its own machine, so it is always asked.
+    // The client retries, and live events invalidate stale data. A browser without a network still reaches a
+    // server on the same machine, so requests are always sent.
     queries: {
       retry: false,
       refetchOnWindowFocus: false,
@@ -35,17 +35,17 @@ const queries: QueryClient = new QueryClient({
 
 function Console() {
   const { language } = usePreferences();
-  const [spoken, setSpoken] = useState(language);
+  const [loaded, setLoaded] = useState(language);
   useEffect(() => {
-    void speak(language).then(() => setSpoken(language));
+    void speak(language).then(() => setLoaded(language));
   }, [language]);
   return (
     // Base UI may add no style elements: the content security policy forbids them.
     <CSPProvider disableStyleElements>
-      <DirectionProvider direction={spoken === "xx-RTL" ? "rtl" : "ltr"}>
+      <DirectionProvider direction={loaded === "xx-RTL" ? "rtl" : "ltr"}>
         <QueryClientProvider client={queries}>
           <TooltipProvider delay={400}>
-            <RouterProvider key={spoken} router={router} />
+            <RouterProvider key={loaded} router={router} />
           </TooltipProvider>
         </QueryClientProvider>
       </DirectionProvider>
@@ -55,7 +55,7 @@ function Console() {
 
 followTheme();
 const place = document.getElementById("root");
-// Nothing is drawn before its words are there.
+// Render after the translation is loaded.
 if (place) {
   void speak(preferences().language).then(() =>
     createRoot(place).render(

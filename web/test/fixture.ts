@@ -1,7 +1,7 @@
 /**
- * What every spec begins with: a user of its own, the client that speaks about them, and a page of the
- * console that shows them. The page is watched: a request to another host, a violation of the content
- * security policy and an error on the browser's console each fail the test.
+ * Fixtures of every spec: a separate user, an API client for that user, and a console page that shows
+ * them. The page is watched: a request to another host, a violation of the content security policy and an
+ * error on the browser's console each fail the test.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { Lukasa } from "lukasa-client";
 
 export { expect };
 
-/** Every route there is, for what has to hold on all of them; but on one's own machine nobody signs in. */
+/** All routes except the sign-in page, which local mode does not need. */
 export const ROUTES = [
   "/memory",
   "/review",
@@ -24,11 +24,11 @@ export const ROUTES = [
 ] as const;
 
 interface Fixtures {
-  /** A user nobody else has. */
+  /** A user that no other test uses. */
   user: string;
-  /** The API, about that user. */
+  /** The API client for that user. */
   lukasa: Lukasa;
-  /** What the guard lets pass: add to it what a test provokes on purpose. */
+  /** Errors that do not fail the test: add those that it provokes on purpose. */
   allowed: RegExp[];
 }
 
@@ -47,19 +47,19 @@ export const test = base.extend<Fixtures>({
   page: async ({ page, user, baseURL, allowed }, use) => {
     const wrong: string[] = [];
     const own = new URL(baseURL ?? "http://127.0.0.1").origin;
-    const note = (what: string) => {
+    const report = (what: string) => {
       if (!allowed.some((pattern) => pattern.test(what))) wrong.push(what);
     };
     page.on("request", (request) => {
       const { origin, protocol } = new URL(request.url());
       if (protocol !== "data:" && protocol !== "blob:" && origin !== own) {
-        note(`a request to another host: ${request.url()}`);
+        report(`a request to another host: ${request.url()}`);
       }
     });
-    page.on("pageerror", (error) => note(`an error: ${error.message}`));
+    page.on("pageerror", (error) => report(`an error: ${error.message}`));
     page.on("console", (message) => {
       if (message.type() === "error") {
-        note(`on the console: ${message.text()} ${message.location().url}`);
+        report(`on the console: ${message.text()} ${message.location().url}`);
       }
     });
     await page.addInitScript((name) => {
@@ -69,11 +69,11 @@ export const test = base.extend<Fixtures>({
       });
     }, user);
     await use(page);
-    expect(wrong, "what the guard saw").toEqual([]);
+    expect(wrong, "errors on the page").toEqual([]);
   },
 });
 
-/** Opens a page and waits until it has drawn itself. */
+/** Opens a page and waits until it is rendered. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await expect(page.locator("h1").first()).toBeVisible();
@@ -87,9 +87,9 @@ export async function seed(lukasa: Lukasa, memories: Parameters<Lukasa["memories
 }
 
 const DOMAINS = ["food", "travel", "work", "schedule", "shopping"];
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
-/** Saves very many memories quickly, as an import does. */
+/** Imports very many memories quickly. */
 export async function seedMany(lukasa: Lukasa, count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, at) =>
     JSON.stringify({
@@ -100,13 +100,13 @@ export async function seedMany(lukasa: Lukasa, count: number): Promise<void> {
       at: new Date(Date.UTC(2024, 0, 1) + at * 3_600_000).toISOString(),
     }),
   );
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const lines = items.slice(from, from + AT_ONCE).join("\n");
+  for (let from = 0; from < items.length; from += BATCH_SIZE) {
+    const lines = items.slice(from, from + BATCH_SIZE).join("\n");
     await lukasa.imports.take(lines, { source: "many" });
   }
 }
 
-/** A small life, for pages that need something to show. */
+/** Sample memories, for pages that need something to show. */
 export const SOME = [
   "Prefers window seats on long flights",
   "Works as a nurse at the Charité in Berlin",
@@ -127,7 +127,7 @@ const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 export const BOTH = ["light", "dark"] as const;
 const THEMES = process.env.LUKASA_SHORT === "1" ? (["light"] as const) : BOTH;
 
-/** No violation of WCAG 2.2 AA that a machine can find, in light and in dark; in light alone with LUKASA_SHORT. */
+/** Expects no WCAG 2.2 AA violation that axe can find, in light and dark; only in light with LUKASA_SHORT. */
 export async function axe(
   page: Page,
   themes: readonly ("light" | "dark")[] = THEMES,
@@ -136,15 +136,15 @@ export async function axe(
     await page.emulateMedia({ colorScheme });
     await expect(page.locator("html")).toHaveAttribute("data-theme", colorScheme);
     const found = await new AxeBuilder({ page }).withTags(WCAG).setLegacyMode(true).analyze();
-    const said = found.violations.map(
+    const violations = found.violations.map(
       (one) =>
         `${one.id}: ${one.nodes.map((node) => `${node.target.join(" ")} ${node.failureSummary}`).join("\n")}`,
     );
-    expect(said, `axe, ${colorScheme}`).toEqual([]);
+    expect(violations, `axe, ${colorScheme}`).toEqual([]);
   }
 }
 
-/** Pictures at two widths in two themes, if a folder for them is given in LUKASA_SCREENS. */
+/** Takes screenshots at two widths in two themes, if LUKASA_SCREENS names a folder. */
 export async function screens(page: Page, name: string): Promise<void> {
   const folder = process.env.LUKASA_SCREENS;
   if (!folder) return;

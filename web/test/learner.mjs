@@ -1,13 +1,13 @@
 /**
- * A chat model that learns just what a spec wants learned, so that the real server can be watched while
- * it learns from real chats. It looks for the words below in what the user said. What was put to it as a
- * riddle (`PUT /riddle`, the words) it answers with nonsense, until that is taken back (`DELETE /riddle`).
+ * A scripted chat model for extraction: it finds the sentences below in the turns of the user and returns
+ * the memory of each, so that specs run against a server that really learns. Turns that contain the text
+ * of a riddle (`PUT /riddle`) are answered with nonsense, until it is removed (`DELETE /riddle`).
  *
  *     node test/learner.mjs PORT
  */
 import { createServer } from "node:http";
 
-/** Words that somebody may say, and what is learned from them. */
+/** Sentences of the user, and the memory that is learned from each. */
 const LEARNS = [
   ["we moved into a flat in Lisbon", { content: "User lives in a flat in Lisbon." }],
   ["I work nights as a nurse", { content: "User works nights as a nurse.", importance: 8 }],
@@ -43,57 +43,55 @@ const LEARNS = [
 
 const riddles = new Set();
 
-createServer(async (asked, answer) => {
+createServer(async (request, response) => {
   let body = "";
-  for await (const chunk of asked) body += chunk;
-  if (asked.url === "/riddle") {
-    if (asked.method === "PUT") riddles.add(body);
+  for await (const chunk of request) body += chunk;
+  if (request.url === "/riddle") {
+    if (request.method === "PUT") riddles.add(body);
     else riddles.delete(body);
-    return answer.writeHead(204).end();
+    return response.writeHead(204).end();
   }
   const { messages = [], response_format } = JSON.parse(body || "{}");
-  const said = String(messages.at(-1)?.content ?? "");
-  const told = answerTo(response_format?.json_schema?.name, said);
-  const words = typeof told === "string" ? told : JSON.stringify(told);
-  answer.writeHead(200, { "content-type": "application/json" });
-  answer.end(
+  const prompt = String(messages.at(-1)?.content ?? "");
+  const answer = answerTo(response_format?.json_schema?.name, prompt);
+  const content = typeof answer === "string" ? answer : JSON.stringify(answer);
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(
     JSON.stringify({
       id: "scripted",
       object: "chat.completion",
       model: "scripted",
-      choices: [
-        { index: 0, finish_reason: "stop", message: { role: "assistant", content: words } },
-      ],
+      choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content } }],
       usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 },
     }),
   );
 }).listen(Number(process.argv[2]), "127.0.0.1");
 
-function answerTo(what, said) {
-  if (what === "title") return { title: titleOf(said) };
-  if (what === "summary") return { summary: "They talked about this and that." };
-  if (what === "sentences") return { sentences: [] };
-  if ([...riddles].some((words) => said.includes(words))) return "I would rather not.";
-  const news = said.slice(said.indexOf("New turns, to learn from:"));
+function answerTo(schema, prompt) {
+  if (schema === "title") return { title: titleOf(prompt) };
+  if (schema === "summary") return { summary: "They talked about this and that." };
+  if (schema === "sentences") return { sentences: [] };
+  if ([...riddles].some((words) => prompt.includes(words))) return "I would rather not.";
+  const news = prompt.slice(prompt.indexOf("New turns, to learn from:"));
   const memories = LEARNS.flatMap(([quote, { against, ...memory }]) => {
     const turn = [...news.matchAll(/^(\d+) user[^:]*: (.*)$/gm)].find((one) =>
       one[2].includes(quote),
     );
     if (!turn) return [];
     const evidence = [{ turn: Number(turn[1]), quote }];
-    const known = against && new RegExp(`^(m\\d+): .*${against}`, "m").exec(said);
+    const known = against && new RegExp(`^(m\\d+): .*${against}`, "m").exec(prompt);
     const how = known ? { op: "update", target: known[1] } : { op: "add" };
     return [{ ...how, kind: "fact", importance: 7, confidence: 0.9, ...memory, evidence }];
   });
-  // What is sensitive would keep the whole episode from being told.
-  const told = memories[0]?.evidence[0].quote;
-  const summary = told ? `The user mentioned: ${told}.` : "They talked about this and that.";
+  // Only the first quote: a sensitive one in the summary would keep the whole episode from being shown.
+  const quote = memories[0]?.evidence[0].quote;
+  const summary = quote ? `The user mentioned: ${quote}.` : "They talked about this and that.";
   return { title: titleOf(news), summary, memories };
 }
 
-/** The first words that the user said. */
-function titleOf(said) {
-  const first = /^\d+ user[^:]*: (.*)$/m.exec(said)?.[1] ?? "A chat";
+/** The first words of the user, as a title. */
+function titleOf(turns) {
+  const first = /^\d+ user[^:]*: (.*)$/m.exec(turns)?.[1] ?? "A chat";
   return first
     .split(/[.,?!]/)[0]
     .split(" ")

@@ -1,13 +1,13 @@
-/** A nurse who moves to Lisbon: two chats that are really learned from, and what waits for her answer. */
+/** Sample data: a nurse who moves to Lisbon, with two chats that the server learns from. */
 import type { Lukasa } from "lukasa-client";
 
 export interface Life {
-  /** The answer that used memories, in the chat "tax". */
+  /** The turn number of the answer that used memories, in the chat "dinner". */
   answer: number;
   fish: string;
 }
 
-/** Has the server learn from a chat, and waits until it has. */
+/** Makes the server learn from a chat, and waits until it has. */
 export async function learn(lukasa: Lukasa, session: string): Promise<void> {
   await lukasa.sessions.learn(session);
   for (let tries = 0; tries < 80; tries++) {
@@ -25,7 +25,7 @@ export async function live(lukasa: Lukasa): Promise<Life> {
   return { answer: await dinner(lukasa), fish };
 }
 
-/** What she eats and does not. */
+/** Saves a food preference and a food rule; returns the id of the preference. */
 export async function eat(lukasa: Lukasa): Promise<string> {
   const fish = await lukasa.memories.save({
     content: "User eats fish twice a week",
@@ -89,7 +89,7 @@ export async function weekend(lukasa: Lukasa): Promise<void> {
   await learn(lukasa, "weekend");
 }
 
-/** An answer that cites where she lives, and was given more than it used. */
+/** Appends an answer that cites one memory and was given more than it used; returns its turn number. */
 export async function dinner(lukasa: Lukasa): Promise<number> {
   const context = await lukasa.memories.retrieve({
     query: "What should I cook on Friday before I fly to Porto?",
@@ -112,7 +112,7 @@ export async function dinner(lukasa: Lukasa): Promise<number> {
   return appended.first + 1;
 }
 
-/** Something she said once that turned out wrong when it was used. */
+/** Saves a memory and reports that using it turned out wrong. */
 export async function refuted(lukasa: Lukasa, content: string): Promise<void> {
   const saved = await lukasa.memories.save(content);
   await lukasa.memories.reportUsage({ memory_id: saved.memory?.id ?? "", type: "contradicted" });

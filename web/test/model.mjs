@@ -1,6 +1,6 @@
 /**
- * A model that follows a script, for tests: an OpenAI-compatible service that streams slowly, calls the
- * memory tools it is offered, and breaks when it is told to.
+ * A scripted model for tests: an OpenAI-compatible service that streams slowly, calls the memory tools it
+ * is offered, and answers with an error on request.
  *
  *     node test/model.mjs PORT
  */
@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const [port] = process.argv.slice(2);
 const MODELS = ["llama-3.3-70b", "qwen3-8b"];
-/** The last request that asked for an answer, as it came from the gateway; at `/last`. */
+/** The latest chat request received from the gateway; served at `/last`. */
 let last = {};
 
 createServer(async (asked, answer) => {
@@ -53,12 +53,12 @@ function send(answer, delta, finish_reason) {
   answer.write(`data: ${JSON.stringify(chunk)}\n\n`);
 }
 
-/** What the model does next, by what was said last. */
+/** The next step of the script, chosen by the last message. */
 function next({ messages, tools = [] }) {
   const said = messages.at(-1);
   const question = text(messages.findLast((one) => one.role === "user"));
   const offered = (name) => tools.some((tool) => tool.function.name === name);
-  if (said.role === "tool") return { say: told(question, text(said)) };
+  if (said.role === "tool") return { say: replyTo(question, text(said)) };
   if (/overload/i.test(question)) return { broken: true };
   if (/long story/i.test(question)) {
     return { say: "Once upon a time there was a board with beads. ".repeat(80), slow: 25 };
@@ -75,7 +75,7 @@ function next({ messages, tools = [] }) {
     return { call: ["update_memory", args] };
   }
   if (/now it is/i.test(question) && offered("update_memory")) {
-    // The memory that the conversation is about stands in a system message, with its id.
+    // A system message names the memory that the conversation is about, with its id.
     const known = messages
       .filter((one) => one.role === "system")
       .map(text)
@@ -90,7 +90,7 @@ function next({ messages, tools = [] }) {
   return { say: "Hello. What shall we talk about?" };
 }
 
-function told(question, outcome) {
+function replyTo(question, outcome) {
   if (/50/.test(question))
     return "Noted: you want to stop working at **50**. I will plan with that.";
   if (/55/.test(question)) return "Changed to **55**. That gives you five more years of saving.";

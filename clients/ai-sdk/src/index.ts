@@ -1,14 +1,14 @@
 /**
- * Memory for the AI SDK, in version 6 and 7: `withLukasa` gives a model memory without its knowing,
- * `lukasaTools` lets it ask and write by itself. They work together or alone.
+ * Memory for the AI SDK, versions 6 and 7: `withLukasa` adds memory to the prompts of a model, `lukasaTools`
+ * gives it tools to read and write memory. Both can be combined.
  *
  * @packageDocumentation
  */
 export {
+  type LukasaMetadata,
   type LukasaOptions,
   lukasaMiddleware,
   type Mode,
-  type Told,
   withLukasa,
 } from "./middleware.ts";
 export {

@@ -2,61 +2,61 @@ import { type LanguageModelMiddleware, wrapLanguageModel } from "ai";
 import { type ContextView, Lukasa, LukasaError, type Retrieve, type Settings } from "lukasa-client";
 import { answerSoFar, digest, lastOfUser, type Message, newsOf, place, textOf } from "./prompt.ts";
 
-/** How many messages are remembered with what they were given. */
-const MOST_GIVEN = 500;
+/** Cached contexts, one per message. */
+const MAX_CACHED_CONTEXTS = 500;
 
 type Wrapping = Parameters<typeof wrapLanguageModel>[0];
 
 /**
- * What memory may do: `on` finds and keeps, `read-only` finds and keeps nothing, `off` stays out of it.
+ * Use of memory: `on` retrieves and stores, `read-only` only retrieves, `off` does neither.
  */
 export type Mode = "on" | "read-only" | "off";
 
 export interface LukasaOptions extends Settings {
-  /** A client that is there already, in place of `url` and `key`. */
+  /** An existing client, instead of `url` and `key`. */
   client?: Lukasa;
   /**
-   * Your own id for the chat. If absent it is made from the person and the first words of the chat,
-   * so that a chat stays one session though every request brings all of it again.
+   * Your own id for the chat. If absent it is derived from the user and the first message, so that a
+   * chat stays one session although every request contains all of its messages.
    */
   session?: string;
   /** `on` if absent. */
   mode?: Mode;
-  /** What else to ask for, such as `budget: "standard"` or the person's `timezone`. */
+  /** Further retrieve options, such as `budget: "standard"` or the user's `timezone`. */
   retrieve?: Omit<Retrieve, "query" | "session_id">;
-  /** How long the chat waits for its memory, in milliseconds; 1,000 if absent. */
+  /** Timeout of the retrieval, in milliseconds; 1,000 if absent. */
   wait?: number;
   /**
-   * What to do when memory fails: `continue` (the default) answers without it, `throw` does not
-   * answer; a function is told, and the chat goes on.
+   * What to do when memory fails: `continue` (the default) answers without it, `throw` fails the call;
+   * a function is called with the error, and the chat continues.
    */
   onError?: "continue" | "throw" | ((error: unknown) => void);
-  /** Told of work that goes on behind the answer, for platforms that stop when it is out. */
+  /** Receives work that continues after the answer, for platforms that stop with the response. */
   waitUntil?: (work: Promise<unknown>) => void;
 }
 
 /** What memory did, in `providerMetadata.lukasa` of the answer. */
-export interface Told {
-  /** How many memories went into the prompt, and how many tokens they took. */
+export interface LukasaMetadata {
+  /** Number of memories in the prompt, and their tokens. */
   memories: number;
   tokens: number;
   session: string | null;
   retrieval_id: string | null;
-  /** What had to be done without: parts of the server, or an error's code if nothing came of it. */
+  /** Unavailable parts of the server, or an error code if there was no context. */
   degraded: string[];
 }
 
-/** One call of the model, from what was asked to what is kept. */
+/** One call of the model, from the prompt to the stored turns. */
 interface Round {
   user: string | undefined;
   session: string;
-  keeps: boolean;
+  stores: boolean;
   prompt: Message[];
   context: ContextView | undefined;
-  told: Told;
+  metadata: LukasaMetadata;
 }
 
-// What the versions have in common, as far as memory touches it.
+// The common types of the SDK versions, as far as memory needs them.
 interface Params {
   prompt: Message[];
   providerOptions?: Record<string, Record<string, unknown>>;
@@ -74,13 +74,13 @@ interface Streamed {
 }
 
 /**
- * Gives a model memory: what is known about the person goes into the prompt, what is said is kept.
+ * Adds memory to a model: relevant memories are put into the prompt, and the chat is stored.
  *
  * ```ts
  * const model = withLukasa(openai("gpt-5-mini"), { user: "alice", session: "chat-42" });
  * ```
  *
- * One wrapped model can serve everybody: say whose chat it is with each call, in
+ * One wrapped model can serve all users: set the user of each call in
  * `providerOptions: { lukasa: { user, session, mode } }`.
  */
 export function withLukasa(
@@ -90,14 +90,14 @@ export function withLukasa(
   return wrapLanguageModel({ model, middleware: lukasaMiddleware(options) });
 }
 
-/** The same as middleware, for `wrapLanguageModel` with others beside it. */
+/** The middleware alone, for `wrapLanguageModel` with other middleware. */
 export function lukasaMiddleware(options: LukasaOptions = {}): LanguageModelMiddleware {
   const lukasa = options.client ?? new Lukasa(options);
   const rounds = new WeakMap<object, Round>();
-  // What the latest messages were given, for the steps of an answer that uses tools.
-  const given = new Map<string, ContextView>();
-  // Rounds of one chat are kept in the order in which they ended.
-  const keeping = new Map<string, Promise<unknown>>();
+  // The contexts of the latest messages, for the steps of an answer that uses tools.
+  const contexts = new Map<string, ContextView>();
+  // Rounds of one chat are stored in the order in which they ended.
+  const storing = new Map<string, Promise<unknown>>();
 
   const failed = (error: unknown) => {
     if (options.onError === "throw") throw error;
@@ -109,11 +109,11 @@ export function lukasaMiddleware(options: LukasaOptions = {}): LanguageModelMidd
     if (!round) return params;
     try {
       round.context = await contextFor(round, params.abortSignal);
-      Object.assign(round.told, toldOf(round.context));
+      Object.assign(round.metadata, metadataOf(round.context));
     } catch (error) {
       if (params.abortSignal?.aborted) throw error;
       failed(error);
-      round.told.degraded = [error instanceof LukasaError ? error.code : "unreachable"];
+      round.metadata.degraded = [error instanceof LukasaError ? error.code : "unreachable"];
     }
     const { baseline, dynamic } = round.context ?? {};
     const prompt = place(params.prompt, baseline?.content ?? "", dynamic?.content ?? "");
@@ -122,34 +122,34 @@ export function lukasaMiddleware(options: LukasaOptions = {}): LanguageModelMidd
     return transformed;
   }
 
-  /** The context of a message stays what it was while it is being answered, so that caches keep hitting. */
+  /** The context of a message stays the same while it is being answered, so that prompt caches hit. */
   async function contextFor(round: Round, signal: AbortSignal | undefined): Promise<ContextView> {
     const { user, session, prompt } = round;
     const last = lastOfUser(prompt);
     const message = JSON.stringify([user, session, last, textOf(prompt[last] as Message)]);
-    const before = last < prompt.length - 1 ? given.get(message) : undefined;
+    const before = last < prompt.length - 1 ? contexts.get(message) : undefined;
     const context = before ?? (await retrieve(lukasa, options, round, signal));
-    given.delete(message);
-    given.set(message, context);
-    const [oldest] = given.keys();
-    if (oldest !== undefined && given.size > MOST_GIVEN) given.delete(oldest);
+    contexts.delete(message);
+    contexts.set(message, context);
+    const [oldest] = contexts.keys();
+    if (oldest !== undefined && contexts.size > MAX_CACHED_CONTEXTS) contexts.delete(oldest);
     return context;
   }
 
-  function over(round: Round, params: Params, text: string, reason: string): void {
-    // A model that stops to use a tool has not answered yet.
-    if (!round.keeps || reason === "tool-calls") return;
+  function finish(round: Round, params: Params, text: string, reason: string): void {
+    // A model that stops for a tool call has not answered yet.
+    if (!round.stores || reason === "tool-calls") return;
     const answer = params.responseFormat?.type === "json" ? "" : text;
     const chat = JSON.stringify([round.user, round.session]);
-    const work = (keeping.get(chat) ?? Promise.resolve())
-      .then(() => keep(lukasa, round, answer))
+    const work = (storing.get(chat) ?? Promise.resolve())
+      .then(() => store(lukasa, round, answer))
       .catch((error) => {
         if (typeof options.onError === "function") options.onError(error);
       })
       .finally(() => {
-        if (keeping.get(chat) === work) keeping.delete(chat);
+        if (storing.get(chat) === work) storing.delete(chat);
       });
-    keeping.set(chat, work);
+    storing.set(chat, work);
     options.waitUntil?.(work);
   }
 
@@ -158,8 +158,8 @@ export function lukasaMiddleware(options: LukasaOptions = {}): LanguageModelMidd
     const round = rounds.get(params);
     if (!round) return result;
     const text = result.content.map((part) => (part.type === "text" ? (part.text ?? "") : ""));
-    over(round, params, text.join(""), result.finishReason.unified);
-    return { ...result, ...tell(result, round) };
+    finish(round, params, text.join(""), result.finishReason.unified);
+    return { ...result, ...withMetadata(result, round) };
   }
 
   async function wrapStream({ doStream, params }: Call<Streamed>): Promise<Streamed> {
@@ -170,25 +170,25 @@ export function lukasaMiddleware(options: LukasaOptions = {}): LanguageModelMidd
     let reason = "interrupted";
     let ended = false;
     const end = () => {
-      if (!ended) over(round, params, text, reason);
+      if (!ended) finish(round, params, text, reason);
       ended = true;
     };
-    // Somebody who stops the answer has read what came of it.
+    // An aborted answer is stored as far as it was streamed.
     params.abortSignal?.addEventListener("abort", end, { once: true });
-    const listening: Transformer<StreamPart, StreamPart> & { cancel?: () => void } = {
+    const transformer: Transformer<StreamPart, StreamPart> & { cancel?: () => void } = {
       transform(part, controller) {
         if (part.type === "text-delta") text += part.delta ?? "";
         if (part.type !== "finish") return controller.enqueue(part);
         reason = part.finishReason?.unified ?? reason;
-        controller.enqueue({ ...part, ...tell(part, round) });
+        controller.enqueue({ ...part, ...withMetadata(part, round) });
       },
       flush: end,
       cancel: end,
     };
-    return { ...result, stream: result.stream.pipeThrough(new TransformStream(listening)) };
+    return { ...result, stream: result.stream.pipeThrough(new TransformStream(transformer)) };
   }
 
-  // Version 6 calls this v3 and version 7 calls it v4; neither asks, and both call the same functions.
+  // Version 6 names this v3 and version 7 names it v4; neither checks it, and both call the same functions.
   const middleware = { specificationVersion: "v3", transformParams, wrapGenerate, wrapStream };
   return middleware as unknown as LanguageModelMiddleware;
 }
@@ -199,20 +199,27 @@ interface Call<T> {
   params: Params;
 }
 
-/** Whose chat this is, and whether memory has a part in it. */
+/** Starts a round with its user and session; undefined without memory. */
 async function begin(options: LukasaOptions, params: Params): Promise<Round | undefined> {
-  const said = (params.providerOptions?.lukasa ?? {}) as Pick<
+  const own = (params.providerOptions?.lukasa ?? {}) as Pick<
     LukasaOptions,
     "user" | "session" | "mode"
   >;
-  const mode = said.mode ?? options.mode ?? "on";
+  const mode = own.mode ?? options.mode ?? "on";
   const first = params.prompt.find((message) => message.role === "user");
   if (mode === "off" || !first) return undefined;
-  const user = said.user ?? options.user;
+  const user = own.user ?? options.user;
   const session =
-    said.session ?? options.session ?? `chat-${await digest(user ?? "", textOf(first))}`;
-  const told = { memories: 0, tokens: 0, session, retrieval_id: null, degraded: [] };
-  return { user, session, keeps: mode === "on", prompt: params.prompt, context: undefined, told };
+    own.session ?? options.session ?? `chat-${await digest(user ?? "", textOf(first))}`;
+  const metadata = { memories: 0, tokens: 0, session, retrieval_id: null, degraded: [] };
+  return {
+    user,
+    session,
+    stores: mode === "on",
+    prompt: params.prompt,
+    context: undefined,
+    metadata,
+  };
 }
 
 function retrieve(
@@ -224,13 +231,13 @@ function retrieve(
   const wait = options.wait ?? 1_000;
   const last = round.prompt[lastOfUser(round.prompt)];
   const query = last ? textOf(last).slice(0, 20_000) : "";
-  // The server gives what it has at hand a little before the chat would stop waiting for it.
+  // The server returns what it has shortly before the client would time out.
   const deadline_ms = Math.max(1, Math.floor(wait * 0.8));
   const ask = { deadline_ms, ...options.retrieve, query, session_id: round.session };
   return lukasa.memories.retrieve(ask, { user: round.user, signal, timeout: wait, retries: 0 });
 }
 
-function toldOf(context: ContextView): Partial<Told> {
+function metadataOf(context: ContextView): Partial<LukasaMetadata> {
   return {
     memories: context.baseline.citations.length + context.dynamic.citations.length,
     tokens: context.budget.used,
@@ -239,15 +246,18 @@ function toldOf(context: ContextView): Partial<Told> {
   };
 }
 
-function tell(finished: Partial<Finished>, round: Round): Pick<Finished, "providerMetadata"> {
-  return { providerMetadata: { ...finished.providerMetadata, lukasa: { ...round.told } } };
+function withMetadata(
+  finished: Partial<Finished>,
+  round: Round,
+): Pick<Finished, "providerMetadata"> {
+  return { providerMetadata: { ...finished.providerMetadata, lukasa: { ...round.metadata } } };
 }
 
 /**
- * Keeps what was said. The keys are made from the chat up to here, so that a message that is
- * answered twice is kept once, and each of its answers too.
+ * Stores the new messages and the answer. The idempotency keys are derived from the chat so far, so that a
+ * message that is answered twice is stored once, and so is each of its answers.
  */
-async function keep(lukasa: Lukasa, round: Round, text: string): Promise<void> {
+async function store(lukasa: Lukasa, round: Round, text: string): Promise<void> {
   const { user, session, prompt, context } = round;
   const chat = prompt.slice(0, lastOfUser(prompt) + 1).map(textOf);
   const asked = newsOf(prompt).map((content) => ({ role: "user", content }));

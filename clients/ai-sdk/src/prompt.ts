@@ -1,4 +1,4 @@
-// Prompts as every version of the AI SDK hands them to a model, as far as memory looks at them.
+// Prompts of all versions of the AI SDK, as far as memory needs them.
 
 export interface Part {
   type: string;
@@ -10,7 +10,7 @@ export interface Message {
   content: string | Part[];
 }
 
-/** What was said in one message, without pictures, files and the rest. */
+/** The text of a message, without images, files and other parts. */
 export function textOf(message: Message): string {
   if (typeof message.content === "string") return message.content;
   return message.content
@@ -18,12 +18,12 @@ export function textOf(message: Message): string {
     .join("\n");
 }
 
-/** Where the person last spoke; -1 if they have not. */
+/** The index of the last user message; -1 if there is none. */
 export function lastOfUser(prompt: Message[]): number {
   return prompt.findLastIndex((message) => message.role === "user");
 }
 
-/** What the person said since the model last spoke, one text for each message. */
+/** The texts of the user messages since the last answer. */
 export function newsOf(prompt: Message[]): string[] {
   const last = lastOfUser(prompt);
   const answered = prompt.slice(0, last).findLastIndex((message) => message.role === "assistant");
@@ -34,7 +34,7 @@ export function newsOf(prompt: Message[]): string[] {
     .filter((text) => text.trim() !== "");
 }
 
-/** What the model has said since: it may have stopped to use a tool. */
+/** The texts of the model since the last user message: it may have stopped for tool calls. */
 export function answerSoFar(prompt: Message[]): string[] {
   return prompt
     .slice(lastOfUser(prompt) + 1)
@@ -44,9 +44,9 @@ export function answerSoFar(prompt: Message[]): string[] {
 }
 
 /**
- * Puts a context into a prompt: the baseline behind the system's own words, where it stays the same
- * for the whole chat and a provider's cache keeps hitting; the dynamic part right before what the
- * person said last, behind everything that is cached.
+ * Puts a context into a prompt: the baseline after the system prompt, where it stays the same for the
+ * whole chat and the provider's cache hits; the dynamic part right before the last user message, after
+ * everything that is cached.
  */
 export function place(prompt: Message[], baseline: string, dynamic: string): Message[] {
   const placed = [...prompt];
@@ -63,14 +63,14 @@ export function place(prompt: Message[], baseline: string, dynamic: string): Mes
     const others = placed.findIndex((message) => message.role !== "system");
     const system = (others < 0 ? placed.length : others) - 1;
     const message = placed[system];
-    // Some models take one system message and no more, so it is continued rather than followed.
+    // Some models accept only one system message, so the baseline is appended to it.
     if (message) placed[system] = { ...message, content: `${message.content}\n\n${baseline}` };
     else placed.unshift({ role: "system", content: baseline });
   }
   return placed;
 }
 
-/** A name for these words: the same words have the same name. */
+/** A digest of these texts. */
 export async function digest(...words: string[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(words));
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));

@@ -9,22 +9,22 @@ import {
 } from "lukasa-client";
 
 export interface LukasaToolOptions extends Settings {
-  /** A client that is there already, in place of `url` and `key`. */
+  /** An existing client, instead of `url` and `key`. */
   client?: Lukasa;
-  /** Your own id for the chat, noted with what is saved in it. */
+  /** Your own id for the chat, stored with the memories saved in it. */
   session?: string;
 }
 
-/** What a write did: words for the model, and for the interface what changed and how to undo it. */
+/** The result of a write: a text for the model, and for the UI the memory and the event to undo it. */
 export interface MemoryWrite {
   message: string;
   memory?: MemoryView | null;
   event?: MemoryEvent;
-  /** Why nothing was written, if so. */
+  /** The error code, if nothing was written. */
   error?: string;
 }
 
-/** What was found: words for the model, and the memories for the interface. */
+/** The result of a read: a text for the model, and the memories for the UI. */
 export interface MemoryList {
   message: string;
   memories: MemoryView[];
@@ -90,8 +90,8 @@ function takes<T>(properties: Record<string, object>, ...required: string[]) {
 }
 
 /**
- * Tools with which a model reads and writes one person's memory. Whose it is comes from here, never
- * from the model. What only the person may do, such as saying yes to a proposal, stays with them.
+ * Tools with which a model reads and writes the memory of one user. The user is set here, never by the
+ * model. What only the user may do, such as confirming a proposal, is not possible with them.
  *
  * ```ts
  * await generateText({ model, tools: lukasaTools({ user: "alice" }), prompt });
@@ -100,7 +100,7 @@ function takes<T>(properties: Record<string, object>, ...required: string[]) {
 export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
   const lukasa = options.client ?? new Lukasa(options);
   const { user, session: session_id } = options;
-  const told = (signal: AbortSignal | undefined) => ({ user, signal });
+  const callOptions = (signal: AbortSignal | undefined) => ({ user, signal });
 
   return {
     save_memory: tool({
@@ -120,7 +120,10 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
       ),
       execute: (memory: New, { abortSignal }: Called): Promise<MemoryWrite> =>
         written(
-          lukasa.memories.save({ ...memory, session_id }, { ...told(abortSignal), similar: true }),
+          lukasa.memories.save(
+            { ...memory, session_id },
+            { ...callOptions(abortSignal), similar: true },
+          ),
         ),
       toModelOutput,
     }),
@@ -140,7 +143,7 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
         "content",
       ),
       execute: ({ id, ...changes }: Update, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(lukasa.memories.update(id, { ...changes, session_id }, told(abortSignal))),
+        written(lukasa.memories.update(id, { ...changes, session_id }, callOptions(abortSignal))),
       toModelOutput,
     }),
 
@@ -149,7 +152,7 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
         "Stop using a memory, because the user asks for it or it has ended. It can be restored.",
       inputSchema: takes<{ id: string }>({ id }, "id"),
       execute: ({ id }: { id: string }, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(lukasa.memories.forget(id, told(abortSignal))),
+        written(lukasa.memories.forget(id, callOptions(abortSignal))),
       toModelOutput,
     }),
 
@@ -159,7 +162,7 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
         "A proposal only the user can confirm.",
       inputSchema: takes<{ id: string }>({ id }, "id"),
       execute: ({ id }: { id: string }, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(lukasa.memories.confirm(id, {}, told(abortSignal))),
+        written(lukasa.memories.confirm(id, {}, callOptions(abortSignal))),
       toModelOutput,
     }),
 
@@ -178,7 +181,7 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
         { from_id, to_id, relation }: Link,
         { abortSignal }: Called,
       ): Promise<MemoryWrite> =>
-        written(lukasa.memories.link(from_id, { to: to_id, relation }, told(abortSignal))),
+        written(lukasa.memories.link(from_id, { to: to_id, relation }, callOptions(abortSignal))),
       toModelOutput,
     }),
 
@@ -193,7 +196,7 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
       }),
       execute: (wanted: Wanted, { abortSignal }: Called): Promise<MemoryList> =>
         found(async () => {
-          const page = await lukasa.memories.list(wanted, told(abortSignal)).page();
+          const page = await lukasa.memories.list(wanted, callOptions(abortSignal)).page();
           return { memories: page.data, next_cursor: page.next_cursor };
         }),
       toModelOutput,
@@ -206,7 +209,7 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
       inputSchema: takes<Question>({ query: text(), limit: number }, "query"),
       execute: (ask: Question, { abortSignal }: Called): Promise<MemoryList> =>
         found(async () => {
-          const answer = await lukasa.memories.search(ask, told(abortSignal));
+          const answer = await lukasa.memories.search(ask, callOptions(abortSignal));
           return { memories: answer.memories.map(({ memory }) => memory) };
         }),
       toModelOutput,
@@ -226,15 +229,15 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
         "content",
       ),
       execute: (memory: Proposed, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(lukasa.memories.propose({ ...memory, session_id }, told(abortSignal))),
+        written(lukasa.memories.propose({ ...memory, session_id }, callOptions(abortSignal))),
       toModelOutput,
     }),
   };
 }
 
 /**
- * What was written while a message of `useChat` was made, to show under it ("Memory saved · Undo"):
- * `client.operations.undo(event)` takes each back.
+ * The writes of a message of `useChat`, to show under it ("Memory saved · Undo"): each is undone with
+ * `client.operations.undo(event)`.
  */
 export function memoryEvents(message: { parts: readonly object[] }): MemoryEvent[] {
   const events = message.parts.map((part) => (part as { output?: MemoryWrite }).output?.event);
@@ -247,12 +250,12 @@ interface Called {
   abortSignal?: AbortSignal;
 }
 
-/** The model reads the words; the rest is for the interface. */
+/** The model gets the message only; the rest is for the UI. */
 function toModelOutput({ output }: { output: { message: string } }) {
   return { type: "text" as const, value: output.message };
 }
 
-/** One memory in one line. What it says may be anybody's words, so it cannot begin a line of its own. */
+/** One memory in one line. Its text may come from an attacker, so line breaks are removed. */
 function line(memory: MemoryView): string {
   const detail = memory.detail ? ` (${memory.detail})` : "";
   const status = memory.status === "active" ? "" : ` [${memory.status}]`;
@@ -284,7 +287,7 @@ async function found(read: () => Promise<Omit<MemoryList, "message">>): Promise<
   }
 }
 
-/** Says it so that the model can do better, or go on without. */
+/** An error as a text with which the model can continue. */
 function refused(error: unknown): { message: string; error: string } {
   if (!(error instanceof LukasaError)) throw error;
   const candidates = error.candidates.map(line);

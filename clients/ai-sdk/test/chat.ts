@@ -1,4 +1,4 @@
-// What the tests have in common: models that say what they are told to, and the way to the real server.
+// Shared by the tests: scripted models, and clients of the real server.
 import { after } from "node:test";
 import * as mocks from "ai/test";
 import type { withLukasa } from "lukasa-ai-sdk";
@@ -11,21 +11,21 @@ export interface Message {
   role: string;
   content: string | { type: string; text?: string }[];
 }
-/** A model that noted what it was asked. */
-export type Mock = Model & { doGenerateCalls: Asked[]; doStreamCalls: Asked[] };
-interface Asked {
+/** A model that records its calls. */
+export type Mock = Model & { doGenerateCalls: ModelCall[]; doStreamCalls: ModelCall[] };
+interface ModelCall {
   prompt: Message[];
 }
 
 const tokens = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
 const usage = { inputTokens: tokens, outputTokens: tokens };
 
-/** One thing a model says: words, or the call of a tool, perhaps with words before it. */
-export type Saying = string | { tool: string; input: object; words?: string };
+/** One scripted answer: a text, or a tool call, optionally with text before it. */
+export type ScriptedAnswer = string | { tool: string; input: object; words?: string };
 
-function generated(saying: Saying) {
-  const call = typeof saying === "string" ? undefined : saying;
-  const words = typeof saying === "string" ? saying : saying.words;
+function generated(answer: ScriptedAnswer) {
+  const call = typeof answer === "string" ? undefined : answer;
+  const words = typeof answer === "string" ? answer : answer.words;
   const content = [];
   if (words) content.push({ type: "text", text: words });
   if (call) {
@@ -36,13 +36,13 @@ function generated(saying: Saying) {
   return { content, finishReason, usage, warnings: [] };
 }
 
-function streamed(saying: Saying, pause = 0) {
-  const { content, finishReason } = generated(saying);
+function streamed(answer: ScriptedAnswer, pause = 0) {
+  const { content, finishReason } = generated(answer);
   const parts =
-    typeof saying === "string"
+    typeof answer === "string"
       ? [
           { type: "text-start", id: "1" },
-          ...saying.split(/(?<= )/).map((delta) => ({ type: "text-delta", id: "1", delta })),
+          ...answer.split(/(?<= )/).map((delta) => ({ type: "text-delta", id: "1", delta })),
           { type: "text-end", id: "1" },
         ]
       : content;
@@ -63,24 +63,24 @@ function streamed(saying: Saying, pause = 0) {
   return { stream };
 }
 
-/** A model that says these things, one with each call. In version 7 both kinds of models are tried. */
-export function saying(
-  things: Saying[],
+/** A model with these answers, one for each call. In version 7 both kinds of models are tested. */
+export function scriptedModel(
+  answers: ScriptedAnswer[],
   { spec = version === 7 ? "V4" : "V3", pause = 0 } = {},
 ): Mock {
   const kinds = mocks as unknown as Record<string, new (settings: object) => Mock>;
   const Kind = kinds[`MockLanguageModel${spec}`];
   if (!Kind) throw new Error(`there is no mock for ${spec}`);
-  let said = 0;
-  const next = () => things[Math.min(said++, things.length - 1)] ?? "";
+  let calls = 0;
+  const next = () => answers[Math.min(calls++, answers.length - 1)] ?? "";
   return new Kind({
     doGenerate: async () => generated(next()),
     doStream: async () => streamed(next(), pause),
   });
 }
 
-/** What a model was asked in its nth call, from the end. */
-export function asked(model: Mock, back = 1): Message[] {
+/** The prompt of a call of the model, counted from the end. */
+export function promptOf(model: Mock, back = 1): Message[] {
   return [...model.doGenerateCalls, ...model.doStreamCalls].at(-back)?.prompt ?? [];
 }
 
@@ -90,13 +90,13 @@ export function textOf(message: Message | undefined): string {
   return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("|");
 }
 
-/** The name of what a system prompt is called in this version. */
+/** The system prompt under its name in this version. */
 export const system = (text: string): Record<string, string> =>
   version === 7 ? { instructions: text } : { system: text };
 
-/** Somebody new, their client, and a way to wait for what is kept behind an answer. */
-export function somebody() {
-  const user = `somebody-${crypto.randomUUID()}`;
+/** A new user, a client for them, and a function that waits for work after the answer. */
+export function newUser() {
+  const user = `user-${crypto.randomUUID()}`;
   const client = new Lukasa({ user });
   const work: Promise<unknown>[] = [];
   const settled = () => Promise.all(work);

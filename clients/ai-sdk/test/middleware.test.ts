@@ -1,20 +1,21 @@
-// A model with memory, against the real server.
+// The middleware with scripted models, against the real server.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { generateText, stepCountIs, streamText } from "ai";
-import { lukasaTools, type Told, withLukasa } from "lukasa-ai-sdk";
-import { asked, type Message, saying, somebody, system, textOf, version } from "./chat.ts";
+import { type LukasaMetadata, lukasaTools, withLukasa } from "lukasa-ai-sdk";
+import { type Message, newUser, promptOf, scriptedModel, system, textOf, version } from "./chat.ts";
 
 const specs = version === 7 ? ["V3", "V4"] : ["V3"];
-const told = (metadata: Record<string, unknown> | undefined) => metadata?.lukasa as Told;
+const metadataOf = (metadata: Record<string, unknown> | undefined) =>
+  metadata?.lukasa as LukasaMetadata;
 
 for (const spec of specs) {
-  test(`memory stands where it belongs (${spec})`, async () => {
-    const { client, options } = somebody();
+  test(`baseline and dynamic part are in their places of the prompt (${spec})`, async () => {
+    const { client, options } = newUser();
     await client.memories.save({ content: "Prefers window seats", domain: "travel" });
-    const model = saying(["By the window."], { spec });
+    const model = scriptedModel(["By the window."], { spec });
     const messages = [
       { role: "user" as const, content: "Hello" },
       { role: "assistant" as const, content: "Hello!" },
@@ -28,7 +29,7 @@ for (const spec of specs) {
     });
     assert.equal(result.text, "By the window.");
     assert.deepEqual(messages, before);
-    const prompt = asked(model);
+    const prompt = promptOf(model);
     assert.deepEqual(
       prompt.map(({ role }) => role),
       ["system", "user", "assistant", "user"],
@@ -37,27 +38,27 @@ for (const spec of specs) {
     assert.equal(textOf(prompt[1]), "Hello");
     assert.equal(textOf(prompt[3]), "Where do I sit on a plane?");
     assert.match(prompt.map(textOf).join(), /Prefers window seats/);
-    // What is new since the chat began stands right before what was said last, and only there.
+    // A memory saved during the chat is only in the dynamic part, right before the last message.
     await client.memories.save({ content: "Flies with a cat", domain: "travel" });
     await generateText({ model: withLukasa(model, options), ...system("Be brief."), messages });
-    const later = asked(model);
+    const later = promptOf(model);
     assert.deepEqual(later.slice(0, 3), prompt.slice(0, 3));
     assert.match(
       textOf(later[3]),
       /^<memory-now [^|]*Flies with a cat[^|]*\|Where do I sit on a plane\?$/,
     );
-    const lukasa = told(result.providerMetadata);
+    const lukasa = metadataOf(result.providerMetadata);
     assert.ok(lukasa.memories >= 1 && lukasa.tokens > 0);
     assert.match(lukasa.retrieval_id ?? "", /^ret_/);
     assert.deepEqual([lukasa.session, lukasa.degraded], ["chat-1", []]);
   });
 }
 
-/** A chat of some turns, in which something new is saved before each: what stood in the system prompt. */
+/** Runs a chat in which a memory is saved before each turn; returns the distinct system prompts. */
 async function chat(retrieve: { freeze?: boolean }): Promise<Set<string>> {
-  const { client, options } = somebody();
+  const { client, options } = newUser();
   await client.memories.save({ content: "Lives in Lisbon", category: "profile" });
-  const model = saying(["Yes."]);
+  const model = scriptedModel(["Yes."]);
   const messages: Message[] = [];
   const baselines = new Set<string>();
   for (let turn = 0; turn < 6; turn++) {
@@ -66,45 +67,45 @@ async function chat(retrieve: { freeze?: boolean }): Promise<Set<string>> {
     const wrapped = withLukasa(model, { ...options, retrieve });
     await generateText({ model: wrapped, messages: messages as never });
     messages.push({ role: "assistant", content: "Yes." });
-    baselines.add(textOf(asked(model)[0]));
+    baselines.add(textOf(promptOf(model)[0]));
   }
   return baselines;
 }
 
-test("the system prompt stays the same, byte for byte, though memory grows", async () => {
+test("system prompt stays byte for byte the same while memories are added", async () => {
   assert.equal((await chat({})).size, 1);
 });
 
-test("the check notices a system prompt that changes", async () => {
+test("system prompt changes without freezing", async () => {
   assert.ok((await chat({ freeze: false })).size > 1);
 });
 
-test("what is said is kept once, though each request brings all of it again", async () => {
-  const { options, turns, settled } = somebody();
+test("messages are stored once although each request contains all of them", async () => {
+  const { options, turns, settled } = newUser();
   const messages: Message[] = [];
   for (const question of ["My name is Ada.", "What is my name?", "Thank you."]) {
     messages.push({ role: "user", content: question });
     const answer = `On "${question}"`;
-    const model = withLukasa(saying([answer]), options);
+    const model = withLukasa(scriptedModel([answer]), options);
     await generateText({ model, messages: messages as never });
     messages.push({ role: "assistant", content: answer });
     await settled();
   }
-  const kept = messages.map(({ role, content }) => `${role}: ${content}`);
-  assert.deepEqual(await turns(), kept);
+  const stored = messages.map(({ role, content }) => `${role}: ${content}`);
+  assert.deepEqual(await turns(), stored);
   // Answered once more: the answer is new, the question is not.
-  const again = withLukasa(saying(["You are welcome."]), options);
+  const again = withLukasa(scriptedModel(["You are welcome."]), options);
   await generateText({ model: again, messages: messages.slice(0, -1) as never });
-  assert.deepEqual(await turns(), [...kept, "assistant: You are welcome."]);
-  assert.ok(kept.every((turn) => !turn.includes("<memory")));
+  assert.deepEqual(await turns(), [...stored, "assistant: You are welcome."]);
+  assert.ok(stored.every((turn) => !turn.includes("<memory")));
 });
 
-test("a stream passes as it is, and is kept", async () => {
-  const { client, options, turns } = somebody();
+test("stream is passed through unchanged and stored", async () => {
+  const { client, options, turns } = newUser();
   await client.memories.save("Prefers window seats");
-  const said = "You sit by the window [m1], of course.";
-  const plain = saying([said]);
-  const model = saying([said]);
+  const answer = "You sit by the window [m1], of course.";
+  const plain = scriptedModel([answer]);
+  const model = scriptedModel([answer]);
   const read = async (result: ReturnType<typeof streamText>) => {
     const parts = [];
     for await (const part of result.fullStream) {
@@ -116,9 +117,9 @@ test("a stream passes as it is, and is kept", async () => {
   const without = streamText({ model: plain as never, prompt });
   const result = streamText({ model: withLukasa(model, options), prompt });
   assert.deepEqual(await read(result), await read(without));
-  assert.ok(told(await result.providerMetadata).memories >= 1);
-  assert.deepEqual(await turns(), [`user: ${prompt}`, `assistant: ${said}`]);
-  // What it cited is what it relied on.
+  assert.ok(metadataOf(await result.providerMetadata).memories >= 1);
+  assert.deepEqual(await turns(), [`user: ${prompt}`, `assistant: ${answer}`]);
+  // Cited memories are stored as used.
   const why = await client.sessions.why("chat-1", 2);
   const cited = why.memories.filter(({ how }) => how === "cited");
   assert.deepEqual(
@@ -127,9 +128,9 @@ test("a stream passes as it is, and is kept", async () => {
   );
 });
 
-test("an answer that is stopped is kept as far as it came", async () => {
-  const { options, turns } = somebody();
-  const model = saying(["One two three four five six."], { pause: 30 });
+test("aborted answer is stored as far as it was streamed", async () => {
+  const { options, turns } = newUser();
+  const model = scriptedModel(["One two three four five six."], { pause: 30 });
   const stopped = new AbortController();
   const result = streamText({
     model: withLukasa(model, options),
@@ -144,7 +145,7 @@ test("an answer that is stopped is kept as far as it came", async () => {
       if (seen.includes("two")) stopped.abort();
     }
   } catch {
-    // Version by version the stream ends or breaks off; either is right.
+    // Depending on the version the stream ends or throws; both are fine.
   }
   await new Promise((done) => setTimeout(done, 100));
   const [question, answer, ...more] = await turns();
@@ -154,10 +155,10 @@ test("an answer that is stopped is kept as far as it came", async () => {
   assert.deepEqual(more, []);
 });
 
-test("steps with tools are one answer", async () => {
-  const { options, client, turns } = somebody();
+test("steps with tool calls are stored as one answer", async () => {
+  const { options, client, turns } = newUser();
   const input = { content: "Likes tea" };
-  const model = saying([{ tool: "save_memory", input, words: "One moment." }, "Noted."]);
+  const model = scriptedModel([{ tool: "save_memory", input, words: "One moment." }, "Noted."]);
   const result = await generateText({
     model: withLukasa(model, options),
     tools: lukasaTools(options),
@@ -165,8 +166,8 @@ test("steps with tools are one answer", async () => {
     prompt: "Remember that I like tea.",
   });
   assert.equal(result.text, "Noted.");
-  // The second step saw the same words as the first, though something was saved in between.
-  const [first, second] = [asked(model, 2), asked(model)];
+  // The second step has the same prompt as the first, although a memory was saved in between.
+  const [first, second] = [promptOf(model, 2), promptOf(model)];
   assert.deepEqual(second.slice(0, first.length), first);
   assert.deepEqual(await turns(), [
     "user: Remember that I like tea.",
@@ -176,11 +177,11 @@ test("steps with tools are one answer", async () => {
   assert.deepEqual([memory?.content, memory?.session_id], ["Likes tea", "chat-1"]);
 });
 
-test("one model serves everybody, each with their own memory", async () => {
-  const [alice, bob] = [somebody(), somebody()];
+test("one wrapped model serves several users", async () => {
+  const [alice, bob] = [newUser(), newUser()];
   await alice.client.memories.save("Has a cat");
   await bob.client.memories.save("Has a dog");
-  const model = saying(["A pet."]);
+  const model = scriptedModel(["A pet."]);
   const wrapped = withLukasa(model, { waitUntil: alice.options.waitUntil });
   for (const [who, other] of [
     ["cat", "dog"],
@@ -189,7 +190,7 @@ test("one model serves everybody, each with their own memory", async () => {
     const { user } = who === "cat" ? alice : bob;
     const providerOptions = { lukasa: { user, session: "pets" } };
     await generateText({ model: wrapped, prompt: "Which pet do I have?", providerOptions });
-    const prompt = asked(model).map(textOf).join();
+    const prompt = promptOf(model).map(textOf).join();
     assert.match(prompt, new RegExp(`Has a ${who}`));
     assert.doesNotMatch(prompt, new RegExp(`Has a ${other}`));
   }
@@ -198,12 +199,12 @@ test("one model serves everybody, each with their own memory", async () => {
   assert.equal((await bob.turns("pets")).length, 2);
 });
 
-test("a chat without a name stays one chat", async () => {
-  const { options, client, settled } = somebody();
+test("chat without a session id stays one session", async () => {
+  const { options, client, settled } = newUser();
   const messages: Message[] = [];
   for (const question of ["Good morning!", "And good night."]) {
     messages.push({ role: "user", content: question });
-    const model = withLukasa(saying(["Hi."]), { ...options, session: undefined });
+    const model = withLukasa(scriptedModel(["Hi."]), { ...options, session: undefined });
     await generateText({ model, messages: messages as never });
     messages.push({ role: "assistant", content: "Hi." });
   }
@@ -215,47 +216,51 @@ test("a chat without a name stays one chat", async () => {
   );
 });
 
-test("modes", async () => {
-  const { client, options, turns } = somebody();
+test("modes read-only and off", async () => {
+  const { client, options, turns } = newUser();
   await client.memories.save("Has a cat");
-  const model = saying(["A cat."]);
+  const model = scriptedModel(["A cat."]);
   const ask = (mode: "read-only" | "off") =>
     generateText({ model: withLukasa(model, { ...options, mode }), prompt: "Which pet have I?" });
   await ask("read-only");
-  assert.match(asked(model).map(textOf).join(), /Has a cat/);
+  assert.match(promptOf(model).map(textOf).join(), /Has a cat/);
   const off = await ask("off");
-  assert.deepEqual(asked(model).map(textOf), ["Which pet have I?"]);
-  assert.equal(told(off.providerMetadata), undefined);
+  assert.deepEqual(promptOf(model).map(textOf), ["Which pet have I?"]);
+  assert.equal(metadataOf(off.providerMetadata), undefined);
   assert.deepEqual(await turns(), []);
 });
 
-test("without memory the chat goes on, and says so", async () => {
+test("chat continues without memory and reports it", async () => {
   const prompt = "Are you there?";
   const dead = { url: "http://127.0.0.1:1", user: "alice", session: "chat-1" };
-  const model = saying(["I am."]);
+  const model = scriptedModel(["I am."]);
   const result = await generateText({ model: withLukasa(model, dead), prompt });
   assert.equal(result.text, "I am.");
-  assert.deepEqual(asked(model).map(textOf), [prompt]);
-  assert.deepEqual(told(result.providerMetadata).degraded, ["unreachable"]);
+  assert.deepEqual(promptOf(model).map(textOf), [prompt]);
+  assert.deepEqual(metadataOf(result.providerMetadata).degraded, ["unreachable"]);
 
-  const stream = streamText({ model: withLukasa(saying(["I am."]), dead), prompt });
+  const stream = streamText({ model: withLukasa(scriptedModel(["I am."]), dead), prompt });
   assert.equal(await stream.text, "I am.");
-  assert.deepEqual(told(await stream.providerMetadata).degraded, ["unreachable"]);
+  assert.deepEqual(metadataOf(await stream.providerMetadata).degraded, ["unreachable"]);
 
   const errors: unknown[] = [];
   const work: Promise<unknown>[] = [];
   const waitUntil = (promise: Promise<unknown>) => void work.push(promise);
   const onError = (error: unknown) => void errors.push(error);
-  const telling = withLukasa(saying(["I am."]), { ...dead, onError, waitUntil });
-  await generateText({ model: telling, prompt });
+  const reporting = withLukasa(scriptedModel(["I am."]), { ...dead, onError, waitUntil });
+  await generateText({ model: reporting, prompt });
   await Promise.all(work);
-  assert.equal(errors.length, 2, "it is told that nothing was found, and that nothing was kept");
+  assert.equal(
+    errors.length,
+    2,
+    "onError is called for the failed retrieval and the failed storing",
+  );
 
-  const strict = withLukasa(saying(["I am."]), { ...dead, onError: "throw" });
+  const strict = withLukasa(scriptedModel(["I am."]), { ...dead, onError: "throw" });
   await assert.rejects(generateText({ model: strict, prompt, maxRetries: 0 }));
 });
 
-test("a memory that does not answer is not waited for", async () => {
+test("silent server is not waited for", async () => {
   const silent = createServer(() => {});
   await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
   after(() => {
@@ -263,9 +268,14 @@ test("a memory that does not answer is not waited for", async () => {
     silent.close();
   });
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const model = withLukasa(saying(["I am."]), { url, user: "alice", wait: 200, mode: "read-only" });
+  const model = withLukasa(scriptedModel(["I am."]), {
+    url,
+    user: "alice",
+    wait: 200,
+    mode: "read-only",
+  });
   const from = Date.now();
   const result = await generateText({ model, prompt: "Are you there?" });
   assert.ok(Date.now() - from < 1500);
-  assert.deepEqual(told(result.providerMetadata).degraded, ["timeout"]);
+  assert.deepEqual(metadataOf(result.providerMetadata).degraded, ["timeout"]);
 });

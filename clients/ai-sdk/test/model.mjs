@@ -1,16 +1,18 @@
-// A model for tests that speaks OpenAI's protocols: it answers with the memories it finds in its prompt,
-// and calls `save_memory` when it is told to remember something and has that tool. What it was asked
-// last is at GET /asked. Started by itself it prints its URL.
+// A scripted model for tests with the OpenAI protocols: it answers with the memories it finds in its prompt,
+// and calls `save_memory` when asked to remember something and the tool is available. Its last request is at
+// GET /asked. Started as a program it prints its URL.
 import { createServer } from "node:http";
 
 const words = (content) =>
   typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("\n");
 
-/** What to do about a list of messages, in either protocol. */
+/** The next step for a list of messages, in either protocol. */
 function decide(messages, tools) {
-  const said = messages.filter(({ role }) => role === "user").map(({ content }) => words(content));
+  const userTexts = messages
+    .filter(({ role }) => role === "user")
+    .map(({ content }) => words(content));
   const all = messages.map(({ content }) => words(content)).join("\n");
-  const wish = /remember that (.+?)[.!]?$/im.exec(said.at(-1) ?? "")?.[1];
+  const wish = /remember that (.+?)[.!]?$/im.exec(userTexts.at(-1) ?? "")?.[1];
   const last = messages.at(-1);
   const isResult = last?.role === "tool" || last?.type === "function_call_output";
   const names = (tools ?? []).map((tool) => tool.name ?? tool.function?.name);

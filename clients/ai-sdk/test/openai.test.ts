@@ -1,17 +1,17 @@
-// The official provider, against a scripted model that speaks its protocols and answers from its prompt.
+// The official OpenAI provider, against a scripted model that answers from its prompt.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openai } from "@ai-sdk/openai";
 import { generateText, stepCountIs, streamText } from "ai";
 import { lukasaTools, withLukasa } from "lukasa-ai-sdk";
-import { somebody } from "./chat.ts";
+import { newUser } from "./chat.ts";
 
 const models = { responses: openai("scripted"), chat: openai.chat("scripted") };
 const prompt = "Where do I sit on a plane?";
 
 for (const [protocol, plain] of Object.entries(models)) {
   test(`memory reaches the model over ${protocol}, streamed and not`, async () => {
-    const { client, options, turns } = somebody();
+    const { client, options, turns } = newUser();
     assert.equal((await generateText({ model: plain, prompt })).text, "I know nothing about you.");
     await client.memories.save("Prefers window seats");
     const model = withLukasa(plain, options);
@@ -19,12 +19,12 @@ for (const [protocol, plain] of Object.entries(models)) {
     assert.match(text, /^I remember: .*Prefers window seats.*\[m1\]/);
     assert.equal(await streamText({ model, prompt }).text, text);
     assert.deepEqual(await turns(), [`user: ${prompt}`, `assistant: ${text}`]);
-    // Without the line everything is as it was.
+    // The unwrapped model has no memory.
     assert.equal((await generateText({ model: plain, prompt })).text, "I know nothing about you.");
   });
 
-  test(`a model calls tools over ${protocol}, streamed and not`, async () => {
-    const { client, options } = somebody();
+  test(`tools are called over ${protocol}, streamed and not`, async () => {
+    const { client, options } = newUser();
     const tools = lukasaTools({ client });
     const stopWhen = stepCountIs(3);
     const model = withLukasa(plain, options);

@@ -1,4 +1,4 @@
-// The tools, called by a model, against the real server.
+// The tools, called by a scripted model, against the real server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -11,11 +11,11 @@ import {
 } from "ai";
 import { lukasaTools, type MemoryList, type MemoryWrite, memoryEvents } from "lukasa-ai-sdk";
 import type { Lukasa } from "lukasa-client";
-import { asked, saying, somebody } from "./chat.ts";
+import { newUser, promptOf, scriptedModel } from "./chat.ts";
 
-/** Has a model call a tool: what the interface gets of it, and what the model reads. */
+/** Lets a model call a tool: returns the output for the UI, and the text for the model. */
 async function call(client: Lukasa, tool: string, input: object) {
-  const model = saying([{ tool, input }, "Done."]);
+  const model = scriptedModel([{ tool, input }, "Done."]);
   const result = await generateText({
     model: model as never,
     tools: lukasaTools({ client }),
@@ -23,7 +23,7 @@ async function call(client: Lukasa, tool: string, input: object) {
     prompt: "Go.",
   });
   const [part] = result.steps[0]?.toolResults ?? [];
-  const message = asked(model).at(-1) as unknown as {
+  const message = promptOf(model).at(-1) as unknown as {
     role: string;
     content: { output: { type: string; value: string } }[];
   };
@@ -35,8 +35,8 @@ async function call(client: Lukasa, tool: string, input: object) {
   };
 }
 
-test("every tool does what it says, and what it wrote can be undone", async () => {
-  const { client } = somebody();
+test("tools read and write, and their writes can be undone", async () => {
+  const { client } = newUser();
   const saved = await call(client, "save_memory", { content: "Likes tea", category: "style" });
   const id = saved.output.memory?.id ?? "";
   assert.equal(saved.output.event?.type, "memory.saved");
@@ -54,7 +54,7 @@ test("every tool does what it says, and what it wrote can be undone", async () =
   await client.operations.undo(updated.output.event ?? "");
   assert.equal((await client.memories.get(id)).content, "Likes tea");
 
-  // That a memory still holds is for the user to say.
+  // Only the user can confirm a memory.
   await call(client, "confirm_memory", { id });
   assert.equal((await client.memories.get(id)).last_confirmed_at, null);
   const other = (await client.memories.save("Drinks from a blue cup")).memory?.id ?? "";
@@ -72,8 +72,8 @@ test("every tool does what it says, and what it wrote can be undone", async () =
   assert.equal((await client.memories.get(id)).status, "active");
 });
 
-test("an error tells the model what to do, and ends nothing", async () => {
-  const { client } = somebody();
+test("tool errors are returned to the model as text", async () => {
+  const { client } = newUser();
   await client.memories.save("Likes tea in the morning");
   await client.memories.save("Likes tea\nin the evening");
   const { read, output } = await call(client, "forget_memory", { id: "Likes tea" });
@@ -92,9 +92,9 @@ test("an error tells the model what to do, and ends nothing", async () => {
   );
 });
 
-test("an interface finds in a message what was written, and undoes it", async () => {
-  const { client } = somebody();
-  const model = saying([{ tool: "save_memory", input: { content: "Likes tea" } }, "Noted."]);
+test("memoryEvents finds the writes of a message", async () => {
+  const { client } = newUser();
+  const model = scriptedModel([{ tool: "save_memory", input: { content: "Likes tea" } }, "Noted."]);
   const result = streamText({
     model: model as never,
     tools: lukasaTools({ client }),
@@ -113,7 +113,7 @@ test("an interface finds in a message what was written, and undoes it", async ()
   assert.equal((await client.memories.list().all()).length, 0);
 });
 
-test("memory that cannot be reached is told as such", async () => {
+test("tools report an unreachable server", async () => {
   const tools = lukasaTools({ url: "http://127.0.0.1:1", user: "alice", retries: 0 });
   const run = tools.save_memory.execute as (input: object, options: object) => Promise<MemoryWrite>;
   const output = await run({ content: "x" }, {});
@@ -121,7 +121,7 @@ test("memory that cannot be reached is told as such", async () => {
   assert.match(output.message, /go on without it/);
 });
 
-test("the tools weigh little in every prompt, and let no model say whose memory it wants", async () => {
+test("tools are small, and have no argument for the user", async () => {
   let bytes = 0;
   for (const [name, { description, inputSchema }] of Object.entries(lukasaTools())) {
     const schema = await asSchema(inputSchema as never).jsonSchema;

@@ -1,4 +1,4 @@
-/** `<lukasa-budget-meter>`: how much of a prompt is memory, as a bar and in exact numbers. */
+/** `<lukasa-budget-meter>`: the share of memory in a prompt, as a bar and in numbers. */
 
 import { css, html, nothing, type PropertyDeclarations } from "lit";
 import type { BudgetView } from "lukasa-client";
@@ -18,24 +18,24 @@ export class LukasaBudgetMeter extends LukasaElement {
     `,
   ];
   static override properties: PropertyDeclarations = { budget: { attribute: false } };
-  /** The `budget` of a context that was retrieved. */
+  /** The `budget` of a retrieved context. */
   declare budget: BudgetView | undefined;
 
   override render() {
     const { budget, words } = this;
     if (!budget) return nothing;
-    const said = (tokens: number) =>
+    const format = (tokens: number) =>
       tokens.toLocaleString(document.documentElement.lang || undefined);
     const { used, limit, baseline, dynamic } = budget;
     return html`<section part="meter" aria-label=${words.budget}>
       <p class="row">
         <span class="grow">${words.budget}</span>
-        <span class="muted">${fill(words.tokens, { used: said(used), limit: said(limit) })}</span>
+        <span class="muted">${fill(words.tokens, { used: format(used), limit: format(limit) })}</span>
       </p>
       <progress part="bar" aria-label=${words.budget} max=${Math.max(limit, used)} value=${used}></progress>
       <p class="muted">
-        ${words.baseline} ${said(baseline)} · ${words.dynamic} ${said(dynamic)} · ${words.free}
-        ${said(Math.max(0, limit - used))}
+        ${words.baseline} ${format(baseline)} · ${words.dynamic} ${format(dynamic)} · ${words.free}
+        ${format(Math.max(0, limit - used))}
       </p>
     </section>`;
   }

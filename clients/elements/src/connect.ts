@@ -1,21 +1,21 @@
-/** A page that reaches a Lukasa server: with short-lived tokens that its own backend mints. */
+/** Connects a page to a Lukasa server, with short-lived tokens from its own backend. */
 import { Lukasa } from "lukasa-client";
 import { type Source, useSource } from "./source.ts";
 
 export interface Connection {
-  /** Where the Lukasa server is. */
+  /** The URL of the Lukasa server. */
   url: string;
   /**
-   * Asked for a token whenever one is needed: the answer of `POST /api/tokens`, or its secret alone. Your
-   * backend makes it; a key never reaches the browser.
+   * Returns a token whenever one is needed: the response of `POST /api/tokens`, or its secret alone. Your
+   * backend mints it; a key never reaches the browser.
    */
   token: () => Promise<string | { secret: string; expires_at?: string | null }>;
 }
 
-/** A new token is asked for this long before the old one ends. */
-const EARLY = 60_000;
-/** How long a token is used whose end is not known. */
-const UNKNOWN = 5 * 60_000;
+/** A token is replaced this long before it expires. */
+const RENEW_BEFORE_MS = 60_000;
+/** How long a token with unknown expiry is used. */
+const DEFAULT_TTL_MS = 5 * 60_000;
 
 /** Connects every Lukasa element of the page. */
 export function connect(connection: Connection): Source {
@@ -25,33 +25,36 @@ export function connect(connection: Connection): Source {
 }
 
 export function lukasaSource({ url, token }: Connection): Source {
-  let held: Promise<{ secret: string; until: number }> | undefined;
+  let current: Promise<{ secret: string; until: number }> | undefined;
   const ask = async () => {
-    const said = await token();
-    const answer = typeof said === "string" ? { secret: said } : said;
-    const ends = answer.expires_at ? Date.parse(answer.expires_at) - EARLY : Date.now() + UNKNOWN;
+    const result = await token();
+    const answer = typeof result === "string" ? { secret: result } : result;
+    const ends = answer.expires_at
+      ? Date.parse(answer.expires_at) - RENEW_BEFORE_MS
+      : Date.now() + DEFAULT_TTL_MS;
     return { secret: answer.secret, until: ends };
   };
   const key = async () => {
-    if (held && (await held).until <= Date.now()) held = undefined;
-    held ??= ask();
+    if (current && (await current).until <= Date.now()) current = undefined;
+    current ??= ask();
     try {
-      return (await held).secret;
+      return (await current).secret;
     } catch (error) {
-      held = undefined;
+      current = undefined;
       throw error;
     }
   };
-  // A token can end early, because its key was revoked or the page was asleep: then another is asked for.
-  const patient: typeof fetch = async (input, init) => {
+  // A token can become invalid early, because its key was revoked or the page was suspended: retry once with
+  // a new one.
+  const fetchWithRenewal: typeof fetch = async (input, init) => {
     const answer = await fetch(input, init);
     if (answer.status !== 401) return answer;
-    held = undefined;
+    current = undefined;
     const headers = new Headers(init?.headers);
     headers.set("authorization", `Bearer ${await key()}`);
     return fetch(input, { ...init, headers });
   };
-  const lukasa = new Lukasa({ url, key, fetch: patient });
+  const lukasa = new Lukasa({ url, key, fetch: fetchWithRenewal });
   return {
     list: () => lukasa.memories.list({ limit: 200 }).all(),
     proposals: () => lukasa.memories.proposals({ limit: 50 }).all(),

@@ -1,4 +1,4 @@
-/** What all elements share: where they read, what they say, and how they tell the page what happened. */
+/** Base class of all elements: source, texts and events. */
 
 import { LitElement, type PropertyDeclarations } from "lit";
 import { LukasaError } from "lukasa-client";
@@ -13,7 +13,7 @@ import {
 } from "./source.ts";
 import { type Words, words } from "./words.ts";
 
-/** What a page can listen to; all bubble, and cross shadow roots. */
+/** The events of the elements; all bubble and cross shadow roots. */
 export type Happening = "saved" | "undone" | "forgotten" | "confirmed";
 
 export interface LukasaEventDetail {
@@ -29,9 +29,9 @@ export class LukasaElement extends LitElement {
   };
   declare source: Source | undefined;
   declare strings: Partial<Words> | undefined;
-  #deaf: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
-  /** Its own source, or the page's. */
+  /** The element's own source, or the page's. */
   get from(): Source | undefined {
     return this.source ?? pageSource();
   }
@@ -42,15 +42,15 @@ export class LukasaElement extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#deaf = whenSource(() => this.sourced());
+    this.#unsubscribe = whenSource(() => this.sourced());
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#deaf?.();
+    this.#unsubscribe?.();
   }
 
-  /** Called when the page has got its source after the element was there. */
+  /** Called when the page gets its source after the element was connected. */
   protected sourced(): void {
     this.requestUpdate();
   }
@@ -63,14 +63,14 @@ export class LukasaElement extends LitElement {
   }
 }
 
-/** Why a write was refused, in the server's words if it gave some. */
+/** The reason of a refused write, from the server if available. */
 export function reasonOf(error: unknown, words: Words): string {
   if (!(error instanceof LukasaError)) return words.refused;
   const fields = error.errors.map((one) => one.detail).join("; ");
   return fields ? `${error.title}: ${fields}` : error.title;
 }
 
-/** Registers an element, unless the page has one of that name already. */
+/** Registers an element, unless one of that name is already defined. */
 export function define(name: string, element: CustomElementConstructor): void {
   if (!customElements.get(name)) customElements.define(name, element);
 }

@@ -1,6 +1,6 @@
 /**
- * Lukasa's memory panel for any page, as custom elements. Importing this defines them; `connect` says where
- * the memory is.
+ * Lukasa's memory panel for any page, as custom elements. Importing this module defines them; `connect` sets
+ * the server.
  *
  * @packageDocumentation
  */

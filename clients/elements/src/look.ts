@@ -1,6 +1,6 @@
 /**
- * How the elements look: the page's own font and colours, as far as it names them. Everything that a page
- * may want otherwise is a custom property, and every part has a name for `::part`.
+ * Styles of the elements: they use the page's font, and its colours where it sets them. Everything else can
+ * be changed with custom properties, and every part has a name for `::part`.
  */
 import { css } from "lit";
 

@@ -1,6 +1,6 @@
 /**
- * The panel inside an assistant (an MCP App, `ui://lukasa/panel`). It holds no credential and reaches no
- * server: every call goes through the assistant, as the tools that its model may call.
+ * The panel inside an assistant (an MCP App, `ui://lukasa/panel`). It has no credentials and no network
+ * access: every call goes through the assistant, as one of its tools.
  */
 import {
   App,
@@ -13,20 +13,20 @@ import { type Done, type Memory, type Source, useSource } from "./source.ts";
 
 const app = new App({ name: "lukasa-panel", version: "0.1.0" }, {});
 
-/** Calls a tool of the server, and gives what it answers as data. */
-async function call<T>(name: string, given: Record<string, unknown>): Promise<T> {
-  const answer = await app.callServerTool({ name, arguments: given });
+/** Calls a tool of the server, and returns its structured result. */
+async function call<T>(name: string, args: Record<string, unknown>): Promise<T> {
+  const answer = await app.callServerTool({ name, arguments: args });
   if (answer.isError) throw new Error(`${name} was refused`);
   return answer.structuredContent as T;
 }
 
-/** The tool that takes a write back, if the server that sent this page has one for it. */
+/** The tool for undo, if the server that sent this page has one. */
 const undoing = document.body.dataset.undoTool;
 
 const source: Source = {
   list: async () =>
     (await call<{ memories?: Memory[] }>("list_memories", { limit: 100 })).memories ?? [],
-  // A yes to a proposal is the person's own, and an assistant cannot pass it on: it is given in Lukasa.
+  // Only the user can confirm a proposal, and an assistant cannot do it for them: proposals are answered in Lukasa.
   proposals: async () => [],
   save: (content) => call<Done>("save_memory", { content }),
   update: ({ id }, content) => call<Done>("update_memory", { id, content }),
@@ -35,16 +35,16 @@ const source: Source = {
   undo: undoing ? (operation_id) => call<Done>(undoing, { operation_id }) : undefined,
 };
 
-function dress(context: McpUiHostContext | undefined): void {
+function applyHostContext(context: McpUiHostContext | undefined): void {
   if (context?.theme) applyDocumentTheme(context.theme);
   if (context?.styles?.variables) applyHostStyleVariables(context.styles.variables);
   if (context?.locale) document.documentElement.lang = context.locale;
 }
 
 const panel = document.querySelector("lukasa-memory-panel");
-app.onhostcontextchanged = (changed) => dress({ ...app.getHostContext(), ...changed });
-// The model has written something meanwhile: what is shown would be out of date.
+app.onhostcontextchanged = (changed) => applyHostContext({ ...app.getHostContext(), ...changed });
+// A tool ran in the assistant: refresh the list.
 app.ontoolresult = () => void panel?.load();
 await app.connect();
-dress(app.getHostContext());
+applyHostContext(app.getHostContext());
 useSource(source);

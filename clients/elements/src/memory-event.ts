@@ -1,4 +1,4 @@
-/** `<lukasa-memory-event>`: the muted line under a reply, "Memory saved · words · Undo". */
+/** `<lukasa-memory-event>`: the line under a reply, "Memory saved · text · Undo". */
 import { html, nothing, type PropertyDeclarations } from "lit";
 import { define, LukasaElement } from "./element.ts";
 import { type Done, operationOf } from "./source.ts";
@@ -10,9 +10,9 @@ export class LukasaMemoryEvent extends LukasaElement {
     undone: { state: true },
     failed: { state: true },
   };
-  /** What a write answered with: the whole answer, or an object with `event` and `memory`. */
+  /** The response of a write: all of it, or an object with `event` and `memory`. */
   declare done: Done | undefined;
-  /** What to say instead of what the event means. */
+  /** A text instead of the one for the event. */
   declare label: string | undefined;
   declare undone: boolean;
   declare failed: boolean;
@@ -42,7 +42,7 @@ export class LukasaMemoryEvent extends LukasaElement {
     }
   }
 
-  #says(): string {
+  #text(): string {
     const words = this.words;
     if (this.undone) return words.undone;
     if (this.label) return this.label;
@@ -58,7 +58,7 @@ export class LukasaMemoryEvent extends LukasaElement {
     const may = operationOf(this.done) && this.done.event?.undo !== null && this.from?.undo;
     const content = this.done.memory?.content;
     return html`<p role="status" part="event" class="row muted">
-      <span>${this.#says()}</span>
+      <span>${this.#text()}</span>
       ${content ? html`<span aria-hidden="true">·</span><bdi part="content">${content}</bdi>` : nothing}
       ${
         may && !this.undone

@@ -1,6 +1,6 @@
 /**
- * `<lukasa-memory-panel>`: everything that is remembered about the person, what waits for their answer on
- * top, rules and context apart. Each thing it does can be undone from the line below.
+ * `<lukasa-memory-panel>`: everything that is remembered about the user, with proposals on top, and rules and
+ * context in separate tabs. Each write can be undone from the line below.
  */
 import { css, html, nothing, type PropertyDeclarations } from "lit";
 import { repeat } from "lit/directives/repeat.js";
@@ -50,19 +50,19 @@ export class LukasaMemoryPanel extends LukasaElement {
     refused: { state: true },
     done: { state: true },
   };
-  /** Which of the two is open; if nobody chose, the one that has something in it. */
+  /** The open tab; by default the one that is not empty. */
   declare tab: Tab | undefined;
   /** For dates; the page's language if absent. */
   declare locale: string | undefined;
   declare memories: Memory[] | undefined;
   declare waiting: Memory[];
   declare editing: string | undefined;
-  /** It cannot be read. */
+  /** Whether reading failed. */
   declare failed: boolean;
-  /** Why the last thing that was done was not; what is shown stays. */
+  /** Why the last write was refused; the list stays visible. */
   declare refused: string | undefined;
   declare done: Done | undefined;
-  #hangUp: AbortController | undefined;
+  #watching: AbortController | undefined;
 
   constructor() {
     super();
@@ -77,7 +77,7 @@ export class LukasaMemoryPanel extends LukasaElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#hangUp?.abort();
+    this.#watching?.abort();
   }
 
   override updated(changed: Map<PropertyKey, unknown>): void {
@@ -86,9 +86,9 @@ export class LukasaMemoryPanel extends LukasaElement {
 
   protected override sourced(): void {
     if (!this.from) return;
-    this.#hangUp?.abort();
-    this.#hangUp = new AbortController();
-    this.from.watch?.(() => void this.load(), this.#hangUp.signal);
+    this.#watching?.abort();
+    this.#watching = new AbortController();
+    this.from.watch?.(() => void this.load(), this.#watching.signal);
     void this.load();
   }
 
@@ -120,8 +120,8 @@ export class LukasaMemoryPanel extends LukasaElement {
     }
   }
 
-  /** Puts the focus where whoever came by keyboard goes on, since what had it is gone. */
-  async #goOn(...places: (string | [selector: string, at: number])[]): Promise<void> {
+  /** Moves the focus to the first of these places that exists, because the focused element was removed. */
+  async #focusFirst(...places: (string | [selector: string, at: number])[]): Promise<void> {
     await this.updateComplete;
     for (const place of [...places, "input"]) {
       const [selector, at] = typeof place === "string" ? [place, 0] : place;
@@ -131,7 +131,7 @@ export class LukasaMemoryPanel extends LukasaElement {
     }
   }
 
-  // Not a form: assistants show the panel in a sandbox, and most forbid those.
+  // Not a form: assistants show the panel in a sandbox, and most forbid forms.
   async #add(): Promise<void> {
     const input = this.renderRoot.querySelector("input");
     const content = input?.value.trim();
@@ -146,23 +146,23 @@ export class LukasaMemoryPanel extends LukasaElement {
     await this.#stop(memory);
   }
 
-  /** Back from editing, to where it began. */
+  /** Ends editing, and moves the focus back to the edit button. */
   async #stop(memory: Memory): Promise<void> {
     this.editing = undefined;
-    await this.#goOn(`[part="edit"][data-of="${CSS.escape(memory.id)}"]`);
+    await this.#focusFirst(`[part="edit"][data-of="${CSS.escape(memory.id)}"]`);
   }
 
   async #forget(memory: Memory): Promise<void> {
     const at = this.#of(this.#open)?.indexOf(memory) ?? 0;
     const forgotten = await this.#act("forgotten", () => this.from?.forget(memory));
-    if (forgotten) await this.#goOn(['[part="forget"]', at]);
+    if (forgotten) await this.#focusFirst(['[part="forget"]', at]);
   }
 
-  /** A proposal was answered: it can be taken back below, like everything else. */
+  /** A proposal was answered: the line below offers its undo. */
   async #answered(event: Event): Promise<void> {
     this.done = (event.target as LukasaProposalCard).done;
     await this.load();
-    await this.#goOn("lukasa-proposal-card");
+    await this.#focusFirst("lukasa-proposal-card");
   }
 
   async #edit(memory: Memory): Promise<void> {
@@ -171,7 +171,7 @@ export class LukasaMemoryPanel extends LukasaElement {
     this.renderRoot.querySelector("textarea")?.focus();
   }
 
-  /** Arrow keys go from one tab to the other, as in any list of tabs. */
+  /** Arrow keys switch between the tabs. */
   #arrow(event: KeyboardEvent): void {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     event.preventDefault();
@@ -208,7 +208,7 @@ export class LukasaMemoryPanel extends LukasaElement {
     </section>`;
   }
 
-  /** Whether it is known what is a rule: assistants are not told. */
+  /** Whether rules can be distinguished: tool results for assistants do not include `force`. */
   #split(): boolean {
     return this.memories?.some((one) => one.force !== undefined) ?? false;
   }
@@ -282,7 +282,8 @@ export class LukasaMemoryPanel extends LukasaElement {
         ${memory.domain ? html`<span part="domain" class="badge">${memory.domain}</span>` : nothing}
         ${when ? html`<span class="muted">${fill(words.confirmed, { when: this.#day(when) })}</span>` : nothing}
       </span>
-      <span class="acts"><button part="edit" class="quiet" data-of=${memory.id} aria-label=${`${words.edit}: ${memory.content}`}
+      <span class="acts"><button part="edit" class="quiet" data-of=${memory.id}
+        aria-label=${`${words.edit}: ${memory.content}`}
         @click=${() => this.#edit(memory)}>${words.edit}</button>
       <button part="forget" class="quiet" aria-label=${`${words.forget}: ${memory.content}`}
         @click=${() => this.#forget(memory)}>${words.forget}</button></span>

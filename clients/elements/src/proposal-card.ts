@@ -1,4 +1,4 @@
-/** `<lukasa-proposal-card>`: something inferred, why, and the person's answer: yes, in other words, or no. */
+/** `<lukasa-proposal-card>`: a proposal, its reason, and the user's answer: confirm, edit or reject. */
 import { html, nothing, type PropertyDeclarations } from "lit";
 import { define, LukasaElement, reasonOf } from "./element.ts";
 import type { Done, Memory } from "./source.ts";
@@ -14,7 +14,7 @@ export class LukasaProposalCard extends LukasaElement {
   declare editing: boolean;
   declare refused: string | undefined;
   declare busy: boolean;
-  /** What the answer did, once there is one. */
+  /** The result of the answer. */
   done: Done | undefined;
 
   constructor() {
@@ -23,7 +23,7 @@ export class LukasaProposalCard extends LukasaElement {
     this.busy = false;
   }
 
-  /** The first thing that answers it. */
+  /** Focuses the first control of the card. */
   override focus(options?: FocusOptions): void {
     this.renderRoot.querySelector<HTMLElement>("textarea, button")?.focus(options);
   }

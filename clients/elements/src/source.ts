@@ -1,13 +1,13 @@
 /**
- * Where the elements read and write: a Lukasa server that a page reaches with a person's token, or the
- * assistant that shows the panel inside a chat. The elements know neither.
+ * Data source of the elements: a Lukasa server, reached with a token of the user, or the assistant that shows
+ * the panel. The elements are independent of both.
  */
 import type { MemoryEvent, MemoryView, OperationView, WhyView, Written } from "lukasa-client";
 
-/** A memory as far as the elements show it. */
+/** The fields of a memory that the elements use. */
 export type Memory = Pick<MemoryView, "id" | "content" | "status"> & Partial<MemoryView>;
 
-/** What a write did: the memory as it stands, and the handle that takes it back. */
+/** The result of a write: the current memory, and the operation for undo. */
 export interface Done {
   memory?: Memory | null;
   event?: Partial<MemoryEvent>;
@@ -16,40 +16,40 @@ export interface Done {
 
 export interface Source {
   list(): Promise<Memory[]>;
-  /** What waits for the person's answer. */
+  /** The proposals that wait for the user's answer. */
   proposals(): Promise<Memory[]>;
   save(content: string): Promise<Done>;
   update(memory: Memory, content: string): Promise<Done>;
   forget(memory: Memory): Promise<Done>;
-  /** Says that it still holds; or answers a proposal, with other words if there are some. */
+  /** Confirms that a memory is still true; or answers a proposal, optionally with edited text. */
   confirm(memory: Memory, yes?: boolean, words?: string): Promise<Done>;
-  /** Absent where nothing can be taken back. */
+  /** Absent if undo is not available. */
   undo?(operation: string): Promise<Done>;
   why?(session: string, turn: number): Promise<WhyView>;
-  /** Calls back whenever something was written, until the signal says stop. */
+  /** Calls back after every write, until the signal is aborted. */
   watch?(changed: (operation: OperationView) => void, signal: AbortSignal): void;
 }
 
 let page: Source | undefined;
 const waiting = new Set<() => void>();
 
-/** Makes a source the one that all elements of this page use, unless they are given another. */
+/** Sets the source of all elements of this page that have none of their own. */
 export function useSource(source: Source): void {
   page = source;
-  for (const tell of waiting) tell();
+  for (const notify of waiting) notify();
 }
 
 export function pageSource(): Source | undefined {
   return page;
 }
 
-/** Told when the page has got its source. */
-export function whenSource(tell: () => void): () => void {
-  waiting.add(tell);
-  return () => waiting.delete(tell);
+/** Calls back when the page gets its source. */
+export function whenSource(notify: () => void): () => void {
+  waiting.add(notify);
+  return () => waiting.delete(notify);
 }
 
-/** The operation behind an answer, if something was written. */
+/** The operation of a write, if something was written. */
 export function operationOf(done: Done | Written | undefined): string | undefined {
   return done?.event?.operation_id ?? undefined;
 }

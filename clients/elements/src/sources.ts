@@ -17,10 +17,10 @@ export class LukasaSources extends LukasaElement {
   };
   declare session: string | undefined;
   declare turn: number | undefined;
-  /** Given by the page instead of being asked for. */
+  /** Set by the page instead of being fetched. */
   declare memories: GroundsView[] | undefined;
   declare failed: boolean;
-  /** Why something was not forgotten; what is shown stays. */
+  /** Why forgetting was refused; the list stays visible. */
   declare refused: string | undefined;
   declare done: Done | undefined;
 

@@ -1,4 +1,4 @@
-/** What the elements say. Every word can be another: give an element `strings`, or all of them with `say`. */
+/** The texts of the elements. Replace them for one element with `strings`, or for all with `say`. */
 export const WORDS = {
   title: "What I remember",
   hard: "Rules",
@@ -23,31 +23,31 @@ export const WORDS = {
   emptyHard: "No rules yet. A rule is something that must always be respected.",
   emptySoft: "Nothing yet. Tell me something about you, or say “remember that…” in a chat.",
   loading: "Loading…",
-  failed: "The memory does not answer just now.",
-  refused: "That did not work.",
+  failed: "Memory is temporarily unavailable.",
+  refused: "Something went wrong.",
   retry: "Try again",
   sources: "What this answer used",
   cited: "used",
-  given: "known, not used",
+  given: "available, not used",
   noSources: "This answer used no memory.",
   budget: "Memory in this prompt",
   tokens: "{used} of {limit} tokens",
-  baseline: "always there",
+  baseline: "always included",
   dynamic: "for this message",
   free: "free",
 };
 
 export type Words = typeof WORDS;
 
-let said: Words = WORDS;
+let current: Words = WORDS;
 
-/** Says these words instead, in every element that has none of its own. */
+/** Replaces texts in every element that has no `strings`. */
 export function say(words: Partial<Words>): void {
-  said = { ...said, ...words };
+  current = { ...current, ...words };
 }
 
 export function words(own: Partial<Words> | undefined): Words {
-  return own ? { ...said, ...own } : said;
+  return own ? { ...current, ...own } : current;
 }
 
 export function fill(text: string, values: Record<string, string | number>): string {

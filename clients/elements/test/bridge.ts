@@ -1,4 +1,4 @@
-/** An assistant's side of an MCP App, with the protocol's own bridge: it forwards tool calls to its backend. */
+/** The host side of an MCP App, with the bridge of the SDK: it forwards tool calls to its backend. */
 import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/app-bridge";
 
 const frame = document.querySelector("iframe") as HTMLIFrameElement;

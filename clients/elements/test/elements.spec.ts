@@ -21,7 +21,7 @@ const test = base.extend<{ user: string; visit: (body: string, script?: string) 
         return opened;
       });
       opened?.close();
-      // Refusals are some tests' business; a violated policy is nobody's.
+      // Some tests provoke refusals; violations of the content security policy always fail.
       expect(wrong.filter((one) => !/status of 4(0[13]|22)/.test(one))).toEqual([]);
     },
   },
@@ -33,7 +33,7 @@ async function axe(page: Page): Promise<void> {
   expect(found.violations.map((one) => `${one.id}: ${one.help}`)).toEqual([]);
 }
 
-async function picture(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env.LUKASA_SCREENS;
   if (!folder) return;
   mkdirSync(folder, { recursive: true });
@@ -41,14 +41,14 @@ async function picture(page: Page, name: string): Promise<void> {
 }
 
 const PANEL = "<lukasa-memory-panel></lukasa-memory-panel>";
-/** Writes down what a page hears. */
-const HEAR = `for (const what of ["saved", "undone", "forgotten", "confirmed"]) {
+/** Records the events of the elements. */
+const RECORD_EVENTS = `for (const what of ["saved", "undone", "forgotten", "confirmed"]) {
   addEventListener("lukasa-" + what, ({ detail }) =>
-    (window.heard ??= []).push([what, detail.memory?.content, typeof detail.operation]));
+    (window.recorded ??= []).push([what, detail.memory?.content, typeof detail.operation]));
 }`;
-const heard = (page: Page) => page.evaluate("window.heard ?? []") as Promise<unknown[]>;
+const recordedEvents = (page: Page) => page.evaluate("window.recorded ?? []") as Promise<unknown[]>;
 
-test("the panel shows, adds, changes and forgets on another origin, and takes it back", async ({
+test("panel lists, adds, edits, forgets and undoes on another origin", async ({
   page,
   user,
   visit,
@@ -62,10 +62,10 @@ test("the panel shows, adds, changes and forgets on another origin, and takes it
     key: "diet.peanuts",
     value: "never",
   });
-  const { minted } = await visit(PANEL, HEAR);
+  const { minted } = await visit(PANEL, RECORD_EVENTS);
   await expect(page.getByText("Prefers window seats")).toBeVisible();
   await axe(page);
-  await picture(page, "panel");
+  await screenshot(page, "panel");
   await page.getByRole("tab", { name: "Context" }).focus();
   await page.keyboard.press("ArrowLeft");
   await expect(page.getByText("Never suggest dishes with peanuts")).toBeVisible();
@@ -90,7 +90,7 @@ test("the panel shows, adds, changes and forgets on another origin, and takes it
     "Never suggest dishes with peanuts",
     "Prefers window seats on long flights",
   ]);
-  expect((await heard(page)).map((one) => (one as string[])[0])).toEqual([
+  expect((await recordedEvents(page)).map((one) => (one as string[])[0])).toEqual([
     "saved",
     "saved",
     "forgotten",
@@ -99,45 +99,37 @@ test("the panel shows, adds, changes and forgets on another origin, and takes it
   expect(minted()).toBe(1);
 });
 
-test("what happens elsewhere shows by itself", async ({ page, user, visit }) => {
+test("panel shows changes made through the API", async ({ page, user, visit }) => {
   await visit(PANEL);
   await expect(page.getByText("Nothing yet")).toBeVisible();
   await lukasaFor(user).memories.save("Plays the cello");
   await expect(page.getByText("Plays the cello")).toBeVisible();
 });
 
-test("a proposal waits on top and is answered by the person, in their own words", async ({
-  page,
-  user,
-  visit,
-}) => {
+test("proposal card is answered with edited text", async ({ page, user, visit }) => {
   const lukasa = lukasaFor(user);
   const proposed = { content: "Prefers trains to planes", reasoning: "Asked for trains twice" };
   await lukasa.memories.propose(proposed);
   await lukasa.memories.propose("Dislikes mornings");
-  await visit(PANEL, HEAR);
+  await visit(PANEL, RECORD_EVENTS);
   const cards = page.getByRole("article", { name: "May I remember this?" });
   await expect(cards).toHaveCount(2);
   await expect(cards.filter({ hasText: "trains" })).toContainText("Asked for trains twice");
   await axe(page);
-  await picture(page, "panel-proposals");
+  await screenshot(page, "panel-proposals");
   await cards.filter({ hasText: "trains" }).getByRole("button", { name: "Edit" }).click();
   await cards.getByRole("textbox").fill("Prefers night trains to planes");
   await cards.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("listitem").getByText("Prefers night trains")).toBeVisible();
   await cards.filter({ hasText: "mornings" }).getByRole("button", { name: "No" }).click();
   await expect(cards).toHaveCount(0);
-  const kept = await lukasa.memories.list().all();
-  expect(kept.map((one) => one.content)).toEqual(["Prefers night trains to planes"]);
-  expect(kept[0]?.consented_at).toBeTruthy();
-  expect(await heard(page)).toHaveLength(2);
+  const saved = await lukasa.memories.list().all();
+  expect(saved.map((one) => one.content)).toEqual(["Prefers night trains to planes"]);
+  expect(saved[0]?.consented_at).toBeTruthy();
+  expect(await recordedEvents(page)).toHaveLength(2);
 });
 
-test("an answer to a proposal can be taken back, and the focus goes on", async ({
-  page,
-  user,
-  visit,
-}) => {
+test("proposal answer can be undone, and the focus moves on", async ({ page, user, visit }) => {
   const lukasa = lukasaFor(user);
   await lukasa.memories.propose("Prefers trains to planes");
   await lukasa.memories.propose("Dislikes mornings");
@@ -157,7 +149,7 @@ test("an answer to a proposal can be taken back, and the focus goes on", async (
   expect(await lukasa.memories.list().all()).toEqual([]);
 });
 
-test("what is refused is said, in the server's words, and everything else stays", async ({
+test("refused write shows the error of the server and keeps the list", async ({
   page,
   user,
   visit,
@@ -178,7 +170,7 @@ test("what is refused is said, in the server's words, and everything else stays"
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
-test("by keyboard alone nobody loses their place", async ({ page, user, visit }) => {
+test("focus keeps its place by keyboard alone", async ({ page, user, visit }) => {
   const lukasa = lukasaFor(user);
   for (const content of ["Plays the cello", "Sings in a choir", "Keeps bees"]) {
     await lukasa.memories.save(content);
@@ -193,7 +185,7 @@ test("by keyboard alone nobody loses their place", async ({ page, user, visit })
   await page.getByRole("textbox", { name: "Edit" }).fill("Sings in two choirs");
   await page.keyboard.press("Control+Enter");
   await expect(page.getByRole("button", { name: "Edit: Sings in two choirs" })).toBeFocused();
-  // The next one is where the one before was, and after the last there is the field.
+  // The focus moves to the next row, and after the last one to the input.
   for (const left of [2, 1]) {
     await page
       .getByRole("button", { name: /^Forget/ })
@@ -208,7 +200,7 @@ test("by keyboard alone nobody loses their place", async ({ page, user, visit })
   await expect(page.getByLabel("Remember something")).toBeFocused();
 });
 
-test("where there are rules alone, they are what is open; narrow, by day and by night", async ({
+test("rules tab is open by default if there is no context; narrow, light and dark", async ({
   page,
   user,
   visit,
@@ -229,23 +221,19 @@ test("where there are rules alone, they are what is open; narrow, by day and by 
   await expect(page.getByRole("tab", { name: "Rules" })).toHaveAttribute("aria-selected", "true");
   await expect(page.getByText("Never suggest dishes with peanuts")).toBeVisible();
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-  expect(wide, "nothing sticks out").toBeLessThanOrEqual(320);
+  expect(wide, "no horizontal overflow").toBeLessThanOrEqual(320);
   const [edit, forget] = await Promise.all(
     [/^Edit: /, /^Forget: /].map((name) => page.getByRole("button", { name }).boundingBox()),
   );
-  expect(edit?.y, "what acts on a row stays together").toBe(forget?.y);
+  expect(edit?.y, "the buttons of a row stay together").toBe(forget?.y);
   await axe(page);
-  await picture(page, "panel-narrow");
+  await screenshot(page, "panel-narrow");
   await page.evaluate(() => document.body.classList.add("night"));
   await axe(page);
-  await picture(page, "panel-narrow-night");
+  await screenshot(page, "panel-narrow-night");
 });
 
-test("under a reply: what was saved, what was used, what it cost", async ({
-  page,
-  user,
-  visit,
-}) => {
+test("memory event, sources and budget meter under a reply", async ({ page, user, visit }) => {
   const lukasa = lukasaFor(user);
   const written = await lukasa.memories.save("Prefers window seats on long flights");
   const context = await lukasa.memories.retrieve({ query: "Book me a flight", session_id: "trip" });
@@ -258,7 +246,7 @@ test("under a reply: what was saved, what was used, what it cost", async ({
      <lukasa-sources session="trip" turn="2"></lukasa-sources>`,
     `document.querySelector("lukasa-memory-event").done = ${JSON.stringify(written)};
      document.querySelector("lukasa-budget-meter").budget = ${JSON.stringify(context.budget)};
-     ${HEAR}`,
+     ${RECORD_EVENTS}`,
   );
   await expect(page.getByRole("status").first()).toContainText("Memory saved");
   await expect(
@@ -266,14 +254,14 @@ test("under a reply: what was saved, what was used, what it cost", async ({
   ).toBeVisible();
   await expect(page.getByRole("region", { name: "What this answer used" })).toBeVisible();
   await axe(page);
-  await picture(page, "under-a-reply");
+  await screenshot(page, "under-a-reply");
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByRole("status").first()).toContainText("Undone");
   expect(await lukasa.memories.list().all()).toEqual([]);
-  expect(await heard(page)).toHaveLength(1);
+  expect(await recordedEvents(page)).toHaveLength(1);
 });
 
-test("it takes on the page's colours and words, also at night", async ({ page, user, visit }) => {
+test("page sets colours and texts, also in dark mode", async ({ page, user, visit }) => {
   await lukasaFor(user).memories.save("Plays the cello");
   await visit(
     `<lukasa-memory-panel class="branded"></lukasa-memory-panel>`,
@@ -288,10 +276,10 @@ test("it takes on the page's colours and words, also at night", async ({ page, u
     .getByRole("tab", { name: "Zusammenhang" })
     .evaluate((tab) => getComputedStyle(tab).borderBottomColor);
   expect(line).toBe("rgb(0, 90, 60)");
-  await picture(page, "panel-night");
+  await screenshot(page, "panel-night");
 });
 
-test("words of an attacker stay words", async ({ page, user, visit }) => {
+test("hostile text is rendered as text", async ({ page, user, visit }) => {
   const evil = `<img src=x onerror="window.caught=1"><script>window.caught=1</script> javascript:alert(1)`;
   await lukasaFor(user).memories.save(evil);
   await visit(PANEL);
@@ -299,26 +287,22 @@ test("words of an attacker stay words", async ({ page, user, visit }) => {
   expect(await page.evaluate("window.caught")).toBeUndefined();
 });
 
-test("a token that was minted for another page opens nothing here", async ({
-  page,
-  user,
-  visit,
-}) => {
+test("token minted for another page is refused", async ({ page, user, visit }) => {
   await lukasaFor(user).memories.save("Plays the cello");
   const { mintFor } = await visit("<p>not yet</p>");
   mintFor("https://elsewhere.example");
   await page.evaluate(() => document.body.append(document.createElement("lukasa-memory-panel")));
-  await expect(page.getByText("does not answer just now")).toBeVisible();
+  await expect(page.getByText("Memory is temporarily unavailable")).toBeVisible();
   await expect(page.getByText("Plays the cello")).toHaveCount(0);
 });
 
-test("when a token has ended, another is asked for", async ({ page, user, visit }) => {
+test("expired token is replaced", async ({ page, user, visit }) => {
   const lukasa = lukasaFor(user);
   await lukasa.memories.save("Plays the cello");
   const { minted } = await visit(PANEL);
   await expect(page.getByText("Plays the cello")).toBeVisible();
   expect(minted()).toBe(1);
-  // Whatever has ended, the next thing somebody does works all the same.
+  // The first write is refused once with 401; the element retries it with a new token.
   await page.route(`${LUKASA}/api/memory`, async (route) => {
     if (route.request().method() !== "POST" || minted() > 1) return route.continue();
     return route.fulfill({ status: 401, headers: { "access-control-allow-origin": "*" } });

@@ -1,6 +1,6 @@
 /**
- * A page of somebody else's, on another origin, with a strict content security policy: it serves the bundle,
- * and its backend mints the tokens. The key never leaves the backend.
+ * A host page on another origin, with a strict content security policy: it serves the bundle, and its backend
+ * mints the tokens. The key never leaves the backend.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -13,16 +13,16 @@ const key = process.env.CONSOLE_ADMIN_KEY ?? "";
 
 export interface Host {
   url: string;
-  /** How often a token was asked for. */
+  /** How many tokens were minted. */
   minted: () => number;
-  /** Has the tokens be for another page than this one, as if one had been stolen. */
+  /** Mints further tokens for another page, as if one had been stolen. */
   mintFor: (page: string) => void;
   close: () => void;
 }
 
 export const lukasaFor = (user: string) => new Lukasa({ url: LUKASA, key, user });
 
-/** The user themselves, by a token of their own: an application's key cannot state a rule for them. */
+/** A client with a token of the user: an application's key cannot state a rule for them. */
 export async function userThemselves(user: string): Promise<Lukasa> {
   const { secret } = await lukasaFor(user).keys.mintToken({ user });
   return new Lukasa({ url: LUKASA, key: secret });
@@ -41,17 +41,23 @@ export async function host(user: string, body: string, script: string): Promise<
   let minted = 0;
   let bound: string | undefined;
   const bundle = readFileSync("dist/lukasa-elements.js");
-  const server = createServer(async (asked, answer) => {
+  const server = createServer(async (request, response) => {
     const { port } = server.address() as AddressInfo;
     const own = `http://127.0.0.1:${port}`;
     const send = (type: string, content: string | Buffer) => {
-      answer.writeHead(200, {
+      response.writeHead(200, {
         "content-type": type,
-        "content-security-policy": `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${LUKASA}; base-uri 'none'`,
+        "content-security-policy": [
+          "default-src 'none'",
+          "script-src 'self'",
+          "style-src 'self'",
+          `connect-src 'self' ${LUKASA}`,
+          "base-uri 'none'",
+        ].join("; "),
       });
-      answer.end(content);
+      response.end(content);
     };
-    const path = asked.url ?? "/";
+    const path = request.url ?? "/";
     if (path === "/") return send("text/html", PAGE(body));
     if (path === "/host.css") return send("text/css", STYLE);
     if (path === "/lukasa-elements.js") return send("text/javascript", bundle);
@@ -65,7 +71,7 @@ export async function host(user: string, body: string, script: string): Promise<
       const token = await lukasaFor(user).keys.mintToken({ user, page: bound ?? own });
       return send("application/json", JSON.stringify(token));
     }
-    answer.writeHead(404).end();
+    response.writeHead(404).end();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -13,8 +13,8 @@ const SHOWS_PAGES = { extensions: { [UI]: { mimeTypes: ["text/html;profile=mcp-a
 let server: Server;
 const user = `app-${Date.now().toString(36)}`;
 
-/** Asks the real server, as the assistant's backend does. */
-async function ask(method: string, params: { name?: string }, can: object): Promise<unknown> {
+/** Sends an MCP request to the real server, as the assistant's backend does. */
+async function sendMcp(method: string, params: { name?: string }, can: object): Promise<unknown> {
   const { secret } = await lukasaFor(user).keys.mintToken({ user });
   const meta = {
     "io.modelcontextprotocol/protocolVersion": PROTOCOL,
@@ -36,8 +36,8 @@ async function ask(method: string, params: { name?: string }, can: object): Prom
   return (await answer.json()).result;
 }
 
-const called = async (body: string) =>
-  JSON.stringify(await ask("tools/call", JSON.parse(body), SHOWS_PAGES));
+const callTool = async (body: string) =>
+  JSON.stringify(await sendMcp("tools/call", JSON.parse(body), SHOWS_PAGES));
 
 test.beforeAll(async () => {
   const bridge = await build({
@@ -55,20 +55,20 @@ test.beforeAll(async () => {
     if (asked.url === "/") {
       const page = `<!doctype html><html lang="en"><title>starting</title><iframe sandbox="allow-scripts"
         title="Memory" width="480"></iframe><script type="module" src="/bridge.js"></script></html>`;
-      // The bridge tries what it may evaluate; that is the assistant's affair and not the panel's.
+      // The bridge needs `unsafe-eval`; this is the host page, not the panel.
       return send("text/html", page, "default-src 'self' 'unsafe-eval'");
     }
     if (asked.url === "/bridge.js") {
       return send("text/javascript", bridge.outputFiles[0]?.text ?? "", "default-src 'none'");
     }
     if (asked.url === "/panel") {
-      // What hosts allow a panel that asks for nothing: its own inline script, and no connection at all.
+      // The policy of hosts for a panel without permissions: inline script only, and no connections.
       const policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
       return send("text/html", panel, policy);
     }
     if (asked.url === "/tools") {
       const body = (await asked.toArray()).map(String).join("");
-      return send("application/json", await called(body), "default-src 'none'");
+      return send("application/json", await callTool(body), "default-src 'none'");
     }
     answer.writeHead(404).end();
   }).listen(0, "127.0.0.1");
@@ -77,9 +77,7 @@ test.beforeAll(async () => {
 
 test.afterAll(() => server.close());
 
-test("inside an assistant the panel works through tools alone, with no connection of its own", async ({
-  page,
-}) => {
+test("MCP App panel works through tools alone, without network access", async ({ page }) => {
   const wrong: string[] = [];
   page.on("pageerror", (error) => wrong.push(error.message));
   page.on("console", (message) => {
@@ -98,7 +96,7 @@ test("inside an assistant the panel works through tools alone, with no connectio
   await panel.getByRole("button", { name: "Save" }).click();
   await expect(panel.getByRole("listitem").getByText("Has a sister called Ana")).toBeVisible();
   const [saved] = await lukasa.memories.list({ search: "sister" }).all();
-  // What comes through an assistant counts as the assistant's words, whoever pressed the button.
+  // A write through an assistant has the assistant's origin, even if the user pressed the button.
   expect(saved?.origin).not.toBe("user_said");
   await panel.getByRole("button", { name: /^Forget: Prefers/ }).click();
   await expect(panel.getByRole("status")).toContainText("Forgotten");
@@ -106,7 +104,7 @@ test("inside an assistant the panel works through tools alone, with no connectio
   await panel.getByRole("button", { name: "Undo" }).click();
   await expect(panel.getByRole("listitem")).toHaveCount(2);
   expect(await lukasa.memories.list({ search: "window" }).all()).toHaveLength(1);
-  // As high as what is in it, and dressed as the host is.
+  // The frame has the height of the content, and the theme of the host.
   const height = Number(await page.locator("iframe").getAttribute("height"));
   expect(height).toBeGreaterThan(80);
   await expect(panel.locator("html")).toHaveAttribute("data-theme", "dark");
@@ -118,15 +116,15 @@ test("inside an assistant the panel works through tools alone, with no connectio
   expect(wrong).toEqual([]);
 });
 
-test("the tool for undoing is listed for the panel, and for no assistant that would show it to its model", async () => {
+test("undo_memory is listed only for clients with MCP Apps, and only for the app", async () => {
   type Listed = { tools: { name: string; _meta?: { ui?: { visibility?: string[] } } }[] };
   const undo = async (can: object) => {
-    const { tools } = (await ask("tools/list", {}, can)) as Listed;
+    const { tools } = (await sendMcp("tools/list", {}, can)) as Listed;
     return tools.find(({ name }) => name === "undo_memory");
   };
   expect(await undo({})).toBeUndefined();
   expect((await undo(SHOWS_PAGES))?._meta?.ui?.visibility).toEqual(["app"]);
-  const discovered = (await ask("server/discover", {}, {})) as {
+  const discovered = (await sendMcp("server/discover", {}, {})) as {
     capabilities: { extensions?: object };
   };
   expect(discovered.capabilities.extensions).toHaveProperty([UI]);

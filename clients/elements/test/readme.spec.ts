@@ -7,11 +7,11 @@ import { join, resolve } from "node:path";
 import { expect, test } from "@playwright/test";
 import { LUKASA, lukasaFor } from "./host.ts";
 
-/** The first block of a language in the README, as it stands there. */
+/** The first code block of a language in the README. */
 function block(language: string): string {
   const readme = readFileSync("README.md", "utf8");
   const found = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "ms").exec(readme)?.[1];
-  if (!found) throw new Error(`the README has no ${language}`);
+  if (!found) throw new Error(`the README has no ${language} block`);
   return found;
 }
 
@@ -23,7 +23,7 @@ async function freePort(): Promise<number> {
   return address !== null && typeof address === "object" ? address.port : 0;
 }
 
-test("the README's page works, word for word", async ({ page }) => {
+test("README example works verbatim", async ({ page }) => {
   const folder = mkdtempSync(join(tmpdir(), "lukasa-readme-"));
   writeFileSync(join(folder, "server.ts"), block("ts"));
   writeFileSync(join(folder, "index.html"), block("html"));
@@ -44,15 +44,15 @@ test("the README's page works, word for word", async ({ page }) => {
     stdio: ["ignore", "pipe", "inherit"],
   });
   try {
-    const [said] = await once(server.stdout, "data");
-    expect(String(said)).toContain(`open http://127.0.0.1:${port}`);
+    const [output] = await once(server.stdout, "data");
+    expect(String(output)).toContain(`open http://127.0.0.1:${port}`);
     const content = `Plays the cello since ${Date.now()}`;
     await lukasaFor("alice").memories.save(content);
-    const told = page.waitForEvent("console", (message) => message.text().includes("forgotten:"));
+    const logged = page.waitForEvent("console", (message) => message.text().includes("forgotten:"));
     await page.goto(`http://127.0.0.1:${port}`);
     await expect(page.getByText(content)).toBeVisible();
     await page.getByRole("button", { name: `Forget: ${content}` }).click();
-    expect((await told).text()).toContain(content);
+    expect((await logged).text()).toContain(content);
   } finally {
     server.kill();
   }

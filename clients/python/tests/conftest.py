@@ -1,4 +1,4 @@
-"""The stage: the real server on a PostgreSQL database of its own, and a model that says what it is told to."""
+"""Fixtures: the real server on its own PostgreSQL database, and a scripted model."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def binary() -> str:
 
 
 @contextlib.contextmanager
-def served(database: str, folder: Path, *more: str) -> Iterator[str]:
-    """A server on a port of its own; its URL."""
+def running_server(database: str, folder: Path, *more: str) -> Iterator[str]:
+    """Starts a server on a free port; yields its URL."""
     log = folder / f"server-{uuid.uuid4().hex[:8]}.log"
     command = [binary(), "serve", "--listen", "127.0.0.1:0", "--migrate", *more]
     with log.open("wb") as out:
         process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database}, stderr=out)
     try:
         for _ in range(600):
-            said = re.search(r"address=([\d.:]+)", re.sub(r"\x1b\[[\d;]*m", "", log.read_text()))
-            if said:
-                yield f"http://{said[1]}"
+            listening = re.search(r"address=([\d.:]+)", re.sub(r"\x1b\[[\d;]*m", "", log.read_text()))
+            if listening:
+                yield f"http://{listening[1]}"
                 return
             if process.poll() is not None:
                 raise RuntimeError(f"the server ended: {log.read_text()}")
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.1)
-        raise RuntimeError(f"the server does not say where it listens: {log.read_text()}")
+        raise RuntimeError(f"the server does not log its address: {log.read_text()}")
     finally:
         process.terminate()
         process.wait(30)
@@ -52,7 +52,7 @@ def served(database: str, folder: Path, *more: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def database() -> Iterator[str]:
-    """A database for this run alone."""
+    """A database for this run."""
     admin = os.environ["DATABASE_URL"]
     name = f"lukasa_python_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(admin, autocommit=True) as connection:
@@ -66,21 +66,21 @@ def database() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def local(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server for the person whose machine it is: it asks for no key."""
-    with served(database, tmp_path_factory.mktemp("local"), "--auth", "off") as url:
+    """A server in local mode, which needs no key."""
+    with running_server(database, tmp_path_factory.mktemp("local"), "--auth", "off") as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def guarded(local: str, database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that asks everybody for a key."""
-    with served(database, tmp_path_factory.mktemp("guarded"), "--auth", "keys") as url:
+    """A server that requires keys."""
+    with running_server(database, tmp_path_factory.mktemp("guarded"), "--auth", "keys") as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def make_key(guarded: str, database: str) -> Callable[..., str]:
-    """Makes a key, as an operator does."""
+    """Creates a key with the CLI."""
 
     def make(*more: str) -> str:
         command = [binary(), "key", "create", "--json", "--tenant", "acme", "--name", "test", *more]
@@ -100,7 +100,7 @@ def backend_key(make_key: Callable[..., str]) -> str:
 
 @pytest.fixture
 def user() -> str:
-    """Somebody nobody else has met."""
+    """A user id that no other test uses."""
     return f"user-{uuid.uuid4().hex[:8]}"
 
 
@@ -118,7 +118,7 @@ async def aclient(guarded: str, backend_key: str, user: str) -> AsyncIterator[As
 
 @dataclass
 class Model:
-    """A service that answers with what it was given, in order, and keeps what it was asked."""
+    """A scripted service that gives these answers in order, and records the requests."""
 
     url: str
     answers: list[Json] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A program as people write it for mem0. It knows nothing of Lukasa: where it connects is said by MEM0_HOST."""
+"""A script for mem0 without any change for Lukasa: it connects to MEM0_HOST."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The Agents SDK's own runner speaks through our session, and the session is a chat like any other."""
+"""The session with the runner of the Agents SDK."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lukasa.agents import LukasaSession
 from .conftest import Model, openai_says, openai_text
 
 
-def items(*given: dict[str, Any]) -> list[TResponseInputItem]:
-    return cast("list[TResponseInputItem]", list(given))
+def items(*values: dict[str, Any]) -> list[TResponseInputItem]:
+    return cast("list[TResponseInputItem]", list(values))
 
 
-async def test_items_come_back_in_order(aclient: AsyncLukasa) -> None:
+async def test_items_are_returned_in_order(aclient: AsyncLukasa) -> None:
     session = LukasaSession("s", aclient)
     assert isinstance(session, Session)
     assert await session.get_items() == []
@@ -61,7 +61,7 @@ def agent(model: Model, monkeypatch: pytest.MonkeyPatch) -> Agent[Any]:
     return Agent(name="Test", model=OpenAIResponsesModel("scripted", service), tools=[weather])
 
 
-async def test_a_runner_speaks_through_it(agent: Agent[Any], model: Model, aclient: AsyncLukasa) -> None:
+async def test_runner_uses_the_session(agent: Agent[Any], model: Model, aclient: AsyncLukasa) -> None:
     call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "weather", "status": "completed"}
     model.says(
         openai_says({**call, "arguments": '{"city": "Lisbon"}'}),
@@ -73,7 +73,7 @@ async def test_a_runner_speaks_through_it(agent: Agent[Any], model: Model, aclie
     assert first.final_output == "It is sunny in Lisbon."
     second = await Runner.run(agent, "Which city did I ask about?", session=session)
     assert second.final_output == "You asked about Lisbon."
-    # The second question was asked with everything that was said and done before it.
+    # The second request contains all previous items.
     sent = model.asked[2]["input"]
     kinds = [item.get("type", item.get("role")) for item in sent]
     assert kinds == ["user", "function_call", "function_call_output", "assistant", "user"]

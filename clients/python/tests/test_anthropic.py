@@ -1,4 +1,4 @@
-"""Anthropic's own tool runner drives our memory tool, and what it writes is a memory that can be undone."""
+"""The memory tool with Anthropic's tool runner; its writes can be undone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lukasa.anthropic import AsyncLukasaMemoryTool, LukasaMemoryTool
 from .conftest import Model, claude_says, claude_uses
 
 
-def test_the_tool_runner_reads_and_writes(model: Model, client: Lukasa) -> None:
+def test_tool_runner_reads_and_writes(model: Model, client: Lukasa) -> None:
     client.save("Prefers tea")
     model.says(
         claude_says(claude_uses(command="view", path="/memories")),
@@ -42,7 +42,7 @@ def test_the_tool_runner_reads_and_writes(model: Model, client: Lukasa) -> None:
     assert [memory.content for memory in client.list()] == ["Prefers tea"]
 
 
-async def test_the_same_with_await(model: Model, aclient: AsyncLukasa) -> None:
+async def test_async_tool_runner_writes(model: Model, aclient: AsyncLukasa) -> None:
     model.says(
         claude_says(claude_uses(command="create", path="/memories/domains/travel.md", file_text="- Plays the flute\n")),
         claude_says({"type": "text", "text": "Done."}),
@@ -58,7 +58,7 @@ async def test_the_same_with_await(model: Model, aclient: AsyncLukasa) -> None:
     assert [memory.content async for memory in aclient.list()] == ["Plays the flute"]
 
 
-def test_every_command_is_carried_out(client: Lukasa) -> None:
+def test_all_commands_work(client: Lukasa) -> None:
     tool = LukasaMemoryTool(client)
     path = "/memories/domains/travel.md"
     tool.call({"command": "create", "path": path, "file_text": "- One\n"})

@@ -1,4 +1,4 @@
-"""The client against the real server: what it can do, and how it says that something went wrong."""
+"""The client against the real server: methods and errors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from io import BytesIO
 
 import pytest
 
-from lukasa import ApiError, AsyncLukasa, Conflict, NotAllowed, NotFound, Lukasa, Unreachable, calls
+from lukasa import ApiError, AsyncLukasa, Conflict, Lukasa, NotAllowed, NotFound, Unreachable, calls
 
 
-def test_a_memory_is_saved_changed_and_taken_back(client: Lukasa) -> None:
+def test_memory_is_saved_changed_and_undone(client: Lukasa) -> None:
     saved = client.save("Prefers window seats", domain="travel", tags=["flights"], importance=0.8)
     assert saved.memory is not None
     memory = saved.memory
@@ -51,7 +51,7 @@ def test_a_memory_is_saved_changed_and_taken_back(client: Lukasa) -> None:
     assert gone.value.code == "memory_not_found"
 
 
-def test_lists_go_on_by_themselves(client: Lukasa) -> None:
+def test_lists_read_all_pages(client: Lukasa) -> None:
     for number in range(7):
         client.save(f"Fact number {number}")
     assert len(list(client.list(limit=3))) == 7
@@ -61,7 +61,7 @@ def test_lists_go_on_by_themselves(client: Lukasa) -> None:
     assert client.undo(newest).event.type == "memory.undone"
 
 
-def test_what_bears_on_a_message_is_found(client: Lukasa) -> None:
+def test_recall_and_retrieve_find_relevant_memories(client: Lukasa) -> None:
     client.save("Is allergic to peanuts")
     client.save("Drives a red car")
     found = client.recall("peanuts", limit=1)
@@ -75,13 +75,13 @@ def test_what_bears_on_a_message_is_found(client: Lukasa) -> None:
     assert second.frozen
 
 
-def test_a_chat_is_kept(client: Lukasa) -> None:
-    said = client.append("chat-1", [{"role": "user", "content": "I moved to Lisbon."}])
+def test_session_turns_are_stored_and_deleted(client: Lukasa) -> None:
+    appended = client.append("chat-1", [{"role": "user", "content": "I moved to Lisbon."}])
     client.append("chat-1", [{"role": "assistant", "content": "How nice!", "at": datetime.now(timezone.utc)}])
     assert [turn.content for turn in client.turns("chat-1", limit=1)] == ["I moved to Lisbon.", "How nice!"]
     assert [session.id for session in client.sessions()] == ["chat-1"]
     assert client.session("chat-1").turns == 2
-    client.delete_turn(said.turn_ids[0])
+    client.delete_turn(appended.turn_ids[0])
     assert [turn.content for turn in client.turns("chat-1")] == ["How nice!"]
     assert client.close_session("chat-1").session.state == "idle"
     client.delete_session("chat-1")
@@ -103,7 +103,7 @@ def test_memories_are_linked_proposed_and_exported(client: Lukasa) -> None:
     assert client.send(calls.healthz()).status == "ok"
 
 
-async def test_the_same_with_await(aclient: AsyncLukasa) -> None:
+async def test_async_client_has_the_same_methods(aclient: AsyncLukasa) -> None:
     saved = await aclient.save("Prefers tea")
     assert saved.memory is not None
     await aclient.save("Sleeps late")
@@ -114,7 +114,7 @@ async def test_the_same_with_await(aclient: AsyncLukasa) -> None:
         await aclient.update(saved.memory.id, content="Prefers coffee")
 
 
-def test_users_are_kept_apart(client: Lukasa, guarded: str, make_key: Callable[..., str]) -> None:
+def test_users_are_isolated(client: Lukasa, guarded: str, make_key: Callable[..., str]) -> None:
     memory = client.save("A secret").memory
     assert memory is not None
     other = client.about("Zoë Ångström")
@@ -124,17 +124,17 @@ def test_users_are_kept_apart(client: Lukasa, guarded: str, make_key: Callable[.
     assert (missing.value.status, missing.value.code) == (404, "memory_not_found")
     assert (missing.value.request_id or "").startswith("req_")
     assert missing.value.title == "There is no such memory"
-    with Lukasa(guarded, make_key("--user", "somebody")) as bound:
+    with Lukasa(guarded, make_key("--user", "bound-user")) as bound:
         bound.save("Mine")
         with pytest.raises(NotAllowed) as wrong:
-            bound.about("somebody else").save("Theirs")
+            bound.about("other-user").save("Theirs")
         assert wrong.value.code == "wrong_user"
-    with Lukasa(guarded, "lk_live_nonsense") as nobody, pytest.raises(NotAllowed) as unknown:
-        nobody.save("Anything")
+    with Lukasa(guarded, "lk_live_nonsense") as unauthenticated, pytest.raises(NotAllowed) as unknown:
+        unauthenticated.save("Anything")
     assert unknown.value.code == "unauthenticated"
 
 
-def test_a_refusal_says_what_is_wrong(client: Lukasa) -> None:
+def test_errors_have_codes_and_details(client: Lukasa) -> None:
     with pytest.raises(ApiError) as invalid:
         client.save("", importance=7.0)
     assert invalid.value.code == "invalid_request"
@@ -155,6 +155,6 @@ def test_a_refusal_says_what_is_wrong(client: Lukasa) -> None:
         client.undo(unchanged)
 
 
-def test_a_server_that_is_not_there_is_said_to_be_unreachable() -> None:
+def test_missing_server_raises_unreachable() -> None:
     with Lukasa("http://127.0.0.1:9", retries=0) as client, pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
         client.save("Anything")

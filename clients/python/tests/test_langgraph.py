@@ -1,4 +1,4 @@
-"""LangGraph's own types take the store, and its person sees and corrects what a graph keeps."""
+"""The store with LangGraph's own types, and corrections by the user."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def store(client: Lukasa) -> LukasaStore:
     return LukasaStore(client)
 
 
-def test_items_are_kept_as_they_are(store: LukasaStore) -> None:
+def test_items_are_stored_unchanged(store: LukasaStore) -> None:
     value = {"text": "I love pizza", "stars": 5, "nested": {"a": [1, None, "ü"]}}
     store.put(("memories", "Alice"), "k1", value)
     found = store.get(("memories", "Alice"), "k1")
@@ -37,7 +37,7 @@ def test_items_are_kept_as_they_are(store: LukasaStore) -> None:
     assert store.get(("memories", "Alice"), "k1") is not None
 
 
-def test_equal_words_in_two_places_are_two_items(store: LukasaStore, client: Lukasa) -> None:
+def test_equal_texts_in_two_namespaces_are_two_items(store: LukasaStore, client: Lukasa) -> None:
     client.save("Likes tea")
     for place in ("a", "b"):
         store.put((place,), "k", {"text": "Likes tea", "place": place})
@@ -73,7 +73,7 @@ def test_namespaces_are_listed(store: LukasaStore) -> None:
     assert store.list_namespaces(limit=1, offset=1) == [("a", "b", "d")]
 
 
-async def test_a_batch_keeps_its_order(store: LukasaStore) -> None:
+async def test_batch_keeps_its_order(store: LukasaStore) -> None:
     ops: list[Op] = [
         PutOp(("a",), "k", {"text": "One"}),
         GetOp(("a",), "k"),
@@ -87,7 +87,7 @@ async def test_a_batch_keeps_its_order(store: LukasaStore) -> None:
     assert len(found) == 1  # type: ignore[arg-type]
 
 
-def test_its_person_reads_and_corrects_it(store: LukasaStore, client: Lukasa) -> None:
+def test_user_correction_is_read_by_the_store(store: LukasaStore, client: Lukasa) -> None:
     store.put(("memories",), "k", {"text": "Lives in Porto", "stars": 1})
     memory = next(client.list())
     assert memory.content == "Lives in Porto"
@@ -100,7 +100,7 @@ def test_its_person_reads_and_corrects_it(store: LukasaStore, client: Lukasa) ->
     assert store.get(("memories",), "k") is not None
 
 
-def test_an_element_of_the_namespace_can_name_the_user(client: Lukasa, user: str) -> None:
+def test_namespace_element_is_the_user_id(client: Lukasa, user: str) -> None:
     store = LukasaStore(client, user_at=1)
     for name in ("ann", "ben"):
         store.put(("memories", f"{user}-{name}"), "k", {"text": f"This is {name}"})
@@ -111,7 +111,7 @@ def test_an_element_of_the_namespace_can_name_the_user(client: Lukasa, user: str
         store.search(("memories",))
 
 
-def test_what_does_not_fit_is_refused(store: LukasaStore) -> None:
+def test_too_large_items_and_ttl_are_rejected(store: LukasaStore) -> None:
     with pytest.raises(ValueError, match="20000"):
         store.put(("a",), "k", {"text": "x" * 20_000})
     long = {"text": "word " * 1000}
@@ -127,7 +127,7 @@ class State(TypedDict):
     answer: str
 
 
-def test_a_graph_remembers(store: LukasaStore) -> None:
+def test_graph_uses_the_store(store: LukasaStore) -> None:
     assert isinstance(store, BaseStore)
 
     def remember(state: State, runtime: Runtime[Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""mem0's own client against Lukasa, in a script in which only the URL is another."""
+"""The client of mem0 against Lukasa, in a script of which only the URL is changed."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def run(environment: dict[str, str], user: str) -> subprocess.CompletedProcess[s
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
-def test_a_script_for_mem0_works(environment: dict[str, str], user: str, client: Lukasa) -> None:
+def test_mem0_script_works(environment: dict[str, str], user: str, client: Lukasa) -> None:
     done = run(environment, user)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "the script is done"
-    # What it deleted is forgotten, and its person can have it back.
+    # What it deleted is forgotten, and the user can restore it.
     assert list(client.list()) == []
     assert len({memory.id for memory in client.list(status="forgotten")}) == 2
     client.undo()
     assert [memory.content for memory in client.list()] == ["I play the cello"]
 
 
-def test_a_wrong_key_is_said_to_be_wrong(environment: dict[str, str], user: str) -> None:
+def test_wrong_key_is_reported(environment: dict[str, str], user: str) -> None:
     done = run({**environment, "MEM0_API_KEY": "lk_live_nonsense"}, user)
     assert done.returncode != 0
     assert "lk_live_" in done.stderr and "Bearer" in done.stderr

@@ -1,4 +1,4 @@
-"""Every block of Python in the README is run, word for word, as a program of its own."""
+"""Runs every Python block of the README verbatim, as a separate program."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ README = Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(), flags=re.DOTALL | re.MULTILINE)
 
 
-def test_there_are_blocks() -> None:
+def test_readme_has_blocks() -> None:
     assert len(BLOCKS) >= 5
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.splitlines()[0])
-def test_a_block_runs(block: str, local: str, user: str, model: Model, tmp_path: Path) -> None:
+def test_readme_block_runs(block: str, local: str, user: str, model: Model, tmp_path: Path) -> None:
     if "anthropic" in block:
         view = claude_uses(command="view", path="/memories")
         model.says(claude_says(view), claude_says({"type": "text", "text": "Hello again."}))
@@ -35,6 +35,6 @@ def test_a_block_runs(block: str, local: str, user: str, model: Model, tmp_path:
     command = [sys.executable, "-W", "error:::lukasa", str(script)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    # What a comment after `print(...)` says is what is printed.
+    # The comment after `print(...)` is the expected output.
     promised = re.findall(r"^ *print\(.*\)  # (.*)$", block, flags=re.MULTILINE)
     assert done.stdout.splitlines() == promised

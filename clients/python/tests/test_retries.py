@@ -1,4 +1,4 @@
-"""When a request is sent again, and when it is not. The wire is scripted: a real server is too healthy."""
+"""Retries of requests, with a scripted transport, because a real server rarely fails."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from lukasa import AsyncLukasa, NotFound, Lukasa, Unavailable, Unreachable, _async, _sync, calls
-from lukasa._call import LONGEST, Call, seconds
+from lukasa import AsyncLukasa, Lukasa, NotFound, Unavailable, Unreachable, _async, _sync, calls
+from lukasa._call import MAX_PAUSE_SECONDS, Call, seconds
 
 SAVED = {"memory": None, "event": {"type": "memory.saved", "memory_ids": []}, "message": "Saved"}
 Answer = Callable[[], httpx.Response]
 
 
 class Wire(httpx.MockTransport):
-    """Answers in order, and keeps what it was sent."""
+    """A transport that gives these answers in order, and records the requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers, self.sent = list(answers), list[httpx.Request]()
@@ -49,63 +49,63 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
-def over(wire: Wire, retries: int = 3) -> Lukasa:
+def client_over(wire: Wire, retries: int = 3) -> Lukasa:
     return Lukasa("http://lukasa", user="alice", retries=retries, http=httpx.Client(transport=wire))
 
 
-def test_a_write_is_sent_again_under_the_same_key(pauses: list[float]) -> None:
+def test_write_is_retried_with_the_same_key(pauses: list[float]) -> None:
     wire = Wire(fails(httpx.ReadError), status(503, {"Retry-After": "2"}), status(429), status(201))
-    assert over(wire).save("Likes tea").message == "Saved"
+    assert client_over(wire).save("Likes tea").message == "Saved"
     keys = {request.headers["Idempotency-Key"] for request in wire.sent}
     assert (len(wire.sent), len(keys)) == (4, 1)
     assert {request.content for request in wire.sent} == {b'{"content": "Likes tea"}'}
     assert pauses[1] == 2.0
     assert 0.125 <= pauses[0] <= 0.25 and 0.5 <= pauses[2] <= 1.0
-    over(again := Wire(status(201))).save("Likes tea")
+    client_over(again := Wire(status(201))).save("Likes tea")
     assert again.sent[0].headers["Idempotency-Key"] not in keys
 
 
-def test_what_has_no_key_is_sent_again_only_if_it_never_got_there(pauses: list[float]) -> None:
+def test_request_without_key_is_retried_only_if_it_was_not_sent(pauses: list[float]) -> None:
     mint = calls.create_user({"user": "alice"})
     for answer in (fails(httpx.ReadError), status(503)):
         wire = Wire(answer, status(201))
         with pytest.raises((Unreachable, Unavailable)):
-            over(wire).send(mint)
+            client_over(wire).send(mint)
         assert len(wire.sent) == 1
     wire = Wire(fails(httpx.ConnectError), status(404))
     with pytest.raises(NotFound):
-        over(wire).send(mint)
+        client_over(wire).send(mint)
     assert len(wire.sent) == 2
 
 
-def test_a_question_is_asked_again(pauses: list[float]) -> None:
+def test_reading_post_is_retried(pauses: list[float]) -> None:
     wire = Wire(fails(httpx.ReadTimeout), status(502), status(404))
     with pytest.raises(NotFound):
-        over(wire).recall("tea")
+        client_over(wire).recall("tea")
     assert len(wire.sent) == 3
     assert "Idempotency-Key" not in wire.sent[0].headers
 
 
-def test_it_gives_up_in_the_end(pauses: list[float]) -> None:
+def test_retries_are_limited(pauses: list[float]) -> None:
     wire = Wire(*[status(503) for _ in range(3)])
     with pytest.raises(Unavailable):
-        over(wire, retries=2).save("Likes tea")
+        client_over(wire, retries=2).save("Likes tea")
     assert (len(wire.sent), len(pauses)) == (3, 2)
     wire = Wire(*[fails(httpx.ConnectError) for _ in range(2)])
     with pytest.raises(Unreachable) as unreachable:
-        over(wire, retries=1).save("Likes tea")
+        client_over(wire, retries=1).save("Likes tea")
     assert isinstance(unreachable.value.__cause__, httpx.ConnectError)
     assert "tea" not in str(unreachable.value)
 
 
-def test_what_is_refused_is_not_sent_again(pauses: list[float]) -> None:
+def test_refused_request_is_not_retried(pauses: list[float]) -> None:
     wire = Wire(status(404))
     with pytest.raises(NotFound):
-        over(wire).get("mem_x")
+        client_over(wire).get("mem_x")
     assert (len(wire.sent), pauses) == (1, [])
 
 
-async def test_the_same_with_await(pauses: list[float]) -> None:
+async def test_async_client_retries(pauses: list[float]) -> None:
     wire = Wire(fails(httpx.ConnectError), status(201))
     client = AsyncLukasa("http://lukasa/base", "k", "Zoë", http=httpx.AsyncClient(transport=wire))
     assert (await client.save("Likes tea")).message == "Saved"
@@ -115,9 +115,9 @@ async def test_the_same_with_await(pauses: list[float]) -> None:
     assert dict(sent.headers.raw)[b"X-Lukasa-User"] == "Zoë".encode()
 
 
-def test_a_pause_has_an_end() -> None:
+def test_pause_is_limited() -> None:
     call = Call("GET", "/", answer=bytes)
-    assert call.pause(30) <= LONGEST
-    assert call.pause(0, httpx.Response(503, headers={"Retry-After": "86400"})) == LONGEST
+    assert call.pause(30) <= MAX_PAUSE_SECONDS
+    assert call.pause(0, httpx.Response(503, headers={"Retry-After": "86400"})) == MAX_PAUSE_SECONDS
     assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
     assert seconds("soon") == 0.0

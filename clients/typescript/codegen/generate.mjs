@@ -1,4 +1,4 @@
-// Makes the types of the client from the description of the API:
+// Generates the types of the client from the OpenAPI document:
 //   node codegen/generate.mjs ../../openapi.json src/openapi.ts
 import { readFile, writeFile } from "node:fs/promises";
 import openapiTS, { astToString } from "openapi-typescript";
@@ -9,7 +9,7 @@ const tree = await openapiTS(JSON.parse(await readFile(from, "utf8")), {
   rootTypes: true,
   rootTypesNoSchemaPrefix: true,
 });
-// A method that a path does not have needs no line that says so.
+// Drop the lines for methods that a path does not have.
 const text = astToString(tree)
   .replaceAll(/^ +\w+\?: never;\n/gm, "")
   .replaceAll(/^ +parameters: \{\n +\};\n/gm, "");

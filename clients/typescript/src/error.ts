@@ -1,31 +1,31 @@
 import type { FieldError, MemoryView, Problem } from "./openapi.ts";
 
 /**
- * What went wrong, as the server said it. Program against `code`, which is stable; show `detail`,
- * which says what to do next.
+ * An error of the server or the client. Program against `code`, which is stable; show `detail`, which
+ * names the next step.
  *
- * Besides the server's codes there are three of the client's own, with status 0: `unreachable` (no
- * answer came), `timeout` (none came in time) and `unreadable` (what came is not an answer of Lukasa's).
+ * Besides the server's codes the client has three more, with status 0: `unreachable` (no
+ * response), `timeout` (no response in time) and `unreadable` (the response is not from Lukasa).
  */
 export class LukasaError extends Error {
   override readonly name = "LukasaError";
-  /** The HTTP status, or 0 if there was no answer. */
+  /** The HTTP status, or 0 if there was no response. */
   readonly status: number;
-  /** The stable word to program against, such as `memory_not_found`. */
+  /** The stable error code, such as `memory_not_found`. */
   readonly code: string;
   /** What the code means, in a few words. */
   readonly title: string;
   /** What happened, and what to do next. */
   readonly detail: string;
-  /** The id under which the server's log has the request. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | undefined;
-  /** What is wrong with each field, by JSON pointer. */
+  /** Errors of single fields, by JSON pointer. */
   readonly errors: FieldError[];
-  /** The memories that were meant, perhaps. */
+  /** Memories that may have been meant. */
   readonly candidates: MemoryView[];
-  /** The operation that is in the way. */
+  /** The conflicting operation. */
   readonly operationId: string | undefined;
-  /** The domain that the user would have to open first. */
+  /** The domain that the user has to opt in to first. */
   readonly domain: string | undefined;
 
   constructor(problem: Partial<Problem> & { code: string }, requestId?: string, cause?: unknown) {
@@ -44,7 +44,7 @@ export class LukasaError extends Error {
   }
 }
 
-/** Reads the problem out of an answer, whoever gave it: a proxy in between speaks no problem+json. */
+/** Converts an error response to a `LukasaError`, also one of a proxy that is not problem+json. */
 export async function problemOf(response: Response): Promise<LukasaError> {
   const requestId = response.headers.get("lukasa-request-id") ?? undefined;
   const text = await response.text().catch(() => "");
@@ -54,7 +54,7 @@ export async function problemOf(response: Response): Promise<LukasaError> {
       return new LukasaError({ ...problem, code: problem.code }, requestId);
     }
   } catch {
-    // It is not JSON, and so not from Lukasa; what it says may still help.
+    // Not JSON, so not from Lukasa; its text is used as the detail.
   }
   return new LukasaError(
     {

@@ -3,22 +3,22 @@ import type { OperationView } from "./openapi.ts";
 import { pause, type Transport } from "./transport.ts";
 import type { Options } from "./types.ts";
 
-/** Something that happened to a memory: one event for each operation. */
+/** A live event: one for each operation. */
 export interface LiveEvent {
-  /** Where in the stream it stands: give it back as `after` to go on from here. */
+  /** The position in the stream: pass it as `after` to continue from here. */
   id: string;
-  /** What was done, such as `save`. */
+  /** The verb of the operation, such as `save`. */
   verb: string;
   /** The operation, which can be undone. */
   operation: OperationView;
 }
 
-/** Where to begin and when to end, besides what any call can be told. */
+/** Start and end of the stream, besides the options of any call. */
 export interface EventOptions
   extends Omit<Options, "retries" | "timeout" | "idempotencyKey" | "ifMatch"> {
-  /** The `id` of the last event that was seen; from now on if absent. */
+  /** The `id` of the last event seen; the stream starts now if absent. */
   after?: string;
-  /** `false` ends once everything up to now was told. */
+  /** `false` ends the stream after all events up to now. */
   follow?: boolean;
 }
 
@@ -27,62 +27,62 @@ export interface Message {
   id: string;
   event: string;
   data: string;
-  /** How long to wait before connecting again, if the server said so. */
+  /** The reconnection delay in milliseconds, if the server sent one. */
   retry?: number;
 }
 
-// The server says something every fifteen seconds, if only that it is there.
-const SILENCE = 45_000;
-const FIRST_WAIT = 500;
-const LONGEST_WAIT = 15_000;
-const LATER = new Set([0, 429, 500, 502, 503, 504]);
+// The server sends at least a comment every fifteen seconds.
+const SILENCE_TIMEOUT_MS = 45_000;
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 15_000;
+const RETRYABLE = new Set([0, 429, 500, 502, 503, 504]);
 
-/** What happens, as it happens, without a gap and without a double across lost connections. */
+/** Live events, without gaps and duplicates across lost connections. */
 export async function* events(
   transport: Transport,
   options: EventOptions = {},
 ): AsyncGenerator<LiveEvent, void, undefined> {
-  const { follow, ...told } = options;
+  const { follow, ...callOptions } = options;
   let { after } = options;
-  let wait = FIRST_WAIT;
+  let wait = FIRST_WAIT_MS;
   let failures = 0;
   for (;;) {
-    const line = new AbortController();
-    const hangUp = () => line.abort(options.signal?.reason);
+    const connection = new AbortController();
+    const abort = () => connection.abort(options.signal?.reason);
     options.signal?.throwIfAborted();
-    options.signal?.addEventListener("abort", hangUp, { once: true });
+    options.signal?.addEventListener("abort", abort, { once: true });
     try {
       const headers: Record<string, string> = { ...options.headers, accept: "text/event-stream" };
       if (after !== undefined) headers["last-event-id"] = after;
-      const watch = new Watch(() => line.abort(new Error("silence")));
+      const silence = new SilenceTimer(() => connection.abort(new Error("silence")));
       try {
         const response = await transport.open("/api/events", {
-          ...told,
+          ...callOptions,
           headers,
           query: { follow },
-          signal: line.signal,
+          signal: connection.signal,
         });
         if (!response.body) return;
-        for await (const message of eventStream(watch.over(response.body))) {
+        for await (const message of eventStream(silence.over(response.body))) {
           failures = 0;
           if (message.retry !== undefined) wait = message.retry;
           if (message.id) after = message.id;
-          // The server's greeting says where the stream begins, and tells of nothing yet.
+          // The first message only has the id of the start position, and no data.
           if (message.data) yield readEvent(message);
         }
         if (follow === false) return;
       } finally {
-        watch.stop();
+        silence.stop();
       }
     } catch (error) {
       if (options.signal?.aborted) throw options.signal.reason;
-      if (error instanceof LukasaError && !LATER.has(error.status)) throw error;
+      if (error instanceof LukasaError && !RETRYABLE.has(error.status)) throw error;
       failures++;
     } finally {
-      options.signal?.removeEventListener("abort", hangUp);
-      line.abort();
+      options.signal?.removeEventListener("abort", abort);
+      connection.abort();
     }
-    const most = Math.min(LONGEST_WAIT, wait * 2 ** failures);
+    const most = Math.min(MAX_WAIT_MS, wait * 2 ** failures);
     await pause(wait / 2 + Math.random() * (most - wait / 2), options.signal);
   }
 }
@@ -91,19 +91,19 @@ function readEvent({ id, event, data }: Message): LiveEvent {
   return { id, verb: event, operation: JSON.parse(data) as OperationView };
 }
 
-/** Hangs up on a line on which nothing is heard any more. */
-class Watch {
-  readonly #bark: () => void;
+/** Aborts a connection that has been silent for too long. */
+class SilenceTimer {
+  readonly #onSilence: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(bark: () => void) {
-    this.#bark = bark;
-    this.#heard();
+  constructor(onSilence: () => void) {
+    this.#onSilence = onSilence;
+    this.#reset();
   }
 
-  #heard(): void {
+  #reset(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#bark, SILENCE);
+    this.#timer = setTimeout(this.#onSilence, SILENCE_TIMEOUT_MS);
   }
 
   async *over(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -112,7 +112,7 @@ class Watch {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
-        this.#heard();
+        this.#reset();
         yield value;
       }
     } finally {
@@ -125,7 +125,7 @@ class Watch {
   }
 }
 
-/** Reads an event stream, as the HTML standard says. A message that breaks off is not one. */
+/** Parses an event stream by the HTML standard. An incomplete last message is dropped. */
 export async function* eventStream(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Message, void, undefined> {
@@ -135,25 +135,25 @@ export async function* eventStream(
   let event = "";
   let data: string[] = [];
   let retry: number | undefined;
-  // Whether this message says where it stands: one without data may say just that.
-  let placed = false;
+  // Whether this message has an id: a message without data may have only that.
+  let hasId = false;
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });
-    // A carriage return at the very end may be half of a line's end.
+    // A carriage return at the end of a chunk may be half of a CRLF.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? "";
     for (const line of lines) {
       if (line === "") {
-        if (data.length > 0 || retry !== undefined || placed) {
+        if (data.length > 0 || retry !== undefined || hasId) {
           yield { id, event: event || "message", data: data.join("\n"), retry };
         }
-        [event, data, retry, placed] = ["", [], undefined, false];
+        [event, data, retry, hasId] = ["", [], undefined, false];
         continue;
       }
       const [, field, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
       if (field === "data") data.push(value);
       else if (field === "event") event = value;
-      else if (field === "id" && !value.includes("\0")) [id, placed] = [value, true];
+      else if (field === "id" && !value.includes("\0")) [id, hasId] = [value, true];
       else if (field === "retry" && /^\d+$/.test(value)) retry = Number(value);
     }
   }

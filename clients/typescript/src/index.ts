@@ -1,5 +1,5 @@
 /**
- * Lukasa from TypeScript: a thin face over the API, with the types of `openapi.json`.
+ * TypeScript client of Lukasa: a thin layer over the API, with the types of `openapi.json`.
  *
  * @packageDocumentation
  */

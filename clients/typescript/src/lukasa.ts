@@ -60,31 +60,31 @@ import { Transport } from "./transport.ts";
 import type { Method, Options, Query } from "./types.ts";
 
 /**
- * A Lukasa server, as one caller sees it.
+ * A client of a Lukasa server for one caller.
  *
  * ```ts
  * const lukasa = new Lukasa({ url: "http://127.0.0.1:7777", key: "lk_live_…", user: "alice" });
  * await lukasa.memories.save("Prefers window seats");
  * ```
  *
- * Every write happens once, however often it had to be sent, and answers with an operation that
- * `operations.undo` takes back. Field names are those of the API.
+ * Every write happens once, even if it is sent repeatedly, and returns an operation that can be undone with
+ * `operations.undo`. Field names are those of the API.
  */
 export class Lukasa extends Transport {
   readonly memories = memories(this);
   readonly sessions = sessions(this);
 
-  /** The same server, about somebody else. */
+  /** A client of the same server for another user. */
   for(user: string): Lukasa {
     return new Lukasa({ ...this.settings, user });
   }
 
-  /** What happens to this person's memory, as it happens; goes on after a lost connection. */
+  /** Live events of the user's memory; reconnects after a lost connection. */
   events(options?: EventOptions): AsyncGenerator<LiveEvent, void, undefined> {
     return events(this, options);
   }
 
-  /** What was written, and how to take it back. */
+  /** The log of writes, and undo. */
   readonly operations = {
     list: (filter: Query<"GET", "/api/operations"> = {}, options?: Options): Pages<OperationView> =>
       new Pages((cursor = filter.cursor) =>
@@ -92,18 +92,18 @@ export class Lukasa extends Transport {
       ),
     get: (id: string, options?: Options): Promise<OperationView> =>
       this.request("GET", "/api/operations/{id}", { ...options, path: { id } }),
-    /** Takes an operation back as a whole: by its id, or by what the write answered with. */
+    /** Undoes an operation as a whole, given its id or the response of the write. */
     undo: (what: string | Written | MemoryEvent, options?: Options): Promise<Written> => {
       const id = operationOf(what);
       return this.request("POST", "/api/operations/{id}/undo", { ...options, path: { id } });
     },
   };
 
-  /** What its person may be asked about. */
+  /** Review items: questions for the user. */
   readonly review = {
     list: async (options?: Options): Promise<ReviewItem[]> =>
       (await this.request("GET", "/api/review", { ...options })).data,
-    /** Gives one of the two answers that an item carries: `item.yes` or `item.no`. */
+    /** Sends one of the two answers of an item: `item.yes` or `item.no`. */
     answer: async (answer: AnswerView, options?: Options): Promise<Written> => {
       const { method, path, body } = answer;
       const sending = { ...options, body: body ?? undefined };
@@ -111,48 +111,48 @@ export class Lukasa extends Transport {
     },
   };
 
-  /** What is known about a person, told in sentences that cite it. */
+  /** Portraits: texts about the user in which every sentence cites memories. */
   readonly portraits = {
     list: async (options?: Options): Promise<PortraitView[]> =>
       (await this.request("GET", "/api/portraits", { ...options })).data,
     get: (name: string, options?: Options): Promise<PortraitView> =>
       this.request("GET", "/api/portraits/{name}", { ...options, path: { name } }),
-    /** Has them phrased anew now, as every night does. */
+    /** Rewrites the portraits now, as the consolidation run does. */
     phrase: async (options?: Options): Promise<PortraitView[]> =>
       (await this.request("POST", "/api/portraits", { ...options, body: {} })).data,
   };
 
-  /** What may happen without asking. */
+  /** The policy: what may happen without asking the user. */
   readonly policy = {
     get: (options?: Options): Promise<PolicyView> =>
       this.request("GET", "/api/policy", { ...options }),
-    /** Takes the place of what was said before. */
+    /** Replaces the user's policy. */
     put: (policy: PolicyPatch, options?: Options): Promise<PolicyView> =>
       this.request("PUT", "/api/policy", { ...options, body: policy }),
-    /** The same for all users of the tenant. */
+    /** The policy for all users of the tenant. */
     tenant: (options?: Options): Promise<TenantPolicyView> =>
       this.request("GET", "/api/tenant/policy", { ...options }),
     putTenant: (policy: PolicyPatch, options?: Options): Promise<TenantPolicyView> =>
       this.request("PUT", "/api/tenant/policy", { ...options, body: policy }),
   };
 
-  /** Areas of a life, some of which stay shut until their person opens them. */
+  /** Domains (areas of life); sensitive ones are off until the user opts in. */
   readonly domains = {
     list: async (options?: Options): Promise<DomainView[]> =>
       (await this.request("GET", "/api/domains", { ...options })).data,
-    /** Which domains a message is about. */
+    /** Detects the domains of a message. */
     detect: (query: string, options?: Options): Promise<DetectAnswer> =>
       this.request("POST", "/api/domains/detect", { ...options, body: { query } }),
     put: (name: string, domain: PutDomain, options?: Options): Promise<DomainView> =>
       this.request("PUT", "/api/domains/{name}", { ...options, path: { name }, body: domain }),
-    /** Takes a person's token. */
+    /** Opts in to a domain; needs a token of the user. */
     open: (name: string, options?: Options): Promise<DomainView> =>
       this.request("PUT", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
     shut: (name: string, options?: Options): Promise<DomainView> =>
       this.request("DELETE", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
   };
 
-  /** Single things that were said. */
+  /** Single turns. */
   readonly turns = {
     delete: (id: string, options?: Options): Promise<Written> =>
       this.request("DELETE", "/api/turns/{id}", { ...options, path: { id } }),
@@ -160,7 +160,7 @@ export class Lukasa extends Transport {
       this.request("POST", "/api/turns/{id}/erase", { ...options, path: { id } }),
   };
 
-  /** What happened, in a sentence or two each. */
+  /** Episodes: summaries of one or two sentences. */
   readonly episodes = {
     list: (filter: Query<"GET", "/api/episodes"> = {}, options?: Options): Pages<EpisodeView> =>
       new Pages((cursor = filter.cursor) =>
@@ -170,7 +170,7 @@ export class Lukasa extends Transport {
       this.request("DELETE", "/api/episodes/{id}", { ...options, path: { id } }),
   };
 
-  /** What is being learned, what it cost, and what was given up. */
+  /** Learning: passes, jobs, model calls and consolidation. */
   readonly learning = {
     passes: async (
       filter: Query<"GET", "/api/passes"> = {},
@@ -186,7 +186,7 @@ export class Lukasa extends Transport {
       options?: Options,
     ): Promise<ModelCalls> =>
       this.request("GET", "/api/model-calls", { ...options, query: filter }),
-    /** Weighs again what was learned, as every night does. */
+    /** Runs the consolidation now: re-evaluates what was learned. */
     consolidate: ({
       dry_run,
       ...options
@@ -207,11 +207,11 @@ export class Lukasa extends Transport {
       this.request("POST", "/api/vault/commands", { ...options, body: command }),
   };
 
-  /** What was taken in from elsewhere. */
+  /** Imports. */
   readonly imports = {
     list: async (options?: Options): Promise<ImportView[]> =>
       (await this.request("GET", "/api/imports", { ...options })).data,
-    /** Takes in an export of Lukasa (a ZIP, as a `Blob` or bytes), or items as JSON lines. */
+    /** Imports a Lukasa export (a ZIP, as a `Blob` or bytes), or items as JSON lines. */
     take: (
       items: string | Blob | Uint8Array,
       query: Query<"POST", "/api/import"> = {},
@@ -224,7 +224,7 @@ export class Lukasa extends Transport {
       this.request("POST", "/api/imports/{id}/undo", { ...options, path: { id } }),
   };
 
-  /** Proof of what was erased. */
+  /** Receipts of erasures. */
   readonly erasures = {
     list: async (options?: Options): Promise<SignedReceiptView[]> =>
       (await this.request("GET", "/api/erasures", { ...options })).data,
@@ -233,7 +233,7 @@ export class Lukasa extends Transport {
       this.request("GET", "/receipts/key", { ...options }),
   };
 
-  /** The tenant's users; takes an admin key. */
+  /** The tenant's users; needs an admin key. */
   readonly users = {
     list: (filter: Query<"GET", "/api/users"> = {}, options?: Options): Pages<UserView> =>
       new Pages((cursor = filter.cursor) =>
@@ -243,7 +243,7 @@ export class Lukasa extends Transport {
       this.request("POST", "/api/users", { ...options, body: user }),
     get: (user: string, options?: Options): Promise<UserView> =>
       this.request("GET", "/api/users/{user}", { ...options, path: { user } }),
-    /** Erases a user and everything kept about them, now. It cannot be undone. */
+    /** Erases a user and everything stored about them, now. It cannot be undone. */
     delete: (user: string, options?: Options): Promise<UserDeleted> =>
       this.request("DELETE", "/api/users/{user}", { ...options, path: { user } }),
     previewErasure: (user: string, options?: Options): Promise<ErasurePreview> =>
@@ -253,33 +253,33 @@ export class Lukasa extends Transport {
         .data,
   };
 
-  /** The tenant's keys; takes an admin key. */
+  /** The tenant's keys; needs an admin key. */
   readonly keys = {
     list: async (options?: Options): Promise<KeyView[]> =>
       (await this.request("GET", "/api/keys", { ...options })).data,
-    /** Its secret is in this answer and nowhere else; so it is not tried again by itself. */
+    /** The secret is only in this response, so the request is not retried automatically. */
     create: (key: CreateKey, options?: Options): Promise<IssuedView> =>
       this.request("POST", "/api/keys", { ...options, body: key }),
     revoke: async (id: string, options?: Options): Promise<string[]> =>
       (await this.request("DELETE", "/api/keys/{id}", { ...options, path: { id } })).revoked,
-    /** A short-lived token for one person's browser. */
+    /** Mints a short-lived token for the browser of one user. */
     mintToken: (token: MintToken, options?: Options): Promise<IssuedView> =>
       this.request("POST", "/api/tokens", { ...options, body: token }),
   };
 
-  /** Addresses that are told of every write, by ids and never by words; takes an admin key. */
+  /** Webhooks: endpoints that receive the ids and verbs of every write, never text; needs an admin key. */
   readonly webhooks = {
     list: async (options?: Options): Promise<WebhookView[]> =>
       (await this.request("GET", "/api/webhooks", { ...options })).data,
-    /** Its secret, which deliveries are signed with, is in this answer and nowhere else. */
+    /** The secret, which signs deliveries, is only in this response. */
     create: (webhook: CreateWebhook, options?: Options): Promise<CreatedWebhook> =>
       this.request("POST", "/api/webhooks", { ...options, body: webhook }),
-    /** Switched on again, it is told of what it missed. */
+    /** Changes a webhook. Once enabled again, it receives what it missed. */
     edit: (id: string, change: EditWebhook, options?: Options): Promise<WebhookView> =>
       this.request("PATCH", "/api/webhooks/{id}", { ...options, path: { id }, body: change }),
     delete: (id: string, options?: Options): Promise<void> =>
       this.request("DELETE", "/api/webhooks/{id}", { ...options, path: { id } }),
-    /** Sends a test now, and tells how it was answered. */
+    /** Sends a test now, and returns its result. */
     test: (id: string, options?: Options): Promise<TestedWebhook> =>
       this.request("POST", "/api/webhooks/{id}/test", { ...options, path: { id } }),
     deliveries: async (
@@ -295,52 +295,52 @@ export class Lukasa extends Transport {
       this.request("POST", "/api/webhooks/{id}/replay", { ...options, path: { id }, body: what }),
   };
 
-  /** Who is looking, for a page of the server's own: a browser holds the sign-in in its cookie. */
+  /** The console sign-in, which a browser holds in a cookie. */
   readonly signIn = {
     get: (options?: Options): Promise<SignInView> =>
       this.request("GET", "/api/sign-in", { ...options }),
-    /** Signs in with a key and a user, or with a link; or goes on to another user. */
+    /** Signs in with a key and a user, or with a link; or switches to another user. */
     enter: (how: SignIn, options?: Options): Promise<SignInView> =>
       this.request("POST", "/api/sign-in", { ...options, body: how }),
     leave: (options?: Options): Promise<void> =>
       this.request("DELETE", "/api/sign-in", { ...options }),
-    /** A link that signs one person in, once; takes an admin key. */
+    /** Creates a link that signs one user in, once; needs an admin key. */
     link: (user: string, options?: Options): Promise<SignInLink> =>
       this.request("POST", "/api/sign-in/links", { ...options, body: { user } }),
   };
 
-  /** How a memory has grown, been used and been corrected, day by day; the last thirty if absent. */
+  /** Daily counts of growth, use and corrections; of the last 30 days by default. */
   insights(days?: number, options?: Options): Promise<InsightsView> {
     return this.request("GET", "/api/insights", { ...options, query: { days } });
   }
 
-  /** Which memories belong together. */
+  /** Groups of related memories. */
   async clusters(options?: Options): Promise<ClusterView[]> {
     return (await this.request("GET", "/api/clusters", { ...options })).data;
   }
 
-  /** What rests on a turn, an episode or a session, before it is deleted. */
+  /** What depends on a turn, an episode or a session, before it is deleted. */
   dependents(source: Query<"GET", "/api/dependents">, options?: Options): Promise<DependentsView> {
     return this.request("GET", "/api/dependents", { ...options, query: source });
   }
 
-  /** A context that was given, with its trace. */
+  /** A stored retrieval with its trace. */
   retrieval(retrieval_id: string, options?: Options): Promise<RetrievalView> {
     const input = { ...options, path: { retrieval_id } };
     return this.request("GET", "/api/retrievals/{retrieval_id}", input);
   }
 
-  /** How much is held, and what it hashes to: equal hashes are equal memories. */
+  /** Counts and a hash of the memory: equal hashes mean equal memories. */
   state(options?: Options): Promise<StateView> {
     return this.request("GET", "/api/state", { ...options });
   }
 
-  /** Everything that is kept about the user, as one ZIP. */
+  /** Everything stored about the user, as one ZIP. */
   export(options?: Options): Promise<Blob> {
     return this.request("GET", "/api/export", { ...options });
   }
 
-  /** Whether the server can serve: its database answers. */
+  /** Whether the server is ready, including its database. */
   async ready(options?: Options): Promise<boolean> {
     try {
       await this.request("GET", "/readyz", { retries: 0, ...options });

@@ -21,19 +21,18 @@ import { Pages } from "./pages.ts";
 import type { Transport } from "./transport.ts";
 import type { Options, Query } from "./types.ts";
 
-/** What a context is asked for; a number of tokens is understood as well as a budget's name. */
+/** A retrieve request; the budget is a name or a number of tokens. */
 export type Retrieve = Omit<RetrieveRequest, "budget"> & {
   budget?: "compact" | "standard" | "deep" | number | null;
 };
 
 /**
- * The memories of one person. Where an `id` is asked for, text that occurs in exactly one active
- * memory does as well.
+ * The memories of one user. Instead of an `id`, text that occurs in exactly one active memory can be given.
  */
 export const memories = (lukasa: Transport) => ({
   /**
-   * Remembers this. Saying the same again gives the memory that is there; with `similar` the answer
-   * also names what it may be repeating.
+   * Saves a memory. Saving the same text again returns the existing memory; with `similar` the response
+   * also lists similar memories.
    */
   save(
     memory: CreateMemory | string,
@@ -43,18 +42,18 @@ export const memories = (lukasa: Transport) => ({
     return lukasa.request("POST", "/api/memory", { ...options, query: { similar }, body });
   },
 
-  /** Changes a memory (the world moved on), or corrects it (it was never so; `mode: "correction"`). */
+  /** Changes a memory (it is different now), or corrects it (it was never true; `mode: "correction"`). */
   update(id: string, changes: UpdateMemory | string, options?: Options): Promise<Written> {
     const body = typeof changes === "string" ? { content: changes } : changes;
     return lukasa.request("PATCH", "/api/memory/{id}", { ...options, path: { id }, body });
   },
 
-  /** Ends it: never in a prompt again, and restorable. */
+  /** Forgets a memory: it is never in a prompt again, and can be restored. */
   forget(id: string, options?: Options): Promise<Written> {
     return lukasa.request("POST", "/api/memory/{id}/forget", { ...options, path: { id } });
   },
 
-  /** Says that a memory still holds, or answers a proposal, which takes a person's token. */
+  /** Confirms that a memory is still true, or answers a proposal, which needs a token of the user. */
   confirm(id: string, answer: ConfirmMemory = {}, options?: Options): Promise<Written> {
     const body = answer;
     return lukasa.request("POST", "/api/memory/{id}/confirm", { ...options, path: { id }, body });
@@ -69,7 +68,7 @@ export const memories = (lukasa: Transport) => ({
     return lukasa.request("GET", "/api/memory/{id}", { ...options, path: { id }, query });
   },
 
-  /** What is known, newest first. `status: "all"` hides nothing. */
+  /** Lists memories, newest first; with `status: "all"` of every status. */
   list(filter: Query<"GET", "/api/memory"> = {}, options?: Options): Pages<MemoryView> {
     return new Pages((cursor = filter.cursor) =>
       lukasa.request("GET", "/api/memory", { ...options, query: { ...filter, cursor } }),
@@ -82,25 +81,25 @@ export const memories = (lukasa: Transport) => ({
     return (await lukasa.request("GET", "/api/memory/{id}/history", input)).data;
   },
 
-  /** Finds what bears on a message. */
+  /** Finds memories that are relevant to a message. */
   search(query: SearchRequest | string, options?: Options): Promise<SearchAnswer> {
     const body = typeof query === "string" ? { query } : query;
     return lukasa.request("POST", "/api/memory/search", { ...options, body });
   },
 
-  /** The context for a message: what to put into the prompt, and why. */
+  /** Retrieves the context for a message: what to put into the prompt, and why. */
   retrieve(ask: Retrieve | string, options?: Options): Promise<ContextView> {
     const body = (typeof ask === "string" ? { query: ask } : ask) as RetrieveRequest;
     return lukasa.request("POST", "/api/memory/retrieve", { ...options, body });
   },
 
-  /** Proposes a memory, for its person to answer. */
+  /** Proposes a memory, which the user confirms or rejects. */
   propose(memory: CreateMemory | string, options?: Options): Promise<Written> {
     const body = typeof memory === "string" ? { content: memory } : memory;
     return lukasa.request("POST", "/api/memory/propose", { ...options, body });
   },
 
-  /** What waits for an answer. */
+  /** Lists open proposals. */
   proposals(
     filter: Query<"GET", "/api/memory/proposals"> = {},
     options?: Options,
@@ -110,28 +109,28 @@ export const memories = (lukasa: Transport) => ({
     );
   },
 
-  /** What contradicts what. */
+  /** Lists pairs of contradicting memories. */
   async contradictions(options?: Options): Promise<ContradictionView[]> {
     return (await lukasa.request("GET", "/api/memory/contradictions", { ...options })).data;
   },
 
-  /** Says which of two contradicting memories is true; takes a person's token. */
+  /** Resolves a contradiction by choosing the true memory; needs a token of the user. */
   resolve(id: string, answer: ResolveContradiction, options?: Options): Promise<Written> {
     const input = { ...options, path: { id }, body: answer };
     return lukasa.request("POST", "/api/memory/{id}/resolve", input);
   },
 
-  /** Into the trash, for thirty days. */
+  /** Moves a memory to the trash, for thirty days. */
   delete(id: string, options?: Options): Promise<Written> {
     return lukasa.request("DELETE", "/api/memory/{id}", { ...options, path: { id } });
   },
 
-  /** Brings back what was forgotten or deleted, exactly as it was. */
+  /** Restores a forgotten or deleted memory exactly as it was. */
   restore(id: string, options?: Options): Promise<Written> {
     return lukasa.request("POST", "/api/memory/{id}/restore", { ...options, path: { id } });
   },
 
-  /** Removes it now and everywhere, with a receipt. It cannot be undone. */
+  /** Erases a memory now and everywhere, with a receipt. It cannot be undone. */
   erase(id: string, options?: Options): Promise<Written> {
     return lukasa.request("POST", "/api/memory/{id}/erase", { ...options, path: { id } });
   },
@@ -141,7 +140,7 @@ export const memories = (lukasa: Transport) => ({
     return lukasa.request("GET", "/api/memory/{id}/erasure", { ...options, path: { id } });
   },
 
-  /** Removes for good what has lain in the trash for thirty days. */
+  /** Permanently removes memories that have been in the trash for thirty days. */
   purge(options?: Options): Promise<Written> {
     return lukasa.request("POST", "/api/memory/purge", { ...options });
   },
@@ -164,14 +163,14 @@ export const memories = (lukasa: Transport) => ({
     return lukasa.request("DELETE", "/api/memory/{id}/links/{link_id}", input);
   },
 
-  /** What was used, and when. */
+  /** Lists when memories were used. */
   usage(filter: Query<"GET", "/api/memory/usage"> = {}, options?: Options): Pages<UsageView> {
     return new Pages((cursor = filter.cursor) =>
       lukasa.request("GET", "/api/memory/usage", { ...options, query: { ...filter, cursor } }),
     );
   },
 
-  /** Says what came of a memory after it was in a prompt. */
+  /** Reports the result of using a memory in a prompt. */
   reportUsage(usage: ReportUsage, options?: Options): Promise<UsageView> {
     return lukasa.request("POST", "/api/memory/usage", { ...options, body: usage });
   },

@@ -3,178 +3,179 @@
 export interface paths {
     "/api/memory": {
         /**
-         * What do you know about me?
-         * @description Lists memories, newest first. With `as_of` and `known_at` it answers for any point on both time
-         *     axes, and the same pair always gives the same list. `status=all` hides nothing.
+         * List memories, newest first.
+         * @description With `as_of` and `known_at` it answers for any point on both time axes, and the same pair always
+         *     gives the same list. `status=all` lists memories in every state.
          */
         get: operations["list_memories"];
         /**
-         * Remember this.
-         * @description The memory is active at once. Saying the same again returns the memory that is there. With
-         *     `similar=true` the answer also lists what it may be repeating: update that one instead, or keep
+         * Save a memory.
+         * @description The memory is active at once. Saving the same content again returns the existing memory. With
+         *     `similar=true` the answer also lists possible duplicates: update one of these instead, or keep
          *     both.
          */
         post: operations["save_memory"];
     };
     "/api/memory/search": {
         /**
-         * Find what bears on a message.
-         * @description Keyword, meaning, links and time look at everything the user's memory holds, and their scores are
+         * Search for memories relevant to a message.
+         * @description Search by keyword, meaning, links and time covers the user's whole memory, and the scores are
          *     fused. With `as_of` and `known_at` it answers for any point on both time axes.
          */
         post: operations["search_memories"];
     };
     "/api/memory/retrieve": {
         /**
-         * The context for a message.
-         * @description A baseline that stays the same for the session, then what bears on this message, inside one
-         *     budget, with a mark on every line to cite it by. The answer comes in time even if something
-         *     behind it does not: `degraded` says what had to be done without.
+         * Get the context for a message.
+         * @description A baseline that stays the same for the session, then memories relevant to this message, within
+         *     one budget, with a mark on every line to cite it by. The deadline is met even if a component is
+         *     slow or unavailable: `degraded` lists what is missing.
          */
         post: operations["retrieve_context"];
     };
     "/api/memory/usage": {
         /**
-         * What was used, and when?
-         * @description Kept for 90 days.
+         * List uses of memories, newest first.
+         * @description They are kept for 90 days.
          */
         get: operations["list_usage"];
         /**
-         * Say what came of a memory.
-         * @description That a memory was put into a prompt is noted by itself.
+         * Report how a memory was used.
+         * @description That a memory was put into a prompt is recorded automatically.
          */
         post: operations["report_usage"];
     };
     "/api/memory/stats": {
-        /** Counts over a memory and its use. */
+        /** Get counts of memories and of their use. */
         get: operations["get_stats"];
     };
     "/api/insights": {
-        /** How has this memory grown, been used and been corrected? */
+        /** Get daily statistics of growth, use, corrections and cost. */
         get: operations["get_insights"];
     };
     "/api/memory/propose": {
         /**
          * Propose a memory.
-         * @description It is stored and visible to its person, and never active until they say yes to its words.
+         * @description It is stored and visible to the user, and becomes active only when the user agrees to its words.
          */
         post: operations["propose_memory"];
     };
     "/api/memory/proposals": {
-        /** What waits for an answer. */
+        /** List open proposals. */
         get: operations["list_proposals"];
     };
     "/api/memory/contradictions": {
-        /** What contradicts what? */
+        /** List contradictions between memories. */
         get: operations["list_contradictions"];
     };
     "/api/memory/{id}/resolve": {
         /**
-         * Say which of two contradicting memories is true.
-         * @description Named by the one that waits. Only a human can say it. If the waiting one is true it takes the
-         *     other's place; the whole is one operation that can be undone.
+         * Resolve a contradiction: say which of the two memories is true.
+         * @description It is identified by the waiting memory. Only the user can do it. If the waiting memory is true,
+         *     it replaces the other; this is one operation, which can be undone.
          */
         post: operations["resolve_contradiction"];
     };
     "/api/memory/purge": {
-        /** Remove for good what has lain in the trash for thirty days. */
+        /** Permanently remove memories that have been in the trash for thirty days. */
         post: operations["purge_trash"];
     };
     "/api/memory/{id}": {
-        /** One memory, now or at a point on both time axes. */
+        /** Get one memory, now or at a point on both time axes. */
         get: operations["get_memory"];
         /**
-         * Delete this.
-         * @description Moves the memory into the trash. It can be restored for thirty days and is then removed for good.
+         * Delete a memory.
+         * @description Moves the memory into the trash. It can be restored for thirty days and is then removed
+         *     permanently.
          */
         delete: operations["delete_memory"];
         /**
          * Change or correct a memory.
          * @description Nothing is overwritten: a new version is opened and the old one closed, on both time axes. With
-         *     `If-Match` the update happens only if nobody else was quicker.
+         *     `If-Match` the update happens only if the memory has not changed since.
          */
         patch: operations["update_memory"];
     };
     "/api/memory/{id}/history": {
-        /** Every version a memory ever had. */
+        /** List every version of a memory. */
         get: operations["get_memory_history"];
     };
     "/api/memory/{id}/confirm": {
         /**
-         * Answer a proposal, or say that a memory still holds.
-         * @description A proposal becomes active only by a human's yes (a user token, or the person on their own
-         *     machine) to exactly the words that were shown. On an active memory it records the affirmation.
+         * Answer a proposal, or confirm an active memory.
+         * @description A proposal becomes active only when the user (with a user token, or on a local server) agrees to
+         *     exactly the words that were shown. For an active memory the confirmation is recorded.
          */
         post: operations["confirm_memory"];
     };
     "/api/memory/{id}/forget": {
         /**
-         * Forget this.
+         * Forget a memory.
          * @description Ends the memory now. It is never put into a prompt again, stays in the history, and can be
          *     restored.
          */
         post: operations["forget_memory"];
     };
     "/api/memory/{id}/restore": {
-        /** Bring back what was forgotten or deleted, exactly as it was. */
+        /** Restore a forgotten or deleted memory exactly as it was. */
         post: operations["restore_memory"];
     };
     "/api/memory/{id}/erase": {
         /**
-         * Erase this, now and everywhere.
-         * @description Removes every version, link and piece of evidence and the kept answers that quote it. What stays
-         *     is a receipt that says how much was removed, and nothing of what it said. It cannot be undone.
+         * Erase a memory, now and everywhere.
+         * @description Removes every version, link and piece of evidence, and the stored responses that quote it. Only
+         *     a receipt stays, with counts of what was removed and none of its content. It cannot be undone.
          */
         post: operations["erase_memory"];
     };
     "/api/memory/{id}/erasure": {
-        /** What erasing a memory would remove, without removing anything. */
+        /** Preview what erasing a memory would remove, without removing anything. */
         get: operations["preview_erasure"];
     };
     "/api/erasures": {
-        /** The receipts of memories that were erased, newest first, each as it stands now. */
+        /** List the receipts of erased memories, newest first, with their current state. */
         get: operations["list_erasures"];
     };
     "/receipts/key": {
         /**
-         * The public key to verify receipts with. Keep a copy: a receipt is checked against the key you know,
-         *     not against the one it brings along.
+         * Get the public key to verify receipts with.
+         * @description Keep a copy: a receipt is verified with the key you know, not with the one it contains.
          */
         get: operations["get_receipt_key"];
     };
     "/api/memory/{id}/links": {
-        /** The links of a memory. */
+        /** List the links of a memory. */
         get: operations["list_links"];
         /** Link two memories. */
         post: operations["link_memories"];
     };
     "/api/memory/{id}/links/{link_id}": {
-        /** End a link. */
+        /** Remove a link. */
         delete: operations["unlink_memories"];
     };
     "/api/operations": {
-        /** What was written, newest first. */
+        /** List operations, newest first. */
         get: operations["list_operations"];
     };
     "/api/operations/{id}": {
-        /** One operation. */
+        /** Get one operation. */
         get: operations["get_operation"];
     };
     "/api/operations/{id}/undo": {
         /**
          * Undo an operation as a whole.
-         * @description Everything it closed is open again and everything it opened is closed. The undo is itself an
-         *     operation, so it can be undone.
+         * @description Every version it closed is opened again, and every version it opened is closed. The undo is
+         *     itself an operation, so it can be undone.
          */
         post: operations["undo_operation"];
     };
     "/api/events": {
         /**
-         * Hear of operations as they happen.
-         * @description Server-sent events, one for each operation, in order: `event` is the verb, `data` the operation as
-         *     `GET /api/operations/{id}` shows it, `id` a place in the log. Sending the last `id` back as
-         *     `Last-Event-ID` goes on after it, without a gap and without anything twice. Without one the stream
-         *     begins now, and its first line gives the place to come back to.
+         * Stream operations as they happen.
+         * @description Server-sent events, one for each operation, in order: `event` is the verb, `data` the operation
+         *     as `GET /api/operations/{id}` returns it, `id` a position in the log. Sending the last `id` as
+         *     `Last-Event-ID` continues after it, without gaps or duplicates. Without one the stream begins
+         *     now, and its first line contains the position to continue from.
          */
         get: operations["stream_events"];
     };
@@ -183,12 +184,12 @@ export interface paths {
         get: operations["list_sessions"];
         /**
          * Open a session.
-         * @description Opening one that is there gives the one that is there. Appending opens it too.
+         * @description If the session exists, it is returned. Appending a turn opens a session too.
          */
         post: operations["open_session"];
     };
     "/api/sessions/search": {
-        /** Search in all chats. */
+        /** Search in all sessions. */
         get: operations["search_sessions"];
     };
     "/api/sessions/{session_id}": {
@@ -196,11 +197,11 @@ export interface paths {
         get: operations["get_session"];
         /**
          * Move a session to the trash.
-         * @description What was said in it is found no more, and what was learned from it alone goes with it. It can be
+         * @description Its turns are no longer found, and what was learned from it alone is removed with it. It can be
          *     restored for thirty days.
          */
         delete: operations["delete_session"];
-        /** Rename a session, put it aside or take it up again. */
+        /** Rename, archive or unarchive a session. */
         patch: operations["edit_session"];
     };
     "/api/sessions/{session_id}/turns": {
@@ -208,226 +209,238 @@ export interface paths {
         get: operations["list_turns"];
         /**
          * Append turns.
-         * @description The session is opened if it is not there. Turns are never changed afterwards, and are found by
-         *     recall as soon as this answers. With an `Idempotency-Key` they are appended once.
+         * @description The session is opened if it does not exist. Turns are never changed afterwards, and are found by
+         *     recall as soon as this request is answered. With an `Idempotency-Key` they are appended once.
          */
         post: operations["append_turns"];
     };
     "/api/sessions/{session_id}/close": {
         /**
          * Close a session.
-         * @description What was said since the last time is learned from, if a chat model is set up. Closing a session
-         *     that is closed does nothing. Speaking in it again makes it active.
+         * @description The turns since the last time are learned from, if a chat model is configured. Closing a closed
+         *     session does nothing. A new turn makes it active again.
          */
         post: operations["close_session"];
     };
     "/api/sessions/{session_id}/learn": {
         /**
          * Learn from a session now.
-         * @description Open or closed, whatever the policy says. Turns that were learned from are not read again.
+         * @description Works for open and closed sessions, whatever the policy says. Turns that were learned from
+         *     already are not read again.
          */
         post: operations["learn_session"];
     };
     "/api/sessions/{session_id}/restore": {
-        /** Take a session out of the trash. */
+        /** Restore a session from the trash. */
         post: operations["restore_session"];
     };
     "/api/sessions/{session_id}/window": {
         /**
-         * A chat, cut to a model's window.
-         * @description Once it fills most of the budget, the early turns come as a summary. No turn is deleted, and no
-         *     model is asked while you wait: the summary is made behind.
+         * Get a session, cut to a model's context window.
+         * @description Once it fills most of the budget, early turns are replaced by a summary. No turn is deleted, and
+         *     the request calls no model: the summary is made in the background.
          */
         get: operations["get_window"];
     };
     "/api/sessions/{session_id}/turns/{number}/why": {
         /**
-         * Why did you say this?
-         * @description The memories that a turn says it used, then those it had been given, as they were known then.
+         * Explain a turn.
+         * @description Lists the memories that the turn reports as used, then those it was given, as they were at the
+         *     time.
          */
         get: operations["get_why"];
     };
     "/api/beacon": {
         /**
-         * Close a session from a page that is going away.
-         * @description For `navigator.sendBeacon`, which sends text without headers and waits for no answer. The answer
-         *     says nothing about the session.
+         * Close a session from a page that is being closed.
+         * @description For `navigator.sendBeacon`, which sends text without headers and does not wait for the answer.
+         *     The answer does not tell whether the session exists.
          */
         post: operations["beacon"];
     };
     "/api/episodes": {
-        /** What happened, and when? */
+        /** List episodes, the latest first. */
         get: operations["list_episodes"];
     };
     "/api/dependents": {
         /**
-         * What depends on this? Shows, before a turn, an episode or a whole session is deleted, which memories
-         *     would go with it, which would rest on less, and which stay because their person said them.
+         * List what depends on a turn, an episode or a session.
+         * @description Shows before a deletion which memories would be removed with it, which would lose some of their
+         *     support, and which stay because the user stated them.
          */
         get: operations["list_dependents"];
     };
     "/api/turns/{id}": {
         /**
-         * Delete something that was said.
-         * @description The turn, what was told of it and every memory that rests on it alone go into the trash together;
-         *     memories with other support rest on that. Undo brings all of it back; after thirty days it is
-         *     removed for good. See first what would go with `GET /api/dependents`.
+         * Delete a turn.
+         * @description The turn, its episodes and every memory that depends on it alone are moved into the trash
+         *     together; memories with other support stay. Undo restores all of it; after thirty days it is
+         *     removed permanently. `GET /api/dependents` previews what is affected.
          */
         delete: operations["delete_turn"];
     };
     "/api/turns/{id}/erase": {
         /**
-         * Erase something that was said, now and everywhere.
-         * @description Like deleting it, but nothing can be brought back, and no quotation of it stays anywhere.
+         * Erase a turn, now and everywhere.
+         * @description Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
          */
         post: operations["erase_turn"];
     };
     "/api/sessions/{session_id}/erase": {
-        /** Erase a whole session, now and everywhere, with what was learned from it alone. */
+        /** Erase a whole session, now and everywhere, with everything learned from it alone. */
         post: operations["erase_session"];
     };
     "/api/episodes/{id}": {
         /**
-         * Delete what was told of something that happened.
-         * @description The episode and every memory that rests on its turns alone go into the trash together; what was said
-         *     stays. Undo brings all of it back.
+         * Delete an episode.
+         * @description The episode and every memory that depends on its turns alone are moved into the trash together;
+         *     the turns stay. Undo restores all of it.
          */
         delete: operations["delete_episode"];
     };
     "/api/passes": {
-        /** What was learned from which turns, and what was not? */
+        /** List extraction passes, the latest first. */
         get: operations["list_passes"];
     };
     "/api/jobs": {
-        /** What waits to be done, and what was given up? */
+        /** List background jobs, failed ones first. */
         get: operations["list_jobs"];
     };
     "/api/jobs/{id}/retry": {
-        /** Try a job again that was given up. */
+        /** Retry a failed job. */
         post: operations["retry_job"];
     };
     "/api/model-calls": {
-        /** What were chat models asked, and what did it cost? */
+        /** List calls of chat models and their cost. */
         get: operations["list_model_calls"];
     };
     "/api/consolidate": {
         /**
-         * Weigh again what was learned, as every night does: what was said often rises, what use has shown
-         *     to be wrong sinks, guesses that nothing supports go, what ended long ago is put into the trash, and
-         *     what the person talks about lately is noted for a month. No words change, and undo takes all of it
-         *     back.
+         * Consolidate memories now, as the daily job does.
+         * @description Memories that were repeated often are rated higher, those that use has shown to be wrong are
+         *     rated lower, guesses without support are removed, memories that ended long ago are moved into
+         *     the trash, and recent topics of the user are saved for a month. No content changes. Undo
+         *     reverses all of it.
          */
         post: operations["consolidate"];
     };
     "/api/review": {
         /**
-         * What should I look at? What waits for a yes, what contradicts what, what may not be true any more,
-         *     what is only a guess, and what was learned in the last thirty days. Each item says how to answer it
-         *     in one call.
+         * List memories that the user should review.
+         * @description Proposals, contradictions, memories that may no longer be true, guesses, and memories learned in
+         *     the last thirty days. Each item contains the requests that answer it.
          */
         get: operations["get_review"];
     };
     "/api/portraits": {
         /**
-         * What do you know about me? Every portrait: who the person is, how to help them, what they are at,
-         *     and one for each domain that something is known about. Reading asks no model: what one phrased
-         *     before is shown as far as it still holds, and the memories' own words say the rest.
+         * List all portraits.
+         * @description Who the user is, how to help them, what they are working on, and one for each domain with
+         *     memories. Reading calls no model: sentences that a model phrased before are shown if they are
+         *     still valid, and the rest is in the memories' own words.
          */
         get: operations["list_portraits"];
         /**
-         * Have the portraits phrased anew now, as every night does: a model is asked about those whose
-         *     memories have changed, if one is set up. It may say only what the memories it cites say; whatever
-         *     else it says is dropped. Answers with all of them.
+         * Phrase the portraits again now, as the daily job does.
+         * @description A model, if one is configured, phrases those whose memories have changed. It may state only what
+         *     the cited memories state; anything else is dropped. Returns all portraits.
          */
         post: operations["phrase_portraits"];
     };
     "/api/portraits/{name}": {
-        /** One portrait by its name. */
+        /** Get one portrait by its name. */
         get: operations["get_portrait"];
     };
     "/api/clusters": {
         /**
-         * Which memories belong together? They are grouped by their links and by the rare words they share,
-         *     the largest group first; a memory that stands alone is in none. Worked out each time it is asked.
+         * List clusters of related memories.
+         * @description Memories are grouped by their links and by the rare words they share, the largest group first.
+         *     An unrelated memory is in no group. Computed on each request.
          */
         get: operations["list_clusters"];
     };
     "/api/state": {
         /**
-         * How much is held about the user, and what it hashes to. Two answers with the same hashes hold the
-         *     same memory: compare them before and after an undo, a restore or a move to another server.
+         * Get counts and hashes of everything stored about the user.
+         * @description Equal hashes mean the same memory: compare them before and after an undo, a restore or a move to
+         *     another server.
          */
         get: operations["get_state"];
     };
     "/api/export": {
         /**
-         * Everything that is kept about the user, as one ZIP: JSON lines for programs, markdown for people, and
-         *     a manifest with the SHA-256 of every file. `docs/moving.md` says what each field means.
+         * Export everything stored about the user as one ZIP.
+         * @description It contains JSON lines for programs, markdown for people, and a manifest with the SHA-256 of
+         *     every file. `docs/moving.md` documents each field.
          */
         get: operations["export"];
     };
     "/api/import": {
         /**
-         * Take memories and chats in: an export of Lukasa as a ZIP, or up to 500 items of another program as JSON
-         *     lines. Nothing comes in twice, and nothing comes back that was put away since.
+         * Import memories and sessions.
+         * @description The body is an export of Lukasa as a ZIP, or up to 500 items of another program as JSON lines.
+         *     Nothing is imported twice, and nothing that was removed since is restored.
          */
         post: operations["import"];
     };
     "/api/imports": {
-        /** The latest imports, the newest first. */
+        /** List the latest imports, newest first. */
         get: operations["list_imports"];
     };
     "/api/imports/{id}/undo": {
         /**
-         * Take an import back: its memories are undone, its chats go into the trash. What was changed since
-         *     stays as it is.
+         * Undo an import.
+         * @description Its memories are undone, and its sessions are moved into the trash. What was changed since stays
+         *     as it is.
          */
         post: operations["undo_import"];
     };
     "/api/vault": {
         /**
-         * All of a memory as markdown files, to read, edit and keep; `.lukasa/base.jsonl` holds what the lines
-         *     do not show, so that nothing is lost on the way back.
+         * Get a user's memory as markdown files, to read, edit and keep.
+         * @description `.lukasa/base.jsonl` contains what the lines do not show, so that a sync loses nothing.
          */
         get: operations["get_vault"];
         /**
-         * Take in what was edited in these files, as one operation. What was edited here too is left alone in
-         *     both places; what is unchanged writes nothing. Into an empty memory everything comes back.
+         * Apply the edits in these files as one operation.
+         * @description Lines that were also edited on the server stay unchanged in both places; unchanged lines write
+         *     nothing. With an empty memory, everything is restored.
          */
         post: operations["sync_vault"];
     };
     "/api/vault/plan": {
         /**
-         * What a sync of these files would do: what was edited since they were given out, and what was edited
-         *     here and there. Writes nothing.
+         * Preview a sync of these files.
+         * @description Lists the edits since the files were exported, and the conflicts with edits on the server.
+         *     Writes nothing.
          */
         post: operations["plan_vault"];
     };
     "/api/vault/commands": {
         /**
-         * Carry out one command of the memory tool (`memory_20250818`) on the files of the vault, with paths
-         *     under `/memories`. An edit is a versioned change, deleting is forgetting, and undo takes each
-         *     command back.
+         * Run one command of the memory tool (`memory_20250818`) on the files of the vault.
+         * @description Paths are under `/memories`. An edit is a versioned change, deleting is forgetting, and each
+         *     command can be undone.
          */
         post: operations["run_vault_command"];
     };
     "/api/policy": {
-        /** What may happen without asking? */
+        /** Get the policy in force for the user. */
         get: operations["get_policy"];
         /**
-         * Say what may happen without asking.
-         * @description Takes the place of what the user said before; what they leave out is the tenant's to say.
+         * Set the user's policy.
+         * @description Replaces the user's earlier settings; absent settings are inherited from the tenant.
          */
         put: operations["put_policy"];
     };
     "/api/tenant/policy": {
-        /** What may happen to all users of the tenant without asking? */
+        /** Get the tenant's policy. */
         get: operations["get_tenant_policy"];
-        /** Say it for all users of the tenant. */
+        /** Set the tenant's policy, for all its users. */
         put: operations["put_tenant_policy"];
     };
     "/api/sessions/{session_id}/context": {
-        /** What was this session given? */
+        /** Get the exact context that a session was given. */
         get: operations["get_session_context"];
     };
     "/api/retrievals/{retrieval_id}": {
@@ -435,141 +448,154 @@ export interface paths {
         get: operations["get_retrieval"];
     };
     "/api/domains/detect": {
-        /** Which domains is this message about? */
+        /** Detect the domains that a message is about. */
         post: operations["detect_domains"];
     };
     "/api/domains": {
-        /** Every domain, and which of them the person has opened. */
+        /** List all domains, and which of them the user has opened. */
         get: operations["list_domains"];
     };
     "/api/domains/{name}": {
-        /** Add a domain of the tenant's own, or change it. */
+        /** Add or change a domain of the tenant. */
         put: operations["put_domain"];
     };
     "/api/domains/{name}/opt-in": {
         /**
          * Open a domain.
-         * @description Opening is consent, so only the person can do it: with a user token, or on their own machine.
+         * @description Opening is consent, so only the user can do it: with a user token, or on a local server.
          */
         put: operations["open_domain"];
-        /** Shut a domain again. What is already kept stays until it is deleted. */
+        /** Close a domain again. What is already stored stays until it is deleted. */
         delete: operations["shut_domain"];
     };
     "/api/users": {
-        /** The tenant's users, by name. */
+        /** List the tenant's users, by name. */
         get: operations["list_users"];
         /**
-         * Create a user ahead of their first memory, or let a deleted one come back, empty.
-         * @description There is no need to: the first memory saved about somebody creates them.
+         * Create a user before their first memory, or create a deleted user again, without memories.
+         * @description This is optional: the first memory about a user creates them.
          */
         post: operations["create_user"];
     };
     "/api/users/{user}": {
-        /** One user, and how much is kept about them. */
+        /** Get one user, with counts of what is stored about them. */
         get: operations["get_user"];
         /**
-         * Erase a user and everything kept about them, now. What stays is a signed receipt, and a row without
-         *     a name that has the user refused until they are created again. It cannot be undone.
-         * @description The user may do it too, signed in or with a token that may erase. For a
-         *     user with very much to remove the answer is 202: the user is refused from then on, the rows are removed
-         *     in the background, and `GET /api/users/{user}/erasures` has the progress and then the receipt.
+         * Erase a user and everything stored about them, now.
+         * @description Only a signed receipt stays, and a row without a name, because of which requests about the user
+         *     are refused until they are created again. It cannot be undone. The user may do it too, signed in
+         *     or with a token that may erase. For a user with very much data the answer is 202: requests about
+         *     the user are refused from then on, the rows are removed in the background, and `GET
+         *     /api/users/{user}/erasures` has the progress and then the receipt.
          */
         delete: operations["delete_user"];
     };
     "/api/users/{user}/erasure": {
-        /** What deleting a user would remove, without removing anything. The person themselves may ask it too. */
+        /**
+         * Preview what deleting a user would remove, without removing anything.
+         * @description The user may request it too.
+         */
         get: operations["preview_user_erasure"];
     };
     "/api/users/{user}/erasures": {
         /**
-         * The receipts of everything erased about a user, who may be gone; and the progress of an erasure
-         *     that is under way.
+         * List the receipts of everything erased about a user, who may be deleted, and the progress of a
+         *     running erasure.
          */
         get: operations["list_user_erasures"];
     };
     "/api/keys": {
-        /** The tenant's keys, without their secrets. */
+        /** List the tenant's keys, without their secrets. */
         get: operations["list_keys"];
-        /** Make a key. Its secret is in this answer and nowhere else. */
+        /** Create a key. Its secret is shown only in this answer. */
         post: operations["create_key"];
     };
     "/api/keys/{id}": {
-        /** Revoke a key and everything that was made from it: tokens, links and sign-ins. */
+        /** Revoke a key and everything made from it: tokens, links and sign-ins. */
         delete: operations["revoke_key"];
     };
     "/api/tokens": {
         /**
-         * Mint a short-lived token for one person's browser.
-         * @description It is bound to that person, ends by itself, and speaks as a human, which no key does: it
-         *     can answer proposals and open domains.
+         * Mint a short-lived token for one user's browser.
+         * @description It is bound to that user, expires, and acts as the user, which no key does: it can answer
+         *     proposals and open domains.
          */
         post: operations["mint_token"];
     };
     "/api/sign-in": {
-        /** Who am I here? */
+        /** Get the current sign-in. */
         get: operations["get_sign_in"];
-        /** Sign in. The answer sets a cookie; nothing else is needed from then on. */
+        /**
+         * Sign in.
+         * @description The answer sets a cookie; no other credential is needed from then on.
+         */
         post: operations["sign_in"];
         /**
-         * Sign out, here and for good. What was made with this sign-in stays: links, tokens and the sign-ins
-         *     of others.
+         * Sign out permanently in this browser.
+         * @description Links, tokens and other sign-ins that were made with this sign-in stay valid.
          */
         delete: operations["sign_out"];
     };
     "/api/sign-in/links": {
-        /** Make a link that signs one person in, once, within a quarter of an hour. Send it to nobody else. */
+        /**
+         * Make a link that signs one user in.
+         * @description It works once, within fifteen minutes. Send it only to that user.
+         */
         post: operations["make_sign_in_link"];
     };
     "/api/sign-ins": {
         /**
-         * The live sign-ins, tokens and links: an administrator sees the tenant's, a person their own. The
-         *     latest 1,000.
+         * List active sign-ins, tokens and links.
+         * @description An administrator sees the tenant's, a user their own. The latest 1,000.
          */
         get: operations["list_sign_ins"];
         /**
-         * End all sign-ins, tokens and links of one user, and what was made from them. A person ends their
-         *     own, this one included; an administrator names the user.
+         * End all sign-ins, tokens and links of one user, and everything made from them.
+         * @description A user ends their own, including this one; an administrator names the user.
          */
         delete: operations["end_sign_ins"];
     };
     "/api/sign-ins/{id}": {
-        /** End one sign-in, token or link, and what was made from it. */
+        /** End one sign-in, token or link, and everything made from it. */
         delete: operations["end_sign_in"];
     };
     "/api/webhooks": {
-        /** The tenant's webhooks, without their secrets. */
+        /** List the tenant's webhooks, without their secrets. */
         get: operations["list_webhooks"];
         /**
-         * Set up a webhook. Its secret is in this answer and nowhere else.
-         * @description It is told of every write that begins from now on, by a signed `POST` (Standard Webhooks) with ids
-         *     and the verb, and never with words of a memory.
+         * Create a webhook. Its secret is shown only in this answer.
+         * @description It receives every write from now on as a signed `POST` (Standard Webhooks) with ids and the
+         *     verb, never with text of a memory.
          */
         post: operations["create_webhook"];
     };
     "/api/webhooks/{id}": {
-        /** Remove a webhook, with what is known about its deliveries. */
+        /** Delete a webhook and its delivery log. */
         delete: operations["delete_webhook"];
-        /** Change a webhook, or switch it off and on. */
+        /** Change, disable or enable a webhook. */
         patch: operations["edit_webhook"];
     };
     "/api/webhooks/{id}/test": {
-        /** Send a webhook a test, and see how it is answered. */
+        /** Send a test delivery to a webhook. */
         post: operations["test_webhook"];
     };
     "/api/webhooks/{id}/deliveries": {
-        /** How the latest deliveries went, those that were given up among them; kept for thirty days. */
+        /**
+         * List the latest deliveries, including failed ones.
+         * @description They are kept for thirty days.
+         */
         get: operations["list_deliveries"];
     };
     "/api/webhooks/{id}/replay": {
-        /** Send again what was sent before, under the same `webhook-id`s. */
+        /** Send deliveries again, with the same `webhook-id`s. */
         post: operations["replay_webhook"];
     };
     "/healthz": {
-        /** The process is alive. */
+        /** Liveness check: the process is running. */
         get: operations["healthz"];
     };
     "/readyz": {
-        /** The database answers, its schema is there, and the server is not about to stop. */
+        /** Readiness check: the database answers, its schema is present, and the server is not stopping. */
         get: operations["readyz"];
     };
 }
@@ -579,8 +605,8 @@ export interface components {
         /** @description What assistants may do without asking. */
         AgentsPatch: {
             /**
-             * @description When an assistant may replace what the user stated: `evidence` (with a quotation from what the
-             *     user typed; the default), `always` or `never`.
+             * @description When an assistant may replace a memory that the user stated: `evidence` (with a quotation of
+             *     the user; the default), `always` or `never`.
              */
             replace?: string | null;
         };
@@ -590,7 +616,7 @@ export interface components {
             /** @example 0.1.0 */
             version: string;
         };
-        /** @description How an item of the review is answered. */
+        /** @description The request that answers an item of the review. */
         AnswerView: {
             /** @example POST */
             method: string;
@@ -601,13 +627,13 @@ export interface components {
         /** @description A message to append. */
         AppendTurn: {
             /**
-             * @description `user`, `assistant`, `system` or `tool`. It decides how far the words are trusted.
+             * @description `user`, `assistant`, `system` or `tool`. It decides how far the content is trusted.
              * @example user
              */
             role: string;
             /** @example I moved to Lisbon in March. */
             content: string;
-            /** @description The name of whoever said it, where several people speak. */
+            /** @description The name of the speaker, if several people speak. */
             speaker?: string | null;
             /**
              * Format: date-time
@@ -615,45 +641,45 @@ export interface components {
              */
             at?: string | null;
             /**
-             * @description Stretches of it that its sender did not write themselves. Mark what was pasted, quoted or
-             *     prefilled by a link: nothing is learned from it as the person's own words. An empty list says
-             *     that all of it was typed. If absent it is guessed: quoted lines, code and very long paragraphs
-             *     are then not taken for the person's own words.
+             * @description Parts of the message that the sender did not write. Mark text that was pasted, quoted or
+             *     prefilled by a link: it is not learned from as the user's own words. An empty list means
+             *     that everything was typed. If absent it is guessed: quoted lines, code and very long
+             *     paragraphs then do not count as the user's own words.
              */
             spans?: components["schemas"]["SpanView"][] | null;
-            /** @description Ids of the memories it relied on, as they were cited. */
+            /** @description Ids of the memories that it cites or relies on. */
             used?: string[];
-            /** @description The retrieval that gave them. */
+            /** @description The retrieval that returned them. */
             retrieval_id?: string | null;
         };
         /** @description Messages to append, in order: between 1 and 100. */
         AppendTurns: {
             turns: components["schemas"]["AppendTurn"][];
         };
-        /** @description Where the appended messages stand. */
+        /** @description Result of appending turns. */
         AppendedTurns: {
             session: components["schemas"]["SessionView"];
             /** @description The ids of the turns, in the order they were sent. */
             turn_ids: string[];
             /**
              * Format: int32
-             * @description The number of the first of them.
+             * @description The number of the first appended turn.
              */
             first: number;
-            /** @description Whether they were kept: what is said incognito is not. */
+            /** @description Whether they were stored; in an incognito session they are not. */
             kept: boolean;
         };
         /**
-         * @description How far an export is trusted. One that is not comes in with the origin `import`, without consents or
-         *     confirmations, and its rules, orders and sensitive things wait for a yes.
+         * @description Whether an export is trusted. An untrusted one is imported with the origin `import`, without
+         *     consents or confirmations, and its rules, instructions and sensitive memories wait for consent.
          */
         ArchiveTrustView: {
             /** @description Whether this server signed it for this user, and it has not been changed since. */
             signed_here: boolean;
-            /** @description Whether it is taken in as it stands. */
+            /** @description Whether it is imported unchanged. */
             trusted: boolean;
         };
-        /** @description What one arm made of it. */
+        /** @description Rank and score of a result in one arm. */
         ArmView: {
             /** @example keyword */
             arm: string;
@@ -669,26 +695,26 @@ export interface components {
             /** Format: date-time */
             rendered_at: string;
         };
-        /** @description What a page sends when it is being closed. */
+        /** @description What a page sends with `navigator.sendBeacon` when it is closed. */
         Beacon: {
             session_id: string;
             dirty?: boolean | null;
             /** @description The user token: a beacon cannot carry headers. */
             token?: string | null;
         };
-        /** @description How the budget was spent, in tokens. */
+        /** @description Use of the budget, in tokens. */
         BudgetView: {
             limit: number;
             used: number;
             baseline: number;
             dynamic: number;
         };
-        /** @description A line that went into the prompt, and what stands behind it. */
+        /** @description A line of the prompt, and its source. */
         CitationView: {
             /** @example m1 */
             mark: string;
             memory_id?: string | null;
-            /** @description The other memories it says, where there was no room for a line of each. */
+            /** @description Other memories in the same line, if the budget did not allow a line for each. */
             also_memory_ids?: string[];
             version_id?: string | null;
             turn_id?: string | null;
@@ -698,30 +724,31 @@ export interface components {
             tokens: number;
             /**
              * Format: float
-             * @description How well it fits the message, between 0 and 1; null in the baseline, which fits always.
+             * @description Relevance to the message, between 0 and 1; null in the baseline, which does not depend on
+             *     it.
              */
             relevance?: number | null;
         };
-        /** @description How a session ends. */
+        /** @description Options of closing a session. */
         CloseSession: {
-            /** @description Whether anything was said since it was last closed, if you know. `false` asks no model. */
+            /** @description Whether there are new turns since it was last closed, if known. `false` calls no model. */
             dirty?: boolean | null;
         };
-        /** @description What closing did. */
+        /** @description Result of closing a session. */
         ClosedSession: {
             session: components["schemas"]["SessionView"];
-            /** @description Whether what was said is being learned from now. */
+            /** @description Whether learning from the new turns has started. */
             learning: boolean;
         };
-        /** @description A memory of a cluster. */
+        /** @description A memory in a cluster. */
         ClusterMember: {
             memory_id: string;
             content: string;
         };
-        /** @description Memories that belong together. */
+        /** @description Related memories. */
         ClusterView: {
             /**
-             * @description Its commonest words.
+             * @description Its most frequent words.
              * @example tomatoes, balcony
              */
             name: string;
@@ -730,54 +757,54 @@ export interface components {
         ClustersView: {
             data: components["schemas"]["ClusterView"][];
         };
-        /** @description An answer to a proposal, or an affirmation of an active memory. */
+        /** @description An answer to a proposal, or the confirmation of an active memory. */
         ConfirmMemory: {
             /** @description Yes or no; yes if absent. */
             confirm?: boolean;
-            /** @description The `sha256` of the proposal that was shown to the person. A yes needs it. */
+            /** @description The `sha256` of the proposal that was shown to the user. Required for a yes. */
             sha256?: string | null;
             edits?: components["schemas"]["EditMemory"] | null;
         };
         Consolidation: {
             /**
-             * @description Only say what would become of what was learned.
+             * @description Only report the changes, without making them.
              * @default false
              */
             dry_run: boolean;
         };
-        /** @description What to put into the prompt, and why. */
+        /** @description Text to put into the prompt, with its citations. */
         ContextView: {
             /** @example ret_01hx3v9d0kf7rtm4q5wz8yb2ca */
             retrieval_id: string;
             /** @description Both parts, ready to paste: the baseline first. */
             context: string;
-            /** @description The same for the whole session: put it where the provider's prefix cache keeps it. */
+            /** @description The same for the whole session: put it where the provider's prefix cache covers it. */
             baseline: components["schemas"]["PartView"];
             /** @description For this message only: put it after everything that is cached. */
             dynamic: components["schemas"]["PartView"];
-            /** @description Whether the baseline is the session's own from before. */
+            /** @description Whether the baseline was rendered earlier in the session and reused. */
             frozen: boolean;
-            /** @description The rules among it all, which must be respected. */
+            /** @description The rules in both parts, which must be respected. */
             hard: components["schemas"]["CitationView"][];
-            /** @description The rest, for judgment. */
+            /** @description The other memories, as context for judgment. */
             soft: components["schemas"]["CitationView"][];
             domains: components["schemas"]["DomainDetected"][];
             budget: components["schemas"]["BudgetView"];
-            /** @description The times the message speaks of. */
+            /** @description The times that the message mentions. */
             times: components["schemas"]["TimeView"][];
-            /** @description How many memories and turns were looked at. */
+            /** @description How many memories and turns were considered. */
             considered: number;
             /**
-             * @description `hit` if the same message was answered in this session a moment ago and nothing has changed.
+             * @description `hit` if the same message was answered in this session recently and nothing has changed.
              * @example miss
              */
             cache: string;
-            /** @description What had to be done without: `embedder`, `reranker`, `older_turns`, `database`. */
+            /** @description What was not available: `embedder`, `reranker`, `older_turns`, `database`. */
             degraded: string[];
             model?: string | null;
             took_ms: components["schemas"]["TookView"];
         };
-        /** @description Contradictions that wait for their person, the newest first. */
+        /** @description Contradictions that wait for the user's decision, newest first. */
         ContradictionList: {
             data: components["schemas"]["ContradictionView"][];
         };
@@ -785,12 +812,12 @@ export interface components {
         ContradictionView: {
             /** Format: date-time */
             since: string;
-            /** @description What stands. */
+            /** @description The memory that is in use. */
             standing: components["schemas"]["MemoryView"];
-            /** @description What speaks against it, and waits. */
+            /** @description The memory that contradicts it, and waits for a decision. */
             against: components["schemas"]["MemoryView"];
         };
-        /** @description How much is kept about a user. */
+        /** @description Counts of what is stored about a user. */
         Counts: {
             /** Format: int64 */
             memories: number;
@@ -801,37 +828,37 @@ export interface components {
             /** Format: int64 */
             operations: number;
         };
-        /** @description How many of each. */
+        /** @description Counts of imported and skipped items. */
         CountsView: {
             /** @description New memories. */
             memories: number;
-            /** @description Memories that wait for their person's yes. */
+            /** @description Memories that wait for the user's consent. */
             proposals: number;
-            /** @description What was here already, or was here once and has been put away. */
+            /** @description Items that exist already, or existed and were removed by the user. */
             known: number;
             links: number;
             episodes: number;
             chats: number;
             turns: number;
-            /** @description Left out because they look like a secret. */
+            /** @description Items left out because they look like a secret. */
             secrets: number;
-            /** @description Left out for another reason. */
+            /** @description Items left out for another reason. */
             left_out: number;
         };
-        /** @description A key to make. */
+        /** @description A key to create. */
         CreateKey: {
             /** @example my assistant */
             name: string;
-            /** @description The one user it is for; absent for all of the tenant's. */
+            /** @description The user it is bound to; absent for all of the tenant's users. */
             user?: string | null;
             /**
-             * @description Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if absent.
-             *     `chat` is using the models behind `/v1`.
+             * @description Any of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose`
+             *     if absent. `chat` allows the use of the models behind `/v1`.
              */
             permissions?: string[] | null;
             /**
-             * @description How far its words are trusted: `assistant` (the default), `user_said` for an application that
-             *     passes on only what the person typed into it, `tool`, `document` or `import`.
+             * @description How far its content is trusted: `assistant` (the default), `user_said` for an application
+             *     that sends only what the user typed, `tool`, `document` or `import`.
              */
             origin?: string | null;
             /** Format: date-time */
@@ -842,7 +869,7 @@ export interface components {
             /** @description The other memory: its id, or text that occurs in exactly one active memory. */
             to: string;
             /**
-             * @description `relates_to` (the default), `supersedes`, `contradicts`, or a word of your own.
+             * @description `relates_to` (the default), `supersedes`, `contradicts`, or your own name.
              * @example relates_to
              */
             relation?: string | null;
@@ -854,9 +881,9 @@ export interface components {
              * @example Prefers window seats
              */
             content: string;
-            /** @description A still shorter form of the line. */
+            /** @description A shorter form of the line. */
             summary?: string | null;
-            /** @description A long body, found by recall and never put into a prompt. */
+            /** @description A long text, found by recall and never put into a prompt. */
             detail?: string | null;
             /**
              * @description `profile`, `context`, `style` or `fact` (the default).
@@ -865,7 +892,7 @@ export interface components {
             category?: string | null;
             /**
              * @description `profile` (the default), `task`, `episodic`, `procedural` or `domain`; `hard` and `soft` are
-             *     understood as `force`.
+             *     accepted as `force`.
              */
             type?: string | null;
             /**
@@ -887,52 +914,52 @@ export interface components {
             importance?: number | null;
             evidence?: components["schemas"]["Evidence"][];
             reasoning?: string | null;
-            /** @description The session and turns the words came from. */
+            /** @description The session and turns that it comes from. */
             session_id?: string | null;
             turn_ids?: string[];
             /**
              * Format: date-time
-             * @description Since when it holds; now if absent.
+             * @description Start of its validity; now if absent.
              */
             valid_from?: string | null;
             /**
              * Format: date-time
-             * @description Until when it holds; until further notice if absent.
+             * @description End of its validity; open if absent.
              */
             valid_until?: string | null;
             /**
              * @description The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
-             *     domain is not open. Counts only from the user.
+             *     domain is not open. Accepted only from the user.
              */
             keep_without_domain?: boolean;
         };
         /** @description A user to create. */
         CreateUser: {
             /**
-             * @description Your own id for the person.
+             * @description Your own id for the user.
              * @example alice
              */
             user: string;
             /**
              * Format: int64
-             * @description For a demo or a trial: after so many minutes the user reads as deleted.
+             * @description For a demo or a trial: after this many minutes the user counts as deleted.
              */
             expires_in_minutes?: number | null;
         };
-        /** @description A webhook to set up. */
+        /** @description A webhook to create. */
         CreateWebhook: {
             /**
-             * @description Where to post to: `https`, on the public internet.
+             * @description The address to post to: `https`, on the public internet.
              * @example https://example.com/lukasa
              */
             url: string;
             /** @description Only these kinds of operation, such as `save` or `erase`; all of them if absent. */
             verbs?: string[];
         };
-        /** @description A webhook with its secret, shown this once. */
+        /** @description A new webhook with its secret, which is shown only once. */
         CreatedWebhook: components["schemas"]["WebhookView"] & {
             /**
-             * @description What deliveries are signed with. It cannot be shown again.
+             * @description The secret that signs deliveries. It cannot be shown again.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
              */
             secret: string;
@@ -940,24 +967,24 @@ export interface components {
         Deliveries: {
             data: components["schemas"]["DeliveryView"][];
         };
-        /** @description How a delivery went. */
+        /** @description A delivery and its state. */
         DeliveryView: {
             /**
-             * @description The operation that was told of; also the `webhook-id` it was sent with.
+             * @description The id of the operation; also the `webhook-id` it was sent with.
              * @example op_01hx3v9d0kf7rtm4q5wz8yb2cc
              */
             id: string;
-            /** @description Whom it is about, by your own id for them. */
+            /** @description The user of the operation, by your own id. */
             user: string;
             /** @example save */
             verb: string;
-            /** @description `delivered`; `waiting` to be tried again; `dead` after the last attempt. */
+            /** @description `delivered`; `waiting` for a retry; `dead` after the last attempt. */
             state: string;
             /** Format: int32 */
             attempts: number;
             /**
              * Format: int32
-             * @description What was last answered.
+             * @description The status of the last answer.
              */
             status?: number | null;
             error?: string | null;
@@ -967,11 +994,11 @@ export interface components {
             last_at: string;
             /**
              * Format: date-time
-             * @description When it is tried again.
+             * @description When it is retried.
              */
             next_at?: string | null;
         };
-        /** @description A memory that rests on a source, and what would become of it. */
+        /** @description A memory that depends on a source, and what happens to it when the source is removed. */
         DependentMemory: {
             memory: components["schemas"]["MemoryView"];
             /**
@@ -980,7 +1007,7 @@ export interface components {
              */
             fate: string;
         };
-        /** @description What rests on a source. */
+        /** @description Memories and episodes that depend on a source. */
         DependentsView: {
             reached: components["schemas"]["ReachedView"];
             memories: components["schemas"]["DependentMemory"][];
@@ -990,7 +1017,7 @@ export interface components {
         DetectAnswer: {
             data: components["schemas"]["DomainDetected"][];
         };
-        /** @description A message. */
+        /** @description A message to detect domains in. */
         DetectRequest: {
             /** @example Book a flight and keep it under my budget */
             query: string;
@@ -1007,31 +1034,31 @@ export interface components {
             domain: string;
             /** Format: float */
             score: number;
-            /** @description The words that speak for it. */
+            /** @description The words that indicate it. */
             words: string[];
         };
-        /** @description An area of a life. */
+        /** @description A domain: an area of the user's life. */
         DomainView: {
             /** @example health */
             name: string;
             display_name: string;
-            /** @description Nothing inferred is kept here without its person's yes. */
+            /** @description Nothing inferred is stored here without the user's consent. */
             sensitive: boolean;
-            /** @description Nothing at all is kept here until its person opens it. */
+            /** @description Nothing at all is stored here until the user opens it. */
             requires_opt_in: boolean;
             /** Format: int32 */
             default_expiration_days?: number | null;
             builtin: boolean;
             /**
              * Format: date-time
-             * @description Since when the person has it open; null if they have not opened it.
+             * @description When the user opened it; null if it is not open.
              */
             opted_in_at?: string | null;
         };
         Domains: {
             data: components["schemas"]["DomainView"][];
         };
-        /** @description The words to put in place of a memory's own. */
+        /** @description Edits to a proposed memory. */
         EditMemory: {
             content?: string | null;
             summary?: string | null;
@@ -1048,18 +1075,18 @@ export interface components {
             importance?: number | null;
             reasoning?: string | null;
         };
-        /** @description What of a session is to be changed; what is absent stays. */
+        /** @description Changes to a session. An absent field stays as it is. */
         EditSession: {
-            /** @description Its new title. */
+            /** @description The new title. */
             title?: string | null;
-            /** @description Put it aside, or take it up again. */
+            /** @description Archive the session, or make it active again. */
             archived?: boolean | null;
         };
-        /** @description What to change about a webhook. What is absent stays. */
+        /** @description Changes to a webhook. An absent field stays as it is. */
         EditWebhook: {
             url?: string | null;
             verbs?: string[] | null;
-            /** @description `true` switches it on again and has it told of what it missed meanwhile. */
+            /** @description `true` enables it again and sends what it missed. */
             enabled?: boolean | null;
         };
         /** @description Episodes, the latest first. */
@@ -1067,7 +1094,7 @@ export interface components {
             data: components["schemas"]["EpisodeView"][];
             next_cursor?: string | null;
         };
-        /** @description What happened in a stretch of a conversation. */
+        /** @description Summary of a part of a conversation. */
         EpisodeView: {
             /** @example epi_01hx3v9d0kf7rtm4q5wz8yb2ca */
             id: string;
@@ -1081,7 +1108,7 @@ export interface components {
             last_turn: number;
             title?: string | null;
             summary: string;
-            /** @description The least trusted of the words it was made from. */
+            /** @description The least trusted origin of its turns. */
             origin: string;
             /** Format: date-time */
             started_at: string;
@@ -1093,28 +1120,28 @@ export interface components {
              */
             prompt: string;
             /**
-             * @description Whether it is a month old and all that it left behind is strong or stated by now: nobody needs
-             *     it any more to know what came of it.
+             * @description Whether it is a month old and everything learned from it is strong or stated by now, so that
+             *     it is no longer needed.
              */
             absorbed: boolean;
         };
-        /** @description What an erasure would remove. */
+        /** @description The rows that an erasure would remove. */
         ErasurePreview: {
-            /** @description The user, if everything about them would go. */
+            /** @description The user, if everything about them would be removed. */
             user?: string | null;
-            /** @description The memory, if only that would go. */
+            /** @description The memory, if only that would be removed. */
             memory_id?: string | null;
             /** @description Rows by table. */
             removes: {
                 [key: string]: number;
             };
             /**
-             * @description The same in words.
+             * @description The same as text.
              * @example 12 memories, 3 sessions, 410 turns, 422 embeddings
              */
             message: string;
         };
-        /** @description How far the erasure of a user has come. */
+        /** @description Progress of the erasure of a user. */
         ErasureProgress: {
             erasure_id: string;
             /** Format: date-time */
@@ -1124,7 +1151,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description What a receipt says: what was erased, when and how much, and none of what it said. */
+        /** @description The content of a receipt: what was erased, when, and how many rows; none of the erased text. */
         ErasureReceipt: {
             /** @example era_01hx3v9d0kf7rtm4q5wz8yb2cc */
             id: string;
@@ -1135,7 +1162,7 @@ export interface components {
             memory_id?: string | null;
             turn_id?: string | null;
             operation_id?: string | null;
-            /** @description `erase`, or `purge` for what had lain in the trash. */
+            /** @description `erase`, or `purge` for a memory that was in the trash. */
             verb: string;
             /** Format: date-time */
             erased_at: string;
@@ -1143,20 +1170,20 @@ export interface components {
             removed: {
                 [key: string]: number;
             };
-            /** @description Whether a restored backup had brought it back, and it was removed again. */
+            /** @description Whether a restored backup contained it, and it was removed again. */
             replayed: boolean;
-            /** @description `pending` until the database's files were rewritten without it, then `done`. */
+            /** @description `pending` until the database's files have been rewritten without it, then `done`. */
             files: string;
             /** Format: date-time */
             files_done_at?: string | null;
             /** @description Whether it is in the journal that is replayed when a backup is restored. */
             journal: boolean;
-            /** @description What could not be removed, in words. */
+            /** @description What could not be removed, as text. */
             not_removed: string[];
             /** Format: date-time */
             issued_at: string;
         };
-        /** @description What learning from the chats will ask of a chat model; zeroes where none is set up. */
+        /** @description Estimated chat model cost of learning from the sessions; zeroes if no model is configured. */
         EstimateView: {
             /** Format: int64 */
             calls: number;
@@ -1166,20 +1193,20 @@ export interface components {
             output_tokens: number;
             /**
              * Format: int64
-             * @description In millionths of the currency that the prices are in.
+             * @description In millionths of the currency of the configured prices.
              */
             cost_micros: number;
             /** Format: int64 */
             seconds: number;
         };
-        /** @description Something that supports a memory. */
+        /** @description Evidence for a memory. */
         Evidence: {
             /** @example pattern */
             type: string;
             /** @example the last 5 orders were from Kroger */
             description: string;
         };
-        /** @description Something that supports a memory, and the turn it was said in. */
+        /** @description Evidence for a memory, with the turn it comes from. */
         EvidenceView: {
             /** @example quote */
             type: string;
@@ -1204,15 +1231,15 @@ export interface components {
             id: string;
             /** Format: float */
             score: number;
-            /** @description The turn that speaks most for it. */
+            /** @description The best matching turn. */
             best_turn_id: string;
         };
-        /** @description A session in which it was talked about. */
+        /** @description A session found by a search. */
         FoundSessionView: {
             session: components["schemas"]["SessionView"];
             best?: components["schemas"]["TurnView"] | null;
         };
-        /** @description Sessions that were found, the best first. */
+        /** @description Found sessions, best match first. */
         FoundSessions: {
             data: components["schemas"]["FoundSessionView"][];
         };
@@ -1220,28 +1247,28 @@ export interface components {
             turn: components["schemas"]["TurnView"];
             why: components["schemas"]["WhyFoundView"];
         };
-        /** @description Exactly what a session was given. */
+        /** @description The exact context that a session was given. */
         GivenView: {
             baselines: components["schemas"]["BaselineView"][];
             /** @description Newest first, at most 200. */
             retrievals: components["schemas"]["RetrievalView"][];
         };
-        /** @description A memory behind a turn. */
+        /** @description A memory that a turn used or was given. */
         GroundsView: {
-            /** @description As it was known when the turn was said. */
+            /** @description The memory as it was at the time of the turn. */
             memory: components["schemas"]["MemoryView"];
             /**
-             * @description `cited` or another use, if the turn said it used it; `given` if it only had it.
+             * @description `cited` or another use, if the turn reported it; `given` if it was only in the context.
              * @example cited
              */
             how: string;
             influence?: string | null;
         };
-        /** @description Every version a memory ever had, in the order they came to be known. */
+        /** @description Every version of a memory, in the order they became known. */
         History: {
             data: components["schemas"]["MemoryView"][];
         };
-        /** @description An import that was made. */
+        /** @description A past import. */
         ImportView: {
             id: string;
             /** @example mem0 */
@@ -1255,7 +1282,7 @@ export interface components {
             counts: components["schemas"]["CountsView"];
             /**
              * Format: date-time
-             * @description When it was taken back, if it was.
+             * @description When it was undone, if it was.
              */
             undone_at?: string | null;
         };
@@ -1268,17 +1295,17 @@ export interface components {
             day: string;
             /**
              * Format: int64
-             * @description Memories that were told.
+             * @description Memories that were saved explicitly.
              */
             saved: number;
             /**
              * Format: int64
-             * @description Memories that were learned from chats.
+             * @description Memories that were learned from sessions.
              */
             learned: number;
             /**
              * Format: int64
-             * @description Memories that began by waiting for a yes.
+             * @description Memories that began as proposals.
              */
             proposed: number;
             /** Format: int64 */
@@ -1291,18 +1318,18 @@ export interface components {
             forgotten: number;
             /** @description How many there were at the end of the day. */
             memories: components["schemas"]["TierCounts"];
-            /** @description The same by domain, candidates aside, the largest first. */
+            /** @description The same by domain, without candidates, the largest first. */
             domains: components["schemas"]["DomainCount"][];
             /** Format: int64 */
             retrievals: number;
             /**
              * Format: int64
-             * @description Retrievals that had to do without something, such as a model.
+             * @description Retrievals with a missing component, such as a model.
              */
             degraded: number;
             /**
              * Format: int64
-             * @description Retrievals that began with the same block as the one before in their chat, so that a provider's
+             * @description Retrievals with the same baseline as the one before in their session, so that a provider's
              *     cache could hit.
              */
             frozen: number;
@@ -1314,7 +1341,7 @@ export interface components {
             recall_ms?: components["schemas"]["RecallTimes"] | null;
             /**
              * Format: int64
-             * @description What chat models were asked, and what it cost in millionths of the currency of the prices.
+             * @description Calls of chat models, with their cost in millionths of the currency of the prices.
              */
             calls: number;
             /** Format: int64 */
@@ -1324,23 +1351,23 @@ export interface components {
             /** Format: int64 */
             cost_micros: number;
         };
-        /** @description A memory over time. */
+        /** @description A user's memory over time. */
         InsightsView: {
-            /** @description Every day of the stretch, the oldest first. */
+            /** @description Every day of the period, the oldest first. */
             days: components["schemas"]["InsightDay"][];
-            /** @description What is active now, the largest first. */
+            /** @description Active memories by domain, the largest first. */
             domains: components["schemas"]["DomainCount"][];
         };
-        /** @description A key or token with its secret, shown this once. */
+        /** @description A key or token with its secret, which is shown only once. */
         IssuedView: components["schemas"]["KeyView"] & {
             /** @description Send it as `Authorization: Bearer ...`. It cannot be shown again. */
             secret: string;
         };
-        /** @description Jobs: those that were given up first. */
+        /** @description Jobs, failed ones first. */
         JobList: {
             data: components["schemas"]["JobView"][];
         };
-        /** @description A piece of work that waits, runs, or was given up. */
+        /** @description A background job that waits, runs, or has failed. */
         JobView: {
             /** @example job_01hx3v9d0kf7rtm4q5wz8yb2ca */
             id: string;
@@ -1352,7 +1379,7 @@ export interface components {
             /** @description The session it is about, if it is about one. */
             session_id?: string | null;
             /**
-             * @description `waiting`, `running` or `dead` (given up; retry it).
+             * @description `waiting`, `running` or `dead` (failed; it can be retried).
              * @example waiting
              */
             state: string;
@@ -1368,10 +1395,10 @@ export interface components {
         KeyView: {
             id: string;
             name: string;
-            /** @description The one user it is for; null for all of the tenant's. */
+            /** @description The user it is bound to; null for all of the tenant's users. */
             user?: string | null;
             permissions: string[];
-            /** @description The most trusted origin its writes carry. */
+            /** @description The most trusted origin of its writes. */
             origin: string;
             /** Format: date-time */
             created_at: string;
@@ -1385,7 +1412,7 @@ export interface components {
         Keys: {
             data: components["schemas"]["KeyView"][];
         };
-        /** @description Something that did not go in, and why. */
+        /** @description A memory or turn that was left out, and why. */
         LeftOutView: {
             memory_id?: string | null;
             turn_id?: string | null;
@@ -1406,24 +1433,24 @@ export interface components {
             created_at: string;
             other?: components["schemas"]["MemoryView"] | null;
         };
-        /** @description The links of a memory, from both ends, whose other end is live. */
+        /** @description The links from and to a memory, without those to removed memories. */
         Links: {
             data: components["schemas"]["LinkView"][];
         };
-        /** @description Whom a link is to let in. */
+        /** @description A sign-in link to make. */
         MakeLink: {
             /**
-             * @description Your own id for the person.
+             * @description Your own id for the user.
              * @example alice
              */
             user: string;
         };
-        /** @description What changed, for an interface to show, with the handle that takes it back. */
+        /** @description A change for a user interface to show, with the request that undoes it. */
         MemoryEvent: {
             /** @example memory.saved */
             type: string;
             /**
-             * @description Null when nothing had to be written.
+             * @description Null if nothing was written.
              * @example op_01hx3v9d0kf7rtm4q5wz8yb2cc
              */
             operation_id?: string | null;
@@ -1436,7 +1463,7 @@ export interface components {
             /** @description Pass it back as `cursor` for the next page; null at the end. */
             next_cursor?: string | null;
         };
-        /** @description A memory, as it stands at the point in time that was asked about. */
+        /** @description A memory, at the requested point in time. */
         MemoryView: {
             /**
              * @description Stable through every change, correction, undo and restore.
@@ -1444,19 +1471,19 @@ export interface components {
              */
             id: string;
             /**
-             * @description The row that was read; also its ETag.
+             * @description The version that was read; also its ETag.
              * @example ver_01hx3v9d0kf7rtm4q5wz8yb2cb
              */
             version_id: string;
             /**
              * Format: int32
-             * @description The edition: 1 when saved, one more with each change or correction.
+             * @description The version number: 1 when saved, incremented with each change or correction.
              */
             version: number;
             /** @example Prefers window seats */
             content: string;
             summary?: string | null;
-            /** @description The long body. It is found by recall and never put into a prompt. */
+            /** @description The long text. It is found by recall and never put into a prompt. */
             detail?: string | null;
             /** @example active */
             status: string;
@@ -1483,23 +1510,23 @@ export interface components {
              */
             origin: string;
             /**
-             * @description How it came to be a memory.
+             * @description How the memory was created.
              * @example user_explicit
              */
             source: string;
             /**
              * Format: float
-             * @description How sure an extraction is; null for what was stated.
+             * @description Confidence of an extraction; null for a stated memory.
              */
             confidence?: number | null;
             /**
              * Format: float
-             * @description One number for readers that want one.
+             * @description Confidence as a single number, also for stated memories.
              */
             effective_confidence: number;
             /**
              * Format: date-time
-             * @description When it will be too faint to go into prompts unasked, if nobody says it again.
+             * @description When it will be too weak to be put into prompts automatically, unless it is repeated.
              */
             fades_at?: string | null;
             evidence: components["schemas"]["EvidenceView"][];
@@ -1512,19 +1539,19 @@ export interface components {
             last_confirmed_at?: string | null;
             /**
              * Format: date-time
-             * @description When a human said yes to exactly these words.
+             * @description When the user agreed to exactly these words.
              */
             consented_at?: string | null;
             /**
              * Format: date-time
-             * @description When it holds in the world.
+             * @description When it is valid in the world.
              */
             valid_from: string;
             /** Format: date-time */
             valid_until?: string | null;
             /**
              * Format: date-time
-             * @description When Lukasa held this row.
+             * @description When Lukasa knew this version.
              */
             known_from: string;
             /** Format: date-time */
@@ -1538,17 +1565,17 @@ export interface components {
             updated_at: string;
             /** @description The digest that a yes to this proposal must carry. */
             sha256?: string | null;
-            /** @description In a history: the next edition, if one followed. */
+            /** @description In a history: the next version, if there is one. */
             superseded_by?: string | null;
         };
-        /** @description A token to mint for one person's browser. */
+        /** @description A token to mint for one user's browser. */
         MintToken: {
             /**
-             * @description Your own id for the person.
+             * @description Your own id for the user.
              * @example alice
              */
             user: string;
-            /** @description No more than the key itself has, and never `admin`; `read` and `write` if absent. */
+            /** @description A subset of the key's own, never `admin`; `read` and `write` if absent. */
             permissions?: string[] | null;
             /**
              * Format: int64
@@ -1556,7 +1583,8 @@ export interface components {
              */
             minutes?: number | null;
             /**
-             * @description The one page it may be used from, as a browser names it: scheme, host and port. Any, if absent.
+             * @description The only origin it may be used from: scheme, host and port, as browsers send it. Any if
+             *     absent.
              * @example https://app.example
              */
             page?: string | null;
@@ -1579,7 +1607,7 @@ export interface components {
             output_tokens: number;
             /**
              * Format: int64
-             * @description Millionths of the currency the prices were given in.
+             * @description Millionths of the currency of the configured prices.
              */
             cost_micros: number;
             /** Format: int32 */
@@ -1592,7 +1620,7 @@ export interface components {
             /** @description The latest, newest first. */
             data: components["schemas"]["ModelCallView"][];
         };
-        /** @description What one purpose cost with one model over thirty days. */
+        /** @description Total cost of one purpose with one model over thirty days. */
         ModelSumView: {
             purpose: string;
             model: string;
@@ -1607,28 +1635,28 @@ export interface components {
             /** Format: int64 */
             cost_micros: number;
         };
-        /** @description What consolidation did, or would do. */
+        /** @description Result of a consolidation run or dry run. */
         NightView: {
             /** @description The operation that undo reverses as a whole; null if nothing was done. */
             operation_id?: string | null;
-            /** @description How many memories were looked at. */
+            /** @description How many memories were examined. */
             looked_at: number;
             steps: components["schemas"]["StepView"][];
         };
-        /** @description A chat to open. */
+        /** @description A session to open. */
         OpenSession: {
             /**
-             * @description Your own name for it; one is drawn if absent.
+             * @description Your own id for it; generated if absent.
              * @example chat-42
              */
             id?: string | null;
             title?: string | null;
             /**
-             * @description How much is kept once it was learned from: `full`, `excerpts` or `none`. The policy says if
-             *     absent.
+             * @description How much of the turns is kept after learning: `full`, `excerpts` or `none`. The policy
+             *     decides if absent.
              */
             keep_turns?: string | null;
-            /** @description Keep nothing that is said: turns are acknowledged and dropped. */
+            /** @description Store no turns: they are acknowledged and dropped. */
             incognito?: boolean;
         };
         /** @description A page of operations. */
@@ -1636,7 +1664,7 @@ export interface components {
             data: components["schemas"]["OperationView"][];
             next_cursor?: string | null;
         };
-        /** @description One write, whoever made it. */
+        /** @description One write operation. */
         OperationView: {
             /** @example op_01hx3v9d0kf7rtm4q5wz8yb2cc */
             id: string;
@@ -1653,10 +1681,10 @@ export interface components {
             memory_ids: string[];
             /** @description The operation that this one reversed. */
             undoes?: string | null;
-            /** @description The operation that reversed this one and still stands. */
+            /** @description The operation that reversed this one and is not undone itself. */
             undone_by?: string | null;
             /**
-             * @description The versions of the policy it was made under: the tenant's and the user's.
+             * @description The policy versions in force: the tenant's and the user's.
              * @example t1.u0
              */
             policy?: string | null;
@@ -1664,9 +1692,9 @@ export interface components {
         /** @description One part of a context. */
         PartView: {
             content: string;
-            /** @description A name for exactly these bytes. */
+            /** @description Identifies exactly these bytes. */
             etag?: string | null;
-            /** @description Marks the fence of this block; text between its marks was put there by Lukasa. */
+            /** @description The nonce in the markers around this block; text between them was written by Lukasa. */
             nonce?: string | null;
             tokens: number;
             citations: components["schemas"]["CitationView"][];
@@ -1676,7 +1704,7 @@ export interface components {
         PassList: {
             data: components["schemas"]["PassView"][];
         };
-        /** @description One reading of a stretch of a conversation, and what came of it. */
+        /** @description One extraction pass over a part of a conversation, and its outcome. */
         PassView: {
             /** @example pas_01hx3v9d0kf7rtm4q5wz8yb2ca */
             id: string;
@@ -1689,79 +1717,83 @@ export interface components {
             model: string;
             /** Format: date-time */
             applied_at?: string | null;
-            /** @description The operation that holds everything it learned; undo it to take all of that back. */
+            /** @description The operation with everything it learned; undo it to reverse the pass. */
             operation_id?: string | null;
-            /** @description How many were learned and how, and how many were left out and why. */
+            /** @description Counts of what was learned and how, and of what was left out and why. */
             outcome: Record<string, unknown>;
         };
         Phrasing: Record<string, unknown>;
-        /** @description What may happen without asking. What is absent is not said. */
+        /** @description Policy settings. An absent setting is inherited. */
         PolicyPatch: {
-            /** @description `balanced`, `advisor`, `chat`, `assistant`, `research` or `clone`; the rest is on top of it. */
+            /**
+             * @description `balanced`, `advisor`, `chat`, `assistant`, `research` or `clone`; the other settings
+             *     override it.
+             */
             preset?: string | null;
-            /** @description What becomes of what was inferred: `auto`, `tiered`, `propose` or `off`. */
+            /** @description What happens with inferred memories: `auto`, `tiered`, `propose` or `off`. */
             admission?: string | null;
-            /** @description The same for single domains. */
+            /** @description The same, per domain. */
             domains?: {
                 [key: string]: string;
             } | null;
-            /** @description When conversations are learned from: `close`, `turn`, `idle` or `manual`. */
+            /** @description When sessions are learned from: `close`, `turn`, `idle` or `manual`. */
             extract?: string | null;
-            /** @description How many turns that were learned from a pass sees again, for context. */
+            /** @description How many earlier turns a pass sees again, for context. */
             window?: number | null;
-            /** @description How much of what is said is kept once it was learned from: `full`, `excerpts` or `none`. */
+            /** @description How much of the turns is kept after learning: `full`, `excerpts` or `none`. */
             keep_turns?: string | null;
             /**
              * Format: int32
-             * @description After how many silent minutes a session counts as closed; 0 means never.
+             * @description After how many minutes without a turn a session counts as closed; 0 means never.
              */
             idle_close_minutes?: number | null;
             /**
              * Format: float
-             * @description From this confidence on, what was inferred goes into prompts; at least 0.7.
+             * @description Inferred memories are put into prompts from this confidence on; at least 0.7.
              */
             inject_confidence?: number | null;
             /**
              * Format: float
-             * @description From here up to that, it is found by recall only; below, it waits for more evidence.
+             * @description From this confidence up to `inject_confidence` they are only found by recall; below it they
+             *     wait for more evidence.
              */
             recall_confidence?: number | null;
-            /** @description Categories that need more confidence. */
+            /** @description Minimum confidence of single categories. */
             floors?: {
                 [key: string]: number;
             } | null;
             /**
              * Format: float
-             * @description Below this importance, what was inferred is found by recall only.
+             * @description Below this importance, inferred memories are only found by recall.
              */
             inject_importance?: number | null;
-            /** @description Whether chats are named after their first exchange. */
+            /** @description Whether sessions get a title after their first exchange. */
             titles?: boolean | null;
             /**
              * Format: int64
              * @description How many tokens the tenant may spend on chat models in a day; 0 means no limit. Only a
-             *     tenant can say it.
+             *     tenant can set it.
              */
             daily_tokens?: number | null;
             agents?: components["schemas"]["AgentsPatch"] | null;
         };
         /** @description The policy in force. */
         PolicyView: {
-            /** @description Everything, as it holds now. */
+            /** @description All settings, as they are in force. */
             in_force: Record<string, unknown>;
-            /** @description What the tenant has said. */
+            /** @description The tenant's settings. */
             tenant: components["schemas"]["PolicyPatch"];
-            /** @description What the user has said. */
+            /** @description The user's settings. */
             user: components["schemas"]["PolicyPatch"];
             /**
-             * @description Stamped on every operation made under it.
+             * @description Recorded with every operation.
              * @example t1.u2
              */
             version: string;
             /** @description The names of all presets. */
             presets: string[];
         };
-        /** @description A compiled text about the person. */
+        /** @description A compiled text about the user. */
         PortraitView: {
             /**
              * @description `profile`, `procedures`, `active_context`, or `domain:` and the domain's name.
@@ -1771,31 +1803,31 @@ export interface components {
             /** @example Profile */
             title: string;
             sentences: components["schemas"]["SentenceView"][];
-            /** @description The same as text, with marks like [1] and the list of what they cite. */
+            /** @description The same as markdown, with marks like [1] and the list of cited memories. */
             markdown: string;
-            /** @description What the text takes in a prompt, without that list. */
+            /** @description Size of the text in a prompt, without that list. */
             tokens: number;
-            /** @description Memories that belong here and found no room. */
+            /** @description Memories that belong here but did not fit. */
             left_out: string[];
             /**
-             * @description The model that phrased it, or `template`: then it is in the memories' own words.
+             * @description The model that phrased it, or `template` if it consists of the memories' own words.
              * @example template
              */
             made_by: string;
             compiled_at: string;
             /**
-             * @description Whether it was compiled from just the memories that stand now. If not, what has gone is left
-             *     out already and what is new is told in its own words.
+             * @description Whether it was compiled from exactly the current memories. If not, removed memories are left
+             *     out already, and new ones are added in their own words.
              */
             fresh: boolean;
         };
         PortraitsView: {
             data: components["schemas"]["PortraitView"][];
         };
-        /** @description An error as it goes over the wire. */
+        /** @description An error of the API. */
         Problem: {
             /**
-             * @description Where the code is explained.
+             * @description Address of the code's documentation.
              * @example /docs/errors#memory_not_found
              */
             type: string;
@@ -1807,7 +1839,7 @@ export interface components {
              */
             status: number;
             /**
-             * @description The stable word to program against.
+             * @description The stable code to program against.
              * @example memory_not_found
              */
             code: string;
@@ -1815,14 +1847,14 @@ export interface components {
             detail: string;
             /** @description What is wrong with each field. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description The memories that were meant, perhaps. */
+            /** @description Memories that may have been meant. */
             candidates?: components["schemas"]["MemoryView"][];
-            /** @description The operation that is in the way. */
+            /** @description The operation that blocks the request. */
             operation_id?: string | null;
-            /** @description The domain that the user would have to open first. */
+            /** @description The domain that the user must open first. */
             domain?: string | null;
         };
-        /** @description A domain of the tenant's own. */
+        /** @description A domain that the tenant defines. */
         PutDomain: {
             display_name: string;
             sensitive?: boolean;
@@ -1830,25 +1862,25 @@ export interface components {
             /** Format: int32 */
             default_expiration_days?: number | null;
         };
-        /** @description How far a source's going reaches, or reached. */
+        /** @description Counts of what removing a source affects. */
         ReachedView: {
             turns: number;
             episodes: number;
-            /** @description Memories that nothing else supports: they go too. */
+            /** @description Memories without other support: they are removed too. */
             withdrawn: number;
-            /** @description Memories with other support: they stay and rest on that. */
+            /** @description Memories with other support: they stay, based on that. */
             weakened: number;
-            /** @description Memories that their person stated or agreed to: they stay. */
+            /** @description Memories that the user stated or agreed to: they stay. */
             kept: number;
-            /** @description Portraits that are compiled anew. */
+            /** @description Portraits that are compiled again. */
             portraits: number;
             /**
-             * @description The same as words.
+             * @description The same as text.
              * @example 1 turn, 3 memories, 1 episode, 2 portraits
              */
             summary: string;
         };
-        /** @description How long retrievals took, in milliseconds. */
+        /** @description Durations of retrievals, in milliseconds. */
         RecallTimes: {
             /** Format: double */
             p50: number;
@@ -1857,25 +1889,28 @@ export interface components {
             /** Format: double */
             p99: number;
         };
-        /** @description The key that receipts of this server are signed with. */
+        /** @description The public key of the receipts of this server. */
         ReceiptKey: {
             /** @example ed25519 */
             algorithm: string;
-            /** @description In hexadecimal. */
+            /** @description Hexadecimal. */
             public_key: string;
         };
-        /** @description An Ed25519 signature over the receipt as JSON without spaces, the keys of every object in order. */
+        /**
+         * @description An Ed25519 signature over the receipt as JSON without spaces, with the keys of every object
+         *     sorted.
+         */
         ReceiptSignature: {
             /** @example ed25519 */
             algorithm: string;
-            /** @description In hexadecimal, like the value. */
+            /** @description Hexadecimal, like the value. */
             public_key: string;
             value: string;
         };
-        /** @description That something was erased, when and how much of it, and none of what it said. */
+        /** @description Summary of an erasure: when and how much was erased, and none of its content. */
         ReceiptView: {
             memory_id: string;
-            /** @description Under which the signed receipt is listed in `GET /api/erasures`. */
+            /** @description The id of the signed receipt in `GET /api/erasures`. */
             erasure_id?: string | null;
             /** Format: date-time */
             erased_at: string;
@@ -1887,7 +1922,7 @@ export interface components {
             evidence: number;
             /**
              * Format: int32
-             * @description Kept answers to idempotency keys that were emptied.
+             * @description Stored responses to idempotency keys that were emptied.
              */
             answers: number;
         };
@@ -1896,19 +1931,19 @@ export interface components {
             data: components["schemas"]["SignedReceiptView"][];
             running?: components["schemas"]["ErasureProgress"] | null;
         };
-        /** @description What to send again: everything since a time, or one delivery. */
+        /** @description Deliveries to send again: all since a time, or one. */
         ReplayWebhook: {
             /** Format: date-time */
             since?: string | null;
             /**
-             * @description The id of one delivery. It is sent at once, whatever became of it before.
+             * @description The id of one delivery. It is sent at once, whatever its state.
              * @example op_01hx3v9d0kf7rtm4q5wz8yb2cc
              */
             delivery?: string | null;
         };
-        /** @description What is sent again. */
+        /** @description Result of a replay. */
         Replayed: {
-            /** @description About how many users everything since the time is told again. */
+            /** @description The number of users whose operations since the time are sent again. */
             users: number;
             delivery?: components["schemas"]["DeliveryView"] | null;
         };
@@ -1924,17 +1959,17 @@ export interface components {
             retrieval_id?: string | null;
             /** @description The turn that used it. */
             turn_id?: string | null;
-            /** @description What it changed, in a few words. */
+            /** @description What the memory changed, in a few words. */
             influence?: string | null;
         };
-        /** @description Which of the two is true. */
+        /** @description The decision about a contradiction. */
         ResolveContradiction: {
             /**
              * @description `standing` or `against`.
              * @example against
              */
             true: string;
-            /** @description The `sha256` of the memory that was shown as `against`. Needed to say that it is true. */
+            /** @description The `sha256` of the memory that was shown as `against`. Required if that one is true. */
             sha256?: string | null;
         };
         /** @description One retrieval: what it added to the baseline, and its trace. */
@@ -1944,36 +1979,36 @@ export interface components {
             session_id?: string | null;
             /** Format: date-time */
             at: string;
-            /** @description The baseline it went with. */
+            /** @description The baseline it was used with. */
             baseline_etag?: string | null;
             dynamic: string;
             memory_ids: string[];
             /**
-             * @description What was found (`found`: its rank with each arm, when they were brought together, and at last),
-             *     what was injected, and what was left out and why, with tokens and times.
+             * @description What was found (`found`: its rank in each arm, after fusion, and at the end), what was
+             *     injected, and what was left out and why, with tokens and durations.
              */
             trace: unknown;
         };
-        /** @description What a context is asked for. */
+        /** @description A request for context. */
         RetrieveRequest: {
             /**
-             * @description The person's message.
+             * @description The user's message.
              * @example Book me a flight to Porto for Friday
              */
             query?: string;
-            /** @description The domains it is about; told from the message if absent. */
+            /** @description The domains it is about; detected from the message if absent. */
             domains?: string[] | null;
             /** @description The session it is part of. Its baseline is rendered once and stays the same, byte for byte. */
             session_id?: string | null;
-            /** @description False for a baseline that follows every change. */
+            /** @description False for a baseline that is updated with every change. */
             freeze?: boolean | null;
             /** @description `compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number. */
             budget?: (number | string) | null;
             /** @description The model's context window in tokens: memory takes at most 15 % of it. */
             window?: number | null;
-            /** @description How many memories besides the baseline; told from the message if absent. */
+            /** @description How many memories besides the baseline; chosen from the message if absent. */
             limit?: number | null;
-            /** @description How many turns of earlier sessions; told from the message if absent. */
+            /** @description How many turns of earlier sessions; chosen from the message if absent. */
             turns?: number | null;
             /** Format: float */
             min_confidence?: number | null;
@@ -1981,7 +2016,7 @@ export interface components {
             precise?: boolean | null;
             /**
              * Format: date-time
-             * @description What held at this instant; now if absent.
+             * @description Only what was valid at this instant; now if absent.
              */
             as_of?: string | null;
             /**
@@ -1990,17 +2025,17 @@ export interface components {
              */
             known_at?: string | null;
             /**
-             * @description The zone in which the person says "yesterday"; UTC if absent.
+             * @description The user's time zone, for words such as "yesterday"; UTC if absent.
              * @example Europe/Lisbon
              */
             timezone?: string | null;
             /**
              * Format: int64
-             * @description How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the answer.
+             * @description Deadline in milliseconds; 2,000 if absent. The answer contains what was confirmed by then.
              */
             deadline_ms?: number | null;
         };
-        /** @description Something its person may be asked about. */
+        /** @description A question to the user about a memory. */
         ReviewItem: {
             /**
              * @description `proposal`, `contradiction`, `doubt`, `guess` or `learned`.
@@ -2017,27 +2052,27 @@ export interface components {
         ReviewView: {
             data: components["schemas"]["ReviewItem"][];
         };
-        /** @description What ended. */
+        /** @description Revoked credentials. */
         Revoked: {
-            /** @description The credential and everything that was made from it. */
+            /** @description The ids of the credential and of everything made from it. */
             revoked: string[];
         };
-        /** @description What was found. */
+        /** @description Search results. */
         SearchAnswer: {
             memories: components["schemas"]["FoundMemory"][];
             turns: components["schemas"]["FoundTurn"][];
             sessions: components["schemas"]["FoundSession"][];
-            /** @description The times the question speaks of. */
+            /** @description The times that the query mentions. */
             times: components["schemas"]["TimeView"][];
-            /** @description What had to be done without: `embedder`, `reranker`, `older_turns`. */
+            /** @description What was not available: `embedder`, `reranker`, `older_turns`. */
             degraded: string[];
-            /** @description The model whose vectors were compared, if any were. */
+            /** @description The embedding model, if one was used. */
             model?: string | null;
-            /** @description How many memories and turns were looked at. */
+            /** @description How many memories and turns were considered. */
             considered: number;
             took_ms: components["schemas"]["TookView"];
         };
-        /** @description A question. */
+        /** @description A search query with its filters. */
         SearchRequest: {
             /** @example Where do I like to sit on a plane? */
             query: string;
@@ -2056,7 +2091,7 @@ export interface components {
             tier?: string | null;
             /**
              * Format: float
-             * @description Between 0 and 1; what was stated counts as 0.95 or more.
+             * @description Between 0 and 1; a stated memory counts as 0.95 or more.
              */
             min_confidence?: number | null;
             /** @description How many sessions at most; none if absent. */
@@ -2067,7 +2102,7 @@ export interface components {
             roles?: string[] | null;
             /**
              * Format: date-time
-             * @description What held at this instant; now if absent.
+             * @description Only what was valid at this instant; now if absent.
              */
             as_of?: string | null;
             /**
@@ -2076,50 +2111,50 @@ export interface components {
              */
             known_at?: string | null;
             /**
-             * @description The zone in which the person says "yesterday"; UTC if absent.
+             * @description The user's time zone, for words such as "yesterday"; UTC if absent.
              * @example Europe/Lisbon
              */
             timezone?: string | null;
-            /** @description Whether a reranker, if one is set up, may have the last word; true if absent. */
+            /** @description Whether to use the reranker, if one is configured; true if absent. */
             rerank?: boolean | null;
-            /** @description `scores` (the default) or `ranks`: how the arms are brought together. */
+            /** @description `scores` (the default) or `ranks`: how the results of the arms are fused. */
             fusion?: string | null;
             /**
              * @description Only these arms: `keyword`, `keyword_window`, `keyword_session`, `vector`, `vector_window`,
              *     `speaker`, `time`, `recency`, `prior`, `link`.
              */
             arms?: string[] | null;
-            /** @description All arms but these. */
+            /** @description All arms except these. */
             without?: string[] | null;
             /**
-             * @description Only memories that the question names, by their key or one of their tags, and what those are
-             *     linked to. A typing error is forgiven.
+             * @description Only memories that the query names by their key or one of their tags, and memories linked to
+             *     those. Typing errors are tolerated.
              */
             precise?: boolean | null;
         };
-        /** @description One sentence, and what it rests on. */
+        /** @description One sentence, with the memories it cites. */
         SentenceView: {
             /**
-             * @description The heading it stands under.
+             * @description The heading it is under.
              * @example relationship
              */
             section: string;
             /**
-             * @description How it is told: `You told me`, or `You mentioned` where any of it was inferred.
+             * @description `You told me`, or `You mentioned` if any of it was inferred.
              * @example You told me
              */
             lead: string;
             /** @example Lives in Lisbon and works as a nurse. */
             text: string;
-            /** @description Every memory it rests on. It is never shown without all of them. */
+            /** @description Every memory it is based on. It is never shown without all of them. */
             memory_ids: string[];
         };
-        /** @description A page of sessions, the one last spoken in first. */
+        /** @description A page of sessions, the most recent first. */
         SessionPage: {
             data: components["schemas"]["SessionView"][];
             next_cursor?: string | null;
         };
-        /** @description A chat. */
+        /** @description A session: one conversation. */
         SessionView: {
             /** @example chat-42 */
             id: string;
@@ -2139,7 +2174,7 @@ export interface components {
             closed_at?: string | null;
             /**
              * Format: date-time
-             * @description In the trash since; restorable for thirty days.
+             * @description When it was moved into the trash; it can be restored for thirty days.
              */
             trashed_at?: string | null;
             /**
@@ -2147,27 +2182,27 @@ export interface components {
              * @description The last turn that was learned from.
              */
             extracted_through: number;
-            /** @description What was said so far, in short. */
+            /** @description A short summary so far. */
             summary?: string | null;
             /**
-             * @description How much of it is kept once it was learned from: `full`, `excerpts` or `none`.
+             * @description How much of the turns is kept after learning: `full`, `excerpts` or `none`.
              * @example full
              */
             keep_turns: string;
-            /** @description Nothing said here is kept. */
+            /** @description Whether no turns are stored. */
             incognito: boolean;
         };
         /**
-         * @description How somebody signs in: with a key and a user, with a link, or, for an operator who is signed in,
-         *     with another user alone.
+         * @description A sign-in request: a key and a user, a link, or, from an operator who is signed in, only another
+         *     user.
          */
         SignIn: {
-            /** @description A key that is admin, and so could mint tokens for its tenant's users. */
+            /** @description A key with the permission `admin`, which could also mint tokens for its tenant's users. */
             key?: string | null;
-            /** @description A link's secret: what stands behind the `#` of its address. It works once. */
+            /** @description The secret of a link: the part after the `#` of its address. It works once. */
             link?: string | null;
             /**
-             * @description Whose memory to look at.
+             * @description The user whose memory to show.
              * @example alice
              */
             user?: string | null;
@@ -2176,8 +2211,8 @@ export interface components {
         SignInEntry: {
             id: string;
             /**
-             * @description `sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link` for
-             *     a link that was not used yet.
+             * @description `sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link`
+             *     for an unused link.
              * @example sign_in
              */
             kind: string;
@@ -2191,13 +2226,13 @@ export interface components {
             expires_at?: string | null;
             /** Format: date-time */
             last_used_at?: string | null;
-            /** @description Whether it is the one that asks. */
+            /** @description Whether it is the credential of this request. */
             current: boolean;
         };
-        /** @description A link, shown this once. */
+        /** @description A link, shown only once. */
         SignInLink: {
             /**
-             * @description Put it behind the address of this server. It works once.
+             * @description Append it to the address of this server. It works once.
              * @example /sign-in#lk_link_...
              */
             href: string;
@@ -2205,15 +2240,18 @@ export interface components {
             /** Format: date-time */
             expires_at?: string | null;
         };
-        /** @description Who is signed in. */
+        /** @description The current sign-in. */
         SignInView: {
-            /** @description Whose memory is looked at. */
+            /** @description The user whose memory is shown. */
             user: string;
-            /** @description Whether it is the person themselves, who can answer proposals and open domains. */
+            /** @description Whether the caller acts as the user, who can answer proposals and open domains. */
             human: boolean;
-            /** @description Whether they may look after the tenant's users, keys and domains. */
+            /** @description Whether the caller may manage the tenant's users, keys and domains. */
             admin: boolean;
-            /** @description Whether this server knows its person by their machine: nobody signs in or out. */
+            /**
+             * @description Whether the server runs without authentication for one local user: there is no sign-in or
+             *     sign-out.
+             */
             local: boolean;
             permissions: string[];
             /**
@@ -2227,33 +2265,34 @@ export interface components {
         SignIns: {
             data: components["schemas"]["SignInEntry"][];
         };
-        /** @description A receipt that `lukasa erase --verify` believes without asking a server. */
+        /** @description A signed receipt, which `lukasa erase --verify` can verify offline. */
         SignedReceiptView: {
             receipt: components["schemas"]["ErasureReceipt"];
             signature: components["schemas"]["ReceiptSignature"];
         };
-        /** @description A memory that is near in meaning. */
+        /** @description A memory with a similar meaning. */
         SimilarView: {
             memory: components["schemas"]["MemoryView"];
             /**
              * Format: float
-             * @description How near, at most 1.
+             * @description Similarity, at most 1.
              */
             similarity: number;
         };
-        /** @description A stretch of a message that its sender did not write. */
+        /** @description A part of a message that its sender did not write. */
         SpanView: {
-            /** @description The first character of it, counted from zero. */
+            /** @description Its first character, counted from zero. */
             from: number;
             /** @description The first character after it. */
             to: number;
             /**
-             * @description `prefilled`, `pasted` or `quoted`. It counts as a document, whoever sent it.
+             * @description `prefilled`, `pasted` or `quoted`. It counts as a document, whatever the role of the
+             *     message.
              * @example pasted
              */
             as: string;
         };
-        /** @description How a memory stands. */
+        /** @description State and ratings of a memory. */
         StandsView: {
             /** @example active */
             state: string;
@@ -2267,17 +2306,17 @@ export interface components {
             confidence: number;
         };
         /**
-         * @description Hashes of what is held, as hexadecimal SHA-256. Equal hashes are equal memories, however each came
-         *     about: an undo brings the earlier hash back, and so does taking an export in again.
+         * @description Hashes of the stored state, as hexadecimal SHA-256. Equal hashes mean equal memories, however
+         *     each state was reached: an undo restores the earlier hash, and so does importing an export.
          */
         StateHashView: {
-            /** @description Memories, but for the trash, and the links between them. */
+            /** @description Memories outside the trash, and the links between them. */
             memories: string;
             episodes: string;
-            /** @description Chats, but for the trash, and their turns. */
+            /** @description Sessions outside the trash, and their turns. */
             sessions: string;
         };
-        /** @description How much a memory holds. */
+        /** @description Counts and hashes of everything stored about a user. */
         StateView: {
             memories: number;
             links: number;
@@ -2286,11 +2325,11 @@ export interface components {
             turns: number;
             sha256: components["schemas"]["StateHashView"];
         };
-        /** @description How much there is, and how much it is used. */
+        /** @description Counts of memories and of their use. */
         StatsView: {
             /** @description Active memories by category. */
             by_category: unknown;
-            /** @description Active memories by domain; those without one under the empty word. */
+            /** @description Active memories by domain; those without a domain under the empty string. */
             by_domain: unknown;
             /** Format: int64 */
             sessions: number;
@@ -2304,7 +2343,7 @@ export interface components {
             /** @description Uses that applications reported in the last 90 days, by type. */
             usage: unknown;
         };
-        /** @description What became of one memory, and why. */
+        /** @description A change of one memory by consolidation, and the reason. */
         StepView: {
             memory_id: string;
             content: string;
@@ -2318,10 +2357,10 @@ export interface components {
             before?: components["schemas"]["StandsView"] | null;
             after: components["schemas"]["StandsView"];
         };
-        /** @description What was taken in, or would be. */
+        /** @description Result or preview of an import. */
         TakenView: {
             import_id: string;
-            /** @description What it wrote, in order. */
+            /** @description The operations it wrote, in order. */
             operation_ids: string[];
             counts: components["schemas"]["CountsView"];
             estimate: components["schemas"]["EstimateView"];
@@ -2329,24 +2368,24 @@ export interface components {
         };
         /** @description The tenant's policy. */
         TenantPolicyView: {
-            /** @description Everything, as it holds for a user who has said nothing. */
+            /** @description All settings, as they are in force for a user without settings. */
             in_force: Record<string, unknown>;
             tenant: components["schemas"]["PolicyPatch"];
             /** Format: int32 */
             version: number;
         };
-        /** @description How a test went. */
+        /** @description Result of a test delivery. */
         TestedWebhook: {
-            /** @description Whether it was answered with a status between 200 and 299. */
+            /** @description Whether the answer had a status between 200 and 299. */
             delivered: boolean;
             /**
              * Format: int32
-             * @description What it was answered with, if it was.
+             * @description The status of the answer, if there was one.
              */
             status?: number | null;
             error?: string | null;
         };
-        /** @description How many memories there were, by how well they are founded. */
+        /** @description Number of memories by tier. */
         TierCounts: {
             /** Format: int64 */
             strong: number;
@@ -2355,7 +2394,7 @@ export interface components {
             /** Format: int64 */
             candidate: number;
         };
-        /** @description A time the question speaks of, as it says it. */
+        /** @description A time that the query mentions, with its words. */
         TimeView: {
             /** @example last month */
             words: string;
@@ -2364,7 +2403,7 @@ export interface components {
             /** Format: date-time */
             until?: string | null;
         };
-        /** @description Where the time went, in milliseconds. */
+        /** @description Durations of the stages, in milliseconds. */
         TookView: {
             /** Format: double */
             embed: number;
@@ -2382,7 +2421,7 @@ export interface components {
             data: components["schemas"]["TurnView"][];
             next_cursor?: string | null;
         };
-        /** @description A message of a chat. */
+        /** @description A turn: one message of a session. */
         TurnView: {
             /** @example trn_01hx3v9d0kf7rtm4q5wz8yb2ca */
             id: string;
@@ -2402,11 +2441,11 @@ export interface components {
             said_at: string;
             /** Format: date-time */
             recorded_at: string;
-            /** @description What of it its sender did not write. */
+            /** @description Parts that the sender did not write. */
             spans?: components["schemas"]["SpanView"][];
             /**
-             * @description The domain that the turn speaks of, if the user has not opened it. `content` is hidden then; the
-             *     user can see it with `show_hidden=true`.
+             * @description The domain that the turn is about, if the user has not opened it. `content` is hidden then;
+             *     the user can see it with `show_hidden=true`.
              */
             hidden_domain?: string | null;
         };
@@ -2416,21 +2455,21 @@ export interface components {
             /** @example /api/operations/op_01hx3v9d0kf7rtm4q5wz8yb2cc/undo */
             href: string;
         };
-        /** @description What was taken back. */
+        /** @description Result of undoing an import. */
         UndoneView: {
             import_id: string;
-            /** @description How many of its operations were undone now. */
+            /** @description How many of its operations were undone. */
             operations: number;
-            /** @description How many chats went into the trash. */
+            /** @description How many sessions were moved into the trash. */
             chats: number;
-            /** @description How many memories stay, because they were changed, confirmed or put away since. */
+            /** @description How many memories stay because they were changed, confirmed or removed since. */
             kept: number;
         };
-        /** @description What to change. A field that is absent stays as it was; null empties it. */
+        /** @description Changes to a memory. An absent field stays as it is; null clears it. */
         UpdateMemory: {
             /**
-             * @description `change` (the default): the world moved on, since `valid_from` or now.
-             *     `correction`: it was never so; `valid_from` and `valid_until` put the dates right.
+             * @description `change` (the default): things are different since `valid_from` or now.
+             *     `correction`: it was never true; `valid_from` and `valid_until` correct the dates.
              * @example change
              */
             mode?: string | null;
@@ -2441,13 +2480,13 @@ export interface components {
             session_id?: string | null;
             turn_ids?: string[];
             /**
-             * @description What the user said, in their own words, in the session of `session_id`. An assistant needs
-             *     it to replace what the user stated; without it the change waits for the user.
+             * @description Quotations of the user from the session `session_id`. An assistant needs them to replace
+             *     what the user stated; without them the change waits for the user.
              */
             quotations?: string[];
             /**
-             * @description The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
-             *     domain is not open. Counts only from the user.
+             * @description The user's answer to `opt_in_needed`: keep this as a memory without a domain, although
+             *     its domain is not open. Accepted only from the user.
              */
             keep_without_domain?: boolean;
             content?: string | null;
@@ -2470,7 +2509,7 @@ export interface components {
             data: components["schemas"]["UsageView"][];
             next_cursor?: string | null;
         };
-        /** @description One use of a memory. */
+        /** @description One recorded use of a memory. */
         UsageView: {
             memory_id: string;
             session_id?: string | null;
@@ -2485,11 +2524,11 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
-        /** @description What was removed with a user. */
+        /** @description Result of deleting a user. */
         UserDeleted: {
             /**
-             * @description `done`, or `running` while rows are left: the user is refused already, and the rest is removed
-             *     in the background.
+             * @description `done`, or `running` while rows are left: requests about the user are refused already, and
+             *     the rest is removed in the background.
              * @example done
              */
             status: string;
@@ -2499,10 +2538,10 @@ export interface components {
             credentials_ended: number;
             receipt?: components["schemas"]["SignedReceiptView"] | null;
         };
-        /** @description A person whom memories are about. */
+        /** @description A user whom memories are about. */
         UserView: {
             /**
-             * @description Your own id for the person, as sent in `X-Lukasa-User`.
+             * @description Your own id for the user, as sent in `X-Lukasa-User`.
              * @example alice
              */
             user: string;
@@ -2511,21 +2550,21 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description For a passing user: when everything about them reads as gone.
+             * @description For a temporary user: when everything about them counts as deleted.
              */
             expires_at?: string | null;
             counts?: components["schemas"]["Counts"] | null;
-            /** @description The person's timezone, which is itself a memory: the hard one under `personal` / `timezone`. */
+            /** @description The user's time zone, from the hard memory under `personal` / `timezone`. */
             timezone?: string | null;
         };
         Users: {
             data: components["schemas"]["UserView"][];
             next_cursor?: string | null;
         };
-        /** @description What the memory tool answers. */
+        /** @description Result of a memory tool command. */
         VaultAnswer: {
             /**
-             * @description The words to give the assistant as the tool's result.
+             * @description Text to give the assistant as the tool's result.
              * @example The memory file has been edited.
              */
             text: string;
@@ -2534,7 +2573,7 @@ export interface components {
             /** @description The operation that undo reverses; null if nothing was written. */
             operation_id?: string | null;
         };
-        /** @description Something that a sync does, or would do. */
+        /** @description A change that a sync makes. */
         VaultChange: {
             /**
              * @description `save`, `change`, `forget`, `confirm`, `accept` or `reject`.
@@ -2545,16 +2584,16 @@ export interface components {
             memory_id?: string | null;
             /** @example profile.md */
             file: string;
-            /** @description Zero where the line is gone. */
+            /** @description Zero if the line was removed. */
             line: number;
             before?: string | null;
             after?: string | null;
         };
-        /** @description A command of the memory tool, as an assistant sends it. */
+        /** @description A command of an assistant's memory tool. */
         VaultCommand: {
             /** @example /memories */
             path: string;
-            /** @description The first and the last line; -1 is the end. */
+            /** @description First and last line; -1 is the end. */
             view_range?: [
                 number,
                 number
@@ -2589,22 +2628,22 @@ export interface components {
             /** @enum {string} */
             command: "rename";
         };
-        /** @description A line that was edited in the files and here. It is left alone in both places. */
+        /** @description A line that was edited both in the files and on the server. Neither is changed. */
         VaultConflict: {
             memory_id: string;
             file: string;
             line: number;
-            /** @description What both were made from. */
+            /** @description The common ancestor. */
             base?: string | null;
-            /** @description What the file says; null if the line is gone. */
+            /** @description The content in the file; null if the line was removed. */
             theirs?: string | null;
-            /** @description What is known here; null if it is gone. */
+            /** @description The content on the server; null if it was removed. */
             ours?: string | null;
         };
         /** @description One file of a vault. */
         VaultFile: {
             /**
-             * @description Where it stands in the vault's folder, with forward slashes.
+             * @description Path in the vault's folder, with forward slashes.
              * @example profile.md
              */
             path: string;
@@ -2615,50 +2654,54 @@ export interface components {
              */
             content: string;
         };
-        /** @description The files of a vault as they now are in its folder. */
+        /** @description The current files of a vault's folder. */
         VaultFiles: {
             /**
-             * @description Memories stand in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
-             *     `domains/{name}.md`; `.lukasa/base.jsonl` is what they were made from. Others are passed over.
+             * @description Memories are in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
+             *     `domains/{name}.md`; `.lukasa/base.jsonl` is the state they were made from. Other files are
+             *     ignored.
              */
             files: components["schemas"]["VaultFile"][];
             /**
-             * @description For a sync: trust a base that this server did not sign for this user, and bring memories back
-             *     with the origins and consents it names. Counts only from a person.
+             * @description For a sync: trust a base that this server did not sign for this user, and restore memories
+             *     with the origins and consents it names. Accepted only from the user.
              */
             trust?: boolean;
         };
-        /** @description What a sync would do. */
+        /** @description Preview of a sync. */
         VaultPlan: {
             changes: components["schemas"]["VaultChange"][];
-            /** @description How many memories come back that are not known here and never were. */
+            /** @description How many memories are restored that never existed on this server. */
             restores: number;
             conflicts: components["schemas"]["VaultConflict"][];
             problems: components["schemas"]["VaultProblem"][];
             /**
-             * @description Whether this server signed `.lukasa/base.jsonl` for this user, and it has not been changed since.
-             *     What comes back from any other is an import.
+             * @description Whether this server signed `.lukasa/base.jsonl` for this user, and it has not been changed
+             *     since. Memories restored from any other base have the origin `import`.
              */
             base_signed: boolean;
         };
-        /** @description A line that cannot be taken in. It stays as it is. */
+        /** @description A line that cannot be synced. It is left unchanged. */
         VaultProblem: {
             file: string;
             line: number;
-            /** @description What is wrong, and what to do about it. */
+            /** @description The problem, and how to fix it. */
             what: string;
         };
-        /** @description What a sync did. */
+        /** @description Result of a sync. */
         VaultSynced: components["schemas"]["VaultPlan"] & {
             /** @description The operation that undo reverses as a whole; null if nothing was written. */
             operation_id?: string | null;
-            /** @description The files as they should now be in the folder. */
+            /** @description The new content of the folder. */
             files: components["schemas"]["VaultFile"][];
         };
-        /** @description A memory as files. */
+        /** @description A user's memory as files. */
         VaultView: {
             files: components["schemas"]["VaultFile"][];
-            /** @description The digest of all paths and contents. The same memory gives the same files, to the byte. */
+            /**
+             * @description Digest of all paths and contents. The same memory always gives the same files, byte for
+             *     byte.
+             */
             sha256: string;
         };
         /** @description A webhook, without its secret. */
@@ -2667,42 +2710,42 @@ export interface components {
             id: string;
             /** @example https://example.com/lukasa */
             url: string;
-            /** @description It is told of these kinds of operation; of all if there are none. */
+            /** @description The kinds of operation it is subscribed to; all if empty. */
             verbs: string[];
             /** Format: date-time */
             created_at: string;
             enabled: boolean;
             /**
              * Format: date-time
-             * @description Since when nothing is sent to it, and why.
+             * @description Since when it is disabled, and why.
              */
             disabled_at?: string | null;
             disabled_because?: string | null;
             /**
              * Format: date-time
-             * @description Since when no delivery has arrived; null if the last one did.
+             * @description Since when deliveries have failed; null if the last one succeeded.
              */
             failing_since?: string | null;
         };
         Webhooks: {
             data: components["schemas"]["WebhookView"][];
         };
-        /** @description Why something was found. */
+        /** @description Why a result was found. */
         WhyFoundView: {
             /** Format: float */
             score: number;
             /**
              * Format: float
-             * @description How well it fits taken by itself, between 0 and 1.
+             * @description How relevant it is on its own, between 0 and 1.
              */
             relevance: number;
             arms: components["schemas"]["ArmView"][];
-            /** @description The words of the question that it has. */
+            /** @description The words of the query that it contains. */
             matched: string[];
-            /** @description Its rank before a reranker had a say. */
+            /** @description Its rank before reranking. */
             fused_rank: number;
         };
-        /** @description What is behind a turn. */
+        /** @description The memories behind a turn. */
         WhyView: {
             turn: components["schemas"]["TurnView"];
             memories: components["schemas"]["GroundsView"][];
@@ -2710,31 +2753,31 @@ export interface components {
             /** Format: date-time */
             retrieved_at?: string | null;
         };
-        /** @description A chat as a model is to see it. */
+        /** @description A session, cut to a model's context window. */
         WindowView: {
-            /** @description What was said before the first of the turns, if it does not fit. */
+            /** @description Summary of the turns before the first one, if they do not fit. */
             summary?: string | null;
             turns: components["schemas"]["TurnView"][];
-            /** @description How many early turns are not among them. */
+            /** @description How many early turns were left out. */
             left_out: number;
             tokens: number;
-            /** @description What to tell the person, if something was left out. */
+            /** @description A notice for the user, if turns were left out. */
             banner?: string | null;
         };
-        /** @description What a write did: the memory, the event for an interface, the words for an assistant. */
+        /** @description Result of a write: the memory, an event for a user interface, a message for an assistant. */
         Written: {
             memory?: components["schemas"]["MemoryView"] | null;
             event: components["schemas"]["MemoryEvent"];
             /**
-             * @description Plain words for the assistant to read.
+             * @description A message for the assistant to read.
              * @example Saved: Prefers window seats
              */
             message: string;
             link?: components["schemas"]["LinkView"] | null;
-            /** @description Proof of what was removed for good. */
+            /** @description Proof of what was removed permanently. */
             receipts?: components["schemas"]["ReceiptView"][];
             reached?: components["schemas"]["ReachedView"] | null;
-            /** @description What it may be repeating, if that was asked for. */
+            /** @description Memories that it may duplicate, if requested. */
             similar?: components["schemas"]["SimilarView"][];
         };
     };
@@ -2923,17 +2966,17 @@ export interface operations {
                 force?: string;
                 tier?: string;
                 tag?: string;
-                /** @description What held at this instant; now if absent. */
+                /** @description Only what was valid at this instant; now if absent. */
                 as_of?: string;
                 /** @description What Lukasa knew at this instant; now if absent. */
                 known_at?: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -2959,13 +3002,13 @@ export interface operations {
     save_memory: {
         parameters: {
             query?: {
-                /** @description Also say which memories are so near in meaning that this may be one of them, said again. */
+                /** @description Also return memories with so similar a meaning that this may be a duplicate. */
                 similar?: boolean;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -2975,7 +3018,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was there already */
+            /** @description The memory exists already */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3005,7 +3048,7 @@ export interface operations {
     search_memories: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3036,7 +3079,7 @@ export interface operations {
     retrieve_context: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3071,11 +3114,11 @@ export interface operations {
                 memory_id?: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3101,9 +3144,9 @@ export interface operations {
     report_usage: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -3134,7 +3177,7 @@ export interface operations {
     get_stats: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3160,11 +3203,11 @@ export interface operations {
     get_insights: {
         parameters: {
             query?: {
-                /** @description How many days, today among them: between 1 and 90; 30 if absent. */
+                /** @description How many days, including today: between 1 and 90; 30 if absent. */
                 days?: number;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3190,9 +3233,9 @@ export interface operations {
     propose_memory: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -3202,7 +3245,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is remembered already */
+            /** @description The memory exists already */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3234,11 +3277,11 @@ export interface operations {
             query?: {
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3264,7 +3307,7 @@ export interface operations {
     list_contradictions: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3290,11 +3333,11 @@ export interface operations {
     resolve_contradiction: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag last seen; another version in its place is a 412. */
+                /** @description The last seen ETag; 412 if the memory has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3329,9 +3372,9 @@ export interface operations {
     purge_trash: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -3357,13 +3400,13 @@ export interface operations {
     get_memory: {
         parameters: {
             query?: {
-                /** @description What held at this instant; now if absent. */
+                /** @description Only what was valid at this instant; now if absent. */
                 as_of?: string;
                 /** @description What Lukasa knew at this instant; now if absent. */
                 known_at?: string;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -3393,11 +3436,11 @@ export interface operations {
     delete_memory: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag last seen; another version in its place is a 412. */
+                /** @description The last seen ETag; 412 if the memory has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3427,11 +3470,11 @@ export interface operations {
     update_memory: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag last seen; another version in its place is a 412. */
+                /** @description The last seen ETag; 412 if the memory has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3466,7 +3509,7 @@ export interface operations {
     get_memory_history: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -3496,11 +3539,11 @@ export interface operations {
     confirm_memory: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag last seen; another version in its place is a 412. */
+                /** @description The last seen ETag; 412 if the memory has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3535,11 +3578,11 @@ export interface operations {
     forget_memory: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag last seen; another version in its place is a 412. */
+                /** @description The last seen ETag; 412 if the memory has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3569,11 +3612,11 @@ export interface operations {
     restore_memory: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag last seen; another version in its place is a 412. */
+                /** @description The last seen ETag; 412 if the memory has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3603,11 +3646,11 @@ export interface operations {
     erase_memory: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag last seen; another version in its place is a 412. */
+                /** @description The last seen ETag; 412 if the memory has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3637,7 +3680,7 @@ export interface operations {
     preview_erasure: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -3667,7 +3710,7 @@ export interface operations {
     list_erasures: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3713,7 +3756,7 @@ export interface operations {
     list_links: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -3743,9 +3786,9 @@ export interface operations {
     link_memories: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3789,9 +3832,9 @@ export interface operations {
     unlink_memories: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3827,11 +3870,11 @@ export interface operations {
                 memory_id?: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3857,7 +3900,7 @@ export interface operations {
     get_operation: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -3887,13 +3930,13 @@ export interface operations {
     undo_operation: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The operation's id, or `last` for the newest that still stands */
+                /** @description The operation's id, or `last` for the newest that is not undone */
                 id: string;
             };
         };
@@ -3920,17 +3963,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Go on after the event with this `id`; `Last-Event-ID` says the same and wins. From now on if
-                 *     neither is there.
+                 * @description Continue after the event with this `id`. `Last-Event-ID` takes precedence. Without either,
+                 *     the stream begins now.
                  */
                 after?: string;
-                /** @description `false` ends the stream once everything up to now was sent; `true` if absent. */
+                /** @description `false` ends the stream once all events up to now were sent; `true` if absent. */
                 follow?: boolean;
             };
             header?: {
                 /** @description The `id` of the last event that was received */
                 "Last-Event-ID"?: string | null;
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3959,15 +4002,15 @@ export interface operations {
             query?: {
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description Only those that are `active`, `idle` or `archived`. */
+                /** @description Only sessions in this state: `active`, `idle` or `archived`. */
                 state?: string;
-                /** @description Those in the trash instead. */
+                /** @description List the sessions in the trash instead. */
                 trashed?: boolean;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -3993,9 +4036,9 @@ export interface operations {
     open_session: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -4026,13 +4069,13 @@ export interface operations {
     search_sessions: {
         parameters: {
             query: {
-                /** @description What was talked about. */
+                /** @description The search text. */
                 query: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4058,7 +4101,7 @@ export interface operations {
     get_session: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -4088,9 +4131,9 @@ export interface operations {
     delete_session: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4120,9 +4163,9 @@ export interface operations {
     edit_session: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4159,13 +4202,13 @@ export interface operations {
             query?: {
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description Also show what the user said about domains that are not open. Counts only from the user. */
+                /** @description Also show turns about domains that are not open. Accepted only from the user. */
                 show_hidden?: boolean;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -4195,9 +4238,9 @@ export interface operations {
     append_turns: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4232,9 +4275,9 @@ export interface operations {
     close_session: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4269,9 +4312,9 @@ export interface operations {
     learn_session: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4301,9 +4344,9 @@ export interface operations {
     restore_session: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4333,13 +4376,13 @@ export interface operations {
     get_window: {
         parameters: {
             query?: {
-                /** @description How many tokens of conversation the model can take; 32,000 if absent. */
+                /** @description The model's budget for the conversation, in tokens; 32,000 if absent. */
                 budget?: number;
-                /** @description The share of it above which early turns are summed up; 0.8 if absent. */
+                /** @description The share of the budget above which early turns are summarized; 0.8 if absent. */
                 threshold?: number;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -4369,13 +4412,13 @@ export interface operations {
     get_why: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
                 /** @description The session's name */
                 session_id: string;
-                /** @description The turn's place in the session */
+                /** @description The turn's number in the session */
                 number: number;
             };
         };
@@ -4401,7 +4444,7 @@ export interface operations {
     beacon: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4411,7 +4454,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Heard */
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4434,11 +4477,11 @@ export interface operations {
                 session_id?: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4472,7 +4515,7 @@ export interface operations {
                 session_id?: string;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4498,9 +4541,9 @@ export interface operations {
     delete_turn: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4530,9 +4573,9 @@ export interface operations {
     erase_turn: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4562,9 +4605,9 @@ export interface operations {
     erase_session: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4594,9 +4637,9 @@ export interface operations {
     delete_episode: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4632,7 +4675,7 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4658,7 +4701,7 @@ export interface operations {
     list_jobs: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4684,9 +4727,9 @@ export interface operations {
     retry_job: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4720,7 +4763,7 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4746,9 +4789,9 @@ export interface operations {
     consolidate: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -4779,7 +4822,7 @@ export interface operations {
     get_review: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4805,7 +4848,7 @@ export interface operations {
     list_portraits: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4831,9 +4874,9 @@ export interface operations {
     phrase_portraits: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -4864,7 +4907,7 @@ export interface operations {
     get_portrait: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -4897,7 +4940,7 @@ export interface operations {
     list_clusters: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4923,7 +4966,7 @@ export interface operations {
     get_state: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4949,7 +4992,7 @@ export interface operations {
     export: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -4976,27 +5019,27 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Which program it is from: `mem0`, `mcp`, `chatgpt`, `claude`, `basic-memory` or `jsonl`. A ZIP is
+                 * @description The source format: `mem0`, `mcp`, `chatgpt`, `claude`, `basic-memory` or `jsonl`. A ZIP is
                  *     always an export of Lukasa.
                  */
                 format?: string;
                 /**
-                 * @description A digest of the whole source, or any other name for it that stays the same. Every request with
-                 *     the same one belongs to the same import.
+                 * @description A digest of the whole source, or another stable name for it. All requests with the same
+                 *     value belong to the same import.
                  */
                 source?: string;
-                /** @description What its person calls it, such as the name of the file. */
+                /** @description A display name, such as the name of the file. */
                 name?: string;
-                /** @description Only say what would become of it. */
+                /** @description Only report the result, without writing anything. */
                 dry_run?: boolean;
                 /**
-                 * @description Trust an export that this server did not sign for this user: keep its origins, consents, policy
-                 *     and log. Counts only from a person; from a key it changes nothing.
+                 * @description Trust an export that this server did not sign for this user: keep its origins, consents,
+                 *     policy and log. Accepted only from the user; from a key it has no effect.
                  */
                 trust?: boolean;
             };
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5028,7 +5071,7 @@ export interface operations {
     list_imports: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5054,7 +5097,7 @@ export interface operations {
     undo_import: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -5084,7 +5127,7 @@ export interface operations {
     get_vault: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5110,9 +5153,9 @@ export interface operations {
     sync_vault: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -5143,7 +5186,7 @@ export interface operations {
     plan_vault: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5174,9 +5217,9 @@ export interface operations {
     run_vault_command: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
-                /** @description The same key and request again give the same answer. */
+                /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
         };
@@ -5207,7 +5250,7 @@ export interface operations {
     get_policy: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5233,7 +5276,7 @@ export interface operations {
     put_policy: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5309,7 +5352,7 @@ export interface operations {
     get_session_context: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -5339,7 +5382,7 @@ export interface operations {
     get_retrieval: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -5369,7 +5412,7 @@ export interface operations {
     detect_domains: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5400,7 +5443,7 @@ export interface operations {
     list_domains: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5457,7 +5500,7 @@ export interface operations {
     open_domain: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -5487,7 +5530,7 @@ export interface operations {
     shut_domain: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
             path: {
@@ -5519,7 +5562,7 @@ export interface operations {
             query?: {
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
         };
@@ -5570,7 +5613,7 @@ export interface operations {
     get_user: {
         parameters: {
             path: {
-                /** @description Your own id for the person */
+                /** @description Your own id for the user */
                 user: string;
             };
         };
@@ -5596,7 +5639,7 @@ export interface operations {
     delete_user: {
         parameters: {
             path: {
-                /** @description Your own id for the person */
+                /** @description Your own id for the user */
                 user: string;
             };
         };
@@ -5630,7 +5673,7 @@ export interface operations {
     preview_user_erasure: {
         parameters: {
             path: {
-                /** @description Your own id for the person */
+                /** @description Your own id for the user */
                 user: string;
             };
         };
@@ -5656,7 +5699,7 @@ export interface operations {
     list_user_erasures: {
         parameters: {
             path: {
-                /** @description Your own id for the person */
+                /** @description Your own id for the user */
                 user: string;
             };
         };
@@ -5778,7 +5821,7 @@ export interface operations {
     get_sign_in: {
         parameters: {
             header?: {
-                /** @description Whose memory it is about, by your own id; needed with a key for the whole tenant. */
+                /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
             };
         };
@@ -5872,7 +5915,7 @@ export interface operations {
     list_sign_ins: {
         parameters: {
             query?: {
-                /** @description Only this user's. A person sees their own without it. */
+                /** @description Only this user's. A user sees their own without it. */
                 user?: string;
             };
         };
@@ -5898,7 +5941,7 @@ export interface operations {
     end_sign_ins: {
         parameters: {
             query?: {
-                /** @description Only this user's. A person sees their own without it. */
+                /** @description Only this user's. A user sees their own without it. */
                 user?: string;
             };
         };

@@ -1,18 +1,18 @@
 /** One page of a list, as the server gives it. */
 export interface Page<T> {
   data: T[];
-  /** What to ask the next page with; null after the last. */
+  /** The cursor of the next page; null after the last. */
   next_cursor?: string | null;
 }
 
 /**
- * A list that comes in pages. Loop over it and the pages are read as they are needed:
+ * A paged list. Iterating over it reads pages as needed:
  *
  * ```ts
  * for await (const memory of lukasa.memories.list()) console.log(memory.content);
  * ```
  *
- * All pages are of one list as it was when the first was read, whatever is written in between.
+ * All pages show the list as it was when the first one was read, even if something is written in between.
  */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: (cursor: string | undefined) => Promise<Page<T>>;
@@ -21,12 +21,12 @@ export class Pages<T> implements AsyncIterable<T> {
     this.#read = read;
   }
 
-  /** One page: the first, or the one that a `next_cursor` leads to. */
+  /** One page: the first, or the one of a `next_cursor`. */
   page(cursor?: string): Promise<Page<T>> {
     return this.#read(cursor);
   }
 
-  /** Page after page. */
+  /** Iterates over the pages. */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     let cursor: string | undefined;
     do {
@@ -36,7 +36,7 @@ export class Pages<T> implements AsyncIterable<T> {
     } while (cursor !== undefined);
   }
 
-  /** Everything, in one array. */
+  /** All items in one array. */
   async all(): Promise<T[]> {
     const all: T[] = [];
     for await (const page of this.pages()) all.push(...page.data);

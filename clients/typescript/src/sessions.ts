@@ -18,9 +18,9 @@ import { Pages } from "./pages.ts";
 import type { Transport } from "./transport.ts";
 import type { Options, Query } from "./types.ts";
 
-/** Chats, each named by whoever opens it. Appending to one opens it. */
+/** Chats (sessions), with ids chosen by the caller. Appending to a new id opens a chat. */
 export const sessions = (lukasa: Transport) => ({
-  /** Opens a chat, where it has to be told something first, such as that it is incognito. */
+  /** Opens a chat with settings, such as incognito. */
   open(session: OpenSession = {}, options?: Options): Promise<SessionView> {
     return lukasa.request("POST", "/api/sessions", { ...options, body: session });
   },
@@ -46,31 +46,31 @@ export const sessions = (lukasa: Transport) => ({
     return lukasa.request("GET", "/api/sessions/search", { ...options, query: { query, limit } });
   },
 
-  /** Renames a chat, puts it aside or takes it up again. */
+  /** Renames, archives or unarchives a chat. */
   edit(session_id: string, edits: EditSession, options?: Options): Promise<SessionView> {
     const input = { ...options, path: { session_id }, body: edits };
     return lukasa.request("PATCH", "/api/sessions/{session_id}", input);
   },
 
-  /** Into the trash, for thirty days. */
+  /** Moves a chat to the trash, for thirty days. */
   delete(session_id: string, options?: Options): Promise<SessionView> {
     const input = { ...options, path: { session_id } };
     return lukasa.request("DELETE", "/api/sessions/{session_id}", input);
   },
 
-  /** Out of the trash. */
+  /** Restores a chat from the trash. */
   restore(session_id: string, options?: Options): Promise<SessionView> {
     const input = { ...options, path: { session_id } };
     return lukasa.request("POST", "/api/sessions/{session_id}/restore", input);
   },
 
-  /** Removes a chat now and everywhere, with what was learned from it alone. It cannot be undone. */
+  /** Erases a chat now and everywhere, with what was learned from it alone. It cannot be undone. */
   erase(session_id: string, options?: Options): Promise<Written> {
     const input = { ...options, path: { session_id } };
     return lukasa.request("POST", "/api/sessions/{session_id}/erase", input);
   },
 
-  /** Appends what was said: between 1 and 100 turns. */
+  /** Appends between 1 and 100 turns. */
   append(
     session_id: string,
     turns: AppendTurn | AppendTurn[],
@@ -81,7 +81,7 @@ export const sessions = (lukasa: Transport) => ({
     return lukasa.request("POST", "/api/sessions/{session_id}/turns", input);
   },
 
-  /** What was said, in order. */
+  /** The turns of a chat, in order. */
   turns(
     session_id: string,
     filter: Query<"GET", "/api/sessions/{session_id}/turns"> = {},
@@ -93,7 +93,7 @@ export const sessions = (lukasa: Transport) => ({
     });
   },
 
-  /** Ends a chat for now; what is new in it is learned from, and speaking resumes it. */
+  /** Closes a chat: its new turns are learned from, and appending reopens it. */
   close(session_id: string, how: CloseSession = {}, options?: Options): Promise<ClosedSession> {
     const input = { ...options, path: { session_id }, body: how };
     return lukasa.request("POST", "/api/sessions/{session_id}/close", input);
@@ -105,7 +105,7 @@ export const sessions = (lukasa: Transport) => ({
     return lukasa.request("POST", "/api/sessions/{session_id}/learn", input);
   },
 
-  /** A chat, cut to a model's window. */
+  /** A chat, cut to the context window of a model. */
   window(
     session_id: string,
     query: Query<"GET", "/api/sessions/{session_id}/window"> = {},
@@ -115,21 +115,21 @@ export const sessions = (lukasa: Transport) => ({
     return lukasa.request("GET", "/api/sessions/{session_id}/window", input);
   },
 
-  /** Why was this said? */
+  /** The memories and context behind a turn. */
   why(session_id: string, number: number, options?: Options): Promise<WhyView> {
     const input = { ...options, path: { session_id, number } };
     return lukasa.request("GET", "/api/sessions/{session_id}/turns/{number}/why", input);
   },
 
-  /** What this chat was given. */
+  /** The contexts that this chat received. */
   context(session_id: string, options?: Options): Promise<GivenView> {
     const input = { ...options, path: { session_id } };
     return lukasa.request("GET", "/api/sessions/{session_id}/context", input);
   },
 
   /**
-   * Closes a chat from a page that is going away. In a browser it outlives the page; the token goes
-   * in the body, because such a request carries no headers.
+   * Closes a chat while the page is unloaded. In a browser the request outlives the page; the token is
+   * sent in the body, because a beacon has no headers.
    */
   async beacon(beacon: Beacon, options?: Options): Promise<void> {
     const body = JSON.stringify(beacon);

@@ -2,23 +2,23 @@ import { LukasaError, problemOf } from "./error.ts";
 import type { MemoryView } from "./openapi.ts";
 import type { Answer, Input, Method, Operation, Options, PathOf } from "./types.ts";
 
-/** How to reach a server, and as whom. */
+/** Server, credentials and defaults of a client. */
 export interface Settings {
   /**
-   * Where the server is; `LUKASA_URL` or `http://127.0.0.1:7777` if absent, and in a browser the page's
+   * The URL of the server; `LUKASA_URL` or `http://127.0.0.1:7777` if absent, and in a browser the page's
    * own server if empty.
    */
   url?: string;
   /**
-   * A key (`lk_live_…`) or a person's token (`lk_user_…`); `LUKASA_KEY` if absent. Tokens are
-   * short-lived: give a function, and it is asked before each try.
+   * A key (`lk_live_…`) or a token of a user (`lk_user_…`); `LUKASA_KEY` if absent. Tokens are
+   * short-lived: give a function, which is called before each attempt.
    */
   key?: string | (() => string | Promise<string>);
-  /** Whose memory it is about, by your own id; `LUKASA_USER` if absent. */
+  /** The user, by your own id; `LUKASA_USER` if absent. */
   user?: string;
-  /** How long one try may take, in milliseconds; 30,000 if absent. */
+  /** Timeout of one attempt, in milliseconds; 30,000 if absent. */
   timeout?: number;
-  /** How often to try again when no answer came, or one that says "later"; 2 if absent. */
+  /** Retries after no response, or a retryable status (429, 502, 503, 504); 2 if absent. */
   retries?: number;
   /** The `fetch` to use, for a proxy or a test. */
   fetch?: typeof fetch;
@@ -26,24 +26,24 @@ export interface Settings {
   headers?: Record<string, string>;
 }
 
-/** A request before it is sent: what `request` makes of its arguments. */
+/** The untyped input of a request. */
 export interface Sending extends Options {
   path?: Record<string, unknown>;
   query?: Record<string, unknown>;
   body?: unknown;
-  /** The type of a body that is text or bytes already. */
+  /** The content type of a body that is text or bytes. */
   contentType?: string;
 }
 
 const DEFAULT_URL = "http://127.0.0.1:7777";
-const DEFAULT_TIMEOUT = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_RETRIES = 2;
-const LATER = new Set([429, 502, 503, 504]);
-const FIRST_WAIT = 250;
-const LONGEST_WAIT = 8_000;
-const LONGEST_RETRY_AFTER = 60_000;
+const RETRYABLE = new Set([429, 502, 503, 504]);
+const FIRST_WAIT_MS = 250;
+const MAX_WAIT_MS = 8_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Sends requests: the one place that knows headers, retries and time limits, and nothing of memories. */
+/** Sends requests: headers, retries and timeouts. */
 export class Transport {
   readonly settings: Settings;
 
@@ -71,7 +71,7 @@ export class Transport {
     return (await contentOf(response)) as Answer<Operation<M, P>>;
   }
 
-  /** The same without types, and with the whole answer: its body is read already. */
+  /** Sends an untyped request; returns the response with its body already read. */
   async send(method: Method, path: string, sending: Sending = {}): Promise<Response> {
     const url = this.url(path, sending);
     const init = this.#init(method, sending);
@@ -81,7 +81,7 @@ export class Transport {
     for (let tries = 0; ; tries++) {
       const outcome = await this.#once(url, init, sending);
       if (outcome instanceof Response && outcome.ok) return outcome;
-      const again = !(outcome instanceof Response) || LATER.has(outcome.status);
+      const again = !(outcome instanceof Response) || RETRYABLE.has(outcome.status);
       if (!again || tries >= retries) {
         throw outcome instanceof Response ? await problemOf(outcome) : outcome;
       }
@@ -89,7 +89,7 @@ export class Transport {
     }
   }
 
-  /** Asks for a stream and gives the answer as soon as it begins; nothing is tried again. */
+  /** Opens a stream; resolves as soon as the response begins, without retries. */
   async open(path: string, sending: Sending): Promise<Response> {
     const init = this.#init("GET", sending);
     const signal = sending.signal ?? null;
@@ -122,8 +122,8 @@ export class Transport {
     for (const [name, value] of Object.entries(sending.headers ?? {})) headers.set(name, value);
     const user = sending.user ?? this.settings.user ?? environment("LUKASA_USER");
     if (user !== undefined) headers.set("x-lukasa-user", bytes(user));
-    // All tries of one call carry one key: that is what makes them one write.
-    if (method !== "GET") headers.set("idempotency-key", sending.idempotencyKey ?? draw());
+    // All attempts of one call have the same key, so that the write happens once.
+    if (method !== "GET") headers.set("idempotency-key", sending.idempotencyKey ?? randomKey());
     if (sending.ifMatch !== undefined) headers.set("if-match", etag(sending.ifMatch));
     if (sending.body === undefined) return { method, headers };
     headers.set("content-type", sending.contentType ?? "application/json");
@@ -137,7 +137,7 @@ export class Transport {
     sending: Sending,
   ): Promise<Response | LukasaError> {
     const { signal } = sending;
-    const milliseconds = sending.timeout ?? this.settings.timeout ?? DEFAULT_TIMEOUT;
+    const milliseconds = sending.timeout ?? this.settings.timeout ?? DEFAULT_TIMEOUT_MS;
     const limit = AbortSignal.timeout(milliseconds);
     signal?.throwIfAborted();
     const headers = await this.#headers(init.headers);
@@ -147,13 +147,13 @@ export class Transport {
         headers,
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
       });
-      // The body is read here, so that an answer that breaks off is tried again as well.
+      // Read the body here, so that an incomplete response is retried as well.
       const body = NO_BODY.has(response.status) ? null : await response.arrayBuffer();
       const { status, statusText } = response;
       return new Response(body, { status, statusText, headers: response.headers });
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      return limit.aborted ? tooLate(milliseconds, cause) : unreachable(cause);
+      return limit.aborted ? timedOut(milliseconds, cause) : unreachable(cause);
     }
   }
 
@@ -166,7 +166,7 @@ export class Transport {
   }
 
   get #fetch(): typeof fetch {
-    // Browsers refuse a `fetch` that is called as a method of something else.
+    // Browsers reject `fetch` called as a method of another object.
     return this.settings.fetch ?? ((input, init) => globalThis.fetch(input, init));
   }
 }
@@ -184,7 +184,7 @@ async function contentOf(response: Response): Promise<unknown> {
     return response.json().catch((cause: unknown) => {
       const requestId = response.headers.get("lukasa-request-id") ?? undefined;
       throw new LukasaError(
-        { code: "unreadable", title: "The answer is no JSON" },
+        { code: "unreadable", title: "The response is not JSON" },
         requestId,
         cause,
       );
@@ -194,21 +194,21 @@ async function contentOf(response: Response): Promise<unknown> {
 }
 
 /**
- * Whether a request may be sent again when its outcome is unknown. The server answers a repeated key
- * as it did at first, except where a secret is made, which it does not keep to show again.
+ * Whether a request may be sent again when its outcome is unknown. The server replays the first response to a
+ * repeated key, except for requests that create a secret, which it cannot show again.
  */
 function mayRepeat(method: Method, path: string): boolean {
   return method !== "POST" || !/^\/api\/(keys|tokens|webhooks)$/.test(path);
 }
 
-/** How long to wait before the next try: what the server says, or a random part of a growing time. */
+/** The wait before the next attempt: the server's `Retry-After`, or exponential backoff with jitter. */
 function waitBefore(tries: number, outcome: Response | LukasaError): number {
   const random = Math.random();
   if (outcome instanceof Response) {
     const after = retryAfter(outcome.headers.get("retry-after"));
-    if (after !== undefined) return Math.min(after, LONGEST_RETRY_AFTER) + random * FIRST_WAIT;
+    if (after !== undefined) return Math.min(after, MAX_RETRY_AFTER_MS) + random * FIRST_WAIT_MS;
   }
-  return random * Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** tries);
+  return random * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries);
 }
 
 function retryAfter(header: string | null): number | undefined {
@@ -219,38 +219,38 @@ function retryAfter(header: string | null): number | undefined {
   return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
 }
 
-/** Waits, unless the caller gives up first. */
+/** Waits, unless the signal is aborted first. */
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const given = () => {
+    const abort = () => {
       clearTimeout(timer);
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", given);
+      signal?.removeEventListener("abort", abort);
       resolve();
     }, milliseconds);
-    signal?.addEventListener("abort", given, { once: true });
+    signal?.addEventListener("abort", abort, { once: true });
   });
 }
 
-/** One name in a path. A name of dots would climb out of its folder, and an empty one name nothing. */
+/** A path segment. Empty segments and dots, which would change the path, are rejected. */
 function segment(name: string, value: unknown): string {
   const text = value === undefined || value === null ? "" : String(value);
   if (/^\.{0,2}$/.test(text)) throw new TypeError(`\`${name}\` cannot be ${JSON.stringify(text)}`);
   return encodeURIComponent(text);
 }
 
-/** Text as a header carries it: UTF-8, one character for each byte. */
+/** Text encoded for a header: its UTF-8 bytes, each as one character. */
 function bytes(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 
-/** A key nobody has drawn before. `randomUUID` is missing on pages that are not served securely. */
-function draw(): string {
-  const drawn = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(drawn, (byte) => byte.toString(16).padStart(2, "0")).join("");
+/** A random idempotency key. `randomUUID` is missing on pages without a secure context. */
+function randomKey(): string {
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function environment(name: string): string | undefined {
@@ -259,12 +259,12 @@ function environment(name: string): string | undefined {
 }
 
 function unreachable(cause: unknown): LukasaError {
-  const detail = "Is it running, and is the URL right? `lukasa doctor` tells.";
+  const detail = "Is it running, and is the URL right? Check with `lukasa doctor`.";
   const title = "The Lukasa server did not answer";
   return new LukasaError({ code: "unreachable", title, detail }, undefined, cause);
 }
 
-function tooLate(milliseconds: number, cause: unknown): LukasaError {
+function timedOut(milliseconds: number, cause: unknown): LukasaError {
   const title = `The Lukasa server did not answer within ${milliseconds} ms`;
   const detail = "A write may have happened: send it again with the same idempotency key.";
   return new LukasaError({ code: "timeout", title, detail }, undefined, cause);

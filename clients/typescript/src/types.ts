@@ -1,20 +1,20 @@
 import type { MemoryView, paths } from "./openapi.ts";
 
-/** What any call can be told. It is always the last argument. */
+/** Options of any call, always its last argument. */
 export interface Options {
-  /** Ends the call, and any wait between tries. */
+  /** Aborts the call, and any wait between attempts. */
   signal?: AbortSignal;
-  /** How long one try may take, in milliseconds. */
+  /** Timeout of one attempt, in milliseconds. */
   timeout?: number;
-  /** How often to try again. */
+  /** Number of retries. */
   retries?: number;
-  /** Whose memory it is about, if not the client's own user. */
+  /** The user, if not the client's own. */
   user?: string;
-  /** The key that makes a write happen once; one is drawn for each call if absent. */
+  /** The idempotency key, so that a write happens once; random for each call if absent. */
   idempotencyKey?: string;
-  /** Only if the memory is still this one: the memory as it was read, or its ETag. */
+  /** Write only if the memory is unchanged: the memory as it was read, or its ETag. */
   ifMatch?: MemoryView | string;
-  /** Further headers. */
+  /** Additional headers. */
   headers?: Record<string, string>;
 }
 
@@ -36,7 +36,7 @@ type QueryPart<O> = O extends { parameters: { query: infer T } }
     ? { query?: T }
     : unknown;
 
-// A description can say that a body is text or bytes, but not which of JavaScript's shapes it has.
+// OpenAPI can describe a body as text or bytes, but not its JavaScript type.
 type Sendable<C> = C extends { "application/json": infer T } ? T : string | Blob | Uint8Array;
 
 type BodyPart<O> = O extends { requestBody: { content: infer C } }
@@ -45,7 +45,7 @@ type BodyPart<O> = O extends { requestBody: { content: infer C } }
     ? { body?: Sendable<C>; contentType?: string }
     : unknown;
 
-/** What an operation takes: its path's names, its query, its body. */
+/** The input of an operation: path parameters, query and body. */
 export type Input<O> = PathPart<O> & QueryPart<O> & BodyPart<O>;
 
 type Success<O> = O extends { responses: infer R } ? R[keyof R & (200 | 201 | 202 | 204)] : never;
@@ -56,9 +56,9 @@ type Content<S> = S extends { content: { "application/json": infer T } }
     ? Blob
     : undefined;
 
-/** What an operation answers with. */
+/** The response body of an operation. */
 export type Answer<O> = Content<Success<O>>;
 
-/** The query of an operation. */
+/** The query parameters of an operation. */
 export type Query<M extends Method, P extends keyof paths> =
   Operation<M, P> extends { parameters: { query?: infer T } } ? NonNullable<T> : never;

@@ -1,9 +1,9 @@
-// Events as they happen, told by a scripted server: the parser, and going on after a lost line.
+// Live events with a scripted server: the parser, and reconnecting after a lost connection.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventStream, Lukasa, LukasaError } from "lukasa-client";
 
-import { answer, real, scripted, somebody } from "./servers.ts";
+import { answer, real, scripted, uniqueUser } from "./servers.ts";
 
 async function read(text: string, cut: number) {
   const bytes = new TextEncoder().encode(text);
@@ -15,7 +15,7 @@ async function read(text: string, cut: number) {
   return all;
 }
 
-test("a stream is read alike however it is cut", async () => {
+test("event stream is parsed alike for every chunk size", async () => {
   const stream =
     '\uFEFF: hello\nretry: 20\n\nid: 1\nevent: save\ndata: {"a":\ndata: "é"}\n\n' +
     "id:2\r\nevent:undo\r\ndata:x\r\n\r\ndata: y\rid: 3\r\r: still here\n\ndata\n\n" +
@@ -34,7 +34,7 @@ test("a stream is read alike however it is cut", async () => {
 const data = (n: number) =>
   JSON.stringify({ id: `op_${n}`, verb: "save", memory_ids: [`mem_${n}`], at: "2026-11-15" });
 
-/** Tells of a hundred operations, losing the line after every third and sometimes mid-message. */
+/** A server that drops the connection after every third event, in the middle of a message. */
 async function leaky() {
   const starts: (string | undefined)[] = [];
   const url = await scripted((request, response) => {
@@ -53,7 +53,7 @@ async function leaky() {
   return { url, starts };
 }
 
-test("events go on after a lost connection without a gap and without a double", async () => {
+test("events continue after a lost connection without gaps and duplicates", async () => {
   const { url, starts } = await leaky();
   const seen: string[] = [];
   for await (const event of new Lukasa({ url }).events({ after: "10" })) {
@@ -70,10 +70,10 @@ test("events go on after a lost connection without a gap and without a double", 
   assert.ok(starts.length > 30);
 });
 
-test("a refusal ends it", async () => {
-  let came = 0;
+test("event stream ends on a refusal", async () => {
+  let requests = 0;
   const url = await scripted((_, response) => {
-    came += 1;
+    requests += 1;
     answer(response, 401, { code: "unauthenticated", title: "t", status: 401 });
   });
   await assert.rejects(
@@ -82,27 +82,27 @@ test("a refusal ends it", async () => {
     },
     (error) => error instanceof LukasaError && error.code === "unauthenticated",
   );
-  assert.equal(came, 1);
+  assert.equal(requests, 1);
 });
 
-test("a caller who gives up ends it", async () => {
+test("event stream ends when its signal is aborted", async () => {
   const url = await scripted((_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(": here\n\n");
   });
-  const given = new AbortController();
-  setTimeout(() => given.abort(new Error("enough")), 100);
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error("enough")), 100);
   await assert.rejects(async () => {
-    for await (const _ of new Lukasa({ url }).events({ signal: given.signal }));
+    for await (const _ of new Lukasa({ url }).events({ signal: controller.signal }));
   }, /enough/);
 });
 
-test("the real server tells what happens, and from where one likes", async (t) => {
-  const lukasa = real(somebody());
+test("events of the real server, from now and from a position", async (t) => {
+  const lukasa = real(uniqueUser());
   await lukasa.memories.save("Likes tea");
-  const told: string[] = [];
+  const received: string[] = [];
   let first = "";
-  // The stream begins now, so what is to be told of has to come a little later.
+  // The stream starts now, so the writes have to happen a little later.
   const later = setTimeout(async () => {
     await lukasa.memories.save("Likes cake");
     await lukasa.memories.save("Likes coffee");
@@ -111,16 +111,17 @@ test("the real server tells what happens, and from where one likes", async (t) =
     for await (const event of lukasa.events()) {
       first ||= event.id;
       const [id] = event.operation.memory_ids;
-      told.push(`${event.verb} ${(await lukasa.memories.get(id ?? "")).content}`);
-      if (told.length === 2) break;
+      received.push(`${event.verb} ${(await lukasa.memories.get(id ?? "")).content}`);
+      if (received.length === 2) break;
     }
   } catch (error) {
-    if (error instanceof LukasaError && error.status === 404) return t.skip("it has no events yet");
+    if (error instanceof LukasaError && error.status === 404)
+      return t.skip("the server has no event stream");
     throw error;
   } finally {
     clearTimeout(later);
   }
-  assert.deepEqual(told, ["save Likes cake", "save Likes coffee"]);
+  assert.deepEqual(received, ["save Likes cake", "save Likes coffee"]);
   const rest: string[] = [];
   for await (const event of lukasa.events({ after: first, follow: false })) rest.push(event.verb);
   assert.deepEqual(rest, ["save"]);

@@ -1,4 +1,4 @@
-// Every method of the face leads to an operation of its own, and it is told which operations have none.
+// Every client method calls its own operation; operations without a method are listed.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -11,24 +11,24 @@ interface Description {
 const source = process.env.LUKASA_OPENAPI ?? assert.fail("LUKASA_OPENAPI is not set");
 const { paths } = JSON.parse(await readFile(source, "utf8")) as Description;
 
-/** The operation that a request would reach, told from its method and path. */
+/** The operation of a request, by its method and path. */
 function operationOf(method: string, pathname: string): string | undefined {
   const fits = (path: string) =>
     new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname);
-  // A path without names wins over one with names, as it does in the server.
+  // A path without parameters takes precedence, as in the server.
   const path = Object.keys(paths)
     .filter(fits)
     .sort((a, b) => a.split("{").length - b.split("{").length)[0];
   return path && paths[path]?.[method.toLowerCase()]?.operationId;
 }
 
-test("every method leads to an operation", async () => {
+test("client methods call existing operations", async () => {
   const reached: (string | undefined)[] = [];
   const lukasa = new Lukasa({
     fetch: async (input, init) => {
       const { pathname } = new URL(String(input));
       const found = operationOf(init?.method ?? "GET", pathname);
-      assert.ok(found, `${init?.method} ${pathname} is no operation`);
+      assert.ok(found, `${init?.method} ${pathname} is not an operation`);
       reached.push(found);
       return Response.json({ data: [], revoked: [] });
     },
@@ -58,20 +58,20 @@ test("every method leads to an operation", async () => {
           : ["x", "y"];
       const answer = call(...args) as Pages<unknown> | Promise<unknown>;
       await ("page" in answer ? answer.page() : answer);
-      assert.equal(reached.length, before + 1, `${group}.${name} asks once`);
+      assert.equal(reached.length, before + 1, `${group}.${name} sends one request`);
       methods += 1;
     }
   }
-  // `review.answer` sends what the server told it to; every other method has an operation of its own.
+  // `review.answer` sends a request named by the server; every other method has its own operation.
   const twice = reached.filter((operation, at) => reached.indexOf(operation) !== at);
   assert.deepEqual(twice, ["confirm_memory"]);
-  assert.ok(methods > 70, `${methods} methods were tried`);
+  assert.ok(methods > 70, `${methods} methods were called`);
   const all = Object.values(paths).flatMap((path) => Object.values(path).map((o) => o.operationId));
   const left = all.filter((operation) => !reached.includes(operation));
   console.log(`${methods} methods; only by request(): ${left.join(", ") || "none"}`);
 });
 
-test("the check notices an operation that is not there", () => {
+test("operation lookup rejects unknown paths", () => {
   assert.equal(operationOf("GET", "/api/memory/stats"), "get_stats");
   assert.equal(operationOf("GET", "/api/memory/mem_1"), "get_memory");
   assert.equal(operationOf("POST", "/api/memory/mem_1"), undefined);

@@ -1,22 +1,22 @@
-// The whole face against the real server.
+// All groups of methods against the real server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Lukasa, LukasaError, type Written } from "lukasa-client";
-import { eventually, real, somebody } from "./servers.ts";
+import { eventually, real, uniqueUser } from "./servers.ts";
 
 const idOf = (written: Written) => written.memory?.id ?? assert.fail("there is no memory");
 const failsWith = (code: string) => (error: unknown) =>
   error instanceof LukasaError && error.code === code;
 
-/** A person's own door: what only a human may do takes their token. */
-function person(user: string): Lukasa {
+/** A client with a token of the user, for what only a human may do. */
+function asUser(user: string): Lukasa {
   const admin = real(user);
   const key = async () => (await admin.keys.mintToken({ user })).secret;
   return new Lukasa({ key });
 }
 
-test("saved, changed, corrected, undone", async () => {
-  const lukasa = real(somebody());
+test("memory is saved, changed and undone", async () => {
+  const lukasa = real(uniqueUser());
   const saved = await lukasa.memories.save({ content: "Retires at 50", tags: ["goal"] });
   assert.equal(saved.event.type, "memory.saved");
   const id = idOf(saved);
@@ -38,17 +38,17 @@ test("saved, changed, corrected, undone", async () => {
   assert.equal((await lukasa.operations.get(last)).undoes, changed.event.operation_id);
 });
 
-test("pages follow each other, though somebody writes in between", async () => {
-  const lukasa = real(somebody());
-  const said = Array.from({ length: 23 }, (_, n) => `Fact number ${n}`);
-  for (const content of said) await lukasa.memories.save(content);
+test("pages stay consistent while memories are written", async () => {
+  const lukasa = real(uniqueUser());
+  const contents = Array.from({ length: 23 }, (_, n) => `Fact number ${n}`);
+  for (const content of contents) await lukasa.memories.save(content);
   const seen: string[] = [];
   const list = lukasa.memories.list({ limit: 5 });
   for await (const memory of list) {
     if (seen.length === 7) await lukasa.memories.save("Said in between");
     seen.push(memory.content);
   }
-  assert.deepEqual(seen, said.toReversed());
+  assert.deepEqual(seen, contents.toReversed());
   const sizes: number[] = [];
   for await (const page of lukasa.memories.list({ limit: 10 }).pages())
     sizes.push(page.data.length);
@@ -59,8 +59,8 @@ test("pages follow each other, though somebody writes in between", async () => {
   assert.equal((await lukasa.memories.list({ limit: 7 }).all()).length, 24);
 });
 
-test("who was quicker is told from the ETag", async () => {
-  const lukasa = real(somebody());
+test("If-Match rejects a stale version", async () => {
+  const lukasa = real(uniqueUser());
   const id = idOf(await lukasa.memories.save("Drinks tea"));
   const read = await lukasa.memories.get(id);
   await lukasa.memories.update(id, "Drinks coffee", { ifMatch: read });
@@ -69,8 +69,8 @@ test("who was quicker is told from the ETag", async () => {
   assert.equal((await lukasa.memories.get(id)).content, "Drinks coffee");
 });
 
-test("errors say what to do", async () => {
-  const lukasa = real(somebody());
+test("errors have codes, candidates and request ids", async () => {
+  const lukasa = real(uniqueUser());
   await lukasa.memories.save("Likes tea in the morning");
   await lukasa.memories.save("Likes tea in the evening");
   const error = await lukasa.memories.forget("Likes tea").catch((error: unknown) => error);
@@ -90,9 +90,9 @@ test("errors say what to do", async () => {
   assert.ok(invalid.errors.length > 0);
 });
 
-test("another person sees nothing", async () => {
-  const alice = real(`alice-${somebody()} é李`);
-  const bob = alice.for(somebody());
+test("users are isolated from each other", async () => {
+  const alice = real(`alice-${uniqueUser()} é李`);
+  const bob = alice.for(uniqueUser());
   const id = idOf(await alice.memories.save("Has a secret"));
   await bob.memories.save("Has a dog");
   await assert.rejects(bob.memories.get(id), failsWith("memory_not_found"));
@@ -100,9 +100,9 @@ test("another person sees nothing", async () => {
   assert.equal((await alice.memories.list().all()).length, 1);
 });
 
-test("a proposal is answered by its person alone", async () => {
-  const user = somebody();
-  const [lukasa, human] = [real(user), person(user)];
+test("proposal is answered only with a token of the user", async () => {
+  const user = uniqueUser();
+  const [lukasa, human] = [real(user), asUser(user)];
   const proposed = await lukasa.memories.propose("Allergic to peanuts");
   const id = idOf(proposed);
   const [waiting] = await lukasa.memories.proposals().all();
@@ -117,8 +117,8 @@ test("a proposal is answered by its person alone", async () => {
   assert.equal((await lukasa.memories.get(id)).status, "active");
 });
 
-test("what is said is found, and given as a context", async () => {
-  const lukasa = real(somebody());
+test("memories are found by search and retrieve", async () => {
+  const lukasa = real(uniqueUser());
   await lukasa.memories.save({ content: "Prefers window seats", domain: "travel" });
   await lukasa.memories.save({ content: "Flies with a cat", domain: "travel" });
   const found = await lukasa.memories.search("window seats");
@@ -128,14 +128,14 @@ test("what is said is found, and given as a context", async () => {
   const context = await lukasa.memories.retrieve(ask);
   assert.match(context.context, /window seats/);
   assert.equal((await lukasa.memories.retrieve(ask)).baseline.content, context.baseline.content);
-  // It is noted behind the answer, so it may be there a moment later.
+  // The trace is written after the response, so it may be there a moment later.
   const trace = await eventually(() => lukasa.retrieval(context.retrieval_id));
   assert.equal(trace.id, context.retrieval_id);
   assert.ok((await lukasa.domains.detect("Book a flight to Porto")).data);
 });
 
-test("everything comes out, and comes in again", async () => {
-  const [from, to] = [real(somebody()), real(somebody())];
+test("export and import", async () => {
+  const [from, to] = [real(uniqueUser()), real(uniqueUser())];
   await from.memories.save("Plays the cello");
   const archive = await from.export();
   assert.equal(archive.type, "application/zip");
@@ -149,8 +149,8 @@ test("everything comes out, and comes in again", async () => {
   assert.equal((await to.memories.list().all()).length, 0);
 });
 
-test("a session from its first word to its end", async () => {
-  const lukasa = real(somebody());
+test("session is appended to, closed, listed and searched", async () => {
+  const lukasa = real(uniqueUser());
   const appended = await lukasa.sessions.append("a chat/1", { role: "user", content: "Hello" });
   assert.equal(appended.first, 1);
   assert.equal((await lukasa.sessions.get("a chat/1")).turns, 1);

@@ -1,30 +1,30 @@
-// A write happens once, though its answer is lost on the way: the real server behind a lossy proxy.
+// A write happens once, even if its response is lost: the real server behind a lossy proxy.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Lukasa } from "lukasa-client";
-import { type Fault, lossy, real, somebody } from "./servers.ts";
+import { type Fault, lossy, real, uniqueUser } from "./servers.ts";
 
 const turns = [
   { role: "user", content: "I moved to Lisbon in March." },
   { role: "assistant", content: "How do you like it?" },
 ];
 
-/** Appends and saves through the proxy, and counts what the server then holds. */
+/** Appends and saves through the proxy, and counts what the server stored. */
 async function write(fault: Fault): Promise<{ turns: number; operations: number; lukasa: Lukasa }> {
-  const user = somebody();
+  const user = uniqueUser();
   const lukasa = real(user, { url: await lossy(fault) });
   await lukasa.sessions.append("chat-1", turns);
   const saved = await lukasa.memories.save("Lives in Lisbon");
   await lukasa.memories.update(saved.memory?.id ?? "", "Lives in Porto");
-  const there = real(user);
+  const direct = real(user);
   return {
-    turns: (await there.sessions.turns("chat-1").all()).length,
-    operations: (await there.operations.list().all()).length,
-    lukasa: there,
+    turns: (await direct.sessions.turns("chat-1").all()).length,
+    operations: (await direct.operations.list().all()).length,
+    lukasa: direct,
   };
 }
 
-test("answers are lost, and each write happens once", async () => {
+test("write with a lost response happens once", async () => {
   const fault: Fault = { lose: 2 };
   const { turns, operations, lukasa } = await write(fault);
   assert.equal(fault.lose, 0);
@@ -37,7 +37,7 @@ test("answers are lost, and each write happens once", async () => {
   );
 });
 
-test("the check notices a write that happened twice", async () => {
+test("repeated write without its key is detected as two", async () => {
   const fault: Fault = { lose: 2, strip: "idempotency-key" };
   const { turns } = await write(fault);
   assert.ok(turns > 2, "without its key a repeated write must show up as two");

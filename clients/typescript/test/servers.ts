@@ -1,10 +1,10 @@
-// Servers for tests: scripted ones, a proxy that loses answers, and the way to the real one.
+// Servers for tests: scripted ones, a proxy that loses responses, and clients of the real one.
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after } from "node:test";
 import { Lukasa, type Settings } from "lukasa-client";
 
-/** The real server, which `run-tests` has started, and an admin key for it. */
+/** A client of the real server, which `run-tests` has started, with an admin key. */
 export function real(user: string, settings: Settings = {}): Lukasa {
   for (const name of ["LUKASA_URL", "LUKASA_KEY"]) {
     if (!process.env[name]) throw new Error(`${name} is not set; start the tests with ./run-tests`);
@@ -12,12 +12,12 @@ export function real(user: string, settings: Settings = {}): Lukasa {
   return new Lukasa({ user, ...settings });
 }
 
-/** A name that no other test has. */
-export function somebody(): string {
-  return `somebody-${crypto.randomUUID()}`;
+/** A user id that no other test uses. */
+export function uniqueUser(): string {
+  return `user-${crypto.randomUUID()}`;
 }
 
-/** Asks until there is an answer, for what is written behind another answer. */
+/** Retries until it succeeds, for data that the server writes after its response. */
 export async function eventually<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -31,7 +31,7 @@ export async function eventually<T>(ask: () => Promise<T>): Promise<T> {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server that does what it is told, until the tests of the file are over. */
+/** A scripted server, until the tests of the file are over. */
 export async function scripted(handler: Handler): Promise<string> {
   const server = createServer(handler);
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -43,15 +43,15 @@ export async function scripted(handler: Handler): Promise<string> {
 }
 
 export interface Fault {
-  /** How many answers to lose: the request is carried out, and its caller hears nothing. */
+  /** How many responses to lose: the request is processed, but its caller gets no response. */
   lose: number;
-  /** A header to take away on the way, as a fault that a test must notice. */
+  /** A header to remove, as a fault that a test must detect. */
   strip?: string;
-  /** How many requests came. */
+  /** Number of requests. */
   seen?: number;
 }
 
-/** Stands between a client and the real server, and loses the first answers to writes. */
+/** A proxy in front of the real server that loses the first responses to writes. */
 export function lossy(fault: Fault): Promise<string> {
   fault.seen = 0;
   return scripted((incoming, outgoing) => {
@@ -67,7 +67,7 @@ export function lossy(fault: Fault): Promise<string> {
         return;
       }
       fault.lose -= 1;
-      // Read to its end, so that the write was acknowledged, to nobody.
+      // Read the response to its end, so that the write is complete, and drop it.
       answer.resume().on("end", () => incoming.socket.destroy());
     });
     incoming.pipe(onward);

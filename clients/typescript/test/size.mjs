@@ -1,4 +1,4 @@
-// Says how many bytes each package adds to a page: bundled, minified and packed.
+// Prints the size that each package adds to a page: bundled, minified and gzipped.
 import { existsSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -8,7 +8,7 @@ async function size(name, contents, resolveDir, external = []) {
   const options = { bundle: true, minify: true, format: "esm", write: false, platform: "neutral" };
   const { outputFiles } = await build({ ...options, stdin, external });
   const [{ contents: bytes }] = outputFiles;
-  console.log(`${name}: ${bytes.length} bytes, ${gzipSync(bytes, { level: 9 }).length} packed`);
+  console.log(`${name}: ${bytes.length} bytes, ${gzipSync(bytes, { level: 9 }).length} gzipped`);
 }
 
 await size("lukasa-client", 'export * from "./dist/index.js"', ".");

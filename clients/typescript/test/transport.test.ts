@@ -1,4 +1,4 @@
-// What happens to a request on its way, told by a scripted server.
+// Retries, timeouts and headers of requests, with a scripted server.
 import assert from "node:assert/strict";
 import type { IncomingHttpHeaders } from "node:http";
 import { test } from "node:test";
@@ -13,120 +13,120 @@ const problem = (code: string) => ({
   detail: "d",
 });
 
-/** Answers with these statuses in turn, the last one for ever, and notes what came. */
+/** Answers with these statuses in turn, repeating the last one, and records the requests. */
 async function statuses(list: number[], headers = {}) {
-  const came: { headers: IncomingHttpHeaders; url: string | undefined; at: number }[] = [];
+  const requests: { headers: IncomingHttpHeaders; url: string | undefined; at: number }[] = [];
   const url = await scripted((request, response) => {
-    came.push({ headers: request.headers, url: request.url, at: Date.now() });
-    const status = list[Math.min(came.length, list.length) - 1] ?? 500;
+    requests.push({ headers: request.headers, url: request.url, at: Date.now() });
+    const status = list[Math.min(requests.length, list.length) - 1] ?? 500;
     const body = status < 400 ? memory : { ...problem("unavailable"), status };
     answer(response, status, body, status < 400 ? {} : headers);
   });
-  return { url, came };
+  return { url, requests };
 }
 
-test("what says `later` is tried again under one key", async () => {
+test("retryable statuses are retried with the same key", async () => {
   for (const status of [429, 502, 503, 504]) {
-    const { url, came } = await statuses([status, status, 201]);
+    const { url, requests } = await statuses([status, status, 201]);
     await new Lukasa({ url }).memories.save("Prefers window seats");
-    assert.equal(came.length, 3);
-    const keys = new Set(came.map(({ headers }) => headers["idempotency-key"]));
+    assert.equal(requests.length, 3);
+    const keys = new Set(requests.map(({ headers }) => headers["idempotency-key"]));
     assert.equal(keys.size, 1);
     assert.match([...keys][0] as string, /^[0-9a-f]{32}$/);
   }
 });
 
-test("two calls have two keys, and a caller can choose one", async () => {
-  const { url, came } = await statuses([201]);
+test("idempotency keys are unique per call, or chosen by the caller", async () => {
+  const { url, requests } = await statuses([201]);
   const lukasa = new Lukasa({ url });
   await lukasa.memories.save("One");
   await lukasa.memories.save("Two");
   await lukasa.memories.save("Three", { idempotencyKey: "mine" });
   await lukasa.operations.list().page();
-  const keys = came.map(({ headers }) => headers["idempotency-key"]);
+  const keys = requests.map(({ headers }) => headers["idempotency-key"]);
   assert.notEqual(keys[0], keys[1]);
   assert.deepEqual(keys.slice(2), ["mine", undefined]);
 });
 
-test("what says `no` is not tried again", async () => {
+test("other error statuses are not retried", async () => {
   for (const status of [400, 403, 404, 409, 412, 422, 500]) {
-    const { url, came } = await statuses([status, 201]);
+    const { url, requests } = await statuses([status, 201]);
     await assert.rejects(new Lukasa({ url }).memories.save("x"), LukasaError);
-    assert.equal(came.length, 1);
+    assert.equal(requests.length, 1);
   }
 });
 
-test("it gives up in the end, and says what the server said", async () => {
-  const { url, came } = await statuses([503]);
+test("retries end with the error of the server", async () => {
+  const { url, requests } = await statuses([503]);
   await assert.rejects(new Lukasa({ url, retries: 1 }).memories.forget("mem_1"), {
     name: "LukasaError",
     status: 503,
     code: "unavailable",
     requestId: "req_1",
   });
-  assert.equal(came.length, 2);
+  assert.equal(requests.length, 2);
 });
 
-test("a secret is never asked for twice", async () => {
-  const { url, came } = await statuses([503]);
+test("requests that create secrets are not retried", async () => {
+  const { url, requests } = await statuses([503]);
   const lukasa = new Lukasa({ url });
   await assert.rejects(lukasa.keys.mintToken({ user: "alice" }));
   await assert.rejects(lukasa.keys.create({ name: "mine" }));
   await assert.rejects(lukasa.send("POST", "/api/webhooks", { body: {} }));
-  assert.equal(came.length, 3);
+  assert.equal(requests.length, 3);
 });
 
 test("Retry-After is honoured", async () => {
-  const { url, came } = await statuses([503, 201], { "retry-after": "1" });
+  const { url, requests } = await statuses([503, 201], { "retry-after": "1" });
   await new Lukasa({ url }).memories.save("x");
-  assert.ok((came[1]?.at ?? 0) - (came[0]?.at ?? 0) >= 1000);
+  assert.ok((requests[1]?.at ?? 0) - (requests[0]?.at ?? 0) >= 1000);
 });
 
-test("a server that is not there is `unreachable`", async () => {
+test("unreachable server gives `unreachable`", async () => {
   const url = "http://127.0.0.1:1";
   await assert.rejects(new Lukasa({ url, retries: 0 }).state(), { code: "unreachable", status: 0 });
 });
 
-test("a server that does not answer is `timeout`, each try by itself", async () => {
-  let came = 0;
+test("timeout applies to each attempt", async () => {
+  let requests = 0;
   const url = await scripted((_, response) => {
-    came += 1;
-    if (came > 1) answer(response, 200, { data: [] });
+    requests += 1;
+    if (requests > 1) answer(response, 200, { data: [] });
   });
   const lukasa = new Lukasa({ url, timeout: 200 });
   await assert.rejects(lukasa.review.list({ retries: 0 }), { code: "timeout" });
   assert.deepEqual(await lukasa.review.list(), []);
-  came = 0;
+  requests = 0;
   assert.deepEqual(await lukasa.review.list(), []);
-  assert.equal(came, 2);
+  assert.equal(requests, 2);
 });
 
-test("an answer that breaks off is tried again", async () => {
-  let came = 0;
+test("incomplete response is retried", async () => {
+  let requests = 0;
   const url = await scripted((request, response) => {
-    came += 1;
-    if (came > 1) return answer(response, 200, { data: [] });
+    requests += 1;
+    if (requests > 1) return answer(response, 200, { data: [] });
     response.writeHead(200, { "content-type": "application/json", "content-length": 100 });
     response.write('{"data"');
     setTimeout(() => request.socket.destroy(), 20);
   });
   assert.deepEqual(await new Lukasa({ url }).review.list(), []);
-  assert.equal(came, 2);
+  assert.equal(requests, 2);
 });
 
-test("a caller who gives up is not kept waiting", async () => {
+test("aborted signal ends the wait between attempts", async () => {
   const { url } = await statuses([503], { "retry-after": "30" });
-  const given = new AbortController();
-  setTimeout(() => given.abort(new Error("enough")), 50);
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error("enough")), 50);
   const from = Date.now();
-  const call = new Lukasa({ url }).memories.save("x", { signal: given.signal });
+  const call = new Lukasa({ url }).memories.save("x", { signal: controller.signal });
   await assert.rejects(call, /enough/);
   assert.ok(Date.now() - from < 5000);
-  await assert.rejects(new Lukasa({ url }).state({ signal: given.signal }), /enough/);
+  await assert.rejects(new Lukasa({ url }).state({ signal: controller.signal }), /enough/);
 });
 
-test("headers say who asks, whose memory it is, and which version was seen", async () => {
-  const { url, came } = await statuses([200]);
+test("headers carry key, user and version", async () => {
+  const { url, requests } = await statuses([200]);
   let asked = 0;
   const key = async () => `lk_user_${++asked}`;
   const lukasa = new Lukasa({
@@ -137,7 +137,7 @@ test("headers say who asks, whose memory it is, and which version was seen", asy
   });
   await lukasa.memories.update("a/b?c", "Likes tea", { ifMatch: '"ver_1"' });
   await lukasa.for("bob").memories.forget("mem_1");
-  const [first, second] = came;
+  const [first, second] = requests;
   assert.equal(first?.url, "/behind/api/memory/a%2Fb%3Fc");
   assert.equal(first?.headers.authorization, "Bearer lk_user_1");
   assert.equal(first?.headers["if-match"], '"ver_1"');
@@ -148,21 +148,21 @@ test("headers say who asks, whose memory it is, and which version was seen", asy
   assert.equal(second?.headers.authorization, "Bearer lk_user_2");
 });
 
-test("a name that would climb out of its path is refused before it is sent", async () => {
-  const { url, came } = await statuses([200]);
+test("path segments of dots are rejected before sending", async () => {
+  const { url, requests } = await statuses([200]);
   for (const id of ["", ".", ".."]) {
     await assert.rejects(new Lukasa({ url }).memories.delete(id), TypeError);
   }
-  assert.equal(came.length, 0);
+  assert.equal(requests.length, 0);
 });
 
-test("what a proxy says in its own words is told", async () => {
+test("error text of a proxy is in the detail", async () => {
   const url = await scripted((_, response) => response.writeHead(404).end("<h1>nginx</h1>"));
   const call = new Lukasa({ url }).state();
   await assert.rejects(call, { code: "unreadable", status: 404, detail: "<h1>nginx</h1>" });
 });
 
-test("undoing what wrote nothing is refused at once", () => {
+test("undo of an event without an operation is rejected", () => {
   const event = { type: "memory.unchanged", memory_ids: [], operation_id: null };
   assert.throws(() => new Lukasa().operations.undo(event), TypeError);
 });

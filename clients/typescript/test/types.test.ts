@@ -1,4 +1,4 @@
-// What the compiler must accept and refuse. Nothing here runs but the last line.
+// What the compiler must accept and reject. Only the last line runs.
 import { test } from "node:test";
 import type { ContextView, Lukasa, MemoryView, Page, Written } from "lukasa-client";
 
@@ -22,13 +22,13 @@ export async function types(lukasa: Lukasa) {
 
   // @ts-expect-error: there is no such path.
   await lukasa.request("GET", "/api/nothing");
-  // @ts-expect-error: this path is not for posting.
+  // @ts-expect-error: this path has no POST.
   await lukasa.request("POST", "/api/review");
   // @ts-expect-error: the body is missing.
   await lukasa.request("POST", "/api/memory");
   // @ts-expect-error: `content` is missing.
   await lukasa.request("POST", "/api/memory", { body: { summary: "x" } });
-  // @ts-expect-error: the name in the path is missing.
+  // @ts-expect-error: the path parameter is missing.
   await lukasa.request("GET", "/api/memory/{id}");
   // @ts-expect-error: there is no such filter.
   lukasa.memories.list({ colour: "red" });

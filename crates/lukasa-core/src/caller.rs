@@ -1,13 +1,13 @@
-//! The caller: who is asking, for whom, and what they may do.
+//! The caller: who sent the request, for which user, and with which permissions.
 //!
-//! Built by the edge from a credential, never from what the request says about itself.
+//! The HTTP and CLI layers build it from a credential, never from fields of the request.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::{TenantId, UserId};
 use crate::origin::{Origin, Voice};
 
-/// What kind of caller it is. Only a human can give consent.
+/// The kind of caller. Only a human can give consent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallerKind {
@@ -40,11 +40,11 @@ pub enum Permission {
     Read,
     /// Save, update, forget, delete, restore, undo, link.
     Write,
-    /// Propose a memory that waits for its user's yes.
+    /// Propose a memory that waits for the user's consent.
     Propose,
-    /// Erase a memory now and everywhere.
+    /// Erase a memory immediately, with all copies.
     Erase,
-    /// Users, keys, domains and tokens of the tenant.
+    /// Manage users, keys, domains and tokens of the tenant.
     Admin,
     /// Use the models behind the gateway, at the operator's cost.
     Chat,
@@ -76,21 +76,21 @@ impl Permission {
     }
 }
 
-/// Who is asking, and about whom.
+/// Who sent a request, and which user it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub tenant: TenantId,
     pub user: UserId,
-    /// The tenant's own name for the user; kept on the user's row when the first write makes it.
+    /// The tenant's name for the user; stored in the user's row, which the first write creates.
     pub user_name: String,
     pub kind: CallerKind,
-    /// Which credential, or `local`; recorded on every operation.
+    /// The credential's name, or `local`; recorded on every operation.
     pub credential: String,
     pub voice: Voice,
 }
 
 impl Caller {
-    /// A person acting for themselves.
+    /// The user, acting for themselves.
     pub fn human(tenant: TenantId, user_name: &str, credential: &str) -> Self {
         Self {
             tenant,
@@ -111,15 +111,15 @@ impl Caller {
         }
     }
 
-    /// The same credential when an AI model holds the pen: whatever the credential itself may say, the
-    /// words are an assistant's, and no consent can come of them.
+    /// The same credential used by an AI model: its words have at most the assistant origin, and it
+    /// cannot give consent, whatever the credential itself may do.
     pub fn through_a_model(&self) -> Self {
         let kind = if self.kind == CallerKind::Human { CallerKind::Key } else { self.kind };
         let origin = self.voice.origin.min(Origin::Assistant);
         Self { kind, voice: Voice { origin, ..self.voice }, ..self.clone() }
     }
 
-    /// The learning pipeline, acting on what it extracted from a conversation.
+    /// The learning pipeline, writing what it extracted from a conversation.
     pub fn extractor(tenant: TenantId, user_name: &str, origin: Origin) -> Self {
         Self {
             kind: CallerKind::Job,
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_never_speaks_as_a_human_and_never_gains_trust() {
+    fn caller_through_a_model_is_not_human_and_gains_no_trust() {
         let tenant = TenantId::named("acme");
         let human = Caller::human(tenant, "alice", "local").through_a_model();
         assert_eq!((human.kind, human.voice.origin), (CallerKind::Key, Origin::Assistant));

@@ -1,104 +1,104 @@
-//! The cascade: what becomes of what was learned when a source of it goes. Whatever only that source
-//! supported goes with it; whatever has other support stays, and weighs what the rest of its support
-//! carries. It goes down the chain once: sources support facts, and facts do not support sources.
+//! Removal of sources: what happens to learned facts when a turn or session is removed. A fact that
+//! only the removed source supported is removed too; a fact with other support stays, rated by its
+//! remaining support. One pass is enough: sources support facts, and facts do not support sources.
 //!
-//! What a person stated or agreed to is its own source and stays, unless its source is erased: then
-//! the quotation of it goes, and the words they agreed to stay.
+//! A fact that the user stated or agreed to stays. Only when its source is erased is the quotation
+//! removed; the words the user agreed to stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::consolidate::{focus, still_carried};
-use crate::fact::{Evidence, State, Version};
+use crate::consolidate::{focus, is_still_supported};
+use crate::fact::{ClaimEvidence, State, Version};
 use crate::id::{EpisodeId, TurnId};
 use crate::origin::Voice;
 use crate::record::{Changes, Refusal, Stamp};
 
-/// What an operation took away besides facts, or brought back: names, and none of the words.
+/// The sources, besides facts, that an operation removed or restored: ids only, no content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sources {
-    /// A whole chat, with everything that was said in it.
+    /// A whole session with all its turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<TurnId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub episodes: Vec<EpisodeId>,
-    /// Whether they were taken away, rather than brought back.
+    /// Whether they were removed, rather than restored.
     pub gone: bool,
 }
 
-/// How far a source's going reaches.
+/// How thoroughly a source is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// It can be taken back: everything stays where only an undo sees it.
+    /// Can be undone: the rows stay, and only an undo sees them.
     Trash,
-    /// No quotation of it may stay anywhere.
+    /// Permanent: no quotation of the source may stay anywhere.
     Erase,
 }
 
-/// What becomes of a fact.
+/// What happens to a fact when a source is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// Nothing else supports it: it goes too.
+    /// It has no other support and is removed too.
     Withdrawn,
-    /// It has other support, and rests on that alone.
+    /// It has other support, and keeps only that.
     Weakened,
-    /// Its person stated it or agreed to it: it stays.
+    /// The user stated it or agreed to it: it stays.
     Kept,
 }
 
-/// The turns that go, and the chats of those that stay.
+/// The turns that are removed, and the sessions of those that stay.
 #[derive(Debug, Clone, Default)]
-pub struct Going {
+pub struct RemovedTurns {
     pub turns: BTreeSet<String>,
-    /// The chat they were said in, which is not the same any more.
+    /// The session of the removed turns. Evidence that cites the whole session is removed too.
     pub chat: Option<String>,
-    /// The chat of each turn that a fact concerned rests on, as far as it is known.
+    /// The session of each turn that supports an affected fact, as far as it is known.
     pub chats: BTreeMap<String, String>,
 }
 
-impl Going {
-    fn takes(&self, version: &Version) -> bool {
+impl RemovedTurns {
+    fn supports(&self, version: &Version) -> bool {
         version.turns.iter().any(|turn| self.turns.contains(turn))
             || version.claim.evidence.iter().any(|item| self.quotes(item))
     }
 
-    fn quotes(&self, item: &Evidence) -> bool {
+    fn quotes(&self, item: &ClaimEvidence) -> bool {
         item.turn.as_ref().is_some_and(|turn| self.turns.contains(turn))
             || (is_chat(item) && self.chat.as_ref() == Some(&item.description))
     }
 }
 
-/// Whether it names a whole chat, as the notes do that a night makes.
-fn is_chat(item: &Evidence) -> bool {
-    item.kind == focus::CHAT
+/// Whether the evidence names a whole session, as in the topic notes that consolidation writes.
+fn is_chat(item: &ClaimEvidence) -> bool {
+    item.kind == focus::SESSION_EVIDENCE
 }
 
-/// What becomes of one fact, given every version it ever had. Nothing if it rests on none of what
-/// goes.
-pub fn without(
+/// The changes to one fact when turns are removed, given all its versions. `None` if none of the
+/// turns supports it.
+pub fn remove_turns(
     history: &[Version],
-    going: &Going,
+    removed: &RemovedTurns,
     depth: Depth,
     voice: Voice,
     stamp: &mut Stamp,
 ) -> Result<Option<(Fate, Changes)>, Refusal> {
-    // The trash is no place for a quotation of what is erased.
-    let here = |v: &Version| v.state != State::Trashed || depth == Depth::Erase;
-    let held = |v: &&Version| v.known.until.is_none() && here(v);
-    let mut rows: Vec<&Version> = history.iter().filter(held).collect();
+    // Trashed rows must not keep a quotation of an erased source either.
+    let affected = |v: &Version| v.state != State::Trashed || depth == Depth::Erase;
+    let current = |v: &&Version| v.known.until.is_none() && affected(v);
+    let mut rows: Vec<&Version> = history.iter().filter(current).collect();
     rows.sort_by_key(|row| (row.valid.from, row.id));
-    if !rows.iter().any(|row| going.takes(row)) {
+    if !rows.iter().any(|row| removed.supports(row)) {
         return Ok(None);
     }
-    // Each row with what becomes of it: itself, other rows, or none.
+    // Each row with its replacement: the row itself, a changed copy, or none.
     let mut next: Vec<(&Version, Option<Version>)> = Vec::new();
     let mut touched = Vec::new();
     for row in rows {
-        if !going.takes(row) || (row.is_firm() && depth == Depth::Trash) {
+        if !removed.supports(row) || (row.is_firm() && depth == Depth::Trash) {
             next.push((row, Some(row.clone())));
             continue;
         }
@@ -106,7 +106,7 @@ pub fn without(
             return Err(Refusal::LessTrusted);
         }
         touched.push(row.id);
-        let rest = rested(row, history, going, stamp);
+        let rest = with_remaining_support(row, history, removed, stamp);
         next.push((row, rest));
     }
     let stays = next.iter().any(|(_, rest)| rest.is_some());
@@ -119,7 +119,7 @@ pub fn without(
         return Ok(Some((Fate::Withdrawn, changes)));
     }
     let firm = touched.is_empty();
-    prolong(&mut next, stamp);
+    extend_ended_periods(&mut next, stamp);
     for (row, rest) in next {
         match rest {
             Some(same) if same.id == row.id => {}
@@ -133,25 +133,30 @@ pub fn without(
     Ok(Some((fate, changes)))
 }
 
-/// A row on what is left of its support; nothing if nothing is left.
-fn rested(row: &Version, history: &[Version], going: &Going, stamp: &mut Stamp) -> Option<Version> {
+/// A copy of a row with only its remaining support; `None` if no support is left.
+fn with_remaining_support(
+    row: &Version,
+    history: &[Version],
+    removed: &RemovedTurns,
+    stamp: &mut Stamp,
+) -> Option<Version> {
     let mut rest = stamp.copy(row);
-    rest.turns.retain(|turn| !going.turns.contains(turn));
-    // A quotation from before turns were named with it could be of what goes.
-    let unnamed = |item: &Evidence| item.turn.is_none() && item.kind == "quote";
-    rest.claim.evidence.retain(|item| !going.quotes(item) && !unnamed(item));
+    rest.turns.retain(|turn| !removed.turns.contains(turn));
+    // Old evidence has no turn id and may quote a removed turn; drop it.
+    let unnamed = |item: &ClaimEvidence| item.turn.is_none() && item.kind == "quote";
+    rest.claim.evidence.retain(|item| !removed.quotes(item) && !unnamed(item));
     if row.is_firm() {
         return Some(rest);
     }
     let chats = |version: &Version| version.claim.evidence.iter().filter(|e| is_chat(e)).count();
-    if rest.turns.is_empty() && chats(&rest) >= focus::OFTEN {
+    if rest.turns.is_empty() && chats(&rest) >= focus::MIN_TOPIC_SESSIONS {
         return Some(rest);
     }
     let last = rest.turns.last()?;
-    rest.session = going.chats.get(last).cloned();
-    let chats: BTreeSet<_> = rest.turns.iter().filter_map(|turn| going.chats.get(turn)).collect();
+    rest.session = removed.chats.get(last).cloned();
+    let chats: BTreeSet<_> = rest.turns.iter().filter_map(|turn| removed.chats.get(turn)).collect();
     let first = history.iter().filter(|v| v.number == row.number).min_by_key(|v| v.known.from)?;
-    if !still_carried(row, first, rest.turns.len(), chats.len()) {
+    if !is_still_supported(row, first, rest.turns.len(), chats.len()) {
         if matches!(row.state, State::Active | State::Candidate) {
             rest.state = first.state;
         }
@@ -165,8 +170,9 @@ fn rested(row: &Version, history: &[Version], going: &Going, stamp: &mut Stamp) 
     Some(rest)
 }
 
-/// What was ended by something that goes did not end there: it holds on to where that would have.
-fn prolong(next: &mut [(&Version, Option<Version>)], stamp: &mut Stamp) {
+/// A row whose end was set by a row that is now removed did not end there: extends it to where the
+/// removed row would have ended.
+fn extend_ended_periods(next: &mut [(&Version, Option<Version>)], stamp: &mut Stamp) {
     for at in 1..next.len() {
         let (ended, rest) = &next[at];
         if rest.is_some() {
@@ -211,27 +217,27 @@ mod tests {
         let mut version = version(Voice::extracted(Origin::UserTurn));
         version.tier = Tier::Tentative;
         version.turns = turns.iter().map(|turn| (*turn).to_owned()).collect();
-        let quote = |turn: &&str| Evidence {
+        let quote = |turn: &&str| ClaimEvidence {
             turn: Some((*turn).to_owned()),
-            ..Evidence::of("quote", &format!("tea in {turn}"))
+            ..ClaimEvidence::of("quote", &format!("tea in {turn}"))
         };
         version.claim.evidence = turns.iter().map(quote).collect();
         version
     }
 
-    fn going(turns: &[&str]) -> Going {
+    fn removed(turns: &[&str]) -> RemovedTurns {
         let turns = turns.iter().map(|turn| (*turn).to_owned()).collect();
         let chats = [("t1", "a"), ("t2", "b"), ("t3", "b")];
         let chats = chats.map(|(turn, chat)| (turn.to_owned(), chat.to_owned()));
-        Going { turns, chats: chats.into(), chat: None }
+        RemovedTurns { turns, chats: chats.into(), chat: None }
     }
 
     fn fate(history: &[Version], turns: &[&str], depth: Depth) -> Option<(Fate, Changes)> {
-        without(history, &going(turns), depth, HUMAN, &mut stamp()).unwrap()
+        remove_turns(history, &removed(turns), depth, HUMAN, &mut stamp()).unwrap()
     }
 
     #[test]
-    fn what_only_it_supported_goes_and_what_others_support_rests_on_them() {
+    fn removal_withdraws_sole_support_and_weakens_shared_support() {
         let one = learned(&["t1"]);
         let (what, changes) = fate(&[one], &["t1"], Depth::Trash).unwrap();
         assert_eq!((what, changes.opens[0].state), (Fate::Withdrawn, State::Trashed));
@@ -247,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_its_person_agreed_to_stays_and_loses_only_the_quotation() {
+    fn consented_fact_stays_and_loses_only_the_quotation() {
         let mut agreed = learned(&["t1"]);
         agreed.consented_at = Some(at(1));
         let (what, changes) = fate(std::slice::from_ref(&agreed), &["t1"], Depth::Trash).unwrap();
@@ -259,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_ended_by_what_goes_holds_on() {
+    fn fact_ended_by_removed_fact_continues() {
         let mut porto = learned(&["t1"]);
         porto.valid = Period::new(at(0), Some(at(50))).unwrap();
         let mut lisbon = learned(&["t2"]);
@@ -276,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_is_no_more_weighs_what_it_weighed() {
+    fn fact_below_pattern_support_returns_to_its_first_rating() {
         let first = learned(&["t1", "t2", "t3"]);
         let mut strong = first.clone();
         strong.id = Ids::new(at(9), [8; 16]).version();
@@ -290,10 +296,10 @@ mod tests {
     }
 
     #[test]
-    fn an_import_takes_nothing_away_that_was_said() {
+    fn import_cannot_remove_learned_facts() {
         let import = Voice::stated(Origin::Import);
-        let refused =
-            without(&[learned(&["t1"])], &going(&["t1"]), Depth::Trash, import, &mut stamp());
+        let (history, removed) = ([learned(&["t1"])], removed(&["t1"]));
+        let refused = remove_turns(&history, &removed, Depth::Trash, import, &mut stamp());
         assert_eq!(refused, Err(Refusal::LessTrusted));
     }
 }

@@ -1,5 +1,5 @@
-//! Clusters: memories that belong together, told by their links and by the rare words they share.
-//! Nothing is stored: the same memories always fall into the same clusters.
+//! Clusters: groups of memories connected by links or by shared rare words. Nothing is stored: the
+//! same memories always give the same clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,27 +8,27 @@ use crate::id::FactId;
 use crate::recall::text::{Language, Term, words};
 use crate::screen::ground;
 
-/// Memories that belong together.
+/// A group of related memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
-    /// Its commonest words.
+    /// Its most common words.
     pub name: String,
-    /// In the order in which they were given.
+    /// In input order.
     pub facts: Vec<FactId>,
 }
 
-/// A word that so few memories have ties any two of them.
-const RARE: usize = 3;
-/// Two words tie if at most this share of all memories has each.
-const COMMON_SHARE: usize = 8;
+/// A word that occurs in at most this many memories connects any two of them.
+const RARE_MEMORIES: usize = 3;
+/// Two shared words connect two memories if each occurs in at most one memory out of this many.
+const COMMON_DIVISOR: usize = 8;
 
-/// The clusters of these memories, the largest first. Whoever stands alone is in none.
+/// The clusters of these memories, largest first. Unconnected memories are in none.
 pub fn clusters(versions: &[Version], links: &[(FactId, FactId)]) -> Vec<Cluster> {
-    let said: Vec<BTreeMap<Term, String>> = versions.iter().map(terms).collect();
-    let mut having: BTreeMap<Term, Vec<usize>> = BTreeMap::new();
-    for (at, terms) in said.iter().enumerate() {
+    let terms_of: Vec<BTreeMap<Term, String>> = versions.iter().map(terms).collect();
+    let mut memories_with: BTreeMap<Term, Vec<usize>> = BTreeMap::new();
+    for (at, terms) in terms_of.iter().enumerate() {
         for term in terms.keys() {
-            having.entry(*term).or_default().push(at);
+            memories_with.entry(*term).or_default().push(at);
         }
     }
     let mut groups: Vec<usize> = (0..versions.len()).collect();
@@ -39,14 +39,14 @@ pub fn clusters(versions: &[Version], links: &[(FactId, FactId)]) -> Vec<Cluster
             join(&mut groups, *from, *to);
         }
     }
-    let few = (versions.len() / COMMON_SHARE).max(RARE);
+    let max_memories = (versions.len() / COMMON_DIVISOR).max(RARE_MEMORIES);
     let mut shared: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for those in having.values().filter(|those| (2..=few).contains(&those.len())) {
+    for those in memories_with.values().filter(|those| (2..=max_memories).contains(&those.len())) {
         for (n, one) in those.iter().enumerate() {
             for other in &those[n + 1..] {
-                // One rare word is worth two that are not so rare.
+                // One rare word counts as much as two less rare ones.
                 *shared.entry((*one, *other)).or_default() +=
-                    if those.len() <= RARE { 2 } else { 1 };
+                    if those.len() <= RARE_MEMORIES { 2 } else { 1 };
             }
         }
     }
@@ -61,7 +61,7 @@ pub fn clusters(versions: &[Version], links: &[(FactId, FactId)]) -> Vec<Cluster
         .into_values()
         .filter(|group| group.len() > 1)
         .map(|group| Cluster {
-            name: name(&group, &said),
+            name: name(&group, &terms_of),
             facts: group.iter().map(|at| versions[*at].fact).collect(),
         })
         .collect();
@@ -90,11 +90,11 @@ fn join(groups: &mut [usize], one: usize, other: usize) {
     groups[one.max(other)] = one.min(other);
 }
 
-/// The two words that most members have, the earlier in the alphabet first among equals.
-fn name(group: &[usize], said: &[BTreeMap<Term, String>]) -> String {
+/// The two most common words of a group; ties in alphabetical order.
+fn name(group: &[usize], terms_of: &[BTreeMap<Term, String>]) -> String {
     let mut counts: BTreeMap<Term, (usize, BTreeSet<&str>)> = BTreeMap::new();
     for at in group {
-        for (term, word) in &said[*at] {
+        for (term, word) in &terms_of[*at] {
             let (count, forms) = counts.entry(*term).or_default();
             *count += 1;
             forms.insert(word);
@@ -119,17 +119,17 @@ mod tests {
 
     fn facts(texts: &[&str]) -> Vec<Version> {
         let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [6; 16]);
-        let said = |text: &&str| {
+        let fact = |text: &&str| {
             let mut version = version(Voice::stated(Origin::UserSaid));
             version.fact = ids.fact();
             version.claim.content = (*text).to_owned();
             version
         };
-        texts.iter().map(said).collect()
+        texts.iter().map(fact).collect()
     }
 
     #[test]
-    fn what_shares_rare_words_or_a_link_belongs_together() {
+    fn clusters_join_memories_by_rare_words_or_links() {
         let all = facts(&[
             "User grows tomatoes on the balcony.",
             "Tomatoes need water twice a day.",
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_everybody_has_ties_nobody() {
+    fn cluster_ignores_words_that_all_memories_share() {
         let texts: Vec<String> = (0..20).map(|n| format!("Coffee number{n} thing{n}")).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         assert!(clusters(&facts(&texts), &[]).is_empty());

@@ -1,4 +1,4 @@
-//! Domains: areas of a life, some of which stay shut until their person opens them.
+//! Domains: areas of life; some are closed until the user opts in.
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -10,37 +10,37 @@ use crate::time::{Timestamp, micros};
 pub struct Domain {
     pub name: String,
     pub display_name: String,
-    /// Nothing inferred is kept here without its person's yes.
+    /// Inferred facts are not stored here without the user's consent.
     pub sensitive: bool,
-    /// Nothing at all is kept here until its person opens the domain.
+    /// Nothing is stored here until the user opts in.
     pub requires_opt_in: bool,
-    /// How long circumstances last here unless they say otherwise.
+    /// How many days circumstances last here by default.
     pub default_expiration_days: Option<i32>,
-    /// Ships with Lukasa, for every tenant.
+    /// Part of Lukasa, for every tenant.
     pub builtin: bool,
 }
 
 impl Domain {
-    /// When a memory that is kept here from a time on ends by itself, if nobody says otherwise. Only
-    /// circumstances do: a task, a project, how things stand. What must be respected never does (R146),
-    /// nor what somebody is or likes (C09).
+    /// When a memory valid from a given time expires by default. Only circumstances expire: tasks,
+    /// projects, context. Hard rules never do (R146), nor do traits and preferences of the user
+    /// (C09).
     pub fn expires_at(&self, claim: &Claim, from: Timestamp) -> Option<Timestamp> {
-        let passes = claim.category == Category::Context
+        let is_circumstance = claim.category == Category::Context
             || claim.memory_type == MemoryType::Task
             || matches!(claim.kind, Kind::Context | Kind::Project);
-        let ends = passes && claim.force == Force::Soft;
-        let days = self.default_expiration_days.filter(|_| ends)?;
+        let expires = is_circumstance && claim.force == Force::Soft;
+        let days = self.default_expiration_days.filter(|_| expires)?;
         from.checked_add(SignedDuration::from_hours(24 * i64::from(days))).ok().map(micros)
     }
 }
 
 /// The ten predefined domains and religion, with the flags of R183 and C16.
 pub fn builtin_domains() -> Vec<Domain> {
-    let domain = |name: &str, display_name: &str, shut: bool, days: Option<i32>| Domain {
+    let domain = |name: &str, display_name: &str, opt_in: bool, days: Option<i32>| Domain {
         name: name.into(),
         display_name: display_name.into(),
-        sensitive: shut,
-        requires_opt_in: shut,
+        sensitive: opt_in,
+        requires_opt_in: opt_in,
         default_expiration_days: days,
         builtin: true,
     };
@@ -59,7 +59,8 @@ pub fn builtin_domains() -> Vec<Domain> {
     ]
 }
 
-/// A domain's name is a short lower-case word, so that it reads the same in a path and a file.
+/// Whether a text is a valid domain name: a short lower-case word, usable in URL paths and file
+/// names.
 pub fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.as_bytes()[0].is_ascii_lowercase()
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn circumstances_last_as_long_as_their_domain_says_and_the_rest_for_ever() {
+    fn circumstances_expire_by_domain_and_other_facts_do_not() {
         let domains = builtin_domains();
         let of = |name: &str| domains.iter().find(|domain| domain.name == name).unwrap();
         let lasting = Claim::saying("Is a baker");
@@ -86,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn eleven_domains_four_of_them_shut() {
+    fn four_of_eleven_builtin_domains_require_opt_in() {
         let domains = builtin_domains();
         assert_eq!(domains.len(), 11);
         assert!(domains.iter().all(|domain| is_name(&domain.name)));
-        let shut: Vec<_> =
+        let opt_in: Vec<_> =
             domains.iter().filter(|d| d.requires_opt_in).map(|d| d.name.as_str()).collect();
-        assert_eq!(shut, ["finance", "health", "relationships", "religion"]);
+        assert_eq!(opt_in, ["finance", "health", "relationships", "religion"]);
     }
 }

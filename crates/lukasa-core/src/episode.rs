@@ -1,5 +1,5 @@
-//! Episodes: the layer between what was said and what is known. What happened in a stretch of turns,
-//! in a sentence or two.
+//! Episodes: the layer between turns and facts. An episode summarizes a range of turns in a
+//! sentence or two.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::origin::Origin;
 use crate::session::is_session_name;
 use crate::time::{self, Timestamp};
 
-/// How old an episode is before it can be done with (R105).
+/// Minimum age of an episode before it counts as absorbed (R105).
 pub const ABSORBED_AFTER: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-/// What happened in a stretch of turns.
+/// A summary of a range of turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Episode {
     pub id: EpisodeId,
@@ -34,12 +34,12 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Why the episode cannot be kept, whatever file it was read from; nothing if it can.
+    /// Why the episode cannot be stored, for episodes read from a file; `None` if it can.
     pub fn fault(&self) -> Option<&'static str> {
         let texts = [&self.summary, &self.prompt, &self.session];
         let times = [self.started_at, self.ended_at, self.recorded_at];
         if self.first_turn < 1 || self.last_turn < self.first_turn {
-            Some("first_turn and last_turn: counted from one, in order")
+            Some("first_turn and last_turn: must start at 1 and be in order")
         } else if self.last_turn > limits::SESSION_TURNS
             || self.last_turn - self.first_turn >= limits::EPISODE_TURNS
         {
@@ -53,24 +53,25 @@ impl Episode {
         {
             Some("session, prompt or title: too long")
         } else if texts.into_iter().chain(&self.title).any(|text| text.contains('\0')) {
-            Some("a text with the character U+0000")
+            Some("a text contains the character U+0000")
         } else if !times.into_iter().all(time::is_storable) {
-            Some("a time that cannot be kept")
+            Some("a time is out of range")
         } else {
             None
         }
     }
 
-    /// The numbers of those of its turns that are not among `told`, which are in order. An episode is
-    /// told of few turns, so the range is short; one read from a file has passed [`Episode::fault`].
-    pub fn turns_left_out(&self, told: &[i32]) -> Vec<i32> {
+    /// The numbers of its turns that are not in `summarized`, which must be sorted. The range is
+    /// short, because an episode covers few turns; one read from a file has passed
+    /// [`Episode::fault`].
+    pub fn turns_left_out(&self, summarized: &[i32]) -> Vec<i32> {
         let range = self.first_turn..=self.last_turn;
-        range.filter(|number| told.binary_search(number).is_err()).collect()
+        range.filter(|number| summarized.binary_search(number).is_err()).collect()
     }
 
-    /// Whether all that it left behind has become firm knowledge, so that nobody needs the episode to
-    /// be told of it any more. `settled` says of each turn that supports a memory whether all of those
-    /// are strong or stated. Derived and stored nowhere, so it cannot disagree with the facts.
+    /// Whether everything learned from it has become firm facts, so that the episode itself is no
+    /// longer needed. `settled` maps each turn that supports facts to whether all of them are
+    /// strong or stated. Derived on demand and not stored, so it cannot disagree with the facts.
     pub fn is_absorbed(&self, settled: &BTreeMap<(String, i32), bool>, now: Timestamp) -> bool {
         let turns =
             (self.session.clone(), self.first_turn)..=(self.session.clone(), self.last_turn);
@@ -86,7 +87,7 @@ mod tests {
     use crate::id::Ids;
 
     #[test]
-    fn an_episode_is_absorbed_when_it_is_old_and_all_it_left_is_firm() {
+    fn episode_is_absorbed_when_old_and_all_its_facts_are_firm() {
         let day = |days: i64| Timestamp::from_second(days * 86_400).unwrap();
         let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [4; 16]);
         let episode = Episode {
@@ -111,6 +112,6 @@ mod tests {
         );
         assert!(!episode.is_absorbed(&turns(&[(3, true)]), day(29)), "too young");
         assert!(!episode.is_absorbed(&turns(&[(3, true), (4, false)]), day(99)));
-        assert!(!episode.is_absorbed(&turns(&[(6, true)]), day(99)), "nothing has taken it in");
+        assert!(!episode.is_absorbed(&turns(&[(6, true)]), day(99)), "no fact was learned from it");
     }
 }

@@ -1,6 +1,6 @@
-//! A fact: one atomic claim, kept as versions on two time axes. The API calls it a memory.
+//! A fact: one atomic claim, stored as versions on two time axes. The API calls it a memory.
 //!
-//! A [`Claim`] is what a person can read and edit; a [`Version`] is a claim with its standing, its
+//! A [`Claim`] is what the user can read and edit; a [`Version`] is a claim with its state, its
 //! provenance and its two periods. Versions are never edited: verbs close some and open others.
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::limits;
 use crate::origin::{Origin, Voice};
 use crate::time::{Period, Timestamp};
 
-/// A closed set of words, the same in the database, on the wire and in the code.
+/// Defines an enum with one fixed text per variant, the same in the database and on the wire.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -41,11 +41,11 @@ macro_rules! words {
 pub(crate) use words;
 
 words!(
-    /// Groups the page and carries a share of the prompt budget.
+    /// The category: groups memories in the console and has a share of the prompt budget.
     Category { Profile = "profile", Context = "context", Style = "style", Fact = "fact" }
 );
 words!(
-    /// Which of the five kinds of memory it is.
+    /// The five memory types.
     MemoryType {
         Profile = "profile",
         Task = "task",
@@ -55,7 +55,7 @@ words!(
     }
 );
 words!(
-    /// What sort of claim it is.
+    /// The kind of claim.
     Kind {
         Preference = "preference",
         Fact = "fact",
@@ -72,11 +72,11 @@ words!(
     Force { Hard = "hard", Soft = "soft" }
 );
 words!(
-    /// How well an inferred memory is supported. What was stated is strong.
+    /// How well an inferred memory is supported. A stated memory is strong.
     Tier { Strong = "strong", Tentative = "tentative", Candidate = "candidate" }
 );
 words!(
-    /// Where a version stands. The status a caller sees is derived from this and the dates.
+    /// The stored state of a version. The status a caller sees is derived from it and the dates.
     State {
         Active = "active",
         Proposed = "proposed",
@@ -86,25 +86,25 @@ words!(
     }
 );
 
-/// Something that supports a claim: a pattern seen, a sentence said.
+/// Evidence for a claim, such as a quotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct ClaimEvidence {
     #[serde(rename = "type")]
     pub kind: String,
     pub description: String,
-    /// The turn it was said in, if it was said in one: whatever a turn supports goes with it.
+    /// The turn it was said in, if any: removing the turn removes this evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
 }
 
-impl Evidence {
-    /// Evidence that no turn holds.
+impl ClaimEvidence {
+    /// Evidence without a turn.
     pub fn of(kind: &str, description: &str) -> Self {
         Self { kind: kind.to_owned(), description: description.to_owned(), turn: None }
     }
 }
 
-/// What a memory says: everything a person can read and edit.
+/// The content of a memory: everything the user can read and edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     pub content: String,
@@ -121,7 +121,7 @@ pub struct Claim {
     pub value: Option<serde_json::Value>,
     pub tags: Vec<String>,
     pub importance: f32,
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<ClaimEvidence>,
     pub reasoning: Option<String>,
 }
 
@@ -146,26 +146,26 @@ impl Claim {
         }
     }
 
-    /// What is wrong with the claim, as (field, reason); nothing if it can be kept.
+    /// What is wrong with the claim, as (field, reason); empty if it can be stored.
     pub fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
-        let mut longer = |field, text: &str, most: usize| {
-            if text.chars().count() > most {
-                faults.push((field, format!("at most {most} characters")));
+        let mut check_length = |field, text: &str, max_chars: usize| {
+            if text.chars().count() > max_chars {
+                faults.push((field, format!("at most {max_chars} characters")));
             }
         };
-        longer("content", &self.content, limits::CONTENT_CHARS);
-        longer("summary", self.summary.as_deref().unwrap_or(""), limits::SUMMARY_CHARS);
-        longer("detail", self.detail.as_deref().unwrap_or(""), limits::DETAIL_CHARS);
-        longer("key", self.key.as_deref().unwrap_or(""), limits::KEY_CHARS);
-        longer("reasoning", self.reasoning.as_deref().unwrap_or(""), limits::REASONING_CHARS);
+        check_length("content", &self.content, limits::CONTENT_CHARS);
+        check_length("summary", self.summary.as_deref().unwrap_or(""), limits::SUMMARY_CHARS);
+        check_length("detail", self.detail.as_deref().unwrap_or(""), limits::DETAIL_CHARS);
+        check_length("key", self.key.as_deref().unwrap_or(""), limits::KEY_CHARS);
+        check_length("reasoning", self.reasoning.as_deref().unwrap_or(""), limits::REASONING_CHARS);
         for tag in &self.tags {
-            longer("tags", tag, limits::TAG_CHARS);
+            check_length("tags", tag, limits::TAG_CHARS);
         }
         for item in &self.evidence {
-            longer("evidence", &item.kind, limits::TAG_CHARS);
-            longer("evidence", &item.description, limits::EVIDENCE_CHARS);
-            longer("evidence", item.turn.as_deref().unwrap_or(""), limits::TAG_CHARS);
+            check_length("evidence", &item.kind, limits::TAG_CHARS);
+            check_length("evidence", &item.description, limits::EVIDENCE_CHARS);
+            check_length("evidence", item.turn.as_deref().unwrap_or(""), limits::TAG_CHARS);
         }
         if !is_visible(&self.content) {
             faults.push(("content", "must contain visible text".into()));
@@ -200,7 +200,8 @@ impl Claim {
         faults
     }
 
-    /// PostgreSQL cannot keep U+0000 in text or JSON, so it is refused rather than dropped.
+    /// The first field that contains U+0000. PostgreSQL cannot store it in text or JSON, so it is
+    /// refused rather than dropped.
     fn field_with_nul(&self) -> Option<&'static str> {
         let value = self.value.as_ref().map(ToString::to_string).unwrap_or_default();
         let texts: [(&'static str, &str); 6] = [
@@ -224,15 +225,15 @@ impl Claim {
             .or_else(|| lists.find(|(_, found)| *found).map(|(field, _)| field))
     }
 
-    /// The digest of everything that was shown to a person who is asked for consent. A yes that
-    /// carries another digest was given to other words.
+    /// The digest of everything shown to the user when consent is asked for. Consent with another
+    /// digest was given to other words.
     pub fn consent_digest(&self) -> String {
         let shown = serde_json::to_value(self).unwrap_or_default();
         Sha256::digest(canonical(&shown)).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// One text for one value: the database keeps an object's keys in an order of its own, and knows no
+/// A canonical text of a JSON value: the database changes the order of an object's keys and has no
 /// negative zero.
 pub(crate) fn canonical(value: &serde_json::Value) -> String {
     use serde_json::Value;
@@ -253,8 +254,9 @@ pub(crate) fn canonical(value: &serde_json::Value) -> String {
     }
 }
 
-/// Two saves with one fingerprint say the same: same category, same content but for case and outer
-/// space (R091). A hard memory is also told apart by its key and value.
+/// A digest for finding duplicates: claims with the same category and the same content, ignoring
+/// case and surrounding space, have the same fingerprint (R091). For a hard memory the domain, key
+/// and value count too.
 pub fn fingerprint(claim: &Claim) -> Uuid {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
@@ -275,7 +277,7 @@ pub fn fingerprint(claim: &Claim) -> Uuid {
     uuid::Builder::from_custom_bytes(bytes).into_uuid()
 }
 
-/// A partial change of a claim: what is absent stays as it was.
+/// A partial change of a claim: absent fields stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Edit {
     pub content: Option<String>,
@@ -306,7 +308,7 @@ impl Edit {
         let mut new = claim.clone();
         if let Some(content) = &self.content {
             new.content.clone_from(content);
-            // A summary of other words is worse than none.
+            // The old summary does not fit the new content.
             new.summary = None;
         }
         if let Some(summary) = &self.summary {
@@ -344,33 +346,33 @@ impl Edit {
 pub struct Version {
     pub fact: FactId,
     pub id: VersionId,
-    /// Which edition of the claim it is: 1 when saved, one more with each change or correction.
-    /// Rows that only move a claim in time or standing keep their number.
+    /// The edition of the claim: 1 when saved, one more with each change or correction. Rows that
+    /// only change a claim's periods or state keep their number.
     pub number: i32,
     pub claim: Claim,
     pub state: State,
     pub tier: Tier,
     pub origin: Origin,
     pub extracted: bool,
-    /// Evidence for what was extracted. What was stated carries none: it outranks any number.
+    /// Confidence of an extracted fact. A stated fact has none: it outranks any number.
     pub confidence: Option<f32>,
     pub session: Option<String>,
     pub turns: Vec<String>,
     pub confirmed_at: Option<Timestamp>,
     pub last_confirmed_at: Option<Timestamp>,
-    /// When a human said yes to exactly these words.
+    /// When a human consented to exactly these words.
     pub consented_at: Option<Timestamp>,
     pub valid: Period,
     pub known: Period,
     pub opened_by: OperationId,
     pub closed_by: Option<OperationId>,
-    /// The version this one holds again after an undo or a restore.
+    /// The version that this one reopens after an undo or a restore.
     pub reopens: Option<VersionId>,
 }
 
 impl Version {
-    /// The version that this one is, or holds again: an undone change and its undo leave the same
-    /// version standing, under another id.
+    /// The version that this one is or reopens: after a change and its undo the same version is
+    /// current, under another id.
     pub fn root(&self) -> VersionId {
         self.reopens.unwrap_or(self.id)
     }
@@ -384,8 +386,8 @@ impl Version {
         Voice { origin: self.origin, extracted: self.extracted }
     }
 
-    /// One number for readers that want one: 1.0 when confirmed, 0.95 when stated, else the
-    /// confidence of the evidence.
+    /// The confidence as one number: 1.0 when confirmed, 0.95 when stated, else the confidence of
+    /// the extraction.
     pub fn effective_confidence(&self) -> f32 {
         match self.confidence {
             _ if self.consented_at.is_some() => 1.0,
@@ -429,7 +431,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_re_save_differs_only_by_what_matters() {
+    fn fingerprint_ignores_case_and_outer_space() {
         let one = Claim::saying("I drink Tea");
         assert_eq!(fingerprint(&one), fingerprint(&Claim::saying("  i drink tea ")));
         assert_ne!(fingerprint(&one), fingerprint(&Claim::saying("i drink teas")));
@@ -438,7 +440,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_order_of_an_objects_keys_makes_no_difference() {
+    fn fingerprint_ignores_order_of_object_keys() {
         let with = |value: &str| {
             let mut claim = Claim::saying("diet");
             claim.force = Force::Hard;
@@ -453,7 +455,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_hard_memory_needs_its_key() {
+    fn hard_memory_needs_a_domain_and_key() {
         let mut claim = Claim::saying("never before ten");
         claim.force = Force::Hard;
         assert_eq!(claim.faults().len(), 1);
@@ -463,7 +465,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn each_limit_is_named_with_its_field() {
+    fn claim_faults_name_their_field() {
         let mut claim = Claim::saying(&"x".repeat(limits::CONTENT_CHARS + 1));
         claim.importance = f32::NAN;
         claim.tags = vec!["a\0b".into()];
@@ -472,7 +474,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn new_words_drop_the_old_summary() {
+    fn edit_of_content_drops_the_old_summary() {
         let mut claim = Claim::saying("a");
         claim.summary = Some("short a".into());
         assert_eq!(Edit::content("b").apply(&claim).summary, None);
@@ -481,14 +483,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn consent_is_to_bytes() {
+    fn consent_digest_changes_with_any_byte() {
         let claim = Claim::saying("a");
         assert_eq!(claim.consent_digest(), claim.clone().consent_digest());
         assert_ne!(claim.consent_digest(), Claim::saying("a ").consent_digest());
     }
 
     #[test]
-    fn what_was_said_outranks_any_number() {
+    fn stated_fact_outranks_any_confidence() {
         let stated = version(Voice::stated(Origin::UserSaid));
         let guessed = version(Voice::extracted(Origin::UserTurn));
         assert!(stated.effective_confidence() > guessed.effective_confidence());

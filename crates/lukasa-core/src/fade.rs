@@ -1,9 +1,9 @@
-//! Fading: what was inferred about somebody's ways is believed less the longer nobody has said it
-//! again. A pure function of time, so nothing has to be rewritten for it and the same moment always
-//! gives the same number.
+//! Confidence decay: the confidence of inferred habits, preferences and circumstances decreases
+//! with the time since they were last said. A pure function of time, so no rows are rewritten and
+//! the same time always gives the same number.
 //!
-//! What was stated does not fade; neither does what was inferred about the world, which holds until
-//! somebody says otherwise (C09).
+//! Stated facts do not decay; neither do inferred facts about the world, which hold until they are
+//! contradicted (C09).
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
@@ -14,20 +14,20 @@ use crate::recall::Facets;
 use crate::time::{Timestamp, micros};
 use crate::when;
 
-/// Below this, what has faded is no longer found unless it is asked for.
+/// A fact that has decayed below this confidence is only found if archived facts are asked for.
 pub const ARCHIVE_CONFIDENCE: f32 = 0.3;
-/// What was stated this long ago, and never confirmed since, may be asked about.
+/// A stated fact that was not confirmed for this long is stale: the user may be asked about it.
 pub const STALE_AFTER: SignedDuration = SignedDuration::from_hours(24 * 365);
 
-const SECONDS_OF_A_DAY: f64 = 86_400.0;
-/// How long circumstances are remembered that were only mentioned (R142).
-const PASSING: SignedDuration = SignedDuration::from_hours(24 * 7);
-/// How long a deadline is remembered once it is over (R143).
-const AFTERWARDS: SignedDuration = SignedDuration::from_hours(24 * 7);
+const SECONDS_PER_DAY: f64 = 86_400.0;
+/// How long circumstances that were only mentioned are valid (R142).
+const CONTEXT_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// How long a deadline stays valid after its date (R143).
+const DEADLINE_GRACE: SignedDuration = SignedDuration::from_hours(24 * 7);
 const YEAR: SignedDuration = SignedDuration::from_hours(24 * 365);
 
 /// Words that make a date a deadline.
-const DEADLINE: [&str; 18] = [
+const DEADLINE_WORDS: [&str; 18] = [
     "deadline",
     "due",
     "expires",
@@ -48,7 +48,8 @@ const DEADLINE: [&str; 18] = [
     "截止",
 ];
 
-/// After how many days something of this kind is believed half as much.
+/// After how many days the confidence of a fact of this kind is halved; `None` if it does not
+/// decay.
 pub fn half_life_days(kind: Kind) -> Option<f64> {
     match kind {
         Kind::Preference | Kind::Habit => Some(180.0),
@@ -57,14 +58,14 @@ pub fn half_life_days(kind: Kind) -> Option<f64> {
     }
 }
 
-/// How far something is believed, and since when.
+/// The inputs of the decay of one fact's confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Belief {
     pub confidence: f32,
     /// Stated, or agreed to by a human.
     pub firm: bool,
     pub kind: Kind,
-    /// When it was last said to be so.
+    /// When it was last said or confirmed.
     pub fresh_at: Timestamp,
 }
 
@@ -95,57 +96,58 @@ impl Belief {
         half_life_days(self.kind).filter(|_| !self.firm)
     }
 
-    /// How far it is believed at a time.
+    /// The confidence at a given time.
     pub fn at(&self, when: Timestamp) -> f32 {
         let Some(half_life) = self.half_life() else { return self.confidence };
-        let days = when.duration_since(self.fresh_at).as_secs_f64() / SECONDS_OF_A_DAY;
+        let days = when.duration_since(self.fresh_at).as_secs_f64() / SECONDS_PER_DAY;
         (f64::from(self.confidence) * (-days.max(0.0) / half_life).exp2()) as f32
     }
 
-    /// When it falls below a floor; nothing if it never does, or is below already.
+    /// When the confidence falls below a floor; `None` if it never does, or is below already.
     fn below(&self, floor: f32) -> Option<Timestamp> {
         let half_life = self.half_life().filter(|_| self.confidence >= floor)?;
         let days = half_life * (f64::from(self.confidence) / f64::from(floor)).log2();
-        let after = SignedDuration::try_from_secs_f64(days * SECONDS_OF_A_DAY).ok()?;
+        let after = SignedDuration::try_from_secs_f64(days * SECONDS_PER_DAY).ok()?;
         self.fresh_at.checked_add(after).ok().map(micros)
     }
 
-    /// When it goes out of prompts.
+    /// When it is no longer injected.
     pub fn fades_at(&self) -> Option<Timestamp> {
         self.below(INJECT_CONFIDENCE)
     }
 
-    /// Whether it has faded so far that it is not found any more.
+    /// Whether it has decayed so far that it is no longer found by default.
     pub fn is_archived(&self, when: Timestamp) -> bool {
         self.confidence >= ARCHIVE_CONFIDENCE && self.at(when) < ARCHIVE_CONFIDENCE
     }
 }
 
-/// When something that was learned stops being so by itself: a deadline a week after its date, and
-/// circumstances a week after they were mentioned. Everything else lasts until somebody says
-/// otherwise, and what must be respected always does.
+/// When a learned fact expires: a deadline a week after its date, and circumstances a week after
+/// they were mentioned. Everything else is valid until it is changed; hard rules never expire.
 pub fn expires_at(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
     if claim.force == Force::Hard {
         return None;
     }
     let text = claim.content.to_lowercase();
     let starts_word = |at: usize| !text[..at].ends_with(char::is_alphanumeric);
-    let is_deadline = DEADLINE.iter().any(|w| text.match_indices(w).any(|(at, _)| starts_word(at)));
+    let is_deadline =
+        DEADLINE_WORDS.iter().any(|w| text.match_indices(w).any(|(at, _)| starts_word(at)));
     if is_deadline {
         let named = when::mentions(&claim.content, said_at, &TimeZone::UTC);
         let over = named.iter().filter_map(|mention| mention.period.until).map(|until| {
-            // A day and a month without a year may mean the last one; a deadline means the next.
+            // A day and month without a year may be read as the last one; a deadline means the
+            // next.
             let last_year = until <= said_at && said_at.duration_since(until) < YEAR;
             if last_year { until + YEAR } else { until }
         });
         if let Some(over) = over.filter(|over| *over > said_at).max() {
-            return Some(micros(over + AFTERWARDS));
+            return Some(micros(over + DEADLINE_GRACE));
         }
     }
-    (claim.kind == Kind::Context).then(|| micros(said_at + PASSING))
+    (claim.kind == Kind::Context).then(|| micros(said_at + CONTEXT_LIFETIME))
 }
 
-/// Whether it was stated so long ago that its person may be asked whether it is still true.
+/// Whether a fact was stated so long ago that the user may be asked whether it is still true.
 pub fn is_stale(version: &Version, now: Timestamp) -> bool {
     let fresh = version.last_confirmed_at.unwrap_or(version.known.from);
     version.is_firm() && now.duration_since(fresh) >= STALE_AFTER
@@ -166,15 +168,15 @@ mod tests {
     }
 
     #[test]
-    fn a_preference_is_believed_half_as_much_after_half_a_year() {
+    fn preference_confidence_halves_after_half_a_year() {
         let tea = belief(Kind::Preference, 0.8);
         assert!((tea.at(day(0)) - 0.8).abs() < 1e-6);
         assert!((tea.at(day(180)) - 0.4).abs() < 1e-6);
-        assert!((tea.at(day(-5)) - 0.8).abs() < 1e-6, "nothing fades before it was said");
+        assert!((tea.at(day(-5)) - 0.8).abs() < 1e-6, "no decay before it was said");
     }
 
     #[test]
-    fn what_is_stated_or_about_the_world_does_not_fade() {
+    fn stated_and_world_facts_do_not_decay() {
         let stated = Belief { firm: true, ..belief(Kind::Preference, 0.95) };
         for holds in [stated, belief(Kind::Fact, 0.9)] {
             assert_eq!(holds.at(day(10_000)), holds.confidence);
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_is_over_a_week_after_its_date_and_circumstances_pass() {
+    fn deadlines_and_circumstances_expire_after_a_week() {
         let said = "2026-03-10T09:00:00Z".parse().unwrap();
         let expires = |content: &str, kind: Kind| {
             let claim = Claim { kind, ..Claim::saying(content) };
@@ -207,20 +209,23 @@ mod tests {
     }
 
     #[test]
-    fn the_moment_of_fading_is_where_the_curve_meets_the_floor() {
+    fn fades_at_is_where_confidence_reaches_the_floor() {
         let habit = belief(Kind::Habit, 0.9);
         let fades = habit.fades_at().unwrap();
         let second = SignedDuration::from_secs(1);
         assert!(habit.at(fades - second) >= INJECT_CONFIDENCE);
         assert!(habit.at(fades + second) < INJECT_CONFIDENCE);
-        assert_eq!(belief(Kind::Habit, 0.5).fades_at(), None, "it was never in a prompt");
+        assert_eq!(belief(Kind::Habit, 0.5).fades_at(), None, "it was never injected");
     }
 
     #[test]
-    fn what_has_faded_far_enough_is_archived_and_a_guess_is_not() {
+    fn decayed_fact_is_archived_and_low_guess_is_not() {
         let habit = belief(Kind::Habit, 0.9);
         assert!(!habit.is_archived(day(200)));
         assert!(habit.is_archived(day(300)));
-        assert!(!belief(Kind::Habit, 0.2).is_archived(day(300)), "it was never believed");
+        assert!(
+            !belief(Kind::Habit, 0.2).is_archived(day(300)),
+            "its confidence was never above the floor"
+        );
     }
 }

@@ -1,9 +1,9 @@
-//! Identifiers: UUIDs that print with a prefix, so that a person can tell a memory from an
+//! Identifiers: UUIDs that print with a prefix, so that a memory can be distinguished from an
 //! operation in a log line.
 //!
 //! Printed form: `mem_` + 26 characters of Crockford base32, which sorts like the UUID. Ids of new
-//! rows are UUIDv7 drawn from an [`Ids`] that the edge seeds; tenant and user ids are derived from
-//! their names, so finding a shard needs no look-up. Nothing here draws randomness itself.
+//! rows are UUIDv7 drawn from an [`Ids`] that the caller seeds; tenant and user ids are derived
+//! from their names, so finding a shard needs no lookup. Nothing here draws randomness itself.
 
 use std::fmt;
 use std::str::FromStr;
@@ -98,19 +98,19 @@ macro_rules! id_type {
 }
 
 id_type!(
-    /// One deployment's customer.
+    /// A customer of one deployment.
     TenantId, "ten");
 id_type!(
-    /// The person the memory is about; leads every key and index.
+    /// The user whom the memory is about; leads every key and index.
     UserId, "usr");
 id_type!(
-    /// A piece of work that waits for its time.
+    /// A queued job.
     JobId, "job");
 id_type!(
-    /// One question put to a chat model about a stretch of a conversation.
+    /// One extraction call to a chat model about a range of turns.
     PassId, "pas");
 id_type!(
-    /// What happened in a stretch of a conversation.
+    /// The summary of a range of turns.
     EpisodeId, "epi");
 id_type!(
     /// One call of a chat model.
@@ -125,32 +125,32 @@ id_type!(
     /// A typed link between two facts.
     LinkId, "lnk");
 id_type!(
-    /// One write, whoever made it.
+    /// One write, by any caller.
     OperationId, "op");
 id_type!(
     /// One message of a session.
     TurnId, "trn");
 id_type!(
-    /// One retrieval: what it put into a prompt, and why.
+    /// One retrieval: what was put into a prompt, and why.
     RetrievalId, "ret");
 id_type!(
     /// One use of a memory that an application reported.
     UsageId, "use");
 id_type!(
-    /// One removal for good, of a memory or of everything about a user.
+    /// One permanent removal, of a memory or of all data of a user.
     ErasureId, "era");
 
 id_type!(
-    /// An address of the tenant's that is told of operations.
+    /// A URL of the tenant that is notified of operations.
     WebhookId, "whk");
 
 id_type!(
-    /// What was taken in from one place, however many requests it took.
+    /// One import from one source, in any number of requests.
     ImportId, "imp");
 
 impl ImportId {
-    /// The import of this source: the same source again is the same import, so that one that broke off
-    /// goes on where it was.
+    /// The import of this source: the same source gives the same import, so that an interrupted one
+    /// can be resumed.
     pub fn of(user: UserId, format: &str, source: &str) -> Self {
         Self(derived("import", &[user.0.as_bytes(), format.as_bytes(), source.as_bytes()]))
     }
@@ -162,8 +162,8 @@ impl TenantId {
         Self(derived("tenant", &[name.as_bytes()]))
     }
 
-    /// The scope of rows that belong to nobody, such as the built-in domains. It is a tenant of
-    /// its own rather than a missing one, so that it is never reached by a forgotten filter.
+    /// The scope of rows that belong to no tenant, such as the built-in domains. It is a separate
+    /// tenant rather than a missing one, so that a forgotten filter never reaches it.
     pub const SHARED: Self = Self(Uuid::nil());
 }
 
@@ -188,8 +188,8 @@ pub(crate) fn derived(kind: &str, parts: &[&[u8]]) -> Uuid {
     uuid::Builder::from_custom_bytes(bytes).into_uuid()
 }
 
-/// A source of UUIDv7s for one request: the edge gives the time and a random seed, and the same
-/// pair gives the same ids again. Ids of one source sort in the order they were drawn.
+/// A generator of UUIDv7s for one request: the caller gives the time and a random seed, and the
+/// same pair gives the same ids again. Ids of one generator sort in the order they were drawn.
 #[derive(Debug, Clone)]
 pub struct Ids {
     millis: u64,
@@ -210,7 +210,7 @@ impl Ids {
         let digest = hash.finalize();
         let mut random = [0u8; 10];
         random.copy_from_slice(&digest[..10]);
-        // The 12 bits after the milliseconds count the draws, which keeps one source in order.
+        // The 12 bits after the milliseconds count the draws, which keeps the ids in order.
         random[0] = (self.drawn >> 8) as u8 & 0x0f;
         random[1] = self.drawn as u8;
         self.drawn = self.drawn.wrapping_add(1);
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_reads_back_as_it_was_printed() {
+    fn id_round_trips_through_its_printed_form() {
         let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [7; 16]);
         for _ in 0..100 {
             let id = ids.fact();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_another_kind_or_of_junk_is_refused() {
+    fn id_of_another_kind_or_junk_is_rejected() {
         let id = Ids::new(Timestamp::UNIX_EPOCH, [7; 16]).version().to_string();
         assert!(id.parse::<FactId>().is_err());
         for junk in ["", "mem_", "mem_zzzzzzzzzzzzzzzzzzzzzzzzzz", "mem_0000000000000000000000000u"]

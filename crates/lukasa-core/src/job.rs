@@ -1,4 +1,4 @@
-//! Jobs: work that waits for its time. Which kinds there are, and when a failed one is tried again.
+//! Background jobs: their kinds, and the retry schedule of failed ones.
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -8,27 +8,26 @@ use crate::id::{JobId, UserId};
 use crate::time::Timestamp;
 
 words!(
-    /// What a job does.
+    /// The kind of a job.
     JobKind {
-        // Closes a chat that nobody closed.
+        // Closes an idle session that was not closed.
         Close = "close",
-        // Learns from what was said since the last time.
+        // Extracts facts from the turns since the last extraction.
         Extract = "extract",
-        // Names a chat after its first exchange.
+        // Gives a session a title after its first exchange.
         Title = "title",
-        // Sums up the early part of a long chat.
+        // Summarizes the early part of a long session.
         Compress = "compress",
-        // Tells again what happened in a stretch of turns, some of which are gone.
+        // Rewrites the episode of a range of turns, some of which were removed.
         Retell = "retell",
-        // Weighs again what was learned, and lets go of what has had its time.
+        // Consolidates: re-rates learned facts and ends expired ones.
         Upkeep = "upkeep",
-        // Tells the tenant's webhooks what was written.
+        // Sends operations to the tenant's webhooks.
         Deliver = "deliver",
     }
 );
 words!(
-    /// What jobs run beside each other without waiting for each other: each lane has workers of its
-    /// own.
+    /// Independent job queues: each lane has its own workers, so lanes do not wait for each other.
     Lane {
         Sessions = "sessions",
         Learning = "learning",
@@ -38,7 +37,7 @@ words!(
 );
 
 impl JobKind {
-    /// The lane that jobs of this kind run in, as the database derives it too.
+    /// The lane of this kind of job. The database derives the same value.
     pub fn lane(self) -> Lane {
         match self {
             JobKind::Close => Lane::Sessions,
@@ -52,20 +51,20 @@ impl JobKind {
 }
 
 words!(
-    /// Where a job stands. One that is done is gone.
+    /// The state of a job. A finished job is deleted.
     JobState { Waiting = "waiting", Running = "running", Dead = "dead" }
 );
 
-/// How long a claimed job is a worker's own. Every step of a job has a deadline, and all of them
-/// together are shorter than this.
+/// How long a worker holds a claimed job. Every step of a job has a deadline, and their sum is
+/// shorter than this.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(15);
 
-/// A job as its person or an operator sees it.
+/// A job as the user or an operator sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     pub id: JobId,
     pub kind: JobKind,
-    /// What it is about, such as a session.
+    /// The object it is about, such as a session.
     pub key: String,
     pub state: JobState,
     pub queued_at: Timestamp,
@@ -74,40 +73,41 @@ pub struct Job {
     pub last_error: Option<String>,
 }
 
-/// How an attempt failed.
+/// The kind of failure of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setback {
-    /// Something it needs is away: a model, the database. It will come back.
-    Passing,
-    /// It did not work out, and may never: an answer that cannot be read, a rule broken.
-    Faulty,
+pub enum FailureKind {
+    /// A dependency is unavailable for now: a model, the database.
+    Transient,
+    /// A retry may never succeed: an unreadable model answer, a violated rule.
+    Persistent,
 }
 
-/// How long to wait before the next attempt, or nothing if there is none. `random` is a fraction
-/// between 0 and 1: jobs that failed together must not come back together.
-pub fn wait_after(setback: Setback, attempts: i32, random: f64) -> Option<SignedDuration> {
-    const FIRST: f64 = 5.0;
-    const LONGEST: f64 = 900.0;
-    // At a quarter of an hour each, a model may be away for a day before people are needed.
-    let most = match setback {
-        Setback::Passing => 100,
-        Setback::Faulty => 5,
+/// How long to wait before the next attempt, or `None` to give up. `random` is a fraction between 0
+/// and 1: jobs that failed together must not be retried together.
+pub fn wait_after(failure: FailureKind, attempts: i32, random: f64) -> Option<SignedDuration> {
+    const FIRST_WAIT_SECS: f64 = 5.0;
+    const MAX_WAIT_SECS: f64 = 900.0;
+    // At a quarter of an hour each, a model may be unavailable for a day before an operator is
+    // needed.
+    let max_attempts = match failure {
+        FailureKind::Transient => 100,
+        FailureKind::Persistent => 5,
     };
-    if attempts >= most {
+    if attempts >= max_attempts {
         return None;
     }
     let doublings = f64::from((attempts - 1).clamp(0, 20));
-    let longest = (FIRST * 4f64.powf(doublings)).min(LONGEST);
-    Some(SignedDuration::from_secs_f64(longest * (0.5 + random.clamp(0.0, 1.0) / 2.0)))
+    let wait_secs = (FIRST_WAIT_SECS * 4f64.powf(doublings)).min(MAX_WAIT_SECS);
+    Some(SignedDuration::from_secs_f64(wait_secs * (0.5 + random.clamp(0.0, 1.0) / 2.0)))
 }
 
-/// When a user's upkeep is next due: once a day, each user at a second of their own, so that the work
+/// When a user's upkeep is next due: once a day, each user at a different second, so that the work
 /// is spread over the whole day.
 pub fn next_upkeep(user: UserId, now: Timestamp) -> Timestamp {
     const DAY: i64 = 24 * 3600;
     // The id is a digest of the name, so its last bits are spread evenly.
-    let own = i64::try_from(user.uuid().as_u128() % 86_400).unwrap_or(0);
-    let today = now.as_second().div_euclid(DAY) * DAY + own;
+    let second_of_day = i64::try_from(user.uuid().as_u128() % 86_400).unwrap_or(0);
+    let today = now.as_second().div_euclid(DAY) * DAY + second_of_day;
     let next = if today > now.as_second() { today } else { today + DAY };
     Timestamp::from_second(next).unwrap_or(now)
 }
@@ -118,7 +118,7 @@ mod tests {
     use crate::id::TenantId;
 
     #[test]
-    fn upkeep_comes_once_a_day_and_is_spread_over_it() {
+    fn upkeep_is_daily_and_spread_over_the_day() {
         let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
         let next = |name: &str| next_upkeep(UserId::named(TenantId::named("t"), name), now);
         let first = next("0");
@@ -134,8 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn waits_grow_to_a_bound_and_differ_by_chance() {
-        let wait = |attempts, random| wait_after(Setback::Passing, attempts, random).unwrap();
+    fn retry_wait_grows_to_a_limit_with_jitter() {
+        let wait = |attempts, random| wait_after(FailureKind::Transient, attempts, random).unwrap();
         assert_eq!(wait(1, 1.0), SignedDuration::from_secs(5));
         assert_eq!(wait(1, 0.0), SignedDuration::from_millis(2_500));
         assert_eq!(wait(2, 1.0), SignedDuration::from_secs(20));
@@ -143,10 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_given_up_before_what_is_away() {
-        assert!(wait_after(Setback::Faulty, 4, 0.5).is_some());
-        assert!(wait_after(Setback::Faulty, 5, 0.5).is_none());
-        assert!(wait_after(Setback::Passing, 99, 0.5).is_some());
-        assert!(wait_after(Setback::Passing, 100, 0.5).is_none());
+    fn persistent_failures_are_given_up_before_transient_ones() {
+        assert!(wait_after(FailureKind::Persistent, 4, 0.5).is_some());
+        assert!(wait_after(FailureKind::Persistent, 5, 0.5).is_none());
+        assert!(wait_after(FailureKind::Transient, 99, 0.5).is_some());
+        assert!(wait_after(FailureKind::Transient, 100, 0.5).is_none());
     }
 }

@@ -1,18 +1,19 @@
 //! Values and rules of the record.
 //!
-//! This crate knows what a memory is and what may happen to it. It does no I/O, reads no clock,
-//! draws no randomness and knows no database, wire format or AI model: time, ids and the rows
-//! concerned are always arguments, so every rule here is an ordinary unit test.
+//! This crate defines what a memory is and what may happen to it. It does no I/O, reads no clock,
+//! draws no randomness and knows no database, wire format or AI model: time, ids and the affected
+//! rows are always arguments, so every rule can be tested by an ordinary unit test.
 //!
-//! Reading order: [`id`] and [`time`] (the ground), [`fact`] (what is kept), [`origin`] and
-//! [`caller`] (who speaks, and how far they are believed), [`record`] (what each verb opens and
-//! closes), [`lifecycle`] (the status derived from it), [`session`] (what was said), [`policy`] (what may
-//! happen without asking), [`learn`] (what a conversation may leave behind). What a message
-//! says, before any memory is looked up, is read in [`when`] (times), [`detect`] (domains) and
-//! [`name`] (memories by name); [`recall`] finds what bears on it, [`context`] puts that into a prompt;
-//! [`portrait`] tells a person what is known about them. [`vault`] shows a memory as files that can be
-//! edited, [`archive`] says what an export holds, [`import`] reads what other programs have remembered.
-//! [`webhook`] says who else is told of what was written, and how patiently.
+//! Reading order: [`id`] and [`time`] (the basics), [`fact`] (what is stored), [`origin`] and
+//! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
+//! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
+//! them), [`session`] (conversations), [`policy`] (what may happen without asking), [`learn`]
+//! (extraction from conversations), [`consolidate`] and [`cascade`] (re-rating and removal). A
+//! message is parsed by [`when`] (times), [`detect`] (domains) and [`name`] (memories by name);
+//! [`recall`] finds relevant memories, [`context`] puts them into a prompt, and [`portrait`]
+//! summarizes them for the user. [`vault`] renders the memory as editable files, [`archive`]
+//! defines the export format, [`import`] reads other programs' memories, and [`webhook`] defines
+//! notifications and their retries.
 
 pub mod admission;
 pub mod archive;
@@ -54,12 +55,13 @@ mod word;
 
 pub use admission::{AgentPolicy, Replacing, Writer};
 pub use caller::{Caller, CallerKind, Permission};
-pub use cascade::{Depth, Fate, Going, Sources};
-pub use detect::{Detected, Detector};
+pub use cascade::{Depth, Fate, RemovedTurns, Sources};
+pub use detect::{DetectedDomain, Detector};
 pub use domain::{Domain, builtin_domains};
 pub use episode::Episode;
 pub use fact::{
-    Category, Claim, Edit, Evidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
+    Category, Claim, ClaimEvidence, Edit, Force, Kind, MemoryType, State, Tier, Version,
+    fingerprint,
 };
 pub use id::{
     CallId, EpisodeId, ErasureId, FactId, Ids, ImportId, JobId, LinkId, OperationId, PassId,
@@ -69,7 +71,7 @@ pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};
 pub use link::Link;
 pub use masking::MaskedTurns;
-pub use name::{Named, Names};
+pub use name::{NamedMemory, Names};
 pub use operation::{Operation, Verb};
 pub use origin::{Origin, Voice};
 pub use policy::Policy;

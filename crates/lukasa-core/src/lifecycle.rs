@@ -1,5 +1,5 @@
-//! Status: the one word a person sees for where a memory stands. It is derived from the version's
-//! state and its dates and is stored nowhere, so it cannot disagree with them.
+//! Status: one word for the lifecycle state of a memory, as users see it. It is derived from the
+//! version's state and dates and is not stored, so it cannot disagree with them.
 
 use crate::fact::{State, Version, words};
 use crate::time::AsOf;
@@ -27,7 +27,7 @@ pub fn status_of(version: &Version, at: AsOf, replaced: bool) -> Status {
         State::Candidate => Status::Candidate,
         State::Forgotten => Status::Forgotten,
         State::Trashed => Status::Trashed,
-        // Once no longer known, it lives on only as something later knowledge replaced.
+        // A version that is no longer known was replaced by later knowledge.
         State::Active if !version.known.contains(at.known) => Status::Superseded,
         State::Active if version.valid.ended(at.valid) && replaced => Status::Superseded,
         State::Active if version.valid.ended(at.valid) => Status::Expired,
@@ -44,7 +44,7 @@ mod tests {
     use crate::time::{Period, Timestamp};
 
     #[test]
-    fn each_state_and_date_gives_its_word() {
+    fn status_follows_from_state_and_dates() {
         let at = |s| Timestamp::from_second(s).unwrap();
         let now = AsOf::now(at(100));
         let mut v = version(Voice::stated(Origin::UserSaid));

@@ -1,4 +1,4 @@
-//! Sizes that a claim must keep to. A memory is one short line that may be put into a prompt, with
+//! Size and retention limits. A memory is one short line that may be injected into a prompt, with
 //! an optional longer body that never is.
 
 /// The injectable line.
@@ -19,29 +19,29 @@ pub const TURNS: usize = 100;
 pub const NAME_CHARS: usize = 255;
 /// One message. A pasted document is a message too.
 pub const TURN_CHARS: usize = 100_000;
-/// How many turns a session holds. A chat of one turn a minute reaches it after two years.
+/// How many turns a session can have. At one turn a minute that is two years.
 pub const SESSION_TURNS: i32 = 1_000_000;
-/// How many turns one episode tells of. The learning reads far fewer at a time.
+/// How many turns one episode can cover. Extraction reads far fewer at a time.
 pub const EPISODE_TURNS: i32 = 10_000;
-/// How many versions one memory has.
+/// How many versions one memory can have.
 pub const VERSIONS: i32 = 1_000_000;
-/// The words of an episode.
+/// The summary of an episode.
 pub const EPISODE_CHARS: usize = 20_000;
-/// How many bytes the name of a session takes, so that it fits into a row of the index.
+/// Bytes of a session name, so that it fits into a row of the index.
 pub const SESSION_NAME_BYTES: usize = 512;
-/// How many messages are appended in one request.
+/// How many messages can be appended in one request.
 pub const TURNS_AT_ONCE: usize = 100;
-/// How long a deleted memory can be taken back (R148).
+/// How long a deleted memory can be restored (R148).
 pub const TRASH_DAYS: i64 = 30;
 /// How long an idempotency key is remembered.
 pub const IDEMPOTENCY_DAYS: i64 = 7;
-/// How long it is remembered what went into a prompt (R150).
+/// How long it is recorded what was put into a prompt (R150).
 pub const USAGE_DAYS: i64 = 90;
-/// How many stretches of one turn can be marked as somebody else's words.
+/// How many ranges of one turn can be marked as other people's words.
 pub const SPANS: usize = 50;
-/// How many memories one turn can say it used.
+/// How many used memories one turn can report.
 pub const USED: usize = 50;
-/// How long a guess waits for more evidence before it is let go (R109).
+/// How long a candidate waits for more evidence before it is forgotten (R109).
 pub const CANDIDATE_DAYS: i64 = 14;
-/// How long something inferred is kept after it stopped being so by itself (R145).
+/// How long an inferred fact is kept after its validity ended (R145).
 pub const EXPIRED_DAYS: i64 = 90;

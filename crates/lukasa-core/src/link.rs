@@ -1,5 +1,5 @@
-//! Links between memories. A link hangs on the stable ids of two facts, so it follows a fact
-//! through every change and correction; it shows only while both ends are live.
+//! Links between memories. A link refers to the stable ids of two facts, so it follows a fact
+//! through every change and correction; it is visible only while both ends are live.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,17 @@ pub struct Link {
     pub id: LinkId,
     pub from: FactId,
     pub to: FactId,
-    /// `relates_to`, `supersedes`, `contradicts`, or any word of the caller's.
+    /// `relates_to`, `supersedes`, `contradicts`, or any word chosen by the caller.
     pub relation: String,
     pub known: Period,
     pub opened_by: OperationId,
     pub closed_by: Option<OperationId>,
-    /// The link this one holds again after an undo.
+    /// The link that this one reopens after an undo.
     pub reopens: Option<LinkId>,
 }
 
 impl Link {
-    /// The same link, held again by another operation.
+    /// The same link, reopened by another operation.
     pub fn reopened(&self, id: LinkId, by: OperationId, known: Period) -> Self {
         Self {
             id,
@@ -33,7 +33,7 @@ impl Link {
         }
     }
 
-    /// Why the link cannot be kept, whatever file it was read from; nothing if it can.
+    /// Why the link cannot be stored, for links read from a file; `None` if it can.
     pub fn fault(&self) -> Option<&'static str> {
         let times = [Some(self.known.from), self.known.until];
         if !is_relation(&self.relation) {
@@ -41,19 +41,20 @@ impl Link {
         } else if self.from == self.to {
             Some("a link from a memory to itself")
         } else if !times.into_iter().flatten().all(is_storable) {
-            Some("a time that cannot be kept")
+            Some("a time is out of range")
         } else {
             None
         }
     }
 
-    /// The link that this one is, or holds again.
+    /// The link that this one is or reopens.
     pub fn root(&self) -> LinkId {
         self.reopens.unwrap_or(self.id)
     }
 }
 
-/// A relation is a short lower-case word with underscores, so that it groups and filters well.
+/// Whether a text is a valid relation: a short lower-case word with underscores, so that relations
+/// group and filter well.
 pub fn is_relation(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= crate::limits::RELATION_CHARS

@@ -7,7 +7,7 @@ use crate::limits;
 use crate::screen::secret::{self, PLACEHOLDER};
 use crate::session::{Exchange, NewTurn, Span, Turn};
 
-/// Turns without secrets: the only ones that the store takes.
+/// Turns without secrets: the only type of turns that the store accepts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MaskedTurns(Vec<Turn>);
 
@@ -34,15 +34,15 @@ impl Deref for MaskedTurns {
 }
 
 impl NewTurn {
-    /// Puts `[secret]` in the place of every secret.
+    /// Replaces every secret with `[secret]`.
     pub fn mask_secrets(&mut self) {
         mask(&mut self.content, &mut self.spans);
     }
 }
 
 impl Exchange {
-    /// Puts `[secret]` in the place of every secret. To be done before [`Exchange::news`], which
-    /// compares the messages with stored ones.
+    /// Replaces every secret with `[secret]`. Must run before [`Exchange::news`], which compares
+    /// the messages with stored, masked ones.
     pub fn mask_secrets(mut self) -> Self {
         self.said.iter_mut().chain(&mut self.answer).for_each(NewTurn::mask_secrets);
         if let Some(before) = &mut self.before {
@@ -51,13 +51,13 @@ impl Exchange {
         self
     }
 
-    /// The length of all its messages, in bytes.
+    /// Total length of its messages, in bytes.
     pub fn bytes(&self) -> usize {
         self.said.iter().chain(&self.answer).map(|turn| turn.content.len()).sum()
     }
 }
 
-/// A secret that was replaced: its place in characters, and how far everything behind it moves.
+/// A replaced secret: its position in characters, and by how much the text after it moves.
 struct Replaced {
     start: usize,
     end: usize,
@@ -85,7 +85,7 @@ fn mask(content: &mut String, spans: &mut Vec<Span>) {
         end = found.range.end;
     }
     masked.push_str(&content[end..]);
-    // A placeholder can be longer than the secret it stands for.
+    // A placeholder can be longer than the secret it replaces.
     if let Some((cut, _)) = masked.char_indices().nth(limits::TURN_CHARS) {
         masked.truncate(cut);
     }
@@ -97,8 +97,8 @@ fn mask(content: &mut String, spans: &mut Vec<Span>) {
     spans.retain(|span| span.from < span.to);
 }
 
-/// Where a character stands after the replacements; `inside` characters into the placeholder if it
-/// was part of a secret.
+/// The position of a character after the replacements; `inside` characters into the placeholder if
+/// it was part of a secret.
 fn moved_to(replaced: &[Replaced], at: usize, inside: usize) -> usize {
     let passed = replaced.partition_point(|secret| secret.end <= at);
     let moved = passed.checked_sub(1).map_or(0, |last| replaced[last].moved);
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn masking_a_turn_keeps_its_spans_on_the_same_words() {
+    fn masking_keeps_spans_on_the_same_words() {
         let (text, spans) = covered(&format!("‹é one› {KEY} ‹two› my PIN is 4821 ‹three›"));
         assert_eq!(text, "é one [secret] two my PIN is [secret] three");
         assert_eq!(spans, ["é one", "two", "three"]);
     }
 
     #[test]
-    fn a_span_over_a_part_of_a_secret_covers_its_placeholder() {
+    fn span_over_part_of_a_secret_covers_its_placeholder() {
         let (head, tail) = KEY.split_at(20);
         let (_, spans) = covered(&format!("a ‹b {head}›{tail} c"));
         assert_eq!(spans, ["b [secret]"]);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_masked_turn_is_no_longer_than_a_turn_may_be() {
+    fn masked_turn_is_cut_to_the_turn_limit() {
         let filler = "fill ".repeat((limits::TURN_CHARS - 15) / 5);
         let mut turn = NewTurn::saying(Role::User, &format!("{filler}my PIN is 4821"));
         turn.spans = vec![Span { from: 0, to: turn.content.chars().count(), mark: Mark::Pasted }];
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchange_with_a_secret_is_not_stored_twice() {
+    fn masking_an_exchange_twice_changes_nothing() {
         let said = || Exchange {
             said: vec![NewTurn::saying(Role::User, &format!("use {KEY}"))],
             ..Exchange::default()

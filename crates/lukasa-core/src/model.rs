@@ -1,14 +1,14 @@
-//! What the rest of the house needs from an AI model, and nothing about who provides it.
+//! Provider-independent interfaces to AI models: embedder, reranker and chat.
 //!
-//! The doors to real models are in `lukasa-models`; tests have scripted ones. A model's answer is
-//! outside text: whoever calls checks it.
+//! Clients of real models are in `lukasa-models`; tests use scripted ones. A model's answer is
+//! untrusted text: the caller checks it.
 
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an embedding was made with. Vectors of different models cannot be compared.
+/// The model an embedding was made with. Vectors of different models cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EmbeddingModel {
     /// Names the weights, not the provider: `potion-base-8M`, `all-MiniLM-L6-v2`.
@@ -16,57 +16,57 @@ pub struct EmbeddingModel {
     pub dimension: usize,
 }
 
-/// An answer that takes its time.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ModelError>> + Send + 'a>>;
+/// Boxed future of a model's response.
+pub type ModelFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ModelError>> + Send + 'a>>;
 
 /// Turns texts into unit vectors.
 pub trait Embedder: Send + Sync {
     fn model(&self) -> &EmbeddingModel;
 
-    /// Whether it runs in this process. A local one embeds while a request waits; a remote one is
-    /// never waited for by a write.
+    /// Whether it runs in this process. A local one embeds within the request; a write never waits
+    /// for a remote one.
     fn is_local(&self) -> bool;
 
     /// One vector of length one for each text, in the same order.
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Answer<'a, Vec<Vec<f32>>>;
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<Vec<f32>>>;
 }
 
-/// Says how well each of a few texts answers a question.
+/// Scores how well each of a few texts answers a question.
 pub trait Reranker: Send + Sync {
     /// One score for each text, in the same order; higher is better.
-    fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> Answer<'a, Vec<f32>>;
+    fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<f32>>;
 }
 
-/// Answers a conversation with words.
+/// A chat completion model.
 pub trait Chat: Send + Sync {
     /// The model's name, as the operator set it.
     fn name(&self) -> &str;
 
-    /// What it charges; nothing if nobody said.
+    /// Its price; zero if none is configured.
     fn price(&self) -> Price;
 
-    /// One answer. With `heard` it is streamed, and each piece is passed on as it comes; what was
-    /// heard of an answer that then fails is no answer.
+    /// One answer. With a `listener` it is streamed, and each piece is passed on as it arrives;
+    /// pieces of an answer that then fails must be discarded.
     fn answer<'a>(
         &'a self,
-        ask: &'a ChatAsk,
-        heard: Option<&'a Heard<'a>>,
-    ) -> Answer<'a, ChatAnswer>;
+        ask: &'a ChatRequest,
+        listener: Option<&'a TextListener<'a>>,
+    ) -> ModelFuture<'a, ChatAnswer>;
 }
 
-/// Hears the pieces of an answer. It is called between two reads of the connection, so it must not
-/// take its time.
-pub type Heard<'a> = dyn Fn(&str) + Send + Sync + 'a;
+/// Callback for the pieces of a streamed answer. It is called between two reads of the connection,
+/// so it must return quickly.
+pub type TextListener<'a> = dyn Fn(&str) + Send + Sync + 'a;
 
-/// What a chat model is asked. The temperature is not a question: it is 0 for everything here.
+/// A request to a chat model. The temperature is always 0.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ChatAsk {
+pub struct ChatRequest {
     pub messages: Vec<Message>,
-    /// The form the answer must have, if it is to be read by a program.
+    /// Schema of the answer, if a program reads it.
     pub schema: Option<AnswerSchema>,
-    /// The most tokens the answer may have.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: u32,
-    /// For the whole exchange, from the first byte sent to the last one read.
+    /// Timeout of the whole exchange, from the first byte sent to the last one read.
     pub within: Duration,
 }
 
@@ -97,15 +97,15 @@ impl Message {
     }
 }
 
-/// A JSON schema with the name it goes by. Services promise to keep to it and do not always, so
-/// whoever asks checks all the same.
+/// A JSON schema and its name. Services promise to follow it and do not always, so the caller
+/// checks the answer all the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerSchema {
     pub name: &'static str,
     pub schema: serde_json::Value,
 }
 
-/// What a chat model said: outside text, whatever was asked for.
+/// Response of a chat model: untrusted text, even if a schema was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatAnswer {
     /// Empty only if the model was cut off before its first word, or refused without one.
@@ -117,15 +117,16 @@ pub struct ChatAnswer {
 /// Why the answer ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Finish {
-    /// It was done.
+    /// The answer is complete.
     Stop,
     /// It was cut off at `max_tokens`, or at the model's own limit.
     Length,
-    /// The model or its service would not answer; the text is at most an excuse.
+    /// The model or its service refused to answer; the text is at most its explanation.
     Refused,
 }
 
-/// What an exchange used. Estimated at four characters a token where the service does not say.
+/// Tokens used by an exchange. Estimated at four characters a token where the service does not
+/// report them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokensUsed {
     pub input: u32,
@@ -133,15 +134,15 @@ pub struct TokensUsed {
 }
 
 impl TokensUsed {
-    /// What an exchange used that nobody counted.
-    pub fn estimated(ask: &ChatAsk, text: &str) -> Self {
+    /// Estimates the tokens of an exchange for which the service reported none.
+    pub fn estimated(ask: &ChatRequest, text: &str) -> Self {
         let tokens = |chars: usize| u32::try_from(chars.div_ceil(4)).unwrap_or(u32::MAX);
         let asked = ask.messages.iter().map(|message| message.content.chars().count()).sum();
         Self { input: tokens(asked), output: tokens(text.chars().count()) }
     }
 }
 
-/// What a model charges, in millionths of a currency unit for a million tokens: 0.15 a million is
+/// Price of a model, in millionths of a currency unit for a million tokens: 0.15 a million is
 /// 150,000. Whole numbers, so that sums of many small costs stay exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Price {
@@ -150,7 +151,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// What these tokens cost, in millionths of a currency unit, rounded up.
+    /// Cost of these tokens, in millionths of a currency unit, rounded up.
     pub fn of(self, used: TokensUsed) -> u64 {
         let whole = u128::from(self.input) * u128::from(used.input)
             + u128::from(self.output) * u128::from(used.output);
@@ -168,8 +169,7 @@ pub trait Models: Send + Sync {
 
     fn reranker(&self) -> Option<Arc<dyn Reranker>>;
 
-    /// The chat models, the one to ask first in front. None unless an installation says otherwise:
-    /// memory works without any.
+    /// The chat models in order of preference. Empty unless configured: memory works without any.
     fn chats(&self) -> Vec<Arc<dyn Chat>> {
         Vec::new()
     }
@@ -184,7 +184,7 @@ impl Models for NoModels {
     }
 
     fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
-        Err(ModelError::Missing(format!("no embedder is set up, so not {name} either")))
+        Err(ModelError::Missing(format!("no embedder is configured, so {name} cannot be opened")))
     }
 
     fn reranker(&self) -> Option<Arc<dyn Reranker>> {
@@ -192,21 +192,21 @@ impl Models for NoModels {
     }
 }
 
-/// Why a model did not answer. The words are for the operator's log and carry no user's text.
+/// Why a model did not answer. The text is for the operator's log and contains no user data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelError {
-    /// The files are not there, or the settings are wrong: says what to do about it.
+    /// The files are missing, or the settings are wrong; the text says how to fix it.
     Missing(String),
-    /// Not reached in time, or refused for now: worth trying again.
+    /// Not reached in time, or temporarily refused: worth retrying.
     Unavailable(String),
-    /// It answered, and not with what was asked for.
+    /// The answer does not have the requested form.
     Malformed(String),
 }
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ModelError::Missing(what) => write!(f, "the model is not there: {what}"),
+            ModelError::Missing(what) => write!(f, "the model is missing: {what}"),
             ModelError::Unavailable(what) => write!(f, "the model did not answer: {what}"),
             ModelError::Malformed(what) => write!(f, "the model's answer is unusable: {what}"),
         }
@@ -220,7 +220,7 @@ mod tests {
     use super::{Price, TokensUsed};
 
     #[test]
-    fn a_cost_is_exact_and_rounded_up() {
+    fn price_of_tokens_is_exact_and_rounded_up() {
         let price = Price { input: 150_000, output: 600_000 };
         let cost = |input, output| price.of(TokensUsed { input, output });
         assert_eq!(cost(1_000_000, 0), 150_000);

@@ -1,4 +1,4 @@
-//! Operations: one per write, whoever made it. An operation is what undo reverses.
+//! Operations: one per write, for every kind of caller. Undo reverses an operation.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::id::{FactId, OperationId};
 use crate::origin::Voice;
 use crate::time::Timestamp;
 
-/// What an operation did.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
@@ -26,15 +26,15 @@ pub enum Verb {
     Undo,
     Purge,
     Erase,
-    /// Whatever one pass over a conversation added, changed and proposed, together.
+    /// Everything one pass over a conversation added, changed and proposed.
     Learn,
-    /// What a person decided between two memories that contradict each other.
+    /// A user's decision between two memories that contradict each other.
     Resolve,
-    /// What a night made of what was learned: promoted, weighed anew, let go of.
+    /// A consolidation run: learned facts promoted, rated again, or dropped.
     Consolidate,
-    /// What was taken in from elsewhere: another memory's export, or another program's.
+    /// An import: an export of another Lukasa memory, or of another program.
     Import,
-    /// What was edited in the files of a vault, together.
+    /// All edits found in the files of a vault in one sync.
     Sync,
 }
 
@@ -89,7 +89,7 @@ impl Verb {
         Self::ALL.into_iter().find(|verb| verb.as_str() == text)
     }
 
-    /// Purge and erase destroy; everything else only ends and opens.
+    /// Purge and erase destroy rows; every other verb only closes and opens versions.
     pub fn can_be_undone(self) -> bool {
         !matches!(self, Verb::Purge | Verb::Erase)
     }
@@ -107,12 +107,12 @@ pub struct Operation {
     pub facts: Vec<FactId>,
     /// The operation this one reverses.
     pub undoes: Option<OperationId>,
-    /// The operation that reversed this one, if one did and still stands.
+    /// The operation that reversed this one, unless it was itself undone.
     pub undone_by: Option<OperationId>,
-    /// The versions of the policy it was made under: the tenant's and the user's.
+    /// The policy versions in force when it was made: the tenant's and the user's.
     #[serde(default)]
     pub policy: Option<String>,
-    /// What it took away or brought back besides facts.
+    /// Sources other than facts that it removed or restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Sources>,
 }

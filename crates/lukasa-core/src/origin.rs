@@ -1,7 +1,7 @@
-//! Origin: where a claim's words came from, and who may speak over whom.
+//! Origin: where a claim's words came from, and which claims may replace which.
 //!
 //! The server sets an origin from the authenticated channel; it is never read from what a caller
-//! or an AI model says about itself. What is derived carries the lowest origin of its parents.
+//! or an AI model says about itself. A derived claim has the lowest origin of its parents.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,8 +51,8 @@ impl Origin {
     }
 }
 
-/// Who is speaking in one operation: where the words come from, and whether they were stated to
-/// Lukasa or extracted from a conversation by an AI model.
+/// The source of one operation's words: their origin, and whether they were stated to Lukasa or
+/// extracted from a conversation by an AI model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Voice {
     pub origin: Origin,
@@ -70,11 +70,11 @@ impl Voice {
 
     /// Whether this voice may end or replace `version`.
     ///
-    /// An extracted claim never replaces a firm one, and never one with a more trusted origin. What
-    /// the user states replaces anything. What an assistant states replaces what was inferred and
-    /// what assistants stated, and nothing that the user stated or agreed to; see
-    /// [`admission::may_replace`](crate::admission::may_replace) for the exceptions. What a tool, a
-    /// document or an import states replaces only what came from no better a place.
+    /// An extracted claim never replaces a firm one, and never one with a more trusted origin. A
+    /// statement of the user replaces anything. One of an assistant replaces inferred claims and
+    /// those of assistants, and nothing that the user stated or agreed to; see
+    /// [`admission::may_replace`](crate::admission::may_replace) for the exceptions. A statement of
+    /// a tool, a document or an import replaces only claims with no more trusted an origin.
     pub fn may_replace(self, version: &Version) -> bool {
         if self.extracted {
             return !version.is_firm() && self.origin >= version.origin;
@@ -93,7 +93,7 @@ mod tests {
     use crate::fact::tests::version;
 
     #[test]
-    fn an_extracted_claim_never_replaces_a_stated_one() {
+    fn extracted_claim_never_replaces_a_stated_one() {
         for stated in Origin::ALL {
             for extracted in Origin::ALL {
                 let old = version(Voice::stated(stated));
@@ -103,21 +103,21 @@ mod tests {
     }
 
     #[test]
-    fn an_extracted_claim_replaces_extracted_ones_of_no_better_origin() {
+    fn extracted_claim_replaces_extracted_ones_of_no_better_origin() {
         let old = version(Voice::extracted(Origin::UserTurn));
         assert!(Voice::extracted(Origin::UserTurn).may_replace(&old));
         assert!(!Voice::extracted(Origin::Document).may_replace(&old));
     }
 
     #[test]
-    fn a_human_yes_makes_an_extracted_claim_firm() {
+    fn human_consent_makes_an_extracted_claim_firm() {
         let mut old = version(Voice::extracted(Origin::UserTurn));
         old.consented_at = Some(old.known.from);
         assert!(!Voice::extracted(Origin::UserTurn).may_replace(&old));
     }
 
     #[test]
-    fn the_user_replaces_anything_and_an_assistant_nothing_of_the_users() {
+    fn statement_of_user_replaces_anything_and_of_assistant_nothing_of_the_users() {
         for old in Origin::ALL {
             assert!(Voice::stated(Origin::UserSaid).may_replace(&version(Voice::stated(old))));
             assert!(Voice::stated(Origin::UserTurn).may_replace(&version(Voice::stated(old))));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_replaces_only_imports() {
+    fn import_replaces_only_imports() {
         let import = Voice::stated(Origin::Import);
         assert!(!import.may_replace(&version(Voice::stated(Origin::UserSaid))));
         assert!(!import.may_replace(&version(Voice::extracted(Origin::UserTurn))));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn derived_text_is_as_weak_as_its_weakest_parent() {
+    fn derived_origin_is_the_least_trusted_parent() {
         assert_eq!(Origin::derived([Origin::UserSaid, Origin::Document]), Some(Origin::Document));
         assert_eq!(Origin::derived([]), None);
     }

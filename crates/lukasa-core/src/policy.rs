@@ -1,5 +1,5 @@
-//! Policy: what may happen without asking. One document, said by the server, then by the tenant, then
-//! by the user; whoever speaks later overrides only what they name.
+//! Policy: what may happen without asking. One document with three layers, server, tenant and user;
+//! each layer overrides only the fields it sets.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::fact::{Category, words};
 use crate::session::Keep;
 
 words!(
-    /// What becomes of something that was inferred rather than said to Lukasa (C01).
+    /// What happens to a claim that was inferred rather than stated to Lukasa (C01).
     Admission {
-        // It is remembered at once.
+        // It is stored as active at once.
         Auto = "auto",
-        // It is remembered as far as its evidence carries: fully, for recall only, or as a guess.
+        // Its evidence decides: fully active, for recall only, or a candidate.
         Tiered = "tiered",
-        // It waits for its person's yes.
+        // It is a proposal until the user accepts it.
         Propose = "propose",
         // Nothing is inferred.
         Off = "off",
@@ -28,48 +28,49 @@ words!(
 words!(
     /// When a conversation is learned from (C05).
     Trigger {
-        // When it is closed, by whoever closes it.
+        // When it is closed, by any caller or by the idle timeout.
         Close = "close",
         // After every turn.
         Turn = "turn",
-        // When nobody has spoken for a while.
+        // When there was no turn for a while.
         Idle = "idle",
-        // When asked to.
+        // Only on request.
         Manual = "manual",
     }
 );
 
-/// What may happen without asking.
+/// A resolved policy: what may happen without asking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     pub preset: String,
     pub admission: Admission,
-    /// Domains where it is otherwise.
+    /// Admission for domains that differ from the default.
     pub domains: BTreeMap<String, Admission>,
     pub extract: Trigger,
-    /// How many turns that were learned from already a pass sees again, for context.
+    /// How many already processed turns an extraction pass sees again, for context.
     pub window: usize,
     pub keep_turns: Keep,
-    /// After how many minutes of silence a chat counts as closed; nothing means never.
+    /// Minutes without a turn after which a session counts as closed; `None` means never.
     pub idle_close_minutes: Option<u32>,
-    /// From this confidence on, what was inferred goes into a prompt unasked.
+    /// Minimum confidence for an inferred fact to be put into a prompt unasked.
     pub inject_confidence: f32,
-    /// From here up to that, it is found by recall only; below, it waits for more evidence.
+    /// From this confidence up to `inject_confidence` a fact is found by recall only; below, it is
+    /// a candidate until there is more evidence.
     pub recall_confidence: f32,
-    /// Categories that need more confidence before they go into a prompt (R085).
+    /// Categories that need more confidence to be put into a prompt (R085).
     pub floors: BTreeMap<Category, f32>,
-    /// Below this importance, what was inferred is found by recall only (R084).
+    /// Below this importance, an inferred fact is found by recall only (R084).
     pub inject_importance: f32,
-    /// Whether chats are named after their first exchange.
+    /// Whether sessions get a title after their first exchange.
     pub titles: bool,
-    /// How many tokens a tenant may spend on chat models in a day; nothing means no limit.
+    /// Tokens a tenant may spend on chat models per day; `None` means no limit.
     pub daily_tokens: Option<u64>,
     /// What agents may do without asking.
     #[serde(default)]
     pub agents: AgentPolicy,
 }
 
-/// What a patch says of agents.
+/// The part of a patch about agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentPatch {
@@ -77,7 +78,7 @@ pub struct AgentPatch {
     pub replace: Option<Replacing>,
 }
 
-/// Only what is named is overridden.
+/// Changes to a policy: only the fields that are set override.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Patch {
@@ -106,16 +107,16 @@ pub struct Patch {
     pub inject_importance: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub titles: Option<bool>,
-    /// Zero means no limit. Only a tenant or the server can say it.
+    /// Zero means no limit. Only a tenant or the server can set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub daily_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agents: Option<AgentPatch>,
 }
 
-/// The preset that nobody has to choose.
+/// The default preset.
 pub const BALANCED: &str = "balanced";
-/// Every preset: the default, and one for each way of keeping a memory that people expect.
+/// Every preset: the default, and one for each common style of memory.
 pub const PRESETS: [&str; 6] = [BALANCED, "advisor", "chat", "assistant", "research", "clone"];
 
 impl Default for Policy {
@@ -145,9 +146,9 @@ impl Policy {
         let base = Self { preset: name.to_owned(), ..Self::default() };
         Some(match name {
             BALANCED => base,
-            // Said things are kept at once; what is inferred stands when it is sure enough.
+            // Inferred facts are active at once.
             "advisor" => Self { admission: Admission::Auto, ..base },
-            // After every turn, only what is both important and sure, nothing in between.
+            // After every turn, only important facts with high confidence; no recall-only tier.
             "chat" => Self {
                 extract: Trigger::Turn,
                 recall_confidence: 0.7,
@@ -155,18 +156,18 @@ impl Policy {
                 floors: BTreeMap::from([(Category::Profile, 0.9), (Category::Context, 0.7)]),
                 ..base
             },
-            // Whatever is inferred asks first.
+            // Every inferred fact is a proposal first.
             "assistant" => Self { admission: Admission::Propose, ..base },
             // Long sessions, whole transcripts.
             "research" => Self { idle_close_minutes: Some(120), window: 20, ..base },
-            // By evidence alone, and quickly.
+            // By evidence alone, soon after the last turn.
             "clone" => Self { extract: Trigger::Idle, idle_close_minutes: Some(10), ..base },
             _ => return None,
         })
     }
 
-    /// The policy that holds once the tenant and the user have spoken. A user cannot raise what the
-    /// tenant may spend.
+    /// The server's policy with the patches of the tenant and the user applied. A user cannot
+    /// change the tenant's token limit.
     pub fn resolve(server: &Self, tenant: Option<&Patch>, user: Option<&Patch>) -> Self {
         let mut policy = server.clone();
         if let Some(patch) = tenant {
@@ -184,9 +185,9 @@ impl Policy {
         if let Some(base) = patch.preset.as_deref().and_then(Self::preset) {
             *self = Self { daily_tokens: self.daily_tokens, ..base };
         }
-        fn set<T: Clone>(field: &mut T, said: Option<&T>) {
-            if let Some(said) = said {
-                field.clone_from(said);
+        fn set<T: Clone>(field: &mut T, value: Option<&T>) {
+            if let Some(value) = value {
+                field.clone_from(value);
             }
         }
         set(&mut self.admission, patch.admission.as_ref());
@@ -208,13 +209,13 @@ impl Policy {
         }
     }
 
-    /// What becomes of something inferred about a domain.
+    /// Admission of inferred claims about a domain.
     pub fn admission_in(&self, domain: Option<&str>) -> Admission {
         domain.and_then(|name| self.domains.get(name)).copied().unwrap_or(self.admission)
     }
 
-    /// How sure something of a category must be to go into a prompt. Prompts have a floor of their
-    /// own, which no policy lowers.
+    /// Minimum confidence for facts of a category in a prompt. No policy lowers it below
+    /// `INJECT_CONFIDENCE`.
     pub fn floor(&self, category: Category) -> f32 {
         let floor = self.floors.get(&category).copied().unwrap_or(self.inject_confidence);
         floor.max(INJECT_CONFIDENCE)
@@ -226,7 +227,7 @@ impl Policy {
 }
 
 impl Patch {
-    /// What is wrong with it, as (field, reason).
+    /// Validation errors, as (field, reason).
     pub fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         if self.preset.as_deref().is_some_and(|name| !PRESETS.contains(&name)) {
@@ -247,7 +248,7 @@ impl Patch {
             faults.push(("window", "at most 100 turns".into()));
         }
         if self.domains.iter().flatten().any(|(name, _)| !domain::is_name(name)) {
-            faults.push(("domains", "each is the name of a domain".into()));
+            faults.push(("domains", "each must be a domain name".into()));
         }
         faults
     }
@@ -258,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_speaks_later_overrides_only_what_they_name() {
+    fn policy_patch_overrides_only_the_fields_it_sets() {
         let tenant = Patch {
             admission: Some(Admission::Propose),
             daily_tokens: Some(1_000),
@@ -276,11 +277,11 @@ mod tests {
         assert_eq!(policy.extract, Trigger::Manual);
         assert_eq!(policy.admission_in(Some("work")), Admission::Off);
         assert_eq!(policy.admission_in(Some("food")), Admission::Propose);
-        assert_eq!(policy.daily_tokens, Some(1_000), "a user cannot raise what may be spent");
+        assert_eq!(policy.daily_tokens, Some(1_000), "a user cannot raise the token limit");
     }
 
     #[test]
-    fn every_preset_exists_and_none_lowers_the_floor_of_a_prompt() {
+    fn policy_presets_exist_and_none_lowers_the_prompt_floor() {
         for name in PRESETS {
             let policy = Policy::preset(name).unwrap();
             assert_eq!(policy.preset, name);
@@ -292,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn zero_minutes_means_never() {
+    fn policy_idle_close_of_zero_minutes_means_never() {
         let patch = Patch { idle_close_minutes: Some(0), ..Patch::default() };
         let policy = Policy::resolve(&Policy::default(), None, Some(&patch));
         assert_eq!(policy.idle_close(), None);
     }
 
     #[test]
-    fn a_patch_is_checked() {
+    fn policy_patch_is_validated() {
         let patch = Patch {
             preset: Some("reckless".into()),
             inject_confidence: Some(1.5),

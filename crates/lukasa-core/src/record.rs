@@ -1,17 +1,17 @@
-//! The verbs of the record, as pure functions.
+//! The write verbs on facts, as pure functions.
 //!
-//! Each takes the versions of one fact that are known now, and answers with the versions to close
-//! and the versions to open. Nothing is edited in place and nothing here touches a database: the
-//! engine applies the answer in one transaction, and undo is the same answer turned around.
+//! Each takes the versions of one fact that are known now, and returns the versions to close and
+//! those to open. Nothing is edited in place and nothing here touches a database: the engine
+//! applies the changes in one transaction, and undo applies them in reverse.
 
-use crate::consolidate::Step;
-use crate::fact::{Claim, Edit, Evidence, State, Tier, Version};
+use crate::consolidate::RatingUpdate;
+use crate::fact::{Claim, ClaimEvidence, Edit, State, Tier, Version};
 use crate::id::{FactId, Ids, OperationId, VersionId};
 use crate::limits;
 use crate::origin::Voice;
 use crate::time::{Period, Timestamp};
 
-/// One operation's place in time and its source of ids.
+/// One operation's timestamp, its id and its source of ids.
 #[derive(Debug, Clone)]
 pub struct Stamp {
     pub at: Timestamp,
@@ -20,7 +20,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The same claim as `version`, held from now on.
+    /// A new version with the claim of `version`, known from now on.
     pub(crate) fn copy(&mut self, version: &Version) -> Version {
         Version {
             id: self.ids.version(),
@@ -32,13 +32,13 @@ impl Stamp {
         }
     }
 
-    /// The same version, held again.
+    /// A new version that reopens `version`.
     fn reopen(&mut self, version: &Version) -> Version {
         Version { reopens: Some(version.root()), ..self.copy(version) }
     }
 }
 
-/// What a verb does to the record: versions to close, versions to open.
+/// The result of a verb: versions to close, versions to open.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     pub closes: Vec<(FactId, VersionId)>,
@@ -58,19 +58,19 @@ pub enum Refusal {
     NotActive,
     #[error("the memory is neither forgotten nor in the trash")]
     NotGone,
-    #[error("the memory does not hold at the given time")]
+    #[error("the memory is not valid at the given time")]
     NotValidThen,
     #[error("the new validity would be empty")]
     EmptyValidity,
     #[error("the new validity overlaps another version of the same memory")]
     OverlapsItself,
-    #[error("what was extracted or imported cannot replace what was said")]
+    #[error("an extracted or imported claim cannot replace a stated one")]
     LessTrusted,
     #[error("nothing would change")]
     Unchanged,
-    #[error("only the person the memory is about can say yes")]
+    #[error("only the user the memory is about can accept it")]
     NeedsHuman,
-    #[error("the words that were confirmed are not the words that are stored")]
+    #[error("the confirmed text differs from the stored text")]
     OtherWords,
 }
 
@@ -82,7 +82,7 @@ pub struct Provenance {
     pub tier: Tier,
     pub session: Option<String>,
     pub turns: Vec<String>,
-    /// Admission lets it replace what the user stated, whatever its voice.
+    /// Whether admission allows it to replace the user's statements, regardless of its voice.
     pub replaces_stated: bool,
 }
 
@@ -99,7 +99,7 @@ impl Provenance {
     }
 }
 
-/// A new fact, active at once or waiting as a proposal.
+/// A new fact, active at once or pending as a proposal.
 pub fn save(
     claim: Claim,
     state: State,
@@ -141,13 +141,13 @@ pub fn change(
     stamp: &mut Stamp,
 ) -> Result<Changes, Refusal> {
     let old = active_at(known, effective)?;
-    let new = edition(old, edit, next_number, provenance, stamp)?;
+    let new = next_version(old, edit, next_number, provenance, stamp)?;
     let new = Version { valid: Period { from: effective, ..old.valid }, ..new };
     let ended = old.valid.before(effective).map(|valid| Version { valid, ..stamp.copy(old) });
     Ok(Changes::replace(old, ended.into_iter().chain([new])))
 }
 
-/// *Correction*: it was never so. What was known is closed; the world's history is set right.
+/// *Correction*: the old claim was never true. It is closed, and the new one takes its validity.
 pub fn correct(
     known: &[Version],
     edit: &Edit,
@@ -162,33 +162,33 @@ pub fn correct(
     {
         return Err(Refusal::OverlapsItself);
     }
-    let new = match edition(old, edit, next_number, provenance, stamp) {
-        // Putting only the dates right is a correction too, and keeps the words and their voice.
+    let new = match next_version(old, edit, next_number, provenance, stamp) {
+        // Correcting only the dates is allowed too, and keeps the words and their voice.
         Err(Refusal::Unchanged) if valid != old.valid => stamp.copy(old),
         other => other?,
     };
     Ok(Changes::replace(old, [Version { valid, ..new }]))
 }
 
-/// *Forget*: end it now. Restorable, audited, never in a prompt again.
+/// *Forget*: end the fact now. Restorable, audited, never in a prompt again.
 pub fn forget(known: &[Version], voice: Voice, stamp: &mut Stamp) -> Result<Changes, Refusal> {
     let active: Vec<_> = known.iter().filter(|v| v.state == State::Active).collect();
     if active.is_empty() {
         return Err(Refusal::NotActive);
     }
-    leave(active, voice, State::Forgotten, stamp)
+    close_with_state(active, voice, State::Forgotten, stamp)
 }
 
-/// *Delete*: into the trash, from any standing.
+/// *Delete*: move the fact to the trash, from any state.
 pub fn delete(known: &[Version], voice: Voice, stamp: &mut Stamp) -> Result<Changes, Refusal> {
     let here: Vec<_> = known.iter().filter(|v| v.state != State::Trashed).collect();
     if here.is_empty() {
         return Err(Refusal::NotActive);
     }
-    leave(here, voice, State::Trashed, stamp)
+    close_with_state(here, voice, State::Trashed, stamp)
 }
 
-fn leave(
+fn close_with_state(
     versions: Vec<&Version>,
     voice: Voice,
     state: State,
@@ -200,7 +200,7 @@ fn leave(
             return Err(Refusal::LessTrusted);
         }
         let ends_here = state == State::Forgotten && !old.valid.ended(stamp.at);
-        // What had not begun yet keeps its dates: it cannot end before it starts.
+        // A period that has not begun keeps its dates: it cannot end before it starts.
         let valid = if ends_here { old.valid.before(stamp.at) } else { None };
         let gone = Version { state, valid: valid.unwrap_or(old.valid), ..stamp.copy(old) };
         changes.closes.push((old.fact, old.id));
@@ -209,21 +209,21 @@ fn leave(
     Ok(changes)
 }
 
-/// More evidence for an inferred memory. The claim stays as it is, and so does its confidence: saying
-/// a thing twice does not make it surer, being seen by more than one eye does.
+/// Adds evidence to an inferred fact. The claim and its confidence stay the same: repetition alone
+/// does not raise confidence, independent sources do.
 pub fn reinforce(
     old: &Version,
-    evidence: Vec<Evidence>,
+    evidence: Vec<ClaimEvidence>,
     turns: Vec<String>,
     session: &str,
     stamp: &mut Stamp,
 ) -> Changes {
     let mut new = stamp.copy(old);
-    // The latest chat it was said in; the versions before it name the others.
+    // The latest session that mentions it; earlier versions name the others.
     new.session = Some(session.to_owned());
     for item in evidence {
-        let room = new.claim.evidence.len() < limits::EVIDENCE_ITEMS;
-        if room && !new.claim.evidence.contains(&item) {
+        let fits = new.claim.evidence.len() < limits::EVIDENCE_ITEMS;
+        if fits && !new.claim.evidence.contains(&item) {
             new.claim.evidence.push(item);
         }
     }
@@ -235,7 +235,7 @@ pub fn reinforce(
     Changes::replace(old, [new])
 }
 
-/// *Confirm*: the person affirms an active memory. Resists fading; a human's yes makes it firm.
+/// *Confirm*: the user affirms an active fact. It fades more slowly; a human's consent makes it firm.
 pub fn confirm(known: &[Version], human: bool, stamp: &mut Stamp) -> Result<Changes, Refusal> {
     let old = active_at(known, stamp.at)?;
     let new = affirmed(stamp.copy(old), human, stamp.at);
@@ -251,7 +251,7 @@ pub fn accept(
     human: Option<Voice>,
     stamp: &mut Stamp,
 ) -> Result<Changes, Refusal> {
-    let old = waiting(known)?;
+    let old = find_proposal(known)?;
     let voice = human.ok_or(Refusal::NeedsHuman)?;
     if old.claim.consent_digest() != shown_digest {
         return Err(Refusal::OtherWords);
@@ -269,17 +269,17 @@ pub fn accept(
     Ok(Changes::replace(old, [new]))
 }
 
-/// A proposal is turned down, by somebody who might also have replaced it.
+/// Rejects a proposal. The caller needs a voice that could also replace it.
 pub fn reject(known: &[Version], voice: Voice, stamp: &mut Stamp) -> Result<Changes, Refusal> {
-    let old = waiting(known)?;
+    let old = find_proposal(known)?;
     if !voice.may_replace(old) {
         return Err(Refusal::LessTrusted);
     }
     Ok(Changes::replace(old, [Version { state: State::Forgotten, ..stamp.copy(old) }]))
 }
 
-/// A version that was written out comes back. A file can say anything about itself: whoever brings it
-/// cannot make it more trusted than they are, and only a human brings a human's yes.
+/// Imports a version from an export. A file can claim anything about itself: the version becomes no
+/// more trusted than the caller, and keeps a human's consent only if the caller is a human.
 pub fn take_in(written: &Version, voice: Voice, human: bool, stamp: &mut Stamp) -> Version {
     Version {
         origin: written.origin.min(voice.origin),
@@ -288,8 +288,8 @@ pub fn take_in(written: &Version, voice: Voice, human: bool, stamp: &mut Stamp) 
     }
 }
 
-/// The same words with another standing, as consolidation found it.
-pub fn restand(old: &Version, step: &Step, stamp: &mut Stamp) -> Changes {
+/// The same claim with a new state, tier, importance and confidence, as computed by consolidation.
+pub fn update_rating(old: &Version, step: &RatingUpdate, stamp: &mut Stamp) -> Changes {
     let mut new = stamp.copy(old);
     (new.state, new.tier) = (step.state, step.tier);
     (new.claim.importance, new.claim.memory_type) = (step.importance, step.memory_type);
@@ -297,8 +297,8 @@ pub fn restand(old: &Version, step: &Step, stamp: &mut Stamp) -> Changes {
     Changes::replace(old, [new])
 }
 
-/// Reverses what one operation opened and closed. `opened` are the versions it opened, as they stand
-/// now; the engine has made sure that all of them still do.
+/// Reverses what one operation opened and closed. `opened` are the versions it opened, as they are
+/// now; the engine has made sure that all of them are still open.
 pub fn reverse(opened: &[Version], closed: &[Version], stamp: &mut Stamp) -> Changes {
     Changes {
         closes: opened.iter().map(|v| (v.fact, v.id)).collect(),
@@ -315,8 +315,8 @@ fn affirmed(mut version: Version, human: bool, at: Timestamp) -> Version {
     version
 }
 
-/// The next edition of `old`, spoken by another voice; its validity is the caller's to set.
-fn edition(
+/// The next numbered version of `old` with the new provenance; the caller sets its validity.
+fn next_version(
     old: &Version,
     edit: &Edit,
     number: i32,
@@ -360,7 +360,8 @@ fn current_or_last(known: &[Version], at: Timestamp) -> Result<&Version, Refusal
         .ok_or(Refusal::NotActive)
 }
 
-fn waiting(known: &[Version]) -> Result<&Version, Refusal> {
+/// The version that waits for the user's decision, if there is one.
+fn find_proposal(known: &[Version]) -> Result<&Version, Refusal> {
     known
         .iter()
         .find(|v| matches!(v.state, State::Proposed | State::Candidate))
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_splits_time_without_gap_or_overlap() {
+    fn change_splits_validity_without_gap_or_overlap() {
         let old = version(HUMAN);
         let edit = Edit::content("coffee");
         let changes =
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_from_the_very_start_leaves_no_empty_row() {
+    fn change_from_the_start_leaves_no_empty_version() {
         let old = version(HUMAN);
         let edit = Edit::content("coffee");
         let changes = change(&[old], &edit, at(0), 2, &said(), &mut stamp(100)).unwrap();
@@ -412,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_before_it_held_is_refused() {
+    fn change_before_the_fact_was_valid_is_refused() {
         let mut old = version(HUMAN);
         old.valid = Period::since(at(60));
         let edit = Edit::content("coffee");
@@ -421,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_keeps_the_dates_and_replaces_the_words() {
+    fn correction_keeps_the_dates_and_replaces_the_words() {
         let old = version(HUMAN);
         let edit = Edit::content("coffee");
         let changes =
@@ -432,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_dates_can_be_corrected_too() {
+    fn correction_can_change_only_the_dates() {
         let old = version(HUMAN);
         let dates = Period::new(at(10), Some(at(20)));
         let none = Edit::default();
@@ -442,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn forget_ends_every_stretch_and_can_be_reversed_exactly() {
+    fn forget_ends_every_period_and_can_be_reversed_exactly() {
         let old = version(HUMAN);
         let gone = forget(std::slice::from_ref(&old), HUMAN, &mut stamp(100)).unwrap();
         assert_eq!(gone.opens[0].state, State::Forgotten);
@@ -457,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn extraction_can_neither_change_nor_forget_what_was_said() {
+    fn extraction_can_neither_change_nor_forget_a_stated_fact() {
         let old = [version(HUMAN)];
         let guess = Voice::extracted(Origin::UserTurn);
         let provenance = Provenance { confidence: Some(1.0), ..Provenance::stated(guess) };
@@ -470,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_counts_only_from_a_human_and_only_for_the_words_shown() {
+    fn accept_needs_a_human_and_exactly_the_words_shown() {
         let mut old = version(Voice::stated(Origin::Assistant));
         old.state = State::Proposed;
         let known = [old.clone()];
@@ -487,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_cannot_turn_down_what_a_person_proposed() {
+    fn import_cannot_reject_a_users_proposal() {
         let mut old = version(HUMAN);
         old.state = State::Proposed;
         let known = [old];
@@ -499,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn affirming_keeps_the_first_date_and_moves_the_last() {
+    fn confirm_keeps_the_first_date_and_moves_the_last() {
         let old = version(HUMAN);
         let first = confirm(&[old], false, &mut stamp(10)).unwrap().opens;
         let second = confirm(&first, true, &mut stamp(20)).unwrap().opens;

@@ -1,22 +1,22 @@
 //! The printed form of a key or token: `lk_live_<id>_<secret>_<check>`.
 //!
-//! The prefix and the check let secret scanners find a leaked one without false alarms; the id finds
-//! the row; only a hash of the secret is kept. The 32 random bytes come from the edge.
+//! The prefix and the check let secret scanners find a leaked one without false alarms; the id
+//! finds the row; only a hash of the secret is stored. The caller passes in the 32 random bytes.
 
 use sha2::{Digest, Sha256};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// What a credential is for, readable from its first letters.
+/// The kind of a credential, readable from its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prefix {
     /// An application's key.
     Key,
-    /// A person's short-lived token.
+    /// A user's short-lived token.
     Token,
-    /// A link that lets one person's browser in, once.
+    /// A one-time link that signs in one user's browser.
     Link,
-    /// What a browser holds while its person is signed in to the console.
+    /// A console sign-in, held by the browser while its user is signed in.
     SignIn,
 }
 
@@ -33,26 +33,33 @@ impl Prefix {
     }
 }
 
-/// A presented credential, taken apart.
+/// A parsed credential.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Presented {
+pub struct PresentedCredential {
     pub prefix: Prefix,
     pub key_id: String,
     pub secret_hash: [u8; 32],
 }
 
-/// Prints a new credential and gives the id and hash to keep.
-pub fn print(prefix: Prefix, random: &[u8; 32]) -> (String, Presented) {
+/// Formats a new credential and returns it with the id and hash to store.
+pub fn print(prefix: Prefix, random: &[u8; 32]) -> (String, PresentedCredential) {
     let id_source = Sha256::digest([b"id".as_slice(), random].concat());
     let key_id = base32(&id_source[..10]);
     let secret = base32(random);
     let body = format!("{}_{key_id}_{secret}", prefix.as_str());
     let text = format!("{body}_{}", check(&body));
-    (text, Presented { prefix, key_id, secret_hash: Sha256::digest(secret.as_bytes()).into() })
+    (
+        text,
+        PresentedCredential {
+            prefix,
+            key_id,
+            secret_hash: Sha256::digest(secret.as_bytes()).into(),
+        },
+    )
 }
 
-/// Takes a presented credential apart, or nothing if it was never one of ours.
-pub fn parse(text: &str) -> Option<Presented> {
+/// Parses a credential; `None` if it does not have our format or its check is wrong.
+pub fn parse(text: &str) -> Option<PresentedCredential> {
     let (body, given) = text.rsplit_once('_')?;
     let (prefix, rest) = Prefix::ALL.into_iter().find_map(|prefix| {
         Some((prefix, body.strip_prefix(prefix.as_str())?.strip_prefix('_')?))
@@ -62,7 +69,7 @@ pub fn parse(text: &str) -> Option<Presented> {
     if key_id.len() != 16 || secret.len() != 52 || !plain(key_id) || !plain(secret) {
         return None;
     }
-    (check(body) == given).then(|| Presented {
+    (check(body) == given).then(|| PresentedCredential {
         prefix,
         key_id: key_id.to_owned(),
         secret_hash: Sha256::digest(secret.as_bytes()).into(),
@@ -95,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_printed_credential_parses_to_what_is_kept() {
+    fn printed_credential_parses_to_its_id_and_hash() {
         for prefix in Prefix::ALL {
             let (text, kept) = print(prefix, &[42; 32]);
             assert!(parse(&text).is_some_and(|presented| presented == kept), "{text}");
@@ -103,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_letter_is_no_credential() {
+    fn credential_with_a_changed_character_is_rejected() {
         let (text, _) = print(Prefix::Key, &[42; 32]);
         for i in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[i] = if bytes[i] == b'x' { b'y' } else { b'x' };
-            assert!(parse(&String::from_utf8(bytes).unwrap()).is_none(), "letter {i}");
+            assert!(parse(&String::from_utf8(bytes).unwrap()).is_none(), "character {i}");
         }
         assert!(parse("").is_none() && parse("lk_live___").is_none());
     }

@@ -1,5 +1,5 @@
-//! Sessions and turns: the ground layer, what was said as it was said, except that secrets
-//! are masked (see `masking`). Turns are appended and never rewritten.
+//! Sessions and turns: the base layer, with messages stored verbatim except that secrets are masked
+//! (see `masking`). Turns are appended and never rewritten.
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -13,47 +13,47 @@ use crate::screen::own;
 use crate::time::Timestamp;
 
 words!(
-    /// Who speaks in a turn.
+    /// The sender of a turn.
     Role { User = "user", Assistant = "assistant", System = "system", Tool = "tool" }
 );
 words!(
-    /// Where a chat stands. Speaking in one makes it active again; the trash is an axis of its own.
+    /// State of a session. A new turn makes it active again; the trash is a separate axis.
     SessionState { Active = "active", Idle = "idle", Archived = "archived" }
 );
 words!(
-    /// How much of what is said is kept once it was learned from (C28).
+    /// Which turns are kept after extraction (C28).
     Keep {
         // Every turn.
         Full = "full",
         // The turns that a memory cites.
         Excerpts = "excerpts",
-        // None; memories then say that the source text was not kept.
+        // None; facts then say that the source text was not kept.
         Nothing = "none",
     }
 );
 words!(
-    /// Why a stretch of a turn is not its sender's own words.
+    /// Why a part of a turn is not its sender's own words.
     Mark { Prefilled = "prefilled", Pasted = "pasted", Quoted = "quoted" }
 );
 
 impl Role {
-    /// Where a turn's words come from. A credential that stands for a tool, a document or an import
-    /// lends its own origin to whatever it hands in, also to what it says a person said.
+    /// Origin of a turn's words. A credential for a tool, a document or an import lowers the origin
+    /// of everything it submits, also of turns that it attributes to the user.
     pub fn origin(self, credential: Origin) -> Origin {
-        let said = match self {
+        let origin = match self {
             Role::User => Origin::UserTurn,
             Role::Assistant => Origin::Assistant,
             Role::Tool => Origin::Tool,
             Role::System => Origin::Document,
         };
-        if credential >= Origin::Assistant { said } else { said.min(credential) }
+        if credential >= Origin::Assistant { origin } else { origin.min(credential) }
     }
 }
 
-/// One chat.
+/// One conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The name its opener gave it, or one drawn for it.
+    /// The name given by the caller that opened it, or a generated one.
     pub id: String,
     pub title: Option<String>,
     pub opened_at: Timestamp,
@@ -62,15 +62,15 @@ pub struct Session {
     pub state: SessionState,
     pub closed_at: Option<Timestamp>,
     pub trashed_at: Option<Timestamp>,
-    /// The last turn that was learned from.
+    /// The last turn that was extracted from.
     pub extracted_through: i32,
-    /// What was said up to `summary_through`, in short.
+    /// Summary of the turns up to `summary_through`.
     pub summary: Option<String>,
     pub summary_through: i32,
     pub keep: Keep,
-    /// Nothing said here is kept.
+    /// Whether no turns are stored.
     pub incognito: bool,
-    /// If a model gave the title: the last turn it was made from.
+    /// The last turn a generated title was made from; absent if the title was given by a caller.
     #[serde(default)]
     pub named_from: Option<i32>,
 }
@@ -95,19 +95,20 @@ impl Session {
         }
     }
 
-    /// The name of the chat that a user began with these words, for whoever does not name it. The same
-    /// chat is found again each time; two that begin with the very same words are one.
-    pub fn begun_with(user: UserId, opening: &str) -> String {
+    /// Derived session name for a client that does not send one: a hash of the user and the opening
+    /// message, so that the same session is found each time. Two sessions of a user with the same
+    /// opening are one.
+    pub fn derived_name(user: UserId, opening: &str) -> String {
         let id = derived("session", &[user.uuid().as_bytes(), opening.as_bytes()]);
         format!("chat_{}", id.simple())
     }
 
-    /// Whether anything was said that has not been learned from.
+    /// Whether there are turns that have not been extracted from.
     pub fn has_news(&self) -> bool {
         self.extracted_through < self.turns
     }
 
-    /// Whether nobody has spoken here for so long that the chat can be taken for closed.
+    /// Whether the session had no turn for so long that it counts as closed.
     pub fn is_abandoned(&self, idle: SignedDuration, now: Timestamp) -> bool {
         self.state == SessionState::Active && now.duration_since(self.last_turn_at) >= idle
     }
@@ -121,7 +122,7 @@ pub fn is_session_name(name: &str) -> bool {
         && !name.contains('\0')
 }
 
-/// A stretch of a turn that somebody else wrote, in characters, the end not included.
+/// A part of a turn that its sender did not write, in characters, end exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     pub from: usize,
@@ -130,24 +131,24 @@ pub struct Span {
     pub mark: Mark,
 }
 
-/// One message of a chat.
+/// One message of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     pub id: TurnId,
     pub session: String,
-    /// Its place in the session, from one.
+    /// Its position in the session, from one.
     pub number: i32,
     pub role: Role,
-    /// The name of whoever said it, where several people speak.
+    /// The speaker's name, where several people take part.
     pub speaker: Option<String>,
     pub content: String,
     pub origin: Origin,
     pub said_at: Timestamp,
     pub recorded_at: Timestamp,
-    /// What of it its sender did not write.
+    /// The parts its sender did not write.
     pub spans: Vec<Span>,
-    /// Whether whoever handed it in says so of every stretch. If not, it is guessed, and long or
-    /// quoted stretches are not taken for the sender's own words.
+    /// Whether the client marked all such parts. If not, they are guessed, and long or quoted parts
+    /// are not taken for the sender's own words.
     pub marked: bool,
 }
 
@@ -157,12 +158,12 @@ pub struct NewTurn {
     pub role: Role,
     pub speaker: Option<String>,
     pub content: String,
-    /// When it was said; absent means now.
+    /// When it was sent; absent means now.
     pub said_at: Option<Timestamp>,
     pub spans: Vec<Span>,
     /// Whether the spans are all there are; if not, the rest is guessed.
     pub marked: bool,
-    /// The memories it says it used, and the retrieval that gave them.
+    /// The memories it reports as used, and the retrieval that returned them.
     pub used: Vec<FactId>,
     pub retrieval: Option<RetrievalId>,
 }
@@ -181,22 +182,21 @@ impl NewTurn {
         }
     }
 
-    /// A message that was overheard: without what Lukasa itself had put into it, and cut to what a turn
-    /// can hold. Nothing if nothing is left to keep.
-    pub fn overheard(role: Role, text: &str, at: Timestamp) -> Option<Self> {
-        // More than is kept, because what Lukasa had put into it does not count.
+    /// A message captured by the gateway: without the memory blocks that Lukasa had inserted, and
+    /// cut to the length limit of a turn. `None` if nothing visible is left.
+    pub fn captured(role: Role, text: &str, at: Timestamp) -> Option<Self> {
+        // More than is kept, because inserted memory blocks do not count.
         let end = text.char_indices().nth(4 * limits::TURN_CHARS).map_or(text.len(), |(at, _)| at);
         let own = own::strip(&text[..end]);
         let kept: String = own.chars().filter(|c| *c != '\0').take(limits::TURN_CHARS).collect();
-        let said = is_visible(&kept);
-        said.then(|| Self { said_at: Some(at), ..Self::saying(role, &kept) })
+        is_visible(&kept).then(|| Self { said_at: Some(at), ..Self::saying(role, &kept) })
     }
 
     fn says(&self, turn: &Turn) -> bool {
         self.role == turn.role && self.content == turn.content
     }
 
-    /// What is wrong with the turn, as (field, reason); nothing if it can be kept.
+    /// Validation errors, as (field, reason); empty if the turn can be stored.
     pub fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         if !is_visible(&self.content) {
@@ -219,7 +219,7 @@ impl NewTurn {
             faults.push(("spans", format!("at most {} spans", limits::SPANS)));
         }
         if self.spans.iter().any(|span| span.from >= span.to || span.to > length) {
-            faults.push(("spans", "each lies within the content and is not empty".into()));
+            faults.push(("spans", "each must be within the content and not empty".into()));
         }
         if self.used.len() > limits::USED {
             faults.push(("used", format!("at most {} memories", limits::USED)));
@@ -228,27 +228,27 @@ impl NewTurn {
     }
 }
 
-/// One round of a chat as it was overheard: what was said since the assistant last spoke, and what it
-/// answered.
+/// One round of a conversation captured by the gateway: the messages since the assistant's last
+/// answer, and its new answer.
 ///
-/// A client sends the whole chat each time, of which only the end is new. What lies before that end
-/// is not looked at: a turn that its person has deleted since must not come back with it.
+/// A client sends the whole conversation each time, of which only the end is new. Earlier messages
+/// are ignored: a turn that the user has deleted must not be stored again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exchange {
-    /// What the assistant had said last before this round.
+    /// The assistant's last answer before this round.
     pub before: Option<String>,
     pub said: Vec<NewTurn>,
     pub answer: Option<NewTurn>,
-    /// The id by which the service that answered knows its answer, if it keeps it.
+    /// The provider's id of the answer, if it stores answers.
     pub response: Option<String>,
 }
 
 impl Exchange {
-    /// How many of the last turns of a chat [`Exchange::news`] needs to see.
-    pub const LOOKS_BACK: i32 = 50;
+    /// How many of a session's last turns [`Exchange::news`] needs.
+    pub const LOOKBACK_TURNS: i32 = 50;
 
-    /// What of it the chat does not hold yet, given its last turns. A message is sent again when its
-    /// answer was lost, or when another one is wanted; then only the answer is new.
+    /// The messages that the session does not have yet, given its last turns. A message is sent
+    /// again when its answer was lost, or to get another one; then only the answer is new.
     pub fn news(self, held: &[Turn]) -> Vec<NewTurn> {
         let is_answer = |turn: &Turn| turn.role == Role::Assistant;
         let last = held.last().filter(|turn| is_answer(turn));
@@ -306,11 +306,11 @@ mod tests {
     use Role::{Assistant as A, Tool as T, User as U};
 
     #[test]
-    fn a_chat_that_goes_on_brings_its_end_only() {
+    fn exchange_of_a_continued_session_adds_only_its_end() {
         assert_eq!(news(exchange(None, &[(U, "hi")], "hello"), &[]), ["hi", "hello"]);
         let chat = held(&[(U, "ok"), (A, "good")]);
         assert_eq!(news(exchange(Some("good"), &[(U, "ok")], "good"), &chat), ["ok", "good"]);
-        // Also if the client tells of an answer that the chat does not hold.
+        // Also if the client sends an answer that the session does not have.
         assert_eq!(news(exchange(Some("what?"), &[(U, "bye")], "bye!"), &chat), ["bye", "bye!"]);
         let tools = held(&[(U, "weather?")]);
         assert_eq!(
@@ -320,19 +320,19 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_sent_again_is_there_once() {
+    fn exchange_with_a_resent_message_stores_it_once() {
         let chat = held(&[(U, "hi"), (A, "hello"), (U, "tea?"), (A, "green")]);
         assert_eq!(news(exchange(Some("hello"), &[(U, "tea?")], "green"), &chat), [""; 0]);
         assert_eq!(news(exchange(Some("hello"), &[(U, "tea?")], "black"), &chat), ["black"]);
         assert_eq!(news(exchange(Some("hello"), &[(U, "tea?")], ""), &chat), [""; 0]);
-        // The answer broke off, and the client has let go of it.
+        // The answer was cut off, and the client dropped it.
         let two = [(U, "tea?"), (U, "or coffee?")];
         assert_eq!(news(exchange(Some("hello"), &two, "yes"), &chat), ["or coffee?", "yes"]);
     }
 
     #[test]
-    fn what_its_person_deleted_does_not_come_back_with_the_history() {
-        // Only the end of what the client sends is in an exchange, whatever the chat has lost.
+    fn exchange_does_not_restore_deleted_turns_from_the_history() {
+        // Only the end of the client's history is in an exchange, even if the session has less.
         let left = held(&[(A, "hello")]);
         assert_eq!(
             news(exchange(Some("hello"), &[(U, "tea?")], "green"), &left),
@@ -341,26 +341,26 @@ mod tests {
     }
 
     #[test]
-    fn what_lukasa_put_into_a_message_is_not_overheard() {
+    fn captured_turn_excludes_inserted_memory_blocks() {
         let at = Timestamp::UNIX_EPOCH;
         let with = "<memory-now nonce=\"1\">\n- [m1] x\n</memory-now nonce=\"1\">\nHi\0!";
-        assert_eq!(NewTurn::overheard(U, with, at).unwrap().content, "Hi!");
-        assert_eq!(NewTurn::overheard(U, "<memory nonce=\"1\">x</memory nonce=\"1\">\n", at), None);
+        assert_eq!(NewTurn::captured(U, with, at).unwrap().content, "Hi!");
+        assert_eq!(NewTurn::captured(U, "<memory nonce=\"1\">x</memory nonce=\"1\">\n", at), None);
         let long = "x".repeat(limits::TURN_CHARS + 1);
-        assert!(NewTurn::overheard(U, &long, at).unwrap().faults().is_empty());
+        assert!(NewTurn::captured(U, &long, at).unwrap().faults().is_empty());
     }
 
     #[test]
-    fn a_chat_without_a_name_is_found_by_how_it_began() {
+    fn unnamed_session_is_found_by_its_opening_message() {
         let user = |name| UserId::named(crate::id::TenantId::named("acme"), name);
-        let name = Session::begun_with(user("ada"), "hi");
-        assert_eq!(name, Session::begun_with(user("ada"), "hi"));
-        assert_ne!(name, Session::begun_with(user("bob"), "hi"));
-        assert_ne!(name, Session::begun_with(user("ada"), "hi!"));
+        let name = Session::derived_name(user("ada"), "hi");
+        assert_eq!(name, Session::derived_name(user("ada"), "hi"));
+        assert_ne!(name, Session::derived_name(user("bob"), "hi"));
+        assert_ne!(name, Session::derived_name(user("ada"), "hi!"));
     }
 
     #[test]
-    fn the_role_decides_the_origin_and_a_weak_credential_lowers_it() {
+    fn turn_origin_follows_role_and_is_lowered_by_a_weak_credential() {
         assert_eq!(Role::User.origin(Origin::Assistant), Origin::UserTurn);
         assert_eq!(Role::User.origin(Origin::UserSaid), Origin::UserTurn);
         assert_eq!(Role::User.origin(Origin::Import), Origin::Import);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_must_say_something_that_can_be_kept() {
+    fn turn_without_storable_text_is_rejected() {
         let turn = |content: &str| NewTurn::saying(Role::User, content);
         assert!(turn("hello").faults().is_empty());
         assert_eq!(turn(" \n").faults().len(), 1);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_lies_within_its_turn() {
+    fn span_outside_its_turn_is_rejected() {
         let marked = |from, to| NewTurn {
             spans: vec![Span { from, to, mark: Mark::Pasted }],
             ..NewTurn::saying(Role::User, "größer")

@@ -1,8 +1,8 @@
-//! One short text for everything a memory holds now, so that two states can be compared: before and
-//! after an undo, here and where an export was taken in again.
+//! Hash of a user's current memory, so that two states can be compared: before and after an undo,
+//! or after an export was imported elsewhere.
 //!
-//! It covers what is held, not when it came to be known or under which operation: an undo brings the
-//! same state about by another way. What is in the trash is on its way out and counts no more.
+//! It covers the content, not when it became known or under which operation: an undo restores the
+//! same state with new operations. The trash is excluded.
 
 use std::collections::BTreeSet;
 
@@ -30,12 +30,12 @@ pub fn of_memories(versions: &[Version], links: &[Link]) -> String {
     let facts: BTreeSet<FactId> = kept.clone().map(|version| version.fact).collect();
     let links = links.iter().filter(|l| facts.contains(&l.from) && facts.contains(&l.to));
     let lines = kept
-        .map(held_version)
+        .map(version_state)
         .chain(links.map(|link| json!({"link": link.relation, "from": link.from, "to": link.to})));
     digest(lines)
 }
 
-fn held_version(version: &Version) -> Value {
+fn version_state(version: &Version) -> Value {
     let Version {
         fact,
         number,
@@ -69,14 +69,14 @@ pub fn of_episodes(episodes: &[Episode]) -> String {
     digest(episodes.iter().map(|episode| json!(episode)))
 }
 
-/// Chats and what was said in them.
+/// Sessions and their turns.
 pub fn of_sessions(sessions: &[Session], turns: &[Turn]) -> String {
     let sessions = sessions.iter().filter(|session| session.trashed_at.is_none());
-    digest(sessions.map(held_session).chain(turns.iter().map(|turn| json!(turn))))
+    digest(sessions.map(session_state).chain(turns.iter().map(|turn| json!(turn))))
 }
 
-/// What was made of the turns by a model can be made again, and is no part of the state.
-fn held_session(session: &Session) -> Value {
+/// Leaves out what a model derived from the turns, such as a generated title: it can be made again.
+fn session_state(session: &Session) -> Value {
     let title = session.title.as_ref().filter(|_| session.named_from.is_none());
     json!({
         "id": session.id, "title": title, "opened_at": session.opened_at,
@@ -86,7 +86,7 @@ fn held_session(session: &Session) -> Value {
     })
 }
 
-/// The digest of these values as a set: their order says nothing.
+/// The digest of these values as a set, independent of their order.
 fn digest(values: impl Iterator<Item = Value>) -> String {
     let mut lines: Vec<String> = values.map(|value| canonical(&value)).collect();
     lines.sort_unstable();
@@ -107,7 +107,7 @@ mod tests {
     use crate::time::{Period, Timestamp};
 
     #[test]
-    fn what_is_held_counts_and_how_it_came_about_does_not() {
+    fn state_hash_covers_content_and_not_history() {
         let one = version(Voice::stated(Origin::UserSaid));
         let mut again = one.clone();
         let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [7; 16]);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn order_says_nothing() {
+    fn state_hash_is_independent_of_order() {
         let (one, mut two) =
             (version(Voice::stated(Origin::UserSaid)), version(Voice::stated(Origin::UserSaid)));
         two.claim.content = "coffee".into();

@@ -1,4 +1,5 @@
-//! The two time axes: when something holds in the world (`valid`) and when Lukasa held it (`known`).
+//! The two time axes: when something is true in the world (`valid`), and when Lukasa knew it
+//! (`known`).
 //!
 //! Both are half-open UTC periods. Instants are kept to the microsecond, which is what PostgreSQL
 //! stores, so that a value written equals the value read. Nothing here reads a clock.
@@ -11,19 +12,19 @@ pub fn micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }
 
-/// The next instant that can be told apart from `at`.
+/// The next instant after `at` that can be distinguished from it: one microsecond later.
 pub fn after(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond() + 1).unwrap_or(at)
 }
 
-/// Whether PostgreSQL keeps this very instant, and prints it as it was written.
+/// Whether PostgreSQL stores this instant exactly and prints it as it was written.
 pub fn is_storable(at: Timestamp) -> bool {
     const YEAR_10000: i64 = 253_402_300_800;
     const YEAR_0001: i64 = -62_135_596_800;
     (YEAR_0001..YEAR_10000).contains(&at.as_second()) && at.subsec_nanosecond() % 1_000 == 0
 }
 
-/// A half-open stretch of time, `[from, until)`; no `until` means "still so".
+/// A half-open period, `[from, until)`; no `until` means that it has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Period {
     pub from: Timestamp,
@@ -61,7 +62,7 @@ impl Period {
     }
 }
 
-/// A point on both axes: what held at `valid`, as Lukasa knew it at `known`.
+/// A point on both axes: what was true at `valid`, as Lukasa knew it at `known`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AsOf {
     pub valid: Timestamp,
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_holds_its_start_and_not_its_end() {
+    fn period_contains_its_start_and_not_its_end() {
         let period = Period::new(at(10), Some(at(20))).unwrap();
         assert!(!period.contains(at(9)));
         assert!(period.contains(at(10)));
@@ -92,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_backward_periods_do_not_exist() {
+    fn period_cannot_be_empty_or_backward() {
         assert_eq!(Period::new(at(10), Some(at(10))), None);
         assert_eq!(Period::new(at(10), Some(at(9))), None);
         assert_eq!(Period::since(at(10)).before(at(10)), None);
     }
 
     #[test]
-    fn neighbours_touch_without_overlap() {
+    fn adjacent_periods_do_not_overlap() {
         let first = Period::new(at(0), Some(at(10))).unwrap();
         let second = Period::since(at(10));
         assert!(!first.overlaps(&second) && !second.overlaps(&first));

@@ -1,5 +1,5 @@
-//! Webhooks: who is told of operations, when a delivery is tried again and when it is given up, and
-//! which addresses nothing is ever sent to. Nothing here sends.
+//! Webhooks: subscriptions to operations, the retry schedule of deliveries, and the addresses that
+//! requests must never be sent to. Nothing here does network I/O.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,23 +11,24 @@ use crate::id::{OperationId, WebhookId};
 use crate::operation::Verb;
 use crate::time::Timestamp;
 
-/// An address of the tenant's that is told of operations.
+/// A tenant's endpoint that is notified of operations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     pub id: WebhookId,
     pub url: String,
-    /// What deliveries are signed with. The receiver holds the same, so it cannot be kept as a hash.
+    /// Key that deliveries are signed with. The receiver has the same one, so it cannot be stored
+    /// as a hash.
     pub secret: Vec<u8>,
-    /// Only operations of these kinds; every kind if there are none.
+    /// Operations to deliver; every kind if empty.
     pub verbs: Vec<Verb>,
     pub created_at: Timestamp,
-    /// How many deliveries in a row have failed, whoever they were about.
+    /// Consecutive failed deliveries, across all users.
     pub failures: i32,
-    /// Since when none has arrived.
+    /// Time of the first failure since the last success.
     pub failing_since: Option<Timestamp>,
-    /// Until when it is left alone after a failure.
+    /// End of the pause after a failure.
     pub rest_until: Option<Timestamp>,
-    /// Since when nothing is sent to it, and why.
+    /// When and why it was switched off.
     pub off_at: Option<Timestamp>,
     pub off_because: Option<String>,
 }
@@ -39,70 +40,72 @@ impl Webhook {
 }
 
 words!(
-    /// Where a delivery stands.
+    /// State of a delivery.
     DeliveryState {
-        // It failed, and will be tried again.
+        // It failed and will be retried.
         Waiting = "waiting",
         Delivered = "delivered",
-        // It failed as often as it was to be tried.
+        // It failed on every attempt.
         Dead = "dead",
     }
 );
 
-/// One operation, on its way to one webhook.
+/// Delivery of one operation to one webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     pub operation: OperationId,
-    /// Whom it is about, by the tenant's name for them.
+    /// The user it is about, by the tenant's name for them.
     pub user: String,
     pub verb: Verb,
     pub state: DeliveryState,
     pub attempts: i32,
-    /// What was last answered, if anything was.
+    /// HTTP status of the last response, if there was one.
     pub status: Option<i32>,
     pub error: Option<String>,
     pub first_at: Timestamp,
     pub last_at: Timestamp,
-    /// When it is tried again.
+    /// Time of the next attempt.
     pub next_at: Option<Timestamp>,
 }
 
-/// The waits between attempts, in seconds: eight attempts within some 28 hours.
-const RETRIES: [i64; 7] = [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600];
-/// For how long an endpoint may fail before it is switched off.
-pub const PATIENCE: SignedDuration = SignedDuration::from_hours(120);
-/// For how long it is remembered how a delivery went.
+/// Delays between attempts, in seconds: eight attempts within some 28 hours.
+const RETRY_DELAYS_SECONDS: [i64; 7] =
+    [5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600];
+/// How long an endpoint may fail before it is switched off.
+pub const DISABLE_AFTER: SignedDuration = SignedDuration::from_hours(120);
+/// Retention of delivery records, in days.
 pub const DELIVERY_DAYS: i64 = 30;
-/// How many webhooks a tenant may have.
-pub const WEBHOOKS: usize = 20;
+/// Maximum number of webhooks per tenant.
+pub const MAX_WEBHOOKS: usize = 20;
 
-/// How long to wait after so many failed attempts, or nothing if there is no other. `random` is a
-/// fraction between 0 and 1: up to a tenth is added, so that what failed together comes back apart.
+/// Delay before the next attempt after `attempts` failed ones; `None` after the last. `random` is a
+/// fraction between 0 and 1: up to a tenth is added as jitter, so that deliveries that failed
+/// together are not retried together.
 pub fn wait_after(attempts: i32, random: f64) -> Option<SignedDuration> {
     let index = usize::try_from(attempts - 1).unwrap_or(0);
-    let seconds = *RETRIES.get(index)? as f64;
+    let seconds = *RETRY_DELAYS_SECONDS.get(index)? as f64;
     Some(SignedDuration::from_secs_f64(seconds * (1.0 + random.clamp(0.0, 1.0) / 10.0)))
 }
 
-/// How long an endpoint is left alone after so many failures in a row, whoever they were about: an
-/// endpoint that is down must not keep workers from what others wait for.
+/// Pause of an endpoint after `failures` consecutive failures, across all users: an endpoint that
+/// is down must not keep workers from other deliveries.
 pub fn rest_after(failures: i32) -> SignedDuration {
-    const LONGEST: i64 = 300;
+    const MAX_SECONDS: i64 = 300;
     let doublings = u32::try_from((failures - 1).clamp(0, 10)).unwrap_or(0);
-    SignedDuration::from_secs((5 * 2i64.pow(doublings)).min(LONGEST))
+    SignedDuration::from_secs((5 * 2i64.pow(doublings)).min(MAX_SECONDS))
 }
 
-/// Whether something was received, by what it was answered with.
+/// Whether the response status means that the delivery was received.
 pub fn is_received(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// What an endpoint answers that wants to hear no more.
+/// HTTP status of an endpoint that unsubscribes.
 pub const GONE: u16 = 410;
 
-/// Whether an address is one of the internet at large. Whoever sets up a webhook chooses where the
-/// server connects to, and must not reach its neighbours, the machine itself, or the address at which
-/// a cloud tells machines their secrets.
+/// Whether an address is on the public internet. The author of a webhook chooses where the server
+/// connects to, and must not reach its network, the machine itself, or the metadata service of a
+/// cloud, which returns credentials.
 pub fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -136,16 +139,16 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !RESERVED.iter().any(within)
 }
 
-/// Of version 6 only what is given out to networks is public, without what stands for something else:
-/// tunnels carry an address of version 4 inside, which may be anybody's.
+/// Only global unicast addresses are public, without special-purpose blocks: tunnel addresses embed
+/// an IPv4 address, which may be private.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
-    let given_out = first & 0xe000 == 0x2000;
+    let global_unicast = first & 0xe000 == 0x2000;
     let special = first == 0x2001 && second < 0x0200;
     let documentation =
         (first == 0x2001 && second == 0x0db8) || (first == 0x3fff && second < 0x1000);
     let six_to_four = first == 0x2002;
-    given_out && !special && !documentation && !six_to_four
+    global_unicast && !special && !documentation && !six_to_four
 }
 
 #[cfg(test)]
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_delivery_is_tried_eight_times_in_some_28_hours() {
+    fn webhook_delivery_is_tried_eight_times_in_28_hours() {
         let waits: Vec<_> = (1..).map_while(|attempts| wait_after(attempts, 0.0)).collect();
         let seconds: Vec<i64> = waits.iter().map(SignedDuration::as_secs).collect();
         assert_eq!(seconds, [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]);
@@ -162,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_rests_longer_with_each_failure_and_never_for_long() {
+    fn webhook_pause_grows_with_failures_up_to_five_minutes() {
         let rests: Vec<i64> = [1, 2, 3, 6, 7, 8, 1_000].map(|n| rest_after(n).as_secs()).into();
         assert_eq!(rests, [5, 10, 20, 160, 300, 300, 300]);
     }
 
     #[test]
-    fn nothing_is_sent_to_an_address_that_is_not_of_the_internet() {
+    fn webhook_address_must_be_public() {
         for private in [
             "0.0.0.0",
             "0.1.2.3",

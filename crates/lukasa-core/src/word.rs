@@ -1,6 +1,6 @@
-//! Cuts text into words, the same way for everything that compares words. Knows no meaning.
+//! Tokenizer: splits text into words, shared by all code that compares words.
 
-/// A word of a text in lower case, and where it stands there in bytes.
+/// A word of a text in lower case, and its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub text: String,
@@ -9,8 +9,8 @@ pub(crate) struct Word {
 }
 
 /// The words of a text: runs of letters and digits. Chinese and Japanese put no spaces between
-/// words, so each of their characters is a word of its own and a name of several is a phrase. The
-/// possessive of "Nora's" is no word, and the marks of "C++" and "C#" belong to theirs.
+/// words, so each of their characters is a word and a name of several is a phrase. The possessive
+/// "s" of "Nora's" is dropped, and the marks of "C++" and "C#" are part of their words.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut found: Vec<Word> = Vec::new();
     let mut open = false;

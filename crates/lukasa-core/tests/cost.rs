@@ -1,8 +1,8 @@
-//! Every function that reads text of unknown length takes time in proportion to it.
+//! Checks that every function that reads text of unknown length takes linear time.
 //!
-//! Each is given texts that have made such functions quadratic before, at a length and at four times
-//! that length. What counts is the ratio of the CPU time of the two, so neither a slow nor a busy machine
-//! matters: a linear function takes four times as long, a quadratic one sixteen times.
+//! Each is given texts that have made such functions quadratic before, at a length and at four
+//! times that length. The ratio of the two CPU times is checked, so neither a slow nor a busy
+//! machine matters: a linear function takes four times as long, a quadratic one sixteen times.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use lukasa_core::{Detector, NewTurn, Role, Timestamp, mentions};
 
 const LENGTH_BYTES: usize = 4_000;
 const MAX_RATIO: f64 = 9.0;
-/// Below this a ratio measures the clock.
+/// Below this, a ratio only measures the resolution of the clock.
 const SLACK: Duration = Duration::from_millis(20);
 
 const PATTERNS: &[&str] = &[
@@ -119,7 +119,7 @@ const PATTERNS: &[&str] = &[
     "ffi",
 ];
 
-/// Stretches chosen against the finders of secrets.
+/// Patterns that are hard for the secret scanners.
 #[rustfmt::skip]
 const SECRET_PATTERNS: &[&str] = &[
     "a", "1", "-", " ", "\n", "=", ":", ".", "\"", "a:", "a=", "a.", "a-", "1 ", "1-", "4111 ",
@@ -226,8 +226,8 @@ fn strip_costs_linear_time() {
 }
 
 #[test]
-fn overheard_costs_linear_time() {
-    check("overheard", |text| NewTurn::overheard(Role::User, text, Timestamp::UNIX_EPOCH));
+fn captured_turn_costs_linear_time() {
+    check("captured_turn", |text| NewTurn::captured(Role::User, text, Timestamp::UNIX_EPOCH));
 }
 
 #[test]

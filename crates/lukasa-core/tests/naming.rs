@@ -1,8 +1,9 @@
-//! Holds the rules of `name` against PrecisionMemBench, if its fixtures are at hand.
+//! Checks the rules of `name` against PrecisionMemBench, if its fixtures are available.
 //!
 //! Set `LUKASA_EVAL_DATA` to the folder that holds `precisionmembench/`; without it the test is
-//! skipped, or fails where the data is required. What belongs to the benchmark (which memories are looked
-//! at, and that a relation brings its participants) is decided here; what is named, by the crate.
+//! skipped, or fails where the data is required. The rules of the benchmark (which memories are
+//! candidates, and that a relation adds its participants) are implemented here; name matching is
+//! the crate's.
 
 use std::collections::BTreeSet;
 use std::{fs, path::Path};
@@ -13,7 +14,7 @@ use serde_json::Value;
 mod required_data;
 
 #[test]
-fn what_the_benchmark_names_is_found_and_nothing_else() {
+fn name_matches_are_exactly_those_of_the_benchmark() {
     let Some(data) = required_data::folder("LUKASA_EVAL_DATA") else { return };
     let folder = data.join("precisionmembench/fixtures");
     let beliefs = read(&folder.join("beliefs.seed.json"));
@@ -60,7 +61,7 @@ fn is_candidate(case: &Value, belief: &Value) -> bool {
     is_live(case, belief) && belief["pinned"] != true && belief["type"] != "open_question"
 }
 
-/// The person's own, in scope, and neither superseded nor resolved.
+/// Whether a belief is the user's own, in scope, and neither superseded nor resolved.
 fn is_live(case: &Value, belief: &Value) -> bool {
     let scopes = |of: &Value| -> BTreeSet<String> {
         let scopes = of["scope"].as_array().into_iter().flatten();
@@ -77,7 +78,7 @@ fn names_of(belief: &Value) -> Vec<&str> {
     belief["canonical_name"].as_str().into_iter().chain(aliases.filter_map(Value::as_str)).collect()
 }
 
-/// A case with a budget fills it with the pinned first.
+/// A case with a budget fills it with pinned beliefs first.
 fn within_budget<'a>(
     case: &Value,
     beliefs: &[Value],

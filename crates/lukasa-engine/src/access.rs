@@ -1,9 +1,10 @@
-//! Who may come in: keys and tokens.
+//! Credentials: keys, tokens, links and sign-ins.
 //!
-//! A key is held by an application and bound to a tenant, and to one user if it says so. A token is
-//! minted by a key for one person's browser and lives for minutes. Whoever signs in to the console, by
-//! a key that may mint tokens or by a link that works once, holds a sign-in for days. Tokens and
-//! sign-ins are the only credentials that speak as a human. Only hashes of secrets are kept.
+//! A key is held by an application and bound to a tenant, and optionally to one user. A token is
+//! minted by a key for one user's browser and lives for minutes. Signing in to the console, with a
+//! key that may mint tokens or with a link that works once, yields a sign-in that lives for days.
+//! Tokens and sign-ins are the only credentials that act as a human. Only hashes of secrets are
+//! stored.
 
 use std::time::Duration;
 
@@ -19,14 +20,14 @@ use crate::error::{Error, Result};
 
 pub use lukasa_store::credential::{Credential as KeyRecord, CredentialKind as RecordKind};
 
-/// For how long a server may admit a credential again without asking the database. Ending one takes at
-/// least as long, so that it is refused by every server once its end is acknowledged.
+/// How long a server may admit a credential again without asking the database. Revoking one takes
+/// at least as long, so that every server refuses it once the revocation is acknowledged.
 pub const ADMISSION_LEASE: Duration = Duration::from_secs(1);
-/// The longest a token may live, and how long it lives unless it says less.
+/// Maximum and default lifetime of a token.
 pub const TOKEN_MINUTES: i64 = 15;
-/// For how long a link waits for the one who follows it.
+/// Lifetime of an unused sign-in link.
 pub const LINK_MINUTES: i64 = 15;
-/// For how long somebody stays signed in.
+/// Lifetime of a console sign-in.
 pub const SIGN_IN_DAYS: i64 = 14;
 
 /// A key to be made.
@@ -51,13 +52,13 @@ pub struct NewToken<'t> {
     pub page: Option<&'t str>,
 }
 
-/// How many sign-ins are listed.
+/// Maximum number of sign-ins in a listing.
 pub const SIGN_INS_LISTED: usize = 1_000;
-/// How many expired credentials are removed by one statement.
+/// Expired credentials removed by one statement.
 const SWEEP_BATCH: usize = 5_000;
 
-/// A credential that ends by itself, to be made.
-struct Passing<'p> {
+/// A credential with an expiry, to be created.
+struct ExpiringCredential<'p> {
     kind: CredentialKind,
     user: &'p str,
     permissions: &'p [Permission],
@@ -66,10 +67,10 @@ struct Passing<'p> {
     root: Option<&'p str>,
     page: Option<&'p str>,
     name: &'p str,
-    lasts: SignedDuration,
+    lifetime: SignedDuration,
 }
 
-impl<'p> Passing<'p> {
+impl<'p> ExpiringCredential<'p> {
     fn sign_in(
         user: &'p str,
         permissions: &'p [Permission],
@@ -84,7 +85,7 @@ impl<'p> Passing<'p> {
             root,
             page: None,
             name: "signed in to the console",
-            lasts: SignedDuration::from_hours(24 * SIGN_IN_DAYS),
+            lifetime: SignedDuration::from_hours(24 * SIGN_IN_DAYS),
         }
     }
 }
@@ -107,24 +108,24 @@ fn prefix_of(kind: CredentialKind) -> Prefix {
     }
 }
 
-/// A credential as it is shown once, and never again.
-pub struct Issued {
+/// A new credential with its secret text, which is shown only this once.
+pub struct IssuedCredential {
     pub text: String,
     pub record: KeyRecord,
 }
 
-/// Whom a live credential lets in.
+/// The identity and rights of an authenticated credential.
 #[derive(Debug, Clone)]
-pub struct Admitted {
+pub struct AdmittedCredential {
     pub tenant: TenantId,
     pub user: Option<(UserId, String)>,
     pub human: bool,
-    /// Whether it is a person who signed in to the console.
+    /// Whether it is a console sign-in.
     pub signed_in: bool,
     /// The one page its requests may come from.
     pub page: Option<String>,
     pub key_id: String,
-    /// The credential by whose right it was made.
+    /// The credential that authorised its creation.
     pub minted_by: Option<String>,
     /// The first credential of the chain it was made from.
     pub root: Option<String>,
@@ -133,12 +134,12 @@ pub struct Admitted {
     pub expires_at: Option<Timestamp>,
 }
 
-impl Admitted {
+impl AdmittedCredential {
     pub fn may(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)
     }
 
-    /// The credential that ends whatever is made with this one.
+    /// The credential whose revocation also ends everything made with this one.
     fn root(&self) -> &str {
         self.root.as_deref().unwrap_or(&self.key_id)
     }
@@ -153,40 +154,47 @@ impl Admitted {
 }
 
 impl Engine {
-    /// Checks a presented credential. Every reason for a no gives the same answer.
-    pub async fn authenticate(&self, presented: &str, now: Timestamp) -> Result<Admitted> {
+    /// Checks a presented credential. Every reason for refusal gives the same error.
+    pub async fn authenticate(
+        &self,
+        presented: &str,
+        now: Timestamp,
+    ) -> Result<AdmittedCredential> {
         let presented = secret::parse(presented).ok_or(Error::Unauthenticated)?;
-        let kept =
-            self.store.at_the_door(&presented.key_id).await?.ok_or(Error::Unauthenticated)?;
-        let is_what_it_says = kept.kind == kind_of(presented.prefix);
-        // A link opens nothing by itself: it is spent for a sign-in.
-        let admits = is_what_it_says && kept.kind != CredentialKind::Link;
-        if !admits || !same(&kept.secret_hash, &presented.secret_hash) || !kept.is_live(now) {
+        let stored =
+            self.store.find_credential(&presented.key_id).await?.ok_or(Error::Unauthenticated)?;
+        let has_kind_of_prefix = stored.kind == kind_of(presented.prefix);
+        // A link does not authenticate requests: it can only be exchanged for a sign-in.
+        let admits = has_kind_of_prefix && stored.kind != CredentialKind::Link;
+        if !admits
+            || !constant_time_eq(&stored.secret_hash, &presented.secret_hash)
+            || !stored.is_live(now)
+        {
             return Err(Error::Unauthenticated);
         }
-        if let Some((user, _)) = kept.user {
-            let scope = self.store.read(kept.tenant, user).await?;
+        if let Some((user, _)) = stored.user {
+            let scope = self.store.read(stored.tenant, user).await?;
             if credential::user_is_gone(&scope, now).await? {
                 return Err(Error::Unauthenticated);
             }
         }
-        Ok(Admitted {
-            tenant: kept.tenant,
-            user: kept.user,
-            human: kept.kind != CredentialKind::Key,
-            signed_in: kept.kind == CredentialKind::SignIn,
-            page: kept.page,
-            key_id: kept.key_id,
-            minted_by: kept.minted_by,
-            root: kept.root,
-            permissions: kept.permissions,
-            origin: kept.origin,
-            expires_at: kept.expires_at,
+        Ok(AdmittedCredential {
+            tenant: stored.tenant,
+            user: stored.user,
+            human: stored.kind != CredentialKind::Key,
+            signed_in: stored.kind == CredentialKind::SignIn,
+            page: stored.page,
+            key_id: stored.key_id,
+            minted_by: stored.minted_by,
+            root: stored.root,
+            permissions: stored.permissions,
+            origin: stored.origin,
+            expires_at: stored.expires_at,
         })
     }
 
-    /// A code for a text that only this installation can make, to know it again when it comes back
-    /// from a client.
+    /// A message authentication code for a text, made with this installation's key, to recognise
+    /// the text when a client sends it back.
     pub async fn seal(&self, text: &str) -> Result<String> {
         let seed = self.store.signing_seed().await?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, &seed);
@@ -194,14 +202,14 @@ impl Engine {
         Ok(code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Notes that a credential was used. Called now and then, not on every request.
+    /// Records that a credential was used. Called occasionally, not on every request.
     pub async fn note_use(&self, tenant: TenantId, key_id: &str, now: Timestamp) -> Result<()> {
         let directory = self.store.directory(tenant).await?;
         credential::note_use(&directory, key_id, now).await?;
         Ok(directory.commit().await?)
     }
 
-    /// Makes sure a tenant is there, by its name.
+    /// Creates the tenant with this name if it does not exist.
     pub async fn ensure_tenant(&self, name: &str, now: Timestamp) -> Result<TenantId> {
         let tenant = TenantId::named(name);
         let directory = self.store.directory(tenant).await?;
@@ -216,7 +224,7 @@ impl Engine {
         new: NewKey,
         random: &[u8; 32],
         now: Timestamp,
-    ) -> Result<Issued> {
+    ) -> Result<IssuedCredential> {
         if new.permissions.is_empty() {
             return Err(Error::invalid("permissions", "at least one"));
         }
@@ -224,19 +232,19 @@ impl Engine {
         let bound = new.user.map(|name| (UserId::named(tenant, &name), name));
         if let Some((_, name)) = &bound {
             check_name("user", name)?;
-            // What is bound to one user must not reach the tenant's other users.
+            // A key bound to one user must not reach the tenant's other users.
             if new.permissions.contains(&Permission::Admin) {
                 return Err(Error::invalid("permissions", "a key for one user cannot be admin"));
             }
         }
-        let (text, kept) = secret::print(Prefix::Key, random);
+        let (text, stored) = secret::print(Prefix::Key, random);
         let record = Credential {
-            key_id: kept.key_id,
+            key_id: stored.key_id,
             tenant,
             user: bound,
             kind: CredentialKind::Key,
             name: new.name,
-            secret_hash: kept.secret_hash.to_vec(),
+            secret_hash: stored.secret_hash.to_vec(),
             permissions: new.permissions,
             origin: new.origin,
             minted_by: None,
@@ -249,22 +257,22 @@ impl Engine {
         };
         let directory = self.store.directory(tenant).await?;
         if let Some((id, _)) = &record.user {
-            refuse_the_gone(&directory, *id, now).await?;
+            refuse_deleted_user(&directory, *id, now).await?;
         }
         credential::insert(&directory, &record).await?;
         directory.commit().await?;
-        Ok(Issued { text, record })
+        Ok(IssuedCredential { text, record })
     }
 
-    /// Mints a token that speaks as the user called `user`, with no more than the key itself may. It
-    /// may be bound to the one page it is for.
+    /// Mints a token that acts as the user named `user`, with no more permissions than the key
+    /// itself has. It may be bound to one page.
     pub async fn mint_token(
         &self,
-        by: &Admitted,
+        by: &AdmittedCredential,
         new: NewToken<'_>,
         random: &[u8; 32],
         now: Timestamp,
-    ) -> Result<Issued> {
+    ) -> Result<IssuedCredential> {
         if !(1..=TOKEN_MINUTES).contains(&new.minutes) {
             return Err(Error::invalid("minutes", "between 1 and 15"));
         }
@@ -276,7 +284,7 @@ impl Engine {
             ));
         }
         let name = format!("token for a browser, minted by {}", by.key_id);
-        let passing = Passing {
+        let new_credential = ExpiringCredential {
             kind: CredentialKind::Token,
             user: new.user,
             permissions: new.permissions,
@@ -284,50 +292,52 @@ impl Engine {
             root: Some(by.root()),
             page: new.page,
             name: &name,
-            lasts: SignedDuration::from_mins(new.minutes),
+            lifetime: SignedDuration::from_mins(new.minutes),
         };
-        self.issue(by.tenant, passing, random, now).await
+        self.issue(by.tenant, new_credential, random, now).await
     }
 
-    /// Makes a link that lets the browser of the user called `user` in, once, to do so much there. It
-    /// is made with a credential, or by an operator at the command line.
+    /// Creates a single-use sign-in link for the user named `user`, with these permissions. It is
+    /// created with a credential, or by an operator on the command line.
     pub async fn make_link(
         &self,
         tenant: TenantId,
-        by: Option<&Admitted>,
+        by: Option<&AdmittedCredential>,
         user: &str,
         permissions: &[Permission],
         random: &[u8; 32],
         now: Timestamp,
-    ) -> Result<Issued> {
-        let passing = Passing {
+    ) -> Result<IssuedCredential> {
+        let new_credential = ExpiringCredential {
             kind: CredentialKind::Link,
             user,
             permissions,
             minted_by: by.map(|by| by.key_id.as_str()),
-            root: by.map(Admitted::root),
+            root: by.map(AdmittedCredential::root),
             page: None,
             name: "link to sign in with",
-            lasts: SignedDuration::from_mins(LINK_MINUTES),
+            lifetime: SignedDuration::from_mins(LINK_MINUTES),
         };
-        self.issue(tenant, passing, random, now).await
+        self.issue(tenant, new_credential, random, now).await
     }
 
-    /// Signs the user called `user` in, by the right of a credential that may mint tokens. A sign-in
-    /// that switches to another user passes its own right on, and ends.
+    /// Signs in the user named `user`, authorised by a credential that may mint tokens. A sign-in
+    /// that switches to another user passes its authorisation on, and ends.
     pub async fn sign_in(
         &self,
-        by: &Admitted,
+        by: &AdmittedCredential,
         user: &str,
         random: &[u8; 32],
         now: Timestamp,
-    ) -> Result<Issued> {
-        let right = if by.signed_in { by.minted_by.as_deref() } else { Some(by.key_id.as_str()) };
-        // What a sign-in from the command line makes ends with that one, unless it took its place.
+    ) -> Result<IssuedCredential> {
+        let authorised_by =
+            if by.signed_in { by.minted_by.as_deref() } else { Some(by.key_id.as_str()) };
+        // A sign-in made from another one ends with it, unless it replaced it.
         let root = if by.signed_in { by.root.as_deref() } else { Some(by.root()) };
-        let passing = Passing::sign_in(user, &by.permissions, right, root);
+        let new_credential =
+            ExpiringCredential::sign_in(user, &by.permissions, authorised_by, root);
         let directory = self.store.directory(by.tenant).await?;
-        let issued = insert(&directory, passing, random, now).await?;
+        let issued = insert(&directory, new_credential, random, now).await?;
         if by.signed_in {
             credential::end_one(&directory, &by.key_id, now).await?;
         }
@@ -335,42 +345,42 @@ impl Engine {
         Ok(issued)
     }
 
-    /// Makes sure that the person somebody comes in for is not gone.
-    pub async fn greet(&self, caller: &Caller, now: Timestamp) -> Result<()> {
+    /// Checks that the caller's user has not been deleted.
+    pub async fn check_user_not_deleted(&self, caller: &Caller, now: Timestamp) -> Result<()> {
         self.reading(caller, now).await.map(drop)
     }
 
-    /// Exchanges an unused link for a sign-in. Both happen in one transaction, so a used link always
-    /// has its sign-in.
+    /// Exchanges an unused link for a sign-in. Both happen in one transaction, so a used link
+    /// always has its sign-in.
     pub async fn follow_link(
         &self,
         presented: &str,
         random: &[u8; 32],
         now: Timestamp,
-    ) -> Result<Issued> {
+    ) -> Result<IssuedCredential> {
         let refused = || Error::Unauthenticated;
         let presented = secret::parse(presented).ok_or_else(refused)?;
-        let kept = self.store.at_the_door(&presented.key_id).await?.ok_or_else(refused)?;
-        let directory = self.store.directory(kept.tenant).await?;
+        let stored = self.store.find_credential(&presented.key_id).await?.ok_or_else(refused)?;
+        let directory = self.store.directory(stored.tenant).await?;
         let hash = &presented.secret_hash;
         let link = credential::spend_link(&directory, &presented.key_id, hash, now).await?;
         let link = link.ok_or_else(refused)?;
         let (_, user) = link.user.ok_or_else(refused)?;
         let (by, root) = (link.minted_by.as_deref(), link.root.as_deref());
-        let passing = Passing::sign_in(&user, &link.permissions, by, root);
-        let issued = insert(&directory, passing, random, now).await?;
+        let new_credential = ExpiringCredential::sign_in(&user, &link.permissions, by, root);
+        let issued = insert(&directory, new_credential, random, now).await?;
         directory.commit().await?;
         Ok(issued)
     }
 
-    /// Makes a credential that ends by itself, for one person.
+    /// Creates a credential with an expiry, for one user.
     async fn issue(
         &self,
         tenant: TenantId,
-        new: Passing<'_>,
+        new: ExpiringCredential<'_>,
         random: &[u8; 32],
         now: Timestamp,
-    ) -> Result<Issued> {
+    ) -> Result<IssuedCredential> {
         let directory = self.store.directory(tenant).await?;
         let issued = insert(&directory, new, random, now).await?;
         directory.commit().await?;
@@ -393,7 +403,8 @@ impl Engine {
         Ok(credential::sign_ins(&directory, user, None, now, SIGN_INS_LISTED as i64).await?)
     }
 
-    /// Revokes a credential and everything that was made from it; says which credentials that were.
+    /// Revokes a credential and everything made from it; returns the ids of the revoked
+    /// credentials.
     pub async fn revoke(
         &self,
         tenant: TenantId,
@@ -406,12 +417,12 @@ impl Engine {
             return Err(Error::KeyNotFound);
         }
         directory.commit().await?;
-        outlast_admissions().await;
+        wait_for_admission_leases().await;
         Ok(revoked)
     }
 
-    /// Ends live tokens, links and sign-ins, and everything that was made from them: the one with this
-    /// id, or all; of one user, or of the whole tenant. Says which credentials that were.
+    /// Ends live tokens, links and sign-ins, and everything made from them: the one with this id,
+    /// or all; of one user, or of the whole tenant. Returns the ids of the ended credentials.
     pub async fn end_sign_ins(
         &self,
         tenant: TenantId,
@@ -437,22 +448,22 @@ impl Engine {
         }
         directory.commit().await?;
         if !ended.is_empty() {
-            outlast_admissions().await;
+            wait_for_admission_leases().await;
         }
         Ok(ended)
     }
 
-    /// Signs out: ends this sign-in and nothing that was made with it.
+    /// Signs out: ends this sign-in, but nothing that was made with it.
     pub async fn sign_out(&self, tenant: TenantId, key_id: &str, now: Timestamp) -> Result<()> {
         let directory = self.store.directory(tenant).await?;
         credential::end_one(&directory, key_id, now).await?;
         directory.commit().await?;
-        outlast_admissions().await;
+        wait_for_admission_leases().await;
         Ok(())
     }
 
-    /// Removes the tokens, links and sign-ins of all tenants that ended more than a day ago; says how
-    /// many.
+    /// Removes the tokens, links and sign-ins of all tenants that ended more than a day ago;
+    /// returns how many.
     pub async fn sweep_credentials(&self) -> Result<usize> {
         let mut removed = 0;
         loop {
@@ -465,54 +476,54 @@ impl Engine {
     }
 }
 
-/// Waits until the admissions that servers remember have run out, so that every server refuses an ended
-/// credential once its end is acknowledged.
-async fn outlast_admissions() {
+/// Waits until cached admissions have expired on every server, so that an ended credential is
+/// refused everywhere once its end is acknowledged.
+async fn wait_for_admission_leases() {
     tokio::time::sleep(ADMISSION_LEASE + Duration::from_millis(50)).await;
 }
 
-/// Inserts a credential that ends by itself, for one person.
+/// Inserts a credential with an expiry, for one user.
 async fn insert(
     directory: &Directory,
-    new: Passing<'_>,
+    new: ExpiringCredential<'_>,
     random: &[u8; 32],
     now: Timestamp,
-) -> Result<Issued> {
+) -> Result<IssuedCredential> {
     check_name("user", new.user)?;
     let id = UserId::named(directory.tenant(), new.user);
-    let (text, kept) = secret::print(prefix_of(new.kind), random);
+    let (text, stored) = secret::print(prefix_of(new.kind), random);
     let record = Credential {
-        key_id: kept.key_id,
+        key_id: stored.key_id,
         tenant: directory.tenant(),
         user: Some((id, new.user.to_owned())),
         kind: new.kind,
         name: new.name.to_owned(),
-        secret_hash: kept.secret_hash.to_vec(),
+        secret_hash: stored.secret_hash.to_vec(),
         permissions: new.permissions.to_vec(),
         origin: Origin::UserSaid,
         minted_by: new.minted_by.map(str::to_owned),
         root: new.root.map(str::to_owned),
         page: new.page.map(str::to_owned),
         created_at: now,
-        expires_at: Some(now + new.lasts),
+        expires_at: Some(now + new.lifetime),
         revoked_at: None,
         last_used_at: None,
     };
-    refuse_the_gone(directory, id, now).await?;
+    refuse_deleted_user(directory, id, now).await?;
     credential::insert(directory, &record).await?;
-    Ok(Issued { text, record })
+    Ok(IssuedCredential { text, record })
 }
 
-/// No credential is made for a user who has been deleted: it would come alive with the next one of
+/// Refuses to make a credential for a deleted user: it would become valid for the next user with
 /// that name.
-async fn refuse_the_gone(list: &Directory, id: UserId, now: Timestamp) -> Result<()> {
+async fn refuse_deleted_user(list: &Directory, id: UserId, now: Timestamp) -> Result<()> {
     match directory::find_user(list, id).await? {
         Some(user) if user.is_gone(now) => Err(Error::UserNotFound),
         _ => Ok(()),
     }
 }
 
-/// A name that a person chose: not blank, not endless, without control characters.
+/// Checks a user-chosen name: not blank, not too long, without control characters.
 pub(crate) fn check_name(field: &'static str, name: &str) -> Result<()> {
     let long = name.chars().count() > lukasa_core::limits::NAME_CHARS;
     if name.trim().is_empty() || long || name.chars().any(char::is_control) {
@@ -521,7 +532,7 @@ pub(crate) fn check_name(field: &'static str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Compares without stopping at the first difference, so that time tells nothing.
-fn same(a: &[u8], b: &[u8]) -> bool {
+/// Compares in constant time, so that timing reveals nothing about the secret.
+fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |different, (x, y)| different | (x ^ y)) == 0
 }

@@ -1,23 +1,23 @@
-//! Admission of a claim: the screens, the domains and the policy, asked before anything is written.
-//! The rules are in [`lukasa_core::admission`]; here is what they have to be told.
+//! Admission of a claim: the screens, the domains and the policy, checked before anything is
+//! written. The rules are in [`lukasa_core::admission`]; this module collects their inputs.
 
 use lukasa_core::admission::{Decision, Screening, Sensitivity, Writer, decide, without_authority};
 use lukasa_core::learn::transcript::Transcript;
 use lukasa_core::screen::ground;
-use lukasa_core::{Claim, Domain, Evidence, Origin, State, TurnId};
+use lukasa_core::{Claim, ClaimEvidence, Domain, Origin, State, TurnId};
 use lukasa_store::{Scope, domain, session};
 
 use crate::error::{Error, Result};
 use crate::facts::check_domain;
 
-/// Longer claims are screened on a thread of their own.
+/// Claims longer than this are screened on a blocking thread.
 const INLINE_CHARS: usize = 4_000;
-/// How many turns of a session a quotation is looked for in: its last ones.
+/// How many of a session's last turns are searched for a quotation.
 const QUOTED_TURNS: i64 = 200;
 
 /// A claim that may be written, and in which state.
 #[derive(Debug)]
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedClaim {
     pub(crate) claim: Claim,
     pub(crate) state: State,
     pub(crate) domain: Option<Domain>,
@@ -31,43 +31,48 @@ pub(crate) async fn screen(claim: &Claim) -> Screening {
     }
     let claim = claim.clone();
     let screening = tokio::task::spawn_blocking(move || Screening::of(&claim)).await;
-    // A screen that panicked has let nothing through.
+    // If a screen panicked, count the claim as a directive: only a human's is accepted without
+    // asking.
     screening.unwrap_or(Screening { directs: true, ..Screening::default() })
 }
 
-/// What is known about a write besides its claim.
+/// Inputs of an admission decision besides the claim.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct AdmissionRequest<'a> {
     pub(crate) writer: Writer,
     pub(crate) screening: &'a Screening,
-    /// A human's answer to the question whether something sensitive may be kept although its domain
-    /// is not open.
+    /// A human's consent to keep a sensitive claim although its domain is not open.
     pub(crate) keep_without_domain: bool,
     /// The domain that the memory has already. If it was closed since, the memory can still be
     /// corrected there.
     pub(crate) has_domain: Option<&'a str>,
 }
 
-impl<'a> Ask<'a> {
+impl<'a> AdmissionRequest<'a> {
     pub(crate) fn new(writer: Writer, screening: &'a Screening) -> Self {
         Self { writer, screening, keep_without_domain: false, has_domain: None }
     }
 }
 
-/// Decides over a claim.
-pub(crate) async fn admit(scope: &Scope, claim: Claim, ask: Ask<'_>) -> Result<Admitted> {
-    let Ask { writer, screening, keep_without_domain, has_domain } = ask;
+/// Decides whether a claim is accepted, and in which state.
+pub(crate) async fn admit(
+    scope: &Scope,
+    claim: Claim,
+    ask: AdmissionRequest<'_>,
+) -> Result<AdmittedClaim> {
+    let AdmissionRequest { writer, screening, keep_without_domain, has_domain } = ask;
     if let Some(kind) = screening.secret {
         return Err(Error::SecretRejected(kind));
     }
     let mut claim = without_authority(claim, writer);
-    let keeps = keep_without_domain && writer == Writer::Human && claim.domain.is_none();
+    let keeps_without_domain =
+        keep_without_domain && writer == Writer::Human && claim.domain.is_none();
     let named = claim.domain.as_deref().filter(|name| has_domain != Some(*name));
     let mut domain = check_domain(scope, named).await?;
-    let felt = screening.domain().filter(|name| claim.domain.as_deref() != Some(*name));
-    let sensitivity = match (screening.sensitive, felt) {
+    let detected_domain = screening.domain().filter(|name| claim.domain.as_deref() != Some(*name));
+    let sensitivity = match (screening.sensitive, detected_domain) {
         (None, _) => Sensitivity::Plain,
-        _ if keeps => Sensitivity::Plain,
+        _ if keeps_without_domain => Sensitivity::Plain,
         // The claim names the domain, which is open, or the memory has it already.
         (Some(_), None) if claim.domain.is_some() && screening.domain().is_some() => {
             Sensitivity::Open
@@ -86,8 +91,8 @@ pub(crate) async fn admit(scope: &Scope, claim: Claim, ask: Ask<'_>) -> Result<A
         },
     };
     match decide(writer, screening.traits(&claim, sensitivity)) {
-        Decision::Accept => Ok(Admitted { claim, state: State::Active, domain }),
-        Decision::Ask => Ok(Admitted { claim, state: State::Proposed, domain }),
+        Decision::Accept => Ok(AdmittedClaim { claim, state: State::Active, domain }),
+        Decision::Ask => Ok(AdmittedClaim { claim, state: State::Proposed, domain }),
         Decision::RejectSecret => Err(Error::Internal(lukasa_store::Error::Corrupt {
             table: "admission",
             what: "a secret without its kind".to_owned(),
@@ -98,15 +103,15 @@ pub(crate) async fn admit(scope: &Scope, claim: Claim, ask: Ask<'_>) -> Result<A
     }
 }
 
-/// A quotation that was found in what the user typed.
+/// A quotation found in what the user typed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quoted {
     pub(crate) turn: TurnId,
-    pub(crate) evidence: Evidence,
+    pub(crate) evidence: ClaimEvidence,
 }
 
-/// Looks for one of the quotations in what the user typed in a session, and checks that it carries
-/// the new words. What an agent cites counts only then.
+/// Searches the user's own turns of a session for one of the quotations, and checks that it
+/// supports the new content. An agent's citation counts only if both hold.
 pub(crate) async fn find_quotation(
     scope: &Scope,
     content: &str,
@@ -115,11 +120,11 @@ pub(crate) async fn find_quotation(
 ) -> Result<Option<Quoted>> {
     const MIN_CHARS: usize = 8;
     let (Some(name), false) = (session, quotations.is_empty()) else { return Ok(None) };
-    let Some(held) = session::find(scope, name).await? else { return Ok(None) };
-    let after = held.turns.saturating_sub(i32::try_from(QUOTED_TURNS).unwrap_or(i32::MAX)).max(0);
+    let Some(stored) = session::find(scope, name).await? else { return Ok(None) };
+    let after = stored.turns.saturating_sub(i32::try_from(QUOTED_TURNS).unwrap_or(i32::MAX)).max(0);
     let turns = session::turns(scope, name, after, QUOTED_TURNS).await?;
     let (content, quotations) = (content.to_owned(), quotations.to_vec());
-    let look = move || {
+    let search = move || {
         let transcript = Transcript::of(&turns);
         let long = |quote: &&String| quote.chars().count() >= MIN_CHARS;
         quotations.iter().filter(long).find_map(|quote| {
@@ -128,9 +133,9 @@ pub(crate) async fn find_quotation(
                 return None;
             }
             let turn = Some(found.turn.to_string());
-            let evidence = Evidence { turn, ..Evidence::of("quote", &found.quote) };
+            let evidence = ClaimEvidence { turn, ..ClaimEvidence::of("quote", &found.quote) };
             Some(Quoted { turn: found.turn, evidence })
         })
     };
-    Ok(tokio::task::spawn_blocking(look).await.unwrap_or(None))
+    Ok(tokio::task::spawn_blocking(search).await.unwrap_or(None))
 }

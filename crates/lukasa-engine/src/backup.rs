@@ -1,31 +1,31 @@
-//! Backups of the whole database: what it holds in a few numbers, taken at the very instant that the
-//! backup shows, and a place to restore one into and look.
+//! Backups of the whole database: row counts and digests from the same snapshot as the backup, and
+//! a scratch database to restore a backup into for inspection.
 
 use lukasa_store::database;
 
-use crate::Connect;
+use crate::ConnectOptions;
 use crate::error::Result;
 
-pub use lukasa_store::database::{Held, Snapshot};
+pub use lukasa_store::database::{Snapshot, TableDigest};
 
-/// Holds the database still while it is copied and counted.
-pub async fn snapshot(connect: &Connect) -> Result<Snapshot> {
+/// Opens a snapshot that stays consistent while the database is copied and counted.
+pub async fn snapshot(connect: &ConnectOptions) -> Result<Snapshot> {
     Ok(database::snapshot(connect).await?)
 }
 
-/// Counts and digests every table at that instant.
-pub async fn held(snapshot: &Snapshot) -> Result<Vec<Held>> {
-    Ok(snapshot.held().await?)
+/// Counts and digests every table in that snapshot.
+pub async fn table_digests(snapshot: &Snapshot) -> Result<Vec<TableDigest>> {
+    Ok(snapshot.table_digests().await?)
 }
 
-/// An empty database of this name on the same server.
-pub async fn scratch(connect: &Connect, name: &str) -> Result<Connect> {
+/// Creates an empty database with this name on the same server.
+pub async fn scratch(connect: &ConnectOptions, name: &str) -> Result<ConnectOptions> {
     let url = database::renamed(&connect.url, name);
     database::ensure(&url).await?;
-    Ok(Connect { url, ..connect.clone() })
+    Ok(ConnectOptions { url, ..connect.clone() })
 }
 
-/// Removes a database that was made to look into a backup.
-pub async fn remove_scratch(scratch: &Connect) -> Result<()> {
+/// Removes a scratch database.
+pub async fn remove_scratch(scratch: &ConnectOptions) -> Result<()> {
     Ok(database::remove(&scratch.url).await?)
 }

@@ -1,64 +1,66 @@
-//! Taking a source away: a turn, an episode or a whole chat, and with it whatever rested on it alone.
-//! First what it would reach, then the going itself: into the trash, which undo brings back as a whole,
-//! or for good. What becomes of each fact is decided by the rules in the core.
+//! Removal of a source: a turn, an episode or a whole session, together with everything that
+//! depends on it alone. First a preview of the impact, then the removal: into the trash, which undo
+//! restores as a whole, or permanently. The rules in the core decide what becomes of each fact.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::cascade as cascade_rules;
-use lukasa_core::consolidate::focus::CHAT;
+use lukasa_core::consolidate::focus::SESSION_EVIDENCE;
 use lukasa_core::limits::{TRASH_DAYS, USAGE_DAYS};
 use lukasa_core::recall::passage::of_turn;
 use lukasa_core::time::micros;
 use lukasa_core::{
-    Caller, Changes, Depth, Episode, EpisodeId, FactId, Fate, Going, JobKind, Operation,
-    OperationId, Origin, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
+    Caller, Changes, Depth, Episode, EpisodeId, FactId, Fate, JobKind, Operation, OperationId,
+    Origin, RemovedTurns, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
 };
-use lukasa_store::cascade::Withdrawn;
+use lukasa_store::cascade::WithdrawnTurn;
 use lukasa_store::erasure::{self, Erasure};
 use lukasa_store::{
     Batch, Scope, cascade, erase, everything, fact, job, ledger, portrait, session,
 };
 
-use crate::erasure::Entry;
+use crate::erasure::JournalEntry;
 use crate::error::{Error, Result};
 use crate::facts::{
-    Begun, Effect, Memory, Outcome, Reached, Touched, Writing, as_memory, remove_one, reverse,
+    Effect, Memory, Outcome, RemovalCounts, TouchedMemory, WriteStart, Writing, as_memory,
+    remove_one, reverse,
 };
 use crate::learn::episodes::latest;
 use crate::sessions::job_id;
 use crate::{Engine, Request};
 
-/// How many turns of one chat a going looks at.
-const MOST_TURNS: i32 = i32::MAX;
-/// How much one night removes.
-const PURGED_AT_ONCE: i64 = 500;
+/// Upper bound of turns examined per session.
+const MAX_TURNS: i32 = i32::MAX;
+/// Maximum number of sources that one purge removes.
+const PURGE_BATCH_SIZE: i64 = 500;
 
-/// Something that memories rest on.
+/// A source that memories depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum FactSource {
     Turn(TurnId),
     Episode(EpisodeId),
     Session(String),
 }
 
-/// What rests on a source: what would go with it, what would weigh less, and what would stay.
+/// Dependents of a source: what would be removed with it, what would lose support, and what would
+/// stay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dependents {
-    pub reached: Reached,
+    pub reached: RemovalCounts,
     pub memories: Vec<(Memory, Fate)>,
     pub episodes: Vec<Episode>,
 }
 
-/// Everything a source's going is about.
-struct Reach {
+/// Rows affected by removing a source.
+struct Impact {
     session: Session,
     whole: bool,
-    /// The turns that go themselves.
+    /// The turns that are removed themselves.
     turns: Vec<TurnId>,
-    /// The turns that memories may no longer rest on.
-    going: Going,
+    /// The turns that memories may no longer depend on.
+    removed: RemovedTurns,
     episodes: Vec<Episode>,
     histories: Vec<Vec<Version>>,
     first: i32,
@@ -66,18 +68,18 @@ struct Reach {
 }
 
 impl Engine {
-    /// What depends on this? What would go with a source, if it went now.
+    /// Previews the removal of a source: its dependents and what would become of them.
     pub async fn dependents(
         &self,
         caller: &Caller,
-        source: &Source,
+        source: &FactSource,
         now: Timestamp,
     ) -> Result<Dependents> {
         let scope = self.reading(caller, now).await?;
-        let reach = reach(&scope, source, Depth::Trash).await?;
+        let impact = load_impact(&scope, source, Depth::Trash).await?;
         let mut ids = lukasa_core::Ids::new(now, [0; 16]);
         let mut stamp = Stamp { at: micros(now), operation: ids.operation(), ids };
-        let fates = fates(&reach, Depth::Trash, caller, &mut stamp)?;
+        let fates = decide_fates(&impact, Depth::Trash, caller, &mut stamp)?;
         let mut memories = Vec::new();
         for (history, fate, _) in fates {
             let known: Vec<Version> =
@@ -85,55 +87,58 @@ impl Engine {
             let shown = known.iter().max_by_key(|v| (v.valid.from, v.id));
             memories.extend(shown.map(|v| (as_memory(v, &known, now), fate)));
         }
-        let reached = counted(&reach, memories.iter().map(|(_, fate)| *fate));
-        Ok(Dependents { reached, memories, episodes: reach.episodes })
+        let reached = count_impact(&impact, memories.iter().map(|(_, fate)| *fate));
+        Ok(Dependents { reached, memories, episodes: impact.episodes })
     }
 
-    /// Takes a source away with what rests on it alone. It can be undone as a whole.
-    pub async fn withdraw(&self, request: &Request, source: &Source) -> Result<Outcome> {
-        self.take_away(request, source, Depth::Trash, None).await
+    /// Moves a source to the trash with what depends on it alone. It can be undone as a whole.
+    pub async fn withdraw(&self, request: &Request, source: &FactSource) -> Result<Outcome> {
+        self.remove_source(request, source, Depth::Trash, None).await
     }
 
-    /// Removes a source for good, with every quotation of it and everything that rests on it alone.
-    pub async fn erase_source(&self, request: &Request, source: &Source) -> Result<Outcome> {
-        self.take_away(request, source, Depth::Erase, None).await
+    /// Permanently removes a source, with every quotation of it and everything that depends on it
+    /// alone.
+    pub async fn erase_source(&self, request: &Request, source: &FactSource) -> Result<Outcome> {
+        self.remove_source(request, source, Depth::Erase, None).await
     }
 
-    /// Removes again a turn that was erased and that a backup has brought back.
+    /// Removes an erased turn again after a backup has restored it; false if it does not exist.
     pub(crate) async fn erase_turn_again(
         &self,
         request: &Request,
         turn: TurnId,
-        entry: &Entry,
+        entry: &JournalEntry,
     ) -> Result<bool> {
         let scope = self.store.read(request.caller.tenant, request.caller.user).await?;
         let there = !cascade::turns(&scope, &[turn]).await?.is_empty();
         drop(scope);
         if there {
-            self.take_away(request, &Source::Turn(turn), Depth::Erase, Some(entry)).await?;
+            self.remove_source(request, &FactSource::Turn(turn), Depth::Erase, Some(entry)).await?;
         }
         Ok(there)
     }
 
-    /// `again` is the journal's entry for what is erased once more.
-    async fn take_away(
+    /// Removes a source. `again` is the journal entry if this replays an earlier erasure.
+    async fn remove_source(
         &self,
         request: &Request,
-        source: &Source,
+        source: &FactSource,
         depth: Depth,
-        again: Option<&Entry>,
+        again: Option<&JournalEntry>,
     ) -> Result<Outcome> {
         let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         if is_gone(&writing.scope, source, depth).await? {
             let verb = if depth == Depth::Erase { Verb::Erase } else { Verb::Delete };
-            return writing.answer(Outcome::of(verb, "It was gone already.".into())).await;
+            return writing.answer(Outcome::of(verb, "Already removed.".into())).await;
         }
-        let reach = reach(&writing.scope, source, depth).await?;
+        let impact = load_impact(&writing.scope, source, depth).await?;
         let (mut effect, mut removed, mut counted_fates) = (Effect::default(), Vec::new(), vec![]);
-        for (history, fate, changes) in fates(&reach, depth, &request.caller, &mut writing.stamp)? {
+        for (history, fate, changes) in
+            decide_fates(&impact, depth, &request.caller, &mut writing.stamp)?
+        {
             let fact = history[0].fact;
             counted_fates.push(fate);
             if fate == Fate::Withdrawn && depth == Depth::Erase {
@@ -146,7 +151,7 @@ impl Engine {
             merge(&mut effect.changes, changes);
             effect.also.push(fact);
         }
-        let reached = counted(&reach, counted_fates.into_iter());
+        let reached = count_impact(&impact, counted_fates.into_iter());
         let verb = if depth == Depth::Erase { Verb::Erase } else { Verb::Delete };
         let word = if depth == Depth::Erase { "Erased" } else { "Moved to the trash" };
         let mut outcome = Outcome::of(verb, format!("{word}: {reached}."));
@@ -157,49 +162,50 @@ impl Engine {
         effect.also.extend(removed);
         outcome.reached = Some(reached);
         let sources = Sources {
-            session: reach.whole.then(|| reach.session.id.clone()),
-            turns: if reach.whole { Vec::new() } else { reach.turns.clone() },
-            episodes: reach.episodes.iter().map(|episode| episode.id).collect(),
+            session: impact.whole.then(|| impact.session.id.clone()),
+            turns: if impact.whole { Vec::new() } else { impact.turns.clone() },
+            episodes: impact.episodes.iter().map(|episode| episode.id).collect(),
             gone: true,
         };
-        let gone = self.going(&mut writing, &reach, &sources, depth, again, &mut effect).await?;
+        let gone =
+            self.build_removal(&mut writing, &impact, &sources, depth, again, &mut effect).await?;
         effect.with.append(gone);
         effect.sources = Some(sources);
         writing.finish(verb, effect, outcome).await
     }
 
-    /// What a source's going writes besides facts.
-    async fn going(
+    /// Builds the writes of a removal besides those to facts.
+    async fn build_removal(
         &self,
         writing: &mut Writing<'_>,
-        reach: &Reach,
+        impact: &Impact,
         sources: &Sources,
         depth: Depth,
-        again: Option<&Entry>,
+        again: Option<&JournalEntry>,
         effect: &mut Effect,
     ) -> Result<Batch> {
-        let id = reach.session.id.as_str();
+        let id = impact.session.id.as_str();
         let mut batch = Batch::default();
         if depth == Depth::Erase {
-            on_record(writing, &reach.turns, Verb::Erase, again, effect);
+            record_erasures(writing, &impact.turns, Verb::Erase, again, effect);
         }
         let (scope, stamp) = (&writing.scope, &writing.stamp);
         let by = stamp.operation;
         if depth == Depth::Erase {
-            let cited: Vec<TurnId> = match reach.whole {
-                true => cascade::turn_ids(scope, id, 1, MOST_TURNS).await?,
-                false => reach.turns.clone(),
+            let cited: Vec<TurnId> = match impact.whole {
+                true => cascade::turn_ids(scope, id, 1, MAX_TURNS).await?,
+                false => impact.turns.clone(),
             };
             cascade::erase(&mut batch, scope, &cited, &sources.episodes, by, stamp.at);
-            if reach.whole {
+            if impact.whole {
                 for kind in [JobKind::Close, JobKind::Extract, JobKind::Title, JobKind::Compress] {
                     job::cancel(&mut batch, scope, kind, id);
                 }
                 session::remove(&mut batch, scope, id);
                 return Ok(batch);
             }
-        } else if reach.whole {
-            trash(&mut batch, scope, &reach.session, Some((by, stamp.at)));
+        } else if impact.whole {
+            trash(&mut batch, scope, &impact.session, Some((by, stamp.at)));
             return Ok(batch);
         } else {
             cascade::mark_turns(&mut batch, scope, &sources.turns, Some(by));
@@ -209,12 +215,12 @@ impl Engine {
             return Ok(batch);
         }
         let all = everything::episodes(scope).await?;
-        let told = told(&all, id, &sources.episodes);
-        cascade::forget_made(&mut batch, scope, id, reach.first, told.as_deref());
-        retell(&mut batch, writing, &reach.episodes);
+        let summary = join_summaries(&all, id, &sources.episodes);
+        cascade::remove_derived(&mut batch, scope, id, impact.first, summary.as_deref());
+        queue_retells(&mut batch, writing, &impact.episodes);
         if self.has_chat() {
             let now = stamp.at;
-            if reach.session.has_news() && reach.session.closed_at.is_some() {
+            if impact.session.has_news() && impact.session.closed_at.is_some() {
                 let job = job_id(writing.request(), "extract");
                 job::queue(&mut batch, scope, job, JobKind::Extract, id, now, now);
             }
@@ -222,58 +228,63 @@ impl Engine {
         Ok(batch)
     }
 
-    /// Removes for good the chats, turns and episodes that were taken away thirty days ago or longer,
-    /// with every quotation of them; and the ledger of what models were asked ninety days ago.
+    /// Permanently removes the sessions, turns and episodes that were moved to the trash thirty
+    /// days ago or longer, with every quotation of them; and model calls from the ledger after
+    /// ninety days.
     pub(crate) async fn purge_sources(&self, request: &Request) -> Result<()> {
         let mut request = request.clone();
-        // It completes what its person did, and so may take a quotation from what they agreed to.
+        // The purge completes the user's own removal, so it may remove quotations from confirmed
+        // facts.
         request.caller.voice = Voice::stated(Origin::UserSaid);
-        let Begun::New(mut writing) = self.begin(&request).await? else { return Ok(()) };
+        let WriteStart::New(mut writing) = self.begin(&request).await? else { return Ok(()) };
         let scope = &writing.scope;
         let days = |count: i64| SignedDuration::from_hours(24 * count);
         let at = writing.stamp.at;
         ledger::forget_before(scope, at - days(USAGE_DAYS)).await?;
         let before = at - days(TRASH_DAYS);
-        let chats = session::trashed_before(scope, before, PURGED_AT_ONCE).await?;
+        let chats = session::trashed_before(scope, before, PURGE_BATCH_SIZE).await?;
         let (mut turns, episodes) =
-            cascade::withdrawn_before(scope, before, PURGED_AT_ONCE).await?;
+            cascade::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
         for id in &chats {
-            turns.extend(cascade::turn_ids(scope, id, 1, MOST_TURNS).await?);
+            turns.extend(cascade::turn_ids(scope, id, 1, MAX_TURNS).await?);
         }
         if chats.is_empty() && turns.is_empty() && episodes.is_empty() {
             return writing.close(Batch::default()).await;
         }
-        let going: BTreeSet<String> = turns.iter().map(ToString::to_string).collect();
-        let names: Vec<String> = going.iter().cloned().collect();
+        let removed: BTreeSet<String> = turns.iter().map(ToString::to_string).collect();
+        let names: Vec<String> = removed.iter().cloned().collect();
         let mut effect = Effect::default();
         for id in cascade::citing(&writing.scope, &names).await? {
             let history = fact::history(&writing.scope, id).await?;
             let chats = chats_of(&writing.scope, std::slice::from_ref(&history)).await?;
-            let going = Going { turns: going.clone(), chats, chat: None };
+            let removed = RemovedTurns { turns: removed.clone(), chats, chat: None };
             let (voice, stamp) = (request.caller.voice, &mut writing.stamp);
-            let becomes = cascade_rules::without(&history, &going, Depth::Erase, voice, stamp)?;
-            // What its person has brought back since, although its source stayed away, is theirs.
+            let becomes =
+                cascade_rules::remove_turns(&history, &removed, Depth::Erase, voice, stamp)?;
+            // A fact that the user restored although its source stayed removed is kept.
             if let Some((Fate::Weakened | Fate::Kept, changes)) = becomes {
                 merge(&mut effect.changes, changes);
             }
         }
-        on_record(&mut writing, &turns, Verb::Purge, None, &mut effect);
+        record_erasures(&mut writing, &turns, Verb::Purge, None, &mut effect);
         let (scope, by) = (&writing.scope, writing.stamp.operation);
         cascade::erase(&mut effect.with, scope, &turns, &episodes, by, at);
         for id in &chats {
             session::remove(&mut effect.with, scope, id);
         }
-        let outcome = Outcome::of(Verb::Purge, "Removed for good what was deleted.".into());
+        let outcome = Outcome::of(Verb::Purge, "Permanently removed what was deleted.".into());
         writing.finish(Verb::Purge, effect, outcome).await?;
         Ok(())
     }
 
-    /// Takes a session out of the trash, with what went with it. If something of that has been touched
-    /// since, the session comes back alone.
+    /// Restores a session from the trash, with what was removed with it. If any of that has been
+    /// changed since, only the session is restored.
     pub async fn restore_session(&self, request: &Request, id: &str) -> Result<Session> {
         let writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(_) => return self.session(&request.caller, id, request.moment.now).await,
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(_) => {
+                return self.session(&request.caller, id, request.moment.now).await;
+            }
         };
         let there = session::find(&writing.scope, id).await?.ok_or(Error::SessionNotFound)?;
         if there.trashed_at.is_none() {
@@ -281,14 +292,14 @@ impl Engine {
         }
         let by =
             session::withdrawn_by(&writing.scope, id).await?.ok_or(Error::OperationNotFound)?;
-        match reverse(writing, by, Touched::Blocks).await {
+        match reverse(writing, by, TouchedMemory::Blocks).await {
             Err(Error::UndoBlocked(_) | Error::NotUndoable) => {
-                let Begun::New(writing) = self.begin(request).await? else {
+                let WriteStart::New(writing) = self.begin(request).await? else {
                     return self.session(&request.caller, id, request.moment.now).await;
                 };
                 let sources = Sources { session: Some(id.to_owned()), ..Sources::default() };
-                let effect = returning(&writing, &sources, None).await?;
-                let outcome = Outcome::of(Verb::Restore, "Restored the chat.".into());
+                let effect = restore_sources(&writing, &sources, None).await?;
+                let outcome = Outcome::of(Verb::Restore, "Restored the session.".into());
                 writing.finish(Verb::Restore, effect, outcome).await?;
             }
             other => {
@@ -299,12 +310,12 @@ impl Engine {
     }
 }
 
-/// Puts turns that go for good on record, and into the journal.
-fn on_record(
+/// Records permanently removed turns as erasures, and adds them to the journal.
+fn record_erasures(
     writing: &mut Writing<'_>,
     turns: &[TurnId],
     verb: Verb,
-    again: Option<&Entry>,
+    again: Option<&JournalEntry>,
     effect: &mut Effect,
 ) {
     let (at, by) = (writing.stamp.at, writing.stamp.operation);
@@ -322,20 +333,20 @@ fn on_record(
         };
         erasure::insert(&mut effect.with, &writing.scope, &erasure);
         if again.is_none() {
-            effect.erased.push(Entry::of(&writing.scope, &erasure));
+            effect.erased.push(JournalEntry::of(&writing.scope, &erasure));
         }
     }
 }
 
-/// What undoing an operation on sources does to them: what it took away comes back, what it brought
-/// back goes again.
-pub(crate) async fn back(
+/// Builds the effect of undoing an operation on sources: what it removed is restored, what it
+/// restored is removed again.
+pub(crate) async fn undo_sources(
     writing: &Writing<'_>,
     target: &Operation,
     sources: &Sources,
 ) -> Result<Effect> {
     if sources.gone {
-        return returning(writing, sources, Some(target.id)).await;
+        return restore_sources(writing, sources, Some(target.id)).await;
     }
     let (scope, stamp) = (&writing.scope, &writing.stamp);
     let mut batch = Batch::default();
@@ -347,10 +358,10 @@ pub(crate) async fn back(
     cascade::mark_episodes(&mut batch, scope, &sources.episodes, Some(stamp.operation));
     let since = cascade::made_for(scope, target.id).await?;
     cascade::mark_episodes(&mut batch, scope, &since, Some(stamp.operation));
-    // Whatever was told again after the first going is as good now as it was then.
+    // Episodes re-derived after the first removal are still valid; restore them.
     if let Some(first) = target.undoes {
-        let retold = cascade::retold(scope, first).await?;
-        let retold = cascade::returnable(scope, &retold, &[]).await?;
+        let retold = cascade::withdrawn_made_for(scope, first).await?;
+        let retold = cascade::restorable_episodes(scope, &retold, &[]).await?;
         let retold: Vec<EpisodeId> = retold.iter().map(|episode| episode.id).collect();
         cascade::mark_episodes(&mut batch, scope, &retold, None);
     }
@@ -358,9 +369,9 @@ pub(crate) async fn back(
     Ok(Effect { with: batch, sources: Some(sources), ..Effect::default() })
 }
 
-/// The operation that took away what one of these versions rests on, if one did. A version that is to
-/// be held again must not quote what is gone; what comes back together with it is there.
-pub(crate) async fn in_the_way(
+/// The operation that removed a source of one of these versions, if any. A version that is to be
+/// reopened must not quote removed turns; turns restored by the same undo count as present.
+pub(crate) async fn find_blocking_removal(
     scope: &Scope,
     versions: &[Version],
     target: &Operation,
@@ -373,8 +384,8 @@ pub(crate) async fn in_the_way(
     }
     let turns: Vec<_> = turns.iter().map(|turn| turn.uuid()).collect();
     let back = target.sources.as_ref().filter(|sources| sources.gone);
-    // A turn that comes back is still gone if its chat went with another operation.
-    let missing = |gone: Withdrawn| {
+    // A restored turn is still missing if its session was removed by another operation.
+    let missing = |gone: WithdrawnTurn| {
         let whole = back.is_some_and(|s| s.session.as_ref() == Some(&gone.session));
         let itself = whole || back.is_some_and(|s| s.turns.contains(&gone.turn));
         gone.alone.filter(|_| !itself).or(gone.with_session.filter(|_| !whole))
@@ -382,9 +393,9 @@ pub(crate) async fn in_the_way(
     Ok(cascade::withdrawn(scope, &turns).await?.into_iter().find_map(missing))
 }
 
-/// Brings sources back. `after` is the operation that took them away, after which some of what happened
-/// may have been told again.
-async fn returning(
+/// Restores sources. `after` is the operation that removed them; episodes may have been re-derived
+/// since.
+async fn restore_sources(
     writing: &Writing<'_>,
     sources: &Sources,
     after: Option<OperationId>,
@@ -392,7 +403,7 @@ async fn returning(
     let scope = &writing.scope;
     let mut batch = Batch::default();
     let mut turns = cascade::turns(scope, &sources.turns).await?;
-    // An episode that is gone for good can be told again; what was said cannot.
+    // A permanently removed episode can be derived again; a turn cannot.
     if turns.len() != sources.turns.len() {
         return Err(Error::NotUndoable);
     }
@@ -402,13 +413,13 @@ async fn returning(
         turns.extend(session::turns(scope, id, 0, i64::MAX).await?);
     }
     cascade::mark_turns(&mut batch, scope, &sources.turns, None);
-    let whole = cascade::returnable(scope, &sources.episodes, &sources.turns).await?;
+    let whole = cascade::restorable_episodes(scope, &sources.episodes, &sources.turns).await?;
     let whole: Vec<EpisodeId> = whole.iter().map(|episode| episode.id).collect();
     cascade::mark_episodes(&mut batch, scope, &whole, None);
-    // One that tells of what has gone since is told again from what is there.
+    // An episode that covers turns removed since is derived again from those that are left.
     let mut broken = cascade::episodes(scope, &sources.episodes).await?;
     broken.retain(|episode| !whole.contains(&episode.id));
-    retell(&mut batch, writing, &broken);
+    queue_retells(&mut batch, writing, &broken);
     if let Some(after) = after {
         let retold = cascade::made_for(scope, after).await?;
         cascade::mark_episodes(&mut batch, scope, &retold, Some(writing.stamp.operation));
@@ -421,8 +432,8 @@ async fn returning(
     })
 }
 
-/// Has these episodes' stretches told again after the operation under way.
-fn retell(batch: &mut Batch, writing: &Writing<'_>, episodes: &[Episode]) {
+/// Queues jobs that derive the episodes of these turn ranges again after this operation.
+fn queue_retells(batch: &mut Batch, writing: &Writing<'_>, episodes: &[Episode]) {
     if !writing.engine().has_chat() {
         return;
     }
@@ -435,8 +446,8 @@ fn retell(batch: &mut Batch, writing: &Writing<'_>, episodes: &[Episode]) {
     }
 }
 
-/// Puts a chat into the trash, or takes it out. What recall has of it goes; what brings it back makes
-/// it anew.
+/// Moves a session into the trash, or out of it. Its passages are removed from recall; restoring it
+/// creates them again.
 fn trash(batch: &mut Batch, scope: &Scope, there: &Session, by: Option<(OperationId, Timestamp)>) {
     let trashed_at = by.map(|(_, at)| at);
     session::put(batch, scope, &Session { trashed_at, ..there.clone() });
@@ -449,11 +460,11 @@ fn trash(batch: &mut Batch, scope: &Scope, there: &Session, by: Option<(Operatio
     }
 }
 
-/// Whether a turn was there and is not any more: taking it away again is done already. One that was
-/// deleted can still be erased.
-async fn is_gone(scope: &Scope, source: &Source, depth: Depth) -> Result<bool> {
-    let Source::Turn(id) = source else { return Ok(false) };
-    let erased = !erase::gone_turns(scope, &[*id]).await?.is_empty();
+/// Whether a turn has already been removed, so that removing it again is a no-op. A deleted turn
+/// can still be erased.
+async fn is_gone(scope: &Scope, source: &FactSource, depth: Depth) -> Result<bool> {
+    let FactSource::Turn(id) = source else { return Ok(false) };
+    let erased = !erase::erased_turns(scope, &[*id]).await?.is_empty();
     if depth == Depth::Erase {
         return Ok(erased);
     }
@@ -462,49 +473,49 @@ async fn is_gone(scope: &Scope, source: &Source, depth: Depth) -> Result<bool> {
     Ok(erased || (kept && !there))
 }
 
-async fn reach(scope: &Scope, source: &Source, depth: Depth) -> Result<Reach> {
+async fn load_impact(scope: &Scope, source: &FactSource, depth: Depth) -> Result<Impact> {
     let (name, first, last) = match source {
-        Source::Turn(id) => {
+        FactSource::Turn(id) => {
             let turn = cascade::turns(scope, &[*id]).await?.pop().ok_or(Error::TurnNotFound)?;
             (turn.session, turn.number, turn.number)
         }
-        Source::Session(session) => (session.clone(), 1, MOST_TURNS),
-        Source::Episode(id) => {
+        FactSource::Session(session) => (session.clone(), 1, MAX_TURNS),
+        FactSource::Episode(id) => {
             let episode = cascade::find_episode(scope, *id).await?;
             let episode = episode.ok_or(Error::EpisodeNotFound)?;
             (episode.session, episode.first_turn, episode.last_turn)
         }
     };
-    let whole = matches!(source, Source::Session(_));
+    let whole = matches!(source, FactSource::Session(_));
     let there = session::find(scope, &name).await?;
     let there = there.filter(|s| s.trashed_at.is_none() || (whole && depth == Depth::Erase));
     let session = there.ok_or(match source {
-        Source::Turn(_) => Error::TurnNotFound,
-        Source::Episode(_) => Error::EpisodeNotFound,
-        Source::Session(_) => Error::SessionNotFound,
+        FactSource::Turn(_) => Error::TurnNotFound,
+        FactSource::Episode(_) => Error::EpisodeNotFound,
+        FactSource::Session(_) => Error::SessionNotFound,
     })?;
     let (ids, telling) = try_join!(
         cascade::turn_ids(scope, &name, first, last),
-        cascade::telling(scope, &name, first, last, depth == Depth::Erase)
+        cascade::episodes_covering(scope, &name, first, last, depth == Depth::Erase)
     )?;
     let turns = match source {
-        // What was said stays; only what was told of it goes.
-        Source::Episode(_) => Vec::new(),
-        Source::Turn(_) | Source::Session(_) => ids.clone(),
+        // The turns stay; only the episode is removed.
+        FactSource::Episode(_) => Vec::new(),
+        FactSource::Turn(_) | FactSource::Session(_) => ids.clone(),
     };
     let episodes = match source {
-        Source::Episode(id) => telling.into_iter().filter(|e| e.id == *id).collect(),
+        FactSource::Episode(id) => telling.into_iter().filter(|e| e.id == *id).collect(),
         _ => telling,
     };
-    let mut going: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
-    let names: Vec<String> = going.iter().cloned().collect();
+    let mut removed: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+    let names: Vec<String> = removed.iter().cloned().collect();
     let mut facts = match depth {
         Depth::Trash => cascade::citing(scope, &names).await?,
         Depth::Erase => cascade::ever_citing(scope, &names).await?,
     };
-    facts.extend(cascade::noting(scope, CHAT, &name).await?);
+    facts.extend(cascade::facts_about_session(scope, SESSION_EVIDENCE, &name).await?);
     if whole {
-        facts.extend(cascade::said_in(scope, &name).await?);
+        facts.extend(cascade::facts_of_session(scope, &name).await?);
     }
     facts.sort_unstable();
     facts.dedup();
@@ -514,37 +525,39 @@ async fn reach(scope: &Scope, source: &Source, depth: Depth) -> Result<Reach> {
     }
     let chats = chats_of(scope, &histories).await?;
     if whole {
-        // Turns of this chat that are not kept any more can only be told by where they were cited.
+        // Turns of this session that are no longer stored are known only from the versions citing
+        // them.
         let versions = histories.iter().flatten().filter(|v| v.session.as_deref() == Some(&name));
         let lost = versions.flat_map(|v| v.turns.iter()).filter(|turn| !chats.contains_key(*turn));
-        going.extend(lost.cloned());
+        removed.extend(lost.cloned());
     }
     let cited: Vec<FactId> = histories.iter().filter_map(|h| h.first()).map(|v| v.fact).collect();
     let portraits = portrait::count_citing(scope, &cited).await?;
-    let going = Going { turns: going, chats, chat: Some(name) };
-    Ok(Reach { session, whole, portraits, turns, going, episodes, histories, first })
+    let removed = RemovedTurns { turns: removed, chats, chat: Some(name) };
+    Ok(Impact { session, whole, portraits, turns, removed, episodes, histories, first })
 }
 
-/// The chats of the turns that these facts rest on.
+/// The sessions of the turns that these facts cite.
 async fn chats_of(scope: &Scope, histories: &[Vec<Version>]) -> Result<BTreeMap<String, String>> {
     let cited = histories.iter().flatten().flat_map(|version| version.turns.iter());
     let cited: BTreeSet<TurnId> = cited.filter_map(|turn| turn.parse().ok()).collect();
     let cited: Vec<_> = cited.iter().map(|turn| turn.uuid()).collect();
-    let chats = cascade::chats(scope, &cited).await?;
+    let chats = cascade::sessions_of_turns(scope, &cited).await?;
     Ok(chats.into_iter().map(|(turn, chat)| (turn.to_string(), chat)).collect())
 }
 
 type Fated<'h> = (&'h [Version], Fate, Changes);
 
-fn fates<'r>(
-    reach: &'r Reach,
+fn decide_fates<'r>(
+    impact: &'r Impact,
     depth: Depth,
     caller: &Caller,
     stamp: &mut Stamp,
 ) -> Result<Vec<Fated<'r>>> {
     let mut fates = Vec::new();
-    for history in &reach.histories {
-        let becomes = cascade_rules::without(history, &reach.going, depth, caller.voice, stamp)?;
+    for history in &impact.histories {
+        let becomes =
+            cascade_rules::remove_turns(history, &impact.removed, depth, caller.voice, stamp)?;
         if let Some((fate, changes)) = becomes {
             fates.push((history.as_slice(), fate, changes));
         }
@@ -552,12 +565,12 @@ fn fates<'r>(
     Ok(fates)
 }
 
-fn counted(reach: &Reach, fates: impl Iterator<Item = Fate>) -> Reached {
-    let mut reached = Reached {
-        turns: reach.turns.len(),
-        episodes: reach.episodes.len(),
-        portraits: reach.portraits,
-        ..Reached::default()
+fn count_impact(impact: &Impact, fates: impl Iterator<Item = Fate>) -> RemovalCounts {
+    let mut reached = RemovalCounts {
+        turns: impact.turns.len(),
+        episodes: impact.episodes.len(),
+        portraits: impact.portraits,
+        ..RemovalCounts::default()
     };
     for fate in fates {
         match fate {
@@ -569,12 +582,12 @@ fn counted(reach: &Reach, fates: impl Iterator<Item = Fate>) -> Reached {
     reached
 }
 
-/// What happened in a chat as its episodes tell it, without some of them.
-fn told(episodes: &[Episode], of: &str, without: &[EpisodeId]) -> Option<String> {
+/// The running summary of a session, joined from its episodes except some of them.
+fn join_summaries(episodes: &[Episode], of: &str, without: &[EpisodeId]) -> Option<String> {
     let stays = |e: &&Episode| e.session == of && !without.contains(&e.id);
-    let told: Vec<&str> =
+    let summaries: Vec<&str> =
         episodes.iter().filter(stays).map(|episode| episode.summary.as_str()).collect();
-    (!told.is_empty()).then(|| latest(&told.join(" ")))
+    (!summaries.is_empty()).then(|| latest(&summaries.join(" ")))
 }
 
 fn merge(into: &mut Changes, changes: Changes) {

@@ -1,65 +1,66 @@
-//! Asking chat models: one after the other until one answers, within what the tenant may spend, with
-//! every call in the ledger whether it worked or not. Never called inside a transaction.
+//! Calls of chat models: one model after the other until one answers, within the tenant's token
+//! budget. Every call is recorded in the ledger, successful or not. Never called inside a
+//! transaction.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use lukasa_core::learn::answer::Unreadable;
-use lukasa_core::model::{Chat, ChatAsk, Finish, ModelError, TokensUsed};
+use lukasa_core::learn::answer::UnreadableAnswer;
+use lukasa_core::model::{Chat, ChatRequest, Finish, ModelError, TokensUsed};
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Ids, Timestamp};
 use lukasa_store::crash;
-use lukasa_store::ledger::{self, Call};
+use lukasa_store::ledger;
 
 use crate::error::Result;
 use crate::{Engine, Moment};
 
-pub use lukasa_store::ledger::{Call as ModelCall, Sum as ModelSum};
+pub use lukasa_store::ledger::{ModelCall, ModelSum};
 
-/// A model's answer, as it came and as it was read.
+/// A model's answer, as raw text and parsed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answered<T> {
+pub(crate) struct ParsedAnswer<T> {
     pub(crate) text: String,
     pub(crate) model: String,
     pub(crate) read: T,
 }
 
-/// Why nobody answered.
+/// Why no model gave a usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unanswered {
-    #[error("no chat model is set up")]
+pub(crate) enum NoAnswer {
+    #[error("no chat model is configured")]
     NoModel,
-    #[error("the tenant has spent its tokens for today")]
+    #[error("the tenant's daily token limit is reached")]
     OverBudget,
-    /// At least one could not be reached, and none of the others answered.
+    /// At least one model could not be reached, and no other answered.
     #[error("{0}")]
-    Away(String),
-    /// All of them answered, and none with what was asked for.
+    Unavailable(String),
+    /// All models answered, but none with a usable answer.
     #[error("{0}")]
     Unusable(String),
 }
 
 impl Engine {
-    /// Whether there is a chat model to learn with.
+    /// Whether a chat model is configured.
     pub fn has_chat(&self) -> bool {
         !self.models.chats().is_empty()
     }
 
-    /// Asks the models in their order until one gives an answer that can be read.
+    /// Asks the models in their order until one gives an answer that can be parsed.
     pub(crate) async fn ask<T>(
         &self,
         caller: &Caller,
         purpose: &'static str,
-        ask: &ChatAsk,
+        ask: &ChatRequest,
         policy: &Policy,
         moment: Moment,
-        read: impl Fn(&str) -> Result<T, Unreadable>,
-    ) -> Result<Result<Answered<T>, Unanswered>> {
+        read: impl Fn(&str) -> Result<T, UnreadableAnswer>,
+    ) -> Result<Result<ParsedAnswer<T>, NoAnswer>> {
         let chats = self.models.chats();
         if chats.is_empty() {
-            return Ok(Err(Unanswered::NoModel));
+            return Ok(Err(NoAnswer::NoModel));
         }
-        let ask = &ChatAsk { within: ask.within.min(self.patience), ..ask.clone() };
+        let ask = &ChatRequest { within: ask.within.min(self.chat_timeout), ..ask.clone() };
         let mut seed = moment.seed;
         seed.iter_mut().zip(purpose.bytes()).for_each(|(byte, more)| *byte ^= more.rotate_left(4));
         let mut ids = Ids::new(moment.now, seed);
@@ -69,7 +70,7 @@ impl Engine {
             let limit = policy.daily_tokens.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
             let day = day_of(moment.now);
             if !self.reserve(caller, day, expected, limit).await? {
-                return Ok(Err(Unanswered::OverBudget));
+                return Ok(Err(NoAnswer::OverBudget));
             }
             let started = (self.ticks)();
             crash::point();
@@ -95,7 +96,7 @@ impl Engine {
                     (outcome, tokens, Err(error.to_string()))
                 }
             };
-            let call = Call {
+            let call = ModelCall {
                 id: ids.call(),
                 at: micros(moment.now),
                 purpose: purpose.to_owned(),
@@ -106,21 +107,26 @@ impl Engine {
                 cost_micros: cost(chat.as_ref(), tokens),
                 took_ms: i32::try_from(took / 1_000).unwrap_or(i32::MAX),
             };
-            self.note_call(caller, &call, day, expected).await;
+            self.record_call(caller, &call, day, expected).await;
             match done {
                 Ok((text, read)) => {
-                    return Ok(Ok(Answered { text, model: chat.name().to_owned(), read }));
+                    return Ok(Ok(ParsedAnswer { text, model: chat.name().to_owned(), read }));
                 }
                 Err(reason) => {
-                    tracing::warn!(model = chat.name(), purpose, reason, "a chat model was no use");
+                    tracing::warn!(
+                        model = chat.name(),
+                        purpose,
+                        reason,
+                        "chat model gave no usable answer"
+                    );
                     last = reason;
                 }
             }
         }
-        Ok(Err(if away { Unanswered::Away(last) } else { Unanswered::Unusable(last) }))
+        Ok(Err(if away { NoAnswer::Unavailable(last) } else { NoAnswer::Unusable(last) }))
     }
 
-    /// Counts tokens before they are spent.
+    /// Reserves tokens of the daily budget before they are spent; false if they exceed the limit.
     async fn reserve(
         &self,
         caller: &Caller,
@@ -134,20 +140,20 @@ impl Engine {
         Ok(reserved)
     }
 
-    /// Puts a call into the ledger and the day's count right. That a call was made must not undo what
-    /// it answered, so a failure is only logged; what was reserved then stays counted.
-    async fn note_call(&self, caller: &Caller, call: &Call, day: Date, expected: i64) {
+    /// Records a call in the ledger and corrects the day's token count. A failure here must not
+    /// discard the answer, so it is only logged; the reserved tokens then stay counted.
+    async fn record_call(&self, caller: &Caller, call: &ModelCall, day: Date, expected: i64) {
         let spent = i64::from(call.input_tokens) + i64::from(call.output_tokens);
-        let noted = async {
+        let written = async {
             let scope = self.store.write(caller.tenant, caller.user).await?;
-            ledger::note(&scope, call).await?;
+            ledger::insert_call(&scope, call).await?;
             scope.commit().await?;
             let directory = self.store.directory(caller.tenant).await?;
             ledger::settle(&directory, day, spent - expected).await?;
             directory.commit().await
         };
-        if let Err(error) = noted.await {
-            tracing::warn!(%error, "a model call was not noted");
+        if let Err(error) = written.await {
+            tracing::warn!(%error, "could not record a model call");
         }
     }
 
@@ -158,7 +164,7 @@ impl Engine {
         caller: &Caller,
         limit: usize,
         now: Timestamp,
-    ) -> Result<(Vec<Call>, Vec<ledger::Sum>)> {
+    ) -> Result<(Vec<ModelCall>, Vec<ledger::ModelSum>)> {
         let scope = self.reading(caller, now).await?;
         let since = now - jiff::SignedDuration::from_hours(30 * 24);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -171,13 +177,13 @@ fn day_of(now: Timestamp) -> Date {
     now.to_zoned(TimeZone::UTC).date()
 }
 
-/// What a question takes, by the rule of thumb of four characters a token (R061).
-fn input_tokens(ask: &ChatAsk) -> u32 {
+/// Input tokens of a question, estimated at four characters per token (R061).
+fn input_tokens(ask: &ChatRequest) -> u32 {
     let chars: usize = ask.messages.iter().map(|message| message.content.chars().count()).sum();
     u32::try_from(chars / 4).unwrap_or(u32::MAX)
 }
 
-fn expected_tokens(ask: &ChatAsk) -> i64 {
+fn expected_tokens(ask: &ChatRequest) -> i64 {
     i64::from(input_tokens(ask)) + i64::from(ask.max_tokens)
 }
 

@@ -1,4 +1,4 @@
-//! Clusters: which memories belong together, worked out whenever it is asked.
+//! Clusters: groups of related memories, computed on every request.
 
 use futures_util::try_join;
 use lukasa_core::cluster::{Cluster, clusters};
@@ -8,8 +8,8 @@ use lukasa_store::{domain, portrait, recallable};
 use crate::Engine;
 use crate::error::Result;
 
-/// How many memories are looked at, the most important first.
-const MATERIAL: i64 = 2_000;
+/// Maximum number of memories that are clustered, the most important first.
+const MAX_MEMORIES: i64 = 2_000;
 
 impl Engine {
     /// The clusters of a user's memories, the largest first, with the memories they are made of.
@@ -20,8 +20,8 @@ impl Engine {
     ) -> Result<(Vec<Cluster>, Vec<Version>)> {
         let scope = self.reading(caller, now).await?;
         let (mut versions, shut, links) = try_join!(
-            portrait::material(&scope, now, MATERIAL),
-            domain::shut_ones(&scope),
+            portrait::material(&scope, now, MAX_MEMORIES),
+            domain::closed_domains(&scope),
             recallable::links(&scope, None),
         )?;
         versions.retain(|v| v.claim.domain.as_ref().is_none_or(|name| !shut.contains(name)));

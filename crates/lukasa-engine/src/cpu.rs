@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 
 use crate::error::{Error, Result};
 
-/// From how many characters on a text is processed on a thread of its own.
+/// Texts longer than this are processed on a blocking thread.
 pub(crate) const LARGE_TEXT_CHARS: usize = 20_000;
 
 /// Runs CPU-heavy work on blocking threads, at most one piece per core at a time.
@@ -23,8 +23,8 @@ impl Default for CpuPool {
 }
 
 impl CpuPool {
-    /// Runs `work` on a blocking thread as soon as a core is free. A caller that gives up while it
-    /// waits takes its work along; what has begun runs to its end.
+    /// Runs `work` on a blocking thread as soon as a core is free. If the caller is cancelled while
+    /// it waits, the work is dropped; work that has begun runs to its end.
     pub(crate) async fn run<T, W>(&self, work: W) -> Result<T>
     where
         T: Send + 'static,
@@ -48,7 +48,7 @@ impl CpuPool {
     }
 }
 
-/// The error of a task that did not end by itself. A panic goes on where the task was waited for.
+/// Maps a cancelled task to an error, and resumes a panic in the task that waited.
 pub(crate) fn interrupted(error: tokio::task::JoinError) -> Error {
     match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),

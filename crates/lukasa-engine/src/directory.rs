@@ -4,7 +4,6 @@ use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserId};
 use lukasa_store::directory::User;
-use lukasa_store::health::Counts;
 use lukasa_store::passage::{self, Change};
 use lukasa_store::{Batch, Scope, context, directory, domain, erasure, health};
 
@@ -13,18 +12,18 @@ use crate::access::check_name;
 use crate::error::{Error, Result};
 
 pub use lukasa_store::directory::User as UserRecord;
-pub use lukasa_store::health::Counts as UserCounts;
+pub use lukasa_store::health::UserRowCounts;
 
 /// A domain, and since when the user has it open.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DomainView {
+pub struct UserDomain {
     pub domain: Domain,
     pub opted_in_at: Option<Timestamp>,
 }
 
 impl Engine {
-    /// Creates a user ahead of their first memory, or brings a deleted one back, empty. With
-    /// `minutes` the user is a passing one, who reads as deleted when the time is up.
+    /// Creates a user before their first memory, or an empty one in place of a deleted user. With
+    /// `minutes` the user is temporary and counts as deleted when the time is up.
     pub async fn create_user(
         &self,
         tenant: TenantId,
@@ -38,8 +37,8 @@ impl Engine {
         }
         let ends = minutes.map(|minutes| now + SignedDuration::from_mins(minutes));
         let id = UserId::named(tenant, name);
-        // Under the user's lock, as the mark of an erasure is: rows that are still to be removed must
-        // not become those of the new user.
+        // Under the user's lock, like the mark of an erasure: rows that are still to be removed
+        // must not become rows of the new user.
         let scope = self.store.write(tenant, id).await?;
         if erasure::unfinished(&scope).await?.is_some() {
             return Err(lukasa_store::Error::Unavailable("the user is being erased".into()).into());
@@ -65,13 +64,13 @@ impl Engine {
         Ok((users, next))
     }
 
-    /// The user and how much is kept about them.
+    /// The user and how much is stored about them.
     pub async fn user(
         &self,
         tenant: TenantId,
         name: &str,
         now: Timestamp,
-    ) -> Result<(User, Counts)> {
+    ) -> Result<(User, UserRowCounts)> {
         let scope = self.store.read(tenant, UserId::named(tenant, name)).await?;
         let (user, counts) = try_join!(directory::me(&scope), health::count(&scope))?;
         let user = user.filter(|user| !user.is_gone(now)).ok_or(Error::UserNotFound)?;
@@ -79,7 +78,7 @@ impl Engine {
     }
 
     /// Every domain, and which of them the caller's user has opened.
-    pub async fn domains(&self, caller: &Caller, now: Timestamp) -> Result<Vec<DomainView>> {
+    pub async fn domains(&self, caller: &Caller, now: Timestamp) -> Result<Vec<UserDomain>> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
         let (user, domains, opened) =
             try_join!(directory::me(&scope), domain::of_tenant(&scope), domain::opened(&scope))?;
@@ -87,11 +86,11 @@ impl Engine {
             return Err(Error::UserGone);
         }
         let since = |name: &str| opened.iter().find(|(open, _)| open == name).map(|(_, at)| *at);
-        let view = |domain: Domain| DomainView { opted_in_at: since(&domain.name), domain };
+        let view = |domain: Domain| UserDomain { opted_in_at: since(&domain.name), domain };
         Ok(domains.into_iter().map(view).collect())
     }
 
-    /// Adds a domain of the tenant's own, or changes it.
+    /// Adds or changes a domain of the tenant.
     pub async fn put_domain(&self, tenant: TenantId, new: &Domain) -> Result<()> {
         if !lukasa_core::domain::is_name(&new.name) {
             return Err(Error::invalid("name", "a short lower-case word, with hyphens if need be"));
@@ -103,7 +102,10 @@ impl Engine {
         let builtin = lukasa_core::builtin_domains().into_iter().find(|d| d.name == new.name);
         // A built-in domain that is shut stays shut: a tenant may be stricter, never laxer.
         if builtin.is_some_and(|built| built.requires_opt_in && !new.requires_opt_in) {
-            return Err(Error::invalid("requires_opt_in", "this domain stays shut until opened"));
+            return Err(Error::invalid(
+                "requires_opt_in",
+                "must stay true for this built-in domain",
+            ));
         }
         let list = self.store.directory(tenant).await?;
         domain::put(&list, new).await?;
@@ -117,7 +119,7 @@ impl Engine {
         name: &str,
         open: OptIn,
         now: Timestamp,
-    ) -> Result<DomainView> {
+    ) -> Result<UserDomain> {
         if open == OptIn::Open && caller.kind != CallerKind::Human {
             return Err(Refusal::NeedsHuman.into());
         }
@@ -133,7 +135,7 @@ impl Engine {
                 domain::open(&scope, name, now).await?;
             }
             OptIn::Shut => {
-                domain::shut(&scope, name).await?;
+                domain::close(&scope, name).await?;
                 context::thaw_domain(&scope, name).await?;
             }
         }
@@ -143,7 +145,7 @@ impl Engine {
         let opened = domain::opened(&scope).await?;
         scope.commit().await?;
         let since = opened.into_iter().find(|(open, _)| open == name).map(|(_, at)| at);
-        Ok(DomainView { domain, opted_in_at: since })
+        Ok(UserDomain { domain, opted_in_at: since })
     }
 }
 

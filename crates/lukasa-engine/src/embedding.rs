@@ -1,9 +1,9 @@
-//! Embeddings of passages: made after the write that needs them is committed, never inside it.
+//! Embeddings of passages, made after the write that needs them is committed, never inside it.
 //!
-//! A local model embeds while the request waits, so that what was just saved is found by its meaning.
-//! A remote one is not waited for. Either way a passage without its embedding is found by its words,
-//! and whoever recalls it next has the missing ones made; so nothing needs to be kept in step, and a
-//! crash between the write and its embedding loses nothing.
+//! A local model embeds while the request waits, so that what was just saved is found by its
+//! meaning. A remote model embeds in the background. Either way a passage without its embedding is
+//! found by its words, and the next recall that meets it has the missing ones made; so nothing
+//! needs to be kept in sync, and a crash between the write and its embedding loses nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use jiff::SignedDuration;
 use lukasa_core::context::tokens;
 use lukasa_core::model::{Embedder, EmbeddingModel, ModelError};
-use lukasa_core::recall::passage::{self as core_passage, Kind, Passage};
+use lukasa_core::recall::passage::{self as core_passage, Passage, PassageKind};
 use lukasa_core::{FactId, TenantId, Timestamp, UserId, VersionId};
 use lukasa_store::model::ModelRecord;
-use lukasa_store::passage::{self, Change, Embedded, Lacking};
+use lukasa_store::passage::{self, Change, NewEmbedding, UnembeddedPassage};
 use lukasa_store::{Batch, Scope, recallable, session};
 use uuid::Uuid;
 
@@ -22,38 +22,38 @@ use crate::Engine;
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 
-/// How many passages are embedded at a time. What is done is kept, so a stop loses one such batch.
-const AT_ONCE: i64 = 128;
+/// Passages embedded per batch. Each batch is committed, so an interruption loses at most one.
+const BATCH_SIZE: i64 = 128;
 
-/// How long the name of the model in use is believed before it is asked for again.
-const BELIEVED: SignedDuration = SignedDuration::from_secs(1);
+/// How long the name of the model in use is cached.
+const MODEL_CACHE_TTL: SignedDuration = SignedDuration::from_secs(1);
 
-/// What is remembered between requests about embeddings.
+/// State shared by requests: the model in use, open embedders, and running backfills.
 #[derive(Default)]
-pub(crate) struct Embedding {
-    /// The model in use and when that was asked; there may be none.
+pub(crate) struct EmbeddingState {
+    /// The model in use, if any, and when it was read.
     in_use: Mutex<Option<(Timestamp, Option<EmbeddingModel>)>>,
-    /// Users whose missing embeddings are being made at this moment.
+    /// Users whose missing embeddings are being made now.
     filling: Mutex<HashSet<UserId>>,
     /// Embedders that have been opened.
     opened: Mutex<HashMap<String, Arc<dyn Embedder>>>,
 }
 
-impl Embedding {
-    fn believed(&self, now: Timestamp) -> Option<Option<EmbeddingModel>> {
-        let held = self.in_use.lock().ok()?;
-        let (at, model) = held.as_ref()?;
-        (now.duration_since(*at).abs() < BELIEVED).then(|| model.clone())
+impl EmbeddingState {
+    fn cached_model(&self, now: Timestamp) -> Option<Option<EmbeddingModel>> {
+        let cached = self.in_use.lock().ok()?;
+        let (at, model) = cached.as_ref()?;
+        (now.duration_since(*at).abs() < MODEL_CACHE_TTL).then(|| model.clone())
     }
 
-    /// The model that was in use when it was last asked for, however long ago that was.
+    /// The model in use when it was last read, however long ago.
     pub(crate) fn last_known(&self) -> Option<Option<EmbeddingModel>> {
         self.in_use.lock().ok()?.as_ref().map(|(_, model)| model.clone())
     }
 
-    pub(crate) fn believe(&self, model: Option<&EmbeddingModel>, now: Timestamp) {
-        if let Ok(mut held) = self.in_use.lock() {
-            *held = Some((now, model.cloned()));
+    pub(crate) fn cache_model(&self, model: Option<&EmbeddingModel>, now: Timestamp) {
+        if let Ok(mut cached) = self.in_use.lock() {
+            *cached = Some((now, model.cloned()));
         }
     }
 
@@ -78,15 +78,15 @@ impl Embedding {
     }
 }
 
-/// A passage's words, to be embedded.
-struct Words {
+/// The text of a passage, to be embedded.
+struct PassageText {
     source: Uuid,
     part: i16,
     hash: Vec<u8>,
     text: String,
 }
 
-impl From<Passage> for Words {
+impl From<Passage> for PassageText {
     fn from(passage: Passage) -> Self {
         let hash = passage.hash();
         Self { source: passage.source, part: passage.part, hash, text: passage.text }
@@ -94,8 +94,8 @@ impl From<Passage> for Words {
 }
 
 impl Engine {
-    /// Makes the embeddings of what was just written, if there is a model for it. A failure is no
-    /// failure of the write: the missing ones are made later.
+    /// Embeds what was just written, if a model is in use. A failure does not fail the write:
+    /// missing embeddings are made later.
     pub(crate) async fn embed(
         &self,
         tenant: TenantId,
@@ -109,13 +109,14 @@ impl Engine {
         let embedder = match self.embedder(now).await {
             Ok(Some(embedder)) => embedder,
             Ok(None) => return,
-            Err(error) => return tracing::debug!(%error, "no embedder"),
+            Err(error) => return tracing::debug!(%error, "could not open the embedder"),
         };
-        let (engine, words) = (self.clone(), passages.into_iter().map(Words::from).collect());
+        let (engine, words) = (self.clone(), passages.into_iter().map(PassageText::from).collect());
         let local = embedder.is_local();
         let work = async move {
-            if let Err(error) = engine.embed_words(tenant, user, embedder.as_ref(), words).await {
-                tracing::warn!(%error, "embedding was put off");
+            if let Err(error) = engine.embed_passages(tenant, user, embedder.as_ref(), words).await
+            {
+                tracing::warn!(%error, "embedding failed; it is retried on the next recall");
             }
         };
         if local {
@@ -130,14 +131,14 @@ impl Engine {
         &self,
         now: Timestamp,
     ) -> Result<Option<Arc<dyn Embedder>>, ModelError> {
-        let model = match self.embedding.believed(now) {
+        let model = match self.embedding.cached_model(now) {
             Some(model) => model,
             None => {
                 let models = self.store.models().await;
                 let models = models.map_err(|e| ModelError::Unavailable(e.to_string()))?;
                 let chosen = models.into_iter().find(|record| record.in_use);
                 let chosen = chosen.map(|record| record.model);
-                self.embedding.believe(chosen.as_ref(), now);
+                self.embedding.cache_model(chosen.as_ref(), now);
                 chosen
             }
         };
@@ -147,13 +148,14 @@ impl Engine {
         }
     }
 
-    /// The name of the embedder in use, if there is one and it can be had.
+    /// The name of the embedder in use, if there is one and it can be opened.
     pub async fn embedder_name(&self, now: Timestamp) -> Option<String> {
         let embedder = self.embedder(now).await.ok()??;
         Some(embedder.model().name.clone())
     }
 
-    /// A vector for each of these texts by the embedder in use, and its name; nothing if there is none.
+    /// A vector for each of these texts from the embedder in use, with its name; `None` if there is
+    /// no embedder.
     pub async fn embed_texts(
         &self,
         texts: &[&str],
@@ -173,15 +175,15 @@ impl Engine {
         self.cpu.run_if(large, count).await
     }
 
-    /// The embedder of a model that embeddings were made with. One that has come back in another size
-    /// is another model: its vectors could not be compared with those there are.
+    /// Opens the embedder of a model that embeddings were made with. If its dimension has changed
+    /// it is another model: its vectors cannot be compared with the stored ones.
     pub(crate) async fn open_model(
         &self,
         model: &EmbeddingModel,
     ) -> Result<Arc<dyn Embedder>, ModelError> {
         let embedder = match self.embedding.opened(&model.name) {
             Some(embedder) => embedder,
-            // It reads and hashes its files, for which no other request should wait.
+            // Opening reads and hashes files, which must not block other requests.
             None => {
                 let (models, name) = (Arc::clone(&self.models), model.name.clone());
                 let opened = tokio::task::spawn_blocking(move || models.embedder(&name)).await;
@@ -192,22 +194,22 @@ impl Engine {
         };
         let (had, has) = (model.dimension, embedder.model().dimension);
         if had != has {
-            let what = format!("{} has {has} numbers and had {had}", model.name);
+            let what = format!("{} now has dimension {has}, before {had}", model.name);
             return Err(ModelError::Malformed(what));
         }
         Ok(embedder)
     }
 
-    async fn embed_words(
+    async fn embed_passages(
         &self,
         tenant: TenantId,
         user: UserId,
         embedder: &dyn Embedder,
-        words: Vec<Words>,
+        words: Vec<PassageText>,
     ) -> Result<()> {
         let made = vectors(embedder, words).await?;
         let scope = self.store.write(tenant, user).await?;
-        passage::can_be_made_again(&scope).await?;
+        passage::relax_durability(&scope).await?;
         let mut batch = Batch::default();
         passage::bump(&mut batch, &scope, Change::Added);
         passage::embed(&mut batch, &scope, embedder.model(), made);
@@ -215,8 +217,8 @@ impl Engine {
         Ok(scope.commit().await?)
     }
 
-    /// Has a user's missing embeddings made, without waiting for it. Asked by whoever finds that
-    /// some are missing; several who find it at once start it once.
+    /// Makes a user's missing embeddings in the background. Concurrent requests that find some
+    /// missing start it only once.
     pub(crate) fn fill_later(&self, tenant: TenantId, user: UserId, embedder: Arc<dyn Embedder>) {
         if !self.embedding.begin_filling(user) {
             return;
@@ -226,12 +228,12 @@ impl Engine {
             let filled = engine.fill(tenant, user, embedder.as_ref(), |_| ()).await;
             engine.embedding.end_filling(user);
             if let Err(error) = filled {
-                tracing::warn!(%error, "embedding was put off");
+                tracing::warn!(%error, "embedding failed; it is retried on the next recall");
             }
         });
     }
 
-    /// Makes the embeddings that a user's passages lack, a batch at a time; says how many.
+    /// Makes a user's missing embeddings in batches; returns how many.
     async fn fill(
         &self,
         tenant: TenantId,
@@ -242,19 +244,19 @@ impl Engine {
         let mut filled = 0;
         loop {
             let scope = self.store.read(tenant, user).await?;
-            let lacking = passage::lacking(&scope, &embedder.model().name, AT_ONCE).await?;
+            let lacking = passage::unembedded(&scope, &embedder.model().name, BATCH_SIZE).await?;
             if lacking.is_empty() {
                 return Ok(filled);
             }
-            let words = words_of(&scope, &lacking).await?;
+            let words = load_texts(&scope, &lacking).await?;
             drop(scope);
             let count = words.len();
             if count == 0 {
-                // Passages without a record behind them cannot be embedded, and must not be asked
-                // for again and again.
+                // Passages without a source row cannot be embedded; stop here, or this would loop
+                // forever.
                 return Ok(filled);
             }
-            self.embed_words(tenant, user, embedder, words).await?;
+            self.embed_passages(tenant, user, embedder, words).await?;
             filled += count;
             each(count);
         }
@@ -265,7 +267,8 @@ impl Engine {
         Ok(self.store.models().await?)
     }
 
-    /// Makes sure some model is in use, if the settings name one. Says which, or why there is none.
+    /// Puts the configured model in use if none is yet. Returns the model in use, or why there is
+    /// none.
     pub async fn settle_model(
         &self,
         now: Timestamp,
@@ -278,16 +281,16 @@ impl Engine {
         let Some(name) = self.models.preferred() else { return Ok(Ok(None)) };
         match self.models.embedder(&name) {
             Ok(embedder) => {
-                self.store.introduce(embedder.model(), now).await?;
-                self.embedding.believe(Some(embedder.model()), now);
+                self.store.register_model(embedder.model(), now).await?;
+                self.embedding.cache_model(Some(embedder.model()), now);
                 Ok(Ok(Some(embedder.model().clone())))
             }
             Err(error) => Ok(Err(error)),
         }
     }
 
-    /// Makes the embeddings of every user with a model, beside those there are. It can be stopped
-    /// and called again: what was done stays done. `each` hears how many more were made.
+    /// Makes embeddings with this model for every user, beside the existing ones. It can be stopped
+    /// and called again: finished batches are kept. `each` is called with the size of every batch.
     pub async fn reembed(
         &self,
         name: &str,
@@ -295,14 +298,14 @@ impl Engine {
         mut each: impl FnMut(usize) + Send,
     ) -> Result<usize> {
         let embedder = self.models.embedder(name).map_err(Error::Model)?;
-        self.store.introduce(embedder.model(), now).await?;
+        self.store.register_model(embedder.model(), now).await?;
         let known = self.store.models().await?;
         if let Some(known) = known.iter().find(|r| r.model.name == embedder.model().name) {
             self.open_model(&known.model).await.map_err(Error::Model)?;
         }
         let (mut total, mut after) = (0, None);
         loop {
-            let users = self.store.everybody(after, 500).await?;
+            let users = self.store.list_user_ids(after, 500).await?;
             let Some((_, last)) = users.last() else { break };
             after = Some(*last);
             for (tenant, user) in users {
@@ -313,11 +316,11 @@ impl Engine {
         Ok(total)
     }
 
-    /// How many passages there are and how many of them the model lacks, over all users.
+    /// The number of passages over all users, and how many of them lack an embedding by this model.
     pub async fn lacking(&self, name: &str) -> Result<(usize, usize)> {
         let (mut all, mut lacking, mut after) = (0, 0, None);
         loop {
-            let users = self.store.everybody(after, 500).await?;
+            let users = self.store.list_user_ids(after, 500).await?;
             let Some((_, last)) = users.last() else { return Ok((all, lacking)) };
             after = Some(*last);
             for (tenant, user) in users {
@@ -330,25 +333,25 @@ impl Engine {
     }
 
     /// Puts a model in use. Every server follows within a second; the old embeddings stay, so the
-    /// way back is the same call.
+    /// switch can be reversed with the same call.
     pub async fn switch_model(&self, name: &str, now: Timestamp) -> Result<()> {
         let known = self.store.models().await?.into_iter().find(|r| r.model.name == name);
         let known = known.ok_or_else(|| Error::ModelNotFound(name.to_owned()))?;
         self.store.switch_model(name, now).await?;
-        self.embedding.believe(Some(&known.model), now);
+        self.embedding.cache_model(Some(&known.model), now);
         Ok(())
     }
 }
 
-async fn vectors(embedder: &dyn Embedder, words: Vec<Words>) -> Result<Vec<Embedded>> {
+async fn vectors(embedder: &dyn Embedder, words: Vec<PassageText>) -> Result<Vec<NewEmbedding>> {
     let texts: Vec<&str> = words.iter().map(|words| words.text.as_str()).collect();
     let vectors = embedder.embed(&texts).await.map_err(Error::Model)?;
     let dimension = embedder.model().dimension;
     if vectors.len() != words.len() || vectors.iter().any(|v| v.len() != dimension) {
-        let what = format!("not {} vectors of {dimension} numbers", words.len());
+        let what = format!("expected {} vectors of dimension {dimension}", words.len());
         return Err(Error::Model(ModelError::Malformed(what)));
     }
-    let embedded = |(words, values): (Words, Vec<f32>)| Embedded {
+    let embedded = |(words, values): (PassageText, Vec<f32>)| NewEmbedding {
         source: words.source,
         part: words.part,
         hash: words.hash,
@@ -357,13 +360,13 @@ async fn vectors(embedder: &dyn Embedder, words: Vec<Words>) -> Result<Vec<Embed
     Ok(words.into_iter().zip(vectors).map(embedded).collect())
 }
 
-/// The words of passages, made again from the record.
-async fn words_of(scope: &Scope, lacking: &[Lacking]) -> Result<Vec<Words>> {
-    let of = |kind: Kind| lacking.iter().filter(move |l| l.kind == kind);
-    let versions: Vec<_> = of(Kind::Fact)
+/// The texts of passages, rebuilt from the stored facts and turns.
+async fn load_texts(scope: &Scope, lacking: &[UnembeddedPassage]) -> Result<Vec<PassageText>> {
+    let of = |kind: PassageKind| lacking.iter().filter(move |l| l.kind == kind);
+    let versions: Vec<_> = of(PassageKind::Fact)
         .map(|l| (FactId::from_uuid(l.subject), VersionId::from_uuid(l.source)))
         .collect();
-    let turns: Vec<Uuid> = of(Kind::Turn).map(|l| l.source).collect();
+    let turns: Vec<Uuid> = of(PassageKind::Turn).map(|l| l.source).collect();
     let mut made = Vec::new();
     if !versions.is_empty() {
         for version in recallable::versions(scope, &versions).await? {
@@ -377,5 +380,5 @@ async fn words_of(scope: &Scope, lacking: &[Lacking]) -> Result<Vec<Words>> {
     }
     let wanted: HashSet<(Uuid, i16)> = lacking.iter().map(|l| (l.source, l.part)).collect();
     made.retain(|passage| wanted.contains(&(passage.source, passage.part)));
-    Ok(made.into_iter().map(Words::from).collect())
+    Ok(made.into_iter().map(PassageText::from).collect())
 }

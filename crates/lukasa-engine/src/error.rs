@@ -1,5 +1,5 @@
-//! What a use case can answer besides yes. Each variant says what the caller can do about it and
-//! has a stable code; which status a code becomes is the door's business.
+//! Errors of the use cases. Each variant says what the caller can do about it and has a stable
+//! code; the interfaces map codes to statuses.
 
 use lukasa_core::screen::secret::SecretKind;
 use lukasa_core::{OperationId, Refusal};
@@ -26,7 +26,7 @@ pub enum Error {
     SessionNotFound,
     #[error("there is no such retrieval")]
     RetrievalNotFound,
-    #[error("there is no such job, or it has not been given up")]
+    #[error("there is no failed job with this id")]
     JobNotFound,
     #[error("there is no such turn")]
     TurnNotFound,
@@ -40,9 +40,9 @@ pub enum Error {
     WebhookNotFound,
     #[error("there is no such delivery")]
     DeliveryNotFound,
-    #[error("as many listen to this user as may at a time")]
+    #[error("too many open event streams for this user")]
     TooManyStreams,
-    #[error("no chat model is set up")]
+    #[error("no chat model is configured")]
     NoChatModel,
     #[error("the two memories do not contradict each other")]
     NoContradiction,
@@ -51,12 +51,12 @@ pub enum Error {
     #[error("the text occurs in {} memories; name one of them by its id", .0.len())]
     Ambiguous(Vec<Memory>),
     #[error("the request is not valid")]
-    Invalid(Vec<Fault>),
+    Invalid(Vec<InvalidField>),
     #[error("{0}")]
     Refused(#[from] Refusal),
     #[error("another memory holds this domain and key; update that one instead")]
     KeyTaken(Option<Box<Memory>>),
-    #[error("nothing is kept in the domain {0:?} until its person opens it")]
+    #[error("nothing is kept in the domain {0:?} until the user opens it")]
     OptInNeeded(String),
     #[error("the text contains {0}, and secrets are not stored")]
     SecretRejected(SecretKind),
@@ -68,7 +68,7 @@ pub enum Error {
     UndoBlocked(OperationId),
     #[error("the operation has been undone already")]
     AlreadyUndone,
-    #[error("what was erased cannot be brought back")]
+    #[error("what was erased cannot be restored")]
     NotUndoable,
     #[error("the memories are linked like this already")]
     LinkExists,
@@ -82,7 +82,8 @@ pub enum Error {
     Unauthenticated,
     #[error("{0}")]
     Model(#[source] lukasa_core::model::ModelError),
-    /// Nothing was erased: what is not in the journal could come back with a backup.
+    /// Nothing was erased: an erasure missing from the journal could be undone by restoring a
+    /// backup.
     #[error("the erasure journal cannot be used: {0}")]
     Journal(String),
     #[error("the database is not available")]
@@ -93,25 +94,26 @@ pub enum Error {
 
 /// One field that cannot be accepted, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct InvalidField {
     pub field: String,
     pub reason: String,
 }
 
 impl Error {
     pub fn invalid(field: &str, reason: &str) -> Self {
-        Error::Invalid(vec![Fault { field: field.into(), reason: reason.into() }])
+        Error::Invalid(vec![InvalidField { field: field.into(), reason: reason.into() }])
     }
 
     pub(crate) fn faults(faults: Vec<(&'static str, String)>) -> Result<()> {
         if faults.is_empty() {
             return Ok(());
         }
-        let fault = |(field, reason): (&'static str, String)| Fault { field: field.into(), reason };
+        let fault =
+            |(field, reason): (&'static str, String)| InvalidField { field: field.into(), reason };
         Err(Error::Invalid(faults.into_iter().map(fault).collect()))
     }
 
-    /// The stable word for this answer.
+    /// The stable error code.
     pub fn code(&self) -> &'static str {
         match self {
             Error::MemoryNotFound => "memory_not_found",
@@ -171,7 +173,7 @@ impl From<lukasa_store::Error> for Error {
     fn from(error: lukasa_store::Error) -> Self {
         match error {
             lukasa_store::Error::Unavailable(_) => Error::Unavailable(error),
-            // The rules refuse this before the database has to; it is the second belt.
+            // The rules refuse this first; the database constraint is the fallback.
             lukasa_store::Error::Conflict(ref name) if name == "said_over_extracted" => {
                 Error::Refused(Refusal::LessTrusted)
             }

@@ -1,4 +1,4 @@
-//! How a person's memory has grown, been used and been corrected, day by day.
+//! Daily statistics of how a user's memory grew, was used and was corrected.
 
 use std::collections::BTreeMap;
 
@@ -7,49 +7,49 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan as _};
 use lukasa_core::{Caller, Tier, Timestamp, Verb};
 use lukasa_store::context;
-use lukasa_store::insights::{self as kept, Asked, Recalls};
+use lukasa_store::insights::{self as kept, DailyModelCalls, DailyRecalls};
 
 use crate::Engine;
 use crate::error::{Error, Result};
 
-/// The most days that can be looked back on: retrievals are kept no longer.
+/// Maximum number of days in a report: retrievals are kept no longer.
 pub const INSIGHT_DAYS: i64 = 90;
 
-/// One day of a memory.
+/// Statistics of one day.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Day {
+pub struct DayStatistics {
     pub day: Date,
-    /// Memories that were told.
+    /// Memories that were stated.
     pub saved: i64,
     /// Memories that were extracted from chats.
     pub learned: i64,
-    /// Memories that began by waiting for a yes.
+    /// Memories that began as proposals.
     pub proposed: i64,
     pub confirmed: i64,
     pub rejected: i64,
     pub corrected: i64,
     pub forgotten: i64,
-    /// How many there were at the end of it, of each tier.
+    /// Totals at the end of the day, by tier.
     pub strong: i64,
     pub tentative: i64,
     pub candidate: i64,
-    /// How many there were at the end of it in each domain, candidates aside; those without one under
-    /// the empty word.
+    /// Totals at the end of the day by domain, without candidates; memories without a domain are
+    /// under the empty string.
     pub domains: BTreeMap<String, i64>,
-    pub recalls: Option<Recalls>,
-    pub asked: Option<Asked>,
+    pub recalls: Option<DailyRecalls>,
+    pub asked: Option<DailyModelCalls>,
 }
 
-/// A stretch of days, each of them there, and what there is now by domain.
+/// A range of days without gaps, and the current totals by domain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insights {
-    pub days: Vec<Day>,
-    /// Active memories by domain; those without one under the empty word.
+    pub days: Vec<DayStatistics>,
+    /// Active memories by domain; those without one are under the empty string.
     pub domains: Vec<(String, i64)>,
 }
 
 impl Engine {
-    /// The last `days` days, today among them.
+    /// Statistics of the last `days` days, including today.
     pub async fn insights(&self, caller: &Caller, days: i64, now: Timestamp) -> Result<Insights> {
         if !(1..=INSIGHT_DAYS).contains(&days) {
             return Err(Error::invalid("days", "between 1 and 90"));
@@ -62,9 +62,9 @@ impl Engine {
         let (done, began, risen, recalls, asked, stats) = tokio::try_join!(
             kept::operations(&scope, from, until),
             kept::first_known(&scope, from, until),
-            kept::risen(&scope, from, until),
+            kept::net_changes(&scope, from, until),
             kept::recalls(&scope, from, until),
-            kept::asked(&scope, from, until),
+            kept::model_calls(&scope, from, until),
             context::stats(&scope, now),
         )?;
         let on = |day: Date, verb: Verb| -> i64 {
@@ -75,18 +75,18 @@ impl Engine {
             let found = began.iter().filter(|(at, how, _)| *at == day && of(how));
             found.map(|(.., count)| count).sum()
         };
-        let mut there = [0_i64; 3];
+        let mut totals = [0_i64; 3];
         let mut domains = BTreeMap::new();
         let mut list = Vec::new();
         for day in first.series(1.day()).take_while(|day| *day <= today) {
             for (_, (tier, domain), by) in risen.iter().filter(|(at, ..)| *at == day) {
-                there[place(*tier)] += by;
+                totals[tier_index(*tier)] += by;
                 if *tier != Tier::Candidate {
                     *domains.entry(domain.clone()).or_default() += by;
                 }
             }
             domains.retain(|_, count| *count > 0);
-            list.push(Day {
+            list.push(DayStatistics {
                 day,
                 saved: first_on(day, |(extracted, proposed)| !extracted && !proposed),
                 learned: first_on(day, |(extracted, proposed)| *extracted && !proposed),
@@ -95,9 +95,9 @@ impl Engine {
                 rejected: on(day, Verb::Reject),
                 corrected: on(day, Verb::Correct),
                 forgotten: on(day, Verb::Forget),
-                strong: there[place(Tier::Strong)],
-                tentative: there[place(Tier::Tentative)],
-                candidate: there[place(Tier::Candidate)],
+                strong: totals[tier_index(Tier::Strong)],
+                tentative: totals[tier_index(Tier::Tentative)],
+                candidate: totals[tier_index(Tier::Candidate)],
                 domains: domains.clone(),
                 recalls: recalls.iter().find(|recalls| recalls.day == day).cloned(),
                 asked: asked.iter().find(|asked| asked.day == day).cloned(),
@@ -107,7 +107,7 @@ impl Engine {
     }
 }
 
-fn place(tier: Tier) -> usize {
+fn tier_index(tier: Tier) -> usize {
     match tier {
         Tier::Strong => 0,
         Tier::Tentative => 1,
@@ -117,5 +117,5 @@ fn place(tier: Tier) -> usize {
 
 fn midnight(day: Date) -> Result<Timestamp> {
     let start = day.to_zoned(TimeZone::UTC);
-    Ok(start.map_err(|_| Error::invalid("days", "beyond what a calendar holds"))?.timestamp())
+    Ok(start.map_err(|_| Error::invalid("days", "out of the range of the calendar"))?.timestamp())
 }

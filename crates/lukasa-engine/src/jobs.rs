@@ -1,40 +1,40 @@
-//! Jobs: a worker takes on what is due, does it, and finishes it in the transaction of its effect.
-//! What fails is tried again after a while, and given up where a person can see it and have it
-//! retried.
+//! Jobs: a worker claims a due job, runs it, and finishes it in the transaction of its effect. A
+//! failed job is retried with backoff; after the last attempt it stays listed as failed and can be
+//! retried manually.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::SignedDuration;
 pub use lukasa_core::job::Lane;
-use lukasa_core::job::{Setback, next_upkeep, wait_after};
+use lukasa_core::job::{FailureKind, next_upkeep, wait_after};
 use lukasa_core::learn::prompt;
 use lukasa_core::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, CallerKind, Job, JobId, JobKind, Origin, TenantId, Timestamp, Voice};
-use lukasa_store::job::{self, ClaimRequest, Claimed, Oldest};
+use lukasa_store::job::{self, ClaimRequest, ClaimedJob, OldestRows};
 use lukasa_store::{Batch, directory, session};
 
-use crate::chat::Unanswered;
+use crate::chat::NoAnswer;
 use crate::error::{Error, Result};
-use crate::sessions::{answered, keep_answer};
+use crate::sessions::{keep_answer, stored_answer};
 use crate::{Engine, Moment, Request};
 
-/// What a worker did.
+/// Result of one worker step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Worked {
+pub enum WorkOutcome {
     /// Nothing was due.
     Nothing,
     Done(JobKind),
-    /// It will be tried again.
+    /// The job failed and will be retried.
     PutOff(JobKind, String),
-    /// It was tried often enough.
+    /// The job failed and is out of attempts.
     GivenUp(JobKind, String),
 }
 
-/// The jobs that this process runs: how many of each tenant, and whose turn was last, by lane.
+/// Running jobs of this process by lane: how many of each tenant, and which tenant was served last.
 #[derive(Debug, Default)]
-pub(crate) struct Running(Mutex<HashMap<Lane, LaneState>>);
+pub(crate) struct RunningJobs(Mutex<HashMap<Lane, LaneState>>);
 
 #[derive(Debug, Default)]
 struct LaneState {
@@ -42,16 +42,16 @@ struct LaneState {
     jobs: HashMap<TenantId, usize>,
 }
 
-impl Running {
+impl RunningJobs {
     fn with<T>(&self, lane: Lane, act: impl FnOnce(&mut LaneState) -> T) -> T {
         let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         act(lanes.entry(lane).or_default())
     }
 
-    /// Whose turn was last, and which tenants have `most` jobs running.
-    fn before_claim(&self, lane: Lane, most: usize) -> (Option<TenantId>, Vec<TenantId>) {
+    /// The tenant served last, and the tenants that already run `limit` jobs.
+    fn before_claim(&self, lane: Lane, limit: usize) -> (Option<TenantId>, Vec<TenantId>) {
         self.with(lane, |state| {
-            let full = state.jobs.iter().filter(|(_, jobs)| **jobs >= most);
+            let full = state.jobs.iter().filter(|(_, jobs)| **jobs >= limit);
             (state.after, full.map(|(tenant, _)| *tenant).collect())
         })
     }
@@ -75,22 +75,22 @@ impl Running {
     }
 }
 
-/// A job that this process has taken on. It counts as running until this is dropped.
+/// A job claimed by this process. It counts as running until this is dropped.
 #[derive(Debug)]
-pub struct Assigned {
-    claimed: Claimed,
-    running: Arc<Running>,
+pub struct AssignedJob {
+    claimed: ClaimedJob,
+    running: Arc<RunningJobs>,
     lane: Lane,
 }
 
-impl Drop for Assigned {
+impl Drop for AssignedJob {
     fn drop(&mut self) {
         self.running.end(self.lane, self.claimed.tenant);
     }
 }
 
-/// When the next of what is kept has had its time.
-fn to_go(oldest: Oldest) -> Option<Timestamp> {
+/// When the next retained row expires.
+fn next_expiry(oldest: OldestRows) -> Option<Timestamp> {
     let after =
         |at: Option<Timestamp>, days: i64| at.map(|at| at + SignedDuration::from_hours(24 * days));
     let ends = [
@@ -103,101 +103,109 @@ fn to_go(oldest: Oldest) -> Option<Timestamp> {
     ends.into_iter().flatten().min()
 }
 
-/// How a job failed.
+/// Failure of a job.
 #[derive(Debug)]
-pub(crate) struct Failed {
-    setback: Setback,
+pub(crate) struct JobFailure {
+    failure_kind: FailureKind,
     reason: String,
-    /// Not before then, whatever the usual wait.
+    /// Earliest time of the next attempt, whatever the usual backoff.
     not_before: Option<Timestamp>,
 }
 
-impl From<Error> for Failed {
+impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
-        let setback = match error {
-            Error::Unavailable(_) => Setback::Passing,
-            _ => Setback::Faulty,
+        let failure_kind = match error {
+            Error::Unavailable(_) => FailureKind::Transient,
+            _ => FailureKind::Persistent,
         };
-        // The code and not the words: those could quote what was said.
-        Self { setback, reason: error.code().to_owned(), not_before: None }
+        // The code, not the message: the message could quote the user's content.
+        Self { failure_kind, reason: error.code().to_owned(), not_before: None }
     }
 }
 
-impl From<lukasa_store::Error> for Failed {
+impl From<lukasa_store::Error> for JobFailure {
     fn from(error: lukasa_store::Error) -> Self {
         Error::from(error).into()
     }
 }
 
-impl Failed {
-    pub(crate) fn unanswered(why: &Unanswered, now: Timestamp) -> Self {
-        let setback = match why {
-            Unanswered::Unusable(_) => Setback::Faulty,
-            _ => Setback::Passing,
+impl JobFailure {
+    pub(crate) fn no_answer(why: &NoAnswer, now: Timestamp) -> Self {
+        let failure_kind = match why {
+            NoAnswer::Unusable(_) => FailureKind::Persistent,
+            _ => FailureKind::Transient,
         };
         let tomorrow = (now.as_second().div_euclid(86_400) + 1) * 86_400;
-        let not_before = matches!(why, Unanswered::OverBudget)
+        let not_before = matches!(why, NoAnswer::OverBudget)
             .then(|| Timestamp::from_second(tomorrow).unwrap_or(now));
-        Self { setback, reason: why.to_string(), not_before }
+        Self { failure_kind, reason: why.to_string(), not_before }
     }
 }
 
 impl Engine {
-    /// Takes on one job that is due, of any lane, and does it. Says what it did; the caller asks
-    /// again.
-    pub async fn work(&self, worker: &str, moment: Moment) -> Result<Worked> {
+    /// Claims one due job of any lane and runs it. Call it again while it returns work.
+    pub async fn work(&self, worker: &str, moment: Moment) -> Result<WorkOutcome> {
         for lane in Lane::ALL {
             if let Some(assigned) = self.claim(*lane, worker, usize::MAX, moment.now).await? {
                 return self.perform_assigned(assigned, moment).await;
             }
         }
-        Ok(Worked::Nothing)
+        Ok(WorkOutcome::Nothing)
     }
 
-    /// Takes on one due job of a lane, for one of so many workers that this process has for the lane.
-    /// One tenant has at most all of them but one while other tenants have jobs in the lane.
+    /// Claims one due job of a lane; `workers` is the number of workers that this process has for
+    /// the lane. While other tenants have jobs in the lane, one tenant gets at most all of the
+    /// workers but one.
     pub async fn claim(
         &self,
         lane: Lane,
         worker: &str,
         workers: usize,
         now: Timestamp,
-    ) -> Result<Option<Assigned>> {
+    ) -> Result<Option<AssignedJob>> {
         // A server without a chat model leaves its jobs to one that has a model.
         if lane == Lane::Learning && !self.has_chat() {
             return Ok(None);
         }
-        let most = workers.saturating_sub(1).max(1);
-        let (after, full) = self.running.before_claim(lane, most);
+        let limit = workers.saturating_sub(1).max(1);
+        let (after, full) = self.running.before_claim(lane, limit);
         let request = ClaimRequest { lane, worker, after, full: &full };
         let claimed = self.store.claim_in_lane(&request, micros(now)).await?;
         Ok(claimed.map(|claimed| {
             self.running.begin(lane, claimed.tenant);
-            Assigned { claimed, running: self.running.clone(), lane }
+            AssignedJob { claimed, running: self.running.clone(), lane }
         }))
     }
 
-    /// Does a job that was taken on.
-    pub async fn perform_assigned(&self, assigned: Assigned, moment: Moment) -> Result<Worked> {
+    /// Runs a claimed job.
+    pub async fn perform_assigned(
+        &self,
+        assigned: AssignedJob,
+        moment: Moment,
+    ) -> Result<WorkOutcome> {
         let claimed = &assigned.claimed;
-        // Whoever fails says so. One that was begun this often and never ended takes its worker down.
-        if wait_after(Setback::Passing, claimed.attempts - 1, 0.0).is_none() {
-            let reason = "it was begun again and again, and never ended".to_owned();
-            let failed = Failed { setback: Setback::Faulty, reason, not_before: None };
-            return self.put_off(claimed, failed, moment).await;
+        // A failing job records its failure. A job started this often without one crashes its
+        // worker.
+        if wait_after(FailureKind::Transient, claimed.attempts - 1, 0.0).is_none() {
+            let reason =
+                "gave up: started repeatedly without finishing (does it crash the worker?)"
+                    .to_owned();
+            let failed =
+                JobFailure { failure_kind: FailureKind::Persistent, reason, not_before: None };
+            return self.release_failed(claimed, failed, moment).await;
         }
         match self.perform(claimed, moment).await {
-            Ok(()) => Ok(Worked::Done(claimed.kind)),
-            Err(failed) => self.put_off(claimed, failed, moment).await,
+            Ok(()) => Ok(WorkOutcome::Done(claimed.kind)),
+            Err(failed) => self.release_failed(claimed, failed, moment).await,
         }
     }
 
-    /// When there is something to do again.
+    /// When the next job is due.
     pub async fn next_job_at(&self) -> Result<Option<Timestamp>> {
         Ok(self.store.next_job_at().await?)
     }
 
-    async fn perform(&self, job: &Claimed, moment: Moment) -> Result<(), Failed> {
+    async fn perform(&self, job: &ClaimedJob, moment: Moment) -> Result<(), JobFailure> {
         let scope = self.store.read(job.tenant, job.user).await?;
         let user = directory::me(&scope).await?;
         drop(scope);
@@ -219,13 +227,13 @@ impl Engine {
             JobKind::Title => self.title_session(&request, job).await,
             JobKind::Compress => self.compress_session(&request, job).await,
             JobKind::Retell => self.retell(&request, job).await,
-            JobKind::Upkeep => self.look_after(&request, job).await,
+            JobKind::Upkeep => self.run_upkeep(&request, job).await,
             JobKind::Deliver => self.deliver(&request, job).await,
         }
     }
 
-    /// Ends a job that has nothing to do any more.
-    pub(crate) async fn drop_job(&self, job: &Claimed) -> Result<(), Failed> {
+    /// Finishes a job that has nothing left to do.
+    pub(crate) async fn drop_job(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let scope = self.store.write(job.tenant, job.user).await?;
         if job::is_held(&scope, job).await? {
             let mut batch = Batch::default();
@@ -236,27 +244,31 @@ impl Engine {
         Ok(())
     }
 
-    async fn put_off(&self, job: &Claimed, failed: Failed, moment: Moment) -> Result<Worked> {
+    async fn release_failed(
+        &self,
+        job: &ClaimedJob,
+        failed: JobFailure,
+        moment: Moment,
+    ) -> Result<WorkOutcome> {
         let random = f64::from(moment.seed[0]) / 255.0;
-        let wait = wait_after(failed.setback, job.attempts, random);
+        let wait = wait_after(failed.failure_kind, job.attempts, random);
         let again = wait.map(|wait| micros(moment.now + wait));
         let again = again.map(|at| failed.not_before.map_or(at, |other| at.max(other)));
         let reason: String = failed.reason.chars().take(500).collect();
         let scope = self.store.write(job.tenant, job.user).await?;
-        // Waiting for another day is no attempt.
+        // Waiting for the next day's budget does not count as an attempt.
         let attempts = if failed.not_before.is_some() { job.attempts - 1 } else { job.attempts };
         job::release(&scope, job, again, attempts, &reason).await?;
         scope.commit().await?;
         tracing::warn!(kind = job.kind.as_str(), attempts, reason, "a job failed");
         Ok(match again {
-            Some(_) => Worked::PutOff(job.kind, reason),
-            None => Worked::GivenUp(job.kind, reason),
+            Some(_) => WorkOutcome::PutOff(job.kind, reason),
+            None => WorkOutcome::GivenUp(job.kind, reason),
         })
     }
 
-    /// Closes a chat in which nobody has spoken for a while; one in which somebody has is looked at
-    /// again later.
-    async fn close_abandoned(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
+    /// Closes a session that has been idle long enough; otherwise queues the next check.
+    async fn close_abandoned(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
         let scope = self.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -279,10 +291,11 @@ impl Engine {
         Ok(scope.commit().await?)
     }
 
-    /// What was learned is weighed again, portraits whose facts have changed are phrased anew, and what
-    /// has had its time goes: the trash after thirty days, and what went into prompts after ninety. Then again when the next of it has had its
-    /// time; if there is none, when the next is written.
-    async fn look_after(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
+    /// Maintenance of one user: consolidates learned facts, phrases portraits whose facts have
+    /// changed, and removes expired rows: the trash after thirty days, retrieval records after
+    /// ninety. Queues the next run for when the next row expires; if there is none, the next write
+    /// queues it.
+    async fn run_upkeep(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
         self.purge(request).await?;
         self.purge_sources(request).await?;
         self.consolidate(request, false).await?;
@@ -294,33 +307,33 @@ impl Engine {
         let now = micros(request.moment.now);
         let mut batch = Batch::default();
         job::finish(&mut batch, &scope, job);
-        match to_go(job::oldest(&scope).await?) {
+        match next_expiry(job::oldest(&scope).await?) {
             Some(next) => {
-                // What is written in between may have its time before that.
+                // Rows written in the meantime may expire before that.
                 let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));
                 let due = next_upkeep(job.user, now.max(next.min(soon)));
                 let id = crate::sessions::job_id(request, "upkeep");
                 job::queue_sole(&mut batch, &scope, id, JobKind::Upkeep, due, now);
             }
             None => {
-                directory::look_after(&scope, false).await?;
+                directory::set_looked_after(&scope, false).await?;
             }
         }
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }
 
-    /// What waits to be done for a user, and what was given up.
+    /// Waiting and failed jobs of a user.
     pub async fn jobs(&self, caller: &Caller, now: Timestamp) -> Result<Vec<Job>> {
-        const MOST: i64 = 200;
+        const MAX_JOBS: i64 = 200;
         let scope = self.reading(caller, now).await?;
-        Ok(job::list(&scope, MOST).await?)
+        Ok(job::list(&scope, MAX_JOBS).await?)
     }
 
-    /// Has a job that was given up tried again.
+    /// Queues a failed job again.
     pub async fn retry_job(&self, request: &Request, id: JobId) -> Result<Job> {
         let scope = self.writing(request).await?;
-        if let Some(kept) = answered(&scope, request).await? {
+        if let Some(kept) = stored_answer(&scope, request).await? {
             return Ok(kept);
         }
         let job = job::retry(&scope, id, micros(request.moment.now)).await?;
@@ -332,10 +345,10 @@ impl Engine {
         Ok(job)
     }
 
-    /// Has every job that was given up tried again, whoever it is for; how many there were.
+    /// Queues every failed job of all users again; returns how many.
     pub async fn retry_dead_jobs(&self, now: Timestamp) -> Result<usize> {
-        const AT_ONCE: i64 = 10_000;
-        let dead = self.store.dead_jobs(AT_ONCE).await?;
+        const MAX_DEAD_JOBS: i64 = 10_000;
+        let dead = self.store.dead_jobs(MAX_DEAD_JOBS).await?;
         for (tenant, user, id) in &dead {
             let scope = self.store.write(*tenant, *user).await?;
             job::retry(&scope, *id, micros(now)).await?;
@@ -345,7 +358,7 @@ impl Engine {
     }
 
     /// The prompts that models are asked with, by name and version.
-    pub fn prompts() -> [prompt::Prompt; 4] {
+    pub fn prompts() -> [prompt::PromptTemplate; 4] {
         [prompt::EXTRACT, prompt::TITLE, prompt::COMPRESS, prompt::PORTRAIT]
     }
 }

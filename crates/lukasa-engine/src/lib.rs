@@ -1,17 +1,18 @@
-//! Use cases: what can be done with a memory, and who may do it.
+//! Use cases: every operation on a memory, with its permission checks.
 //!
-//! The doors (HTTP and the rest) call these functions and contain no `if` about memory; the rules
-//! themselves are pure and live in `lukasa-core`; rows live in `lukasa-store`. This crate names no
-//! wire format, no vendor and no SQL. Time and randomness come in with each call as a [`Moment`].
+//! The interfaces (HTTP and the rest) call these functions and contain no `if` about memory; the
+//! rules themselves are pure and are in `lukasa-core`; rows are in `lukasa-store`. This crate names
+//! no wire format, no vendor and no SQL. Time and randomness are passed to each call as a
+//! [`Moment`].
 //!
-//! [`facts`] has the verbs and the questions about memories, [`sessions`] what was said, [`recall`] the
-//! finding of what bears on a message, [`context`] what goes into a prompt, [`learn`]
-//! what a conversation leaves behind, [`jobs`] the work that waits for its time, [`chat`] the asking of chat
-//! models, [`portrait`] compiled texts about a person, [`cluster`] what belongs
-//! together, [`policy`] what may happen without asking, [`access`] who may come in, [`directory`] the
-//! tenant's users and domains, [`moving`] the way out and the way in for a whole memory, [`vault`] a memory
-//! as files, [`cascade`] what goes with what it was made from, [`erasure`] what goes for good, [`events`] what
-//! happens as it happens, [`webhooks`] who else is told of it.
+//! [`facts`] has the verbs and queries on memories, [`sessions`] conversations and their turns,
+//! [`recall`] search for what is relevant to a message, [`context`] what goes into a prompt,
+//! [`learn`] extraction from conversations, [`jobs`] the job queue, [`chat`] calls of chat models,
+//! [`portrait`] compiled texts about a user, [`cluster`] groups of related memories, [`policy`]
+//! what may happen without asking, [`access`] credentials, [`directory`] the tenant's users and
+//! domains, [`moving`] export and import, [`vault`] a memory as files, [`cascade`] removal of
+//! sources with what depends on them, [`erasure`] permanent removal, [`events`] live event streams,
+//! [`webhooks`] webhook deliveries.
 
 pub mod access;
 mod admission;
@@ -50,27 +51,27 @@ use lukasa_core::{Caller, Policy, Timestamp, VersionId};
 use lukasa_store::Store;
 
 use cpu::CpuPool;
-use embedding::Embedding;
+use embedding::EmbeddingState;
 use erasure::Journal;
-use events::Listeners;
-use recall::{Minds, PointGate, Questions, Recalls};
+use events::Subscriptions;
+use recall::{IndexCache, PointGate, QuestionCache, RecallCache};
 use signing::Signer;
 use tokio::sync::{OnceCell, Semaphore};
-use webhooks::Courier;
+use webhooks::WebhookSender;
 
-pub use error::{Error, Fault, Result};
-pub use lukasa_store::health::{Backlog, Health};
-pub use lukasa_store::{Connect, Migration, PoolSizes};
+pub use error::{Error, InvalidField, Result};
+pub use lukasa_store::health::{Backlog, DatabaseHealth};
+pub use lukasa_store::{ConnectOptions, Migration, PoolSizes};
 
 /// A handle on the record. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
     store: Store,
     models: Arc<dyn Models>,
-    embedding: Arc<Embedding>,
-    minds: Arc<Minds>,
-    questions: Questions,
-    recalls: Recalls,
+    embedding: Arc<EmbeddingState>,
+    index_cache: Arc<IndexCache>,
+    question_cache: QuestionCache,
+    recall_cache: RecallCache,
     /// Limits how many indexes of points in the past are built at a time.
     points: PointGate,
     cpu: CpuPool,
@@ -79,20 +80,20 @@ pub struct Engine {
     /// request counts.
     clock: Option<fn() -> Timestamp>,
     policy: Policy,
-    /// Where erasures are written down so that no backup brings back what they removed.
+    /// Log of erasures, replayed so that a restored backup does not bring erased data back.
     journal: Option<Arc<Journal>>,
     signer: Arc<OnceCell<Signer>>,
-    /// The longest that one call of a chat model may take, whatever the question allows.
-    patience: Duration,
-    listeners: Listeners,
-    /// How many notes of what was given are written at a time: the connections are for those who wait.
-    noting: Arc<Semaphore>,
-    /// Who carries letters to webhooks, if anybody does.
-    courier: Option<Courier>,
-    running: Arc<jobs::Running>,
+    /// Upper limit for one call of a chat model, whatever timeout the question itself allows.
+    chat_timeout: Duration,
+    subscriptions: Subscriptions,
+    /// Limits concurrent writes of retrieval records: the connections are for requests that wait.
+    retrieval_writes: Arc<Semaphore>,
+    /// HTTP sender for webhook deliveries, if delivery is enabled.
+    webhook_sender: Option<WebhookSender>,
+    running: Arc<jobs::RunningJobs>,
 }
 
-/// When a call happens, and sixteen random bytes for the ids it will draw.
+/// The time of a call, and sixteen random bytes that seed its ids.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
     pub now: Timestamp,
@@ -106,7 +107,7 @@ pub struct IdempotencyKey {
     pub request_hash: Vec<u8>,
 }
 
-/// Who writes, when, and under which conditions.
+/// The caller, the time and the preconditions of a write.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub caller: Caller,
@@ -124,19 +125,19 @@ impl Request {
 
 impl Engine {
     /// Connects lazily: a server can start while its database is away.
-    pub fn connect(connect: &Connect) -> Result<Self> {
+    pub fn connect(connect: &ConnectOptions) -> Result<Self> {
         Self::connect_with(connect, PoolSizes::default())
     }
 
     /// The same, with pools of these sizes beside the one for requests.
-    pub fn connect_with(connect: &Connect, sizes: PoolSizes) -> Result<Self> {
+    pub fn connect_with(connect: &ConnectOptions, sizes: PoolSizes) -> Result<Self> {
         Ok(Self {
             store: Store::connect_with(connect, sizes)?,
             models: Arc::new(NoModels),
             embedding: Arc::default(),
-            minds: Arc::default(),
-            questions: recall::questions(),
-            recalls: recall::recalls(),
+            index_cache: Arc::default(),
+            question_cache: recall::new_question_cache(),
+            recall_cache: recall::new_recall_cache(),
             points: PointGate::default(),
             cpu: CpuPool::default(),
             ticks: || 0,
@@ -144,15 +145,15 @@ impl Engine {
             policy: Policy::default(),
             journal: None,
             signer: Arc::default(),
-            patience: Duration::MAX,
-            listeners: Listeners::default(),
-            noting: Arc::new(Semaphore::new(context::NOTES_AT_ONCE)),
-            courier: None,
+            chat_timeout: Duration::MAX,
+            subscriptions: Subscriptions::default(),
+            retrieval_writes: Arc::new(Semaphore::new(context::MAX_CONCURRENT_RETRIEVAL_WRITES)),
+            webhook_sender: None,
             running: Arc::default(),
         })
     }
 
-    /// The same engine for work that no request waits for: it uses the background's connections.
+    /// The same engine for work that no request waits for: it uses the background connection pool.
     #[must_use]
     pub fn in_background(&self) -> Self {
         Self { store: self.store.in_background(), ..self.clone() }
@@ -162,7 +163,7 @@ impl Engine {
     /// `passages` passages.
     #[must_use]
     pub fn with_index_limits(mut self, bytes: u64, passages: usize) -> Self {
-        self.minds = Arc::new(Minds::within(bytes, passages));
+        self.index_cache = Arc::new(IndexCache::within(bytes, passages));
         self
     }
 
@@ -186,41 +187,41 @@ impl Engine {
         self
     }
 
-    /// The same engine with another policy where nobody has said anything.
+    /// The same engine with another default policy, used where neither tenant nor user has set one.
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// The same engine, waiting no longer than this for one call of a chat model.
+    /// The same engine with an upper limit for one call of a chat model.
     #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn with_chat_timeout(mut self, chat_timeout: Duration) -> Self {
+        self.chat_timeout = chat_timeout;
         self
     }
 
-    /// The same engine, writing down every erasure here before it is done.
+    /// The same engine, recording every erasure in this journal before it is carried out.
     #[must_use]
     pub fn with_journal(mut self, journal: Journal) -> Self {
         self.journal = Some(Arc::new(journal));
         self
     }
 
-    /// The same engine with these models at hand.
+    /// The same engine with these models.
     #[must_use]
     pub fn with_models(mut self, models: Arc<dyn Models>) -> Self {
         self.models = models;
-        // Nothing of the models there were before stays open.
+        // Embedders of the previous models must not stay open.
         self.embedding = Arc::default();
         self
     }
 
-    pub async fn health(&self) -> Result<Health> {
+    pub async fn health(&self) -> Result<DatabaseHealth> {
         Ok(self.store.health().await?)
     }
 
-    /// What is behind, over all users.
+    /// Backlog of work over all users.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
         Ok(self.store.backlog(now).await?)
     }
@@ -240,21 +241,21 @@ impl Engine {
 }
 
 /// Brings the schema up to date.
-pub async fn migrate(connect: &Connect) -> Result<Vec<Migration>> {
+pub async fn migrate(connect: &ConnectOptions) -> Result<Vec<Migration>> {
     Ok(lukasa_store::migrate(connect).await?)
 }
 
-/// The steps the schema still lacks.
-pub async fn pending_migrations(connect: &Connect) -> Result<Vec<Migration>> {
+/// The migrations the schema still lacks.
+pub async fn pending_migrations(connect: &ConnectOptions) -> Result<Vec<Migration>> {
     Ok(lukasa_store::pending(connect).await?)
 }
 
-/// Makes the database of this URL if it is not there; whether it had to.
+/// Creates the database of this URL if it does not exist; true if it was created.
 pub async fn ensure_database(url: &str) -> Result<bool> {
     Ok(lukasa_store::database::ensure(url).await?)
 }
 
-/// The folder of the database server's files, if the login role may know it.
-pub async fn data_directory(connect: &Connect) -> Result<Option<String>> {
+/// The data directory of the database server, if the login role may read it.
+pub async fn data_directory(connect: &ConnectOptions) -> Result<Option<String>> {
     Ok(lukasa_store::health::data_directory(connect).await?)
 }

@@ -1,88 +1,89 @@
-//! Portraits: told from the facts at once, and phrased by a model when there is one and time for it.
+//! Portraits: built from the facts with a template, and phrased by a model in the background if one
+//! is configured.
 //!
-//! Reading never asks a model: what was phrased before is shown as far as it still stands, and the
-//! template says the rest. Phrasing asks outside any transaction, and what comes back is kept only if
-//! the facts are still the ones it was asked about.
+//! Reading never asks a model: sentences phrased earlier are shown as far as their facts still
+//! hold, and the template covers the rest. Phrasing asks outside any transaction, and its result is
+//! stored only if the facts are still the ones it was asked about.
 
 use std::time::Duration;
 
 use futures_util::try_join;
 use lukasa_core::learn::prompt;
 use lukasa_core::policy::Policy;
-use lukasa_core::portrait::{self as rules, Name, Sentence, phrase};
+use lukasa_core::portrait::{self as rules, PortraitName, Sentence, phrase};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Domain, Portrait, Timestamp, Version};
-use lukasa_store::portrait::{self as kept, Kept};
+use lukasa_store::portrait::{self as kept, StoredPortrait};
 use lukasa_store::{Batch, Scope, domain};
 
 use crate::directory::domains;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
-/// What a portrait is said to be made by where no model's words stand in it.
+/// Value of `made_by` for a portrait without sentences by a model.
 const TEMPLATE: &str = "template";
-const WITHIN: Duration = Duration::from_secs(60);
-/// How many memories portraits are made from, the most important first.
-const MATERIAL: i64 = 2_000;
-/// Fewer facts than this say themselves well enough.
-const WORTH_PHRASING: usize = 3;
-/// How many facts one question shows; the template says the others.
-const SHOWN: usize = 80;
-/// How many portraits are phrased at once. The others wait for the next time.
-const PHRASED_AT_ONCE: usize = 12;
+const PHRASE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum number of memories that portraits are made from, the most important first.
+const MAX_FACTS: i64 = 2_000;
+/// Portraits with fewer facts than this are left to the template.
+const MIN_FACTS_TO_PHRASE: usize = 3;
+/// Maximum number of facts in one question; the template covers the others.
+const MAX_SHOWN_FACTS: usize = 80;
+/// Maximum number of portraits phrased per run. The others wait for the next run.
+const MAX_PHRASED_PER_RUN: usize = 12;
 
-/// A portrait, and how it came about.
+/// A portrait, with what made it and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compiled {
+pub struct CompiledPortrait {
     pub portrait: Portrait,
     /// The model that phrased it, or `template`.
     pub made_by: String,
     pub compiled_at: Timestamp,
-    /// Whether it was compiled from just these facts; otherwise facts have come or gone since, which
-    /// the text takes account of.
+    /// Whether it was compiled from exactly the current facts; otherwise facts were added or
+    /// removed since, which the text reflects.
     pub fresh: bool,
 }
 
-/// Everything that portraits are made from at a moment.
-struct Ground {
+/// Inputs of all portraits of a user at one time.
+struct PortraitInputs {
     material: Vec<Version>,
-    kept: Vec<Kept>,
+    kept: Vec<StoredPortrait>,
 }
 
-/// The facts that may be told of now.
+/// The facts that portraits may use now.
 async fn material(scope: &Scope, now: Timestamp) -> Result<Vec<Version>> {
     let (versions, shut) =
-        try_join!(kept::material(scope, now, MATERIAL), domain::shut_ones(scope))?;
+        try_join!(kept::material(scope, now, MAX_FACTS), domain::closed_domains(scope))?;
     Ok(rules::material(&versions, &shut, now))
 }
 
-impl Ground {
+impl PortraitInputs {
     async fn read(scope: &Scope, now: Timestamp) -> Result<Self> {
-        let kept = async { Ok(kept::kept_ones(scope).await?) };
+        let kept = async { Ok(kept::list(scope).await?) };
         let (material, kept) = try_join!(material(scope, now), kept)?;
         Ok(Self { material, kept })
     }
 
-    fn of(&self, name: &Name) -> Option<&Kept> {
+    fn of(&self, name: &PortraitName) -> Option<&StoredPortrait> {
         let name = name.to_string();
         self.kept.iter().find(|kept| kept.name == name)
     }
 
-    /// The portrait as it can be told now.
-    fn compiled(&self, name: &Name, now: Timestamp) -> Compiled {
+    /// Compiles a portrait from the current facts.
+    fn compiled(&self, name: &PortraitName, now: Timestamp) -> CompiledPortrait {
         let inputs = rules::inputs(name, &self.material);
         let kept = self.of(name);
         let phrased = kept.map_or(&[][..], |kept| &kept.sentences);
         let portrait = rules::compile(name, &inputs, phrased);
         let Some(kept) = kept else {
-            return Compiled {
+            return CompiledPortrait {
                 portrait,
                 made_by: TEMPLATE.to_owned(),
                 compiled_at: now,
                 fresh: true,
             };
         };
-        Compiled {
+        CompiledPortrait {
             portrait,
             made_by: kept.made_by.clone(),
             compiled_at: kept.compiled_at,
@@ -91,54 +92,63 @@ impl Ground {
     }
 }
 
-/// What a phrased portrait depends on.
-fn hash(name: &Name, inputs: &[Version]) -> String {
+/// Digest of what a phrased portrait depends on.
+fn hash(name: &PortraitName, inputs: &[Version]) -> String {
     rules::inputs_hash(name, inputs, Some(prompt::PORTRAIT.name))
 }
 
 impl Engine {
     /// Every portrait of a user.
-    pub async fn portraits(&self, caller: &Caller, now: Timestamp) -> Result<Vec<Compiled>> {
+    pub async fn portraits(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Vec<CompiledPortrait>> {
         let scope = self.reading(caller, now).await?;
-        let ground = Ground::read(&scope, now).await?;
-        let names = rules::names(&ground.material);
-        Ok(names.iter().map(|name| ground.compiled(name, now)).collect())
+        let source = PortraitInputs::read(&scope, now).await?;
+        let names = rules::names(&source.material);
+        Ok(names.iter().map(|name| source.compiled(name, now)).collect())
     }
 
-    /// One portrait of a user. One of a domain in which nothing is known has no sentences.
-    pub async fn portrait(&self, caller: &Caller, name: &str, now: Timestamp) -> Result<Compiled> {
-        let name: Name = name.parse().map_err(|_| Error::PortraitNotFound)?;
+    /// One portrait of a user. The portrait of a domain without facts has no sentences.
+    pub async fn portrait(
+        &self,
+        caller: &Caller,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<CompiledPortrait> {
+        let name: PortraitName = name.parse().map_err(|_| Error::PortraitNotFound)?;
         let scope = self.reading(caller, now).await?;
-        if let Name::Domain(of) = &name {
+        if let PortraitName::Domain(of) = &name {
             let found = domain::find(&scope, of).await?;
             found.ok_or_else(|| Error::DomainNotFound(of.clone()))?;
         }
-        Ok(Ground::read(&scope, now).await?.compiled(&name, now))
+        Ok(PortraitInputs::read(&scope, now).await?.compiled(&name, now))
     }
 
-    /// Has a model phrase the portraits whose facts have changed, and says how many it phrased. Without
-    /// a model there is nothing to do: the template is made whenever it is read. A model that is away
-    /// or out of tokens leaves things as they are.
+    /// Has a model phrase the portraits whose facts have changed; returns how many were phrased.
+    /// Without a model there is nothing to do: the template is rendered on every read. If the model
+    /// is unavailable or the token budget is spent, nothing changes.
     pub async fn phrase_portraits(&self, request: &Request) -> Result<usize> {
         if !self.has_chat() {
             return Ok(0);
         }
         let (caller, now) = (&request.caller, request.moment.now);
         let scope = self.reading(caller, now).await?;
-        let ground = Ground::read(&scope, now).await?;
+        let source = PortraitInputs::read(&scope, now).await?;
         let ((policy, _), domains) = (self.policy_of(&scope).await?, domains(&scope).await?);
         drop(scope);
-        self.remove_empty_portraits(request, &ground).await?;
-        let names = rules::names(&ground.material);
+        self.remove_empty_portraits(request, &source).await?;
+        let names = rules::names(&source.material);
         let mut due = Vec::new();
         for name in &names {
-            let inputs = rules::inputs(name, &ground.material);
-            let made = ground.of(name).is_some_and(|kept| kept.inputs_hash == hash(name, &inputs));
-            if inputs.len() >= WORTH_PHRASING && !made {
+            let inputs = rules::inputs(name, &source.material);
+            let made = source.of(name).is_some_and(|kept| kept.inputs_hash == hash(name, &inputs));
+            if inputs.len() >= MIN_FACTS_TO_PHRASE && !made {
                 due.push((name, inputs));
             }
         }
-        due.truncate(PHRASED_AT_ONCE);
+        due.truncate(MAX_PHRASED_PER_RUN);
         let mut phrased = 0;
         for (turn, (name, inputs)) in due.into_iter().enumerate() {
             let asked = self.phrase(request, turn, &inputs, &policy, &domains).await?;
@@ -149,8 +159,8 @@ impl Engine {
         Ok(phrased)
     }
 
-    /// The sentences that a model found for these facts and that may stand, and the model; nothing if
-    /// none answered.
+    /// Asks a model to phrase these facts: the sentences that passed the screens, and the model;
+    /// `None` if no model answered.
     async fn phrase(
         &self,
         request: &Request,
@@ -159,22 +169,23 @@ impl Engine {
         policy: &Policy,
         domains: &[(Domain, bool)],
     ) -> Result<Option<(Vec<Sentence>, String)>> {
-        let shown = &inputs[..inputs.len().min(SHOWN)];
+        let shown = &inputs[..inputs.len().min(MAX_SHOWN_FACTS)];
         let words: Vec<&str> = shown.iter().map(rules::template::words).collect();
-        let ask = prompt::portrait(&words, WITHIN);
+        let ask = prompt::portrait(&words, PHRASE_TIMEOUT);
         let mut moment = request.moment;
-        // Each question draws ids of its own.
+        // Each question needs its own ids.
         moment.seed[15] ^= u8::try_from(turn).unwrap_or(u8::MAX).rotate_left(3);
         let asked =
             self.ask(&request.caller, "portrait", &ask, policy, moment, phrase::read).await?;
         let answered = match asked {
             Ok(answered) => answered,
-            // An answer without shape is an answer: asking again tomorrow would cost the same again.
-            Err(crate::chat::Unanswered::Unusable(_)) => {
+            // Store an unusable answer as an empty result: asking again tomorrow would cost the
+            // same again.
+            Err(crate::chat::NoAnswer::Unusable(_)) => {
                 return Ok(Some((Vec::new(), TEMPLATE.to_owned())));
             }
             Err(why) => {
-                tracing::warn!(%why, "portraits were not phrased");
+                tracing::warn!(%why, "could not phrase portraits; the template is used");
                 return Ok(None);
             }
         };
@@ -183,11 +194,11 @@ impl Engine {
         Ok(Some((sentences, made_by)))
     }
 
-    /// Keeps a portrait if its facts are still those it was made from.
+    /// Stores a portrait if its facts are still those it was made from; false otherwise.
     async fn keep_portrait(
         &self,
         request: &Request,
-        name: &Name,
+        name: &PortraitName,
         made_from: &[Version],
         sentences: &[Sentence],
         made_by: String,
@@ -205,7 +216,7 @@ impl Engine {
         let mut domains: Vec<String> = cited.filter_map(|v| v.claim.domain.clone()).collect();
         domains.sort_unstable();
         domains.dedup();
-        let new = Kept {
+        let new = StoredPortrait {
             name: name.to_string(),
             inputs_hash,
             tokens: i32::try_from(portrait.tokens).unwrap_or(i32::MAX),
@@ -222,11 +233,16 @@ impl Engine {
         Ok(true)
     }
 
-    /// Facts can end by themselves, without a write that would take their portrait along.
-    async fn remove_empty_portraits(&self, request: &Request, ground: &Ground) -> Result<()> {
-        let mut empty: Vec<&str> = ground.kept.iter().map(|kept| kept.name.as_str()).collect();
-        for name in rules::names(&ground.material) {
-            if !rules::inputs(&name, &ground.material).is_empty() {
+    /// Removes portraits without facts: facts can expire without a write that would remove the
+    /// portrait.
+    async fn remove_empty_portraits(
+        &self,
+        request: &Request,
+        source: &PortraitInputs,
+    ) -> Result<()> {
+        let mut empty: Vec<&str> = source.kept.iter().map(|kept| kept.name.as_str()).collect();
+        for name in rules::names(&source.material) {
+            if !rules::inputs(&name, &source.material).is_empty() {
                 let name = name.to_string();
                 empty.retain(|other| *other != name);
             }

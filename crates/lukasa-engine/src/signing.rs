@@ -1,6 +1,5 @@
-//! Signatures with the installation's own Ed25519 key: over receipts of erasures, over exports and
-//! over the bases of vaults. A file that carries one was written here, for the user it names, and has
-//! not been changed since.
+//! Signatures with the installation's Ed25519 key: over erasure receipts, exports and vault bases.
+//! A file that carries one was written here, for the user it names, and has not been changed since.
 
 use lukasa_core::archive::{FileSignature, Manifest};
 use lukasa_core::vault::{self, BASE, File};
@@ -12,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::Engine;
 use crate::error::Result;
 
-/// What is signed. A signature over one kind of file is none over another.
+/// The kind of file signed. A signature over one kind is not valid for another.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     Archive,
@@ -76,7 +75,8 @@ impl Engine {
         Ok(self.signer.get_or_try_init(open).await?)
     }
 
-    /// Signs the manifest of an export of this user. Through the hashes in it, all files are signed.
+    /// Signs the manifest of an export of this user. Through the hashes in it, all files are
+    /// signed.
     pub async fn sign_manifest(
         &self,
         tenant: TenantId,
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_holds_for_one_purpose_user_tenant_and_key() {
+    fn signature_is_bound_to_purpose_user_tenant_and_key() {
         let (acme, other) = (TenantId::named("acme"), TenantId::named("other"));
         let (ana, bea) = (UserId::named(acme, "ana"), UserId::named(acme, "bea"));
         let signer = Signer::from_seed(&[7; 32]).unwrap();
@@ -193,7 +193,8 @@ mod tests {
         ] {
             assert!(!signer.has_signed(&forged, &signature), "{forged}");
         }
-        // Another key signs the same just as well, and is still another key.
+        // A signature by another key is valid for that key, but must not count as this
+        // installation's.
         let stranger = Signer::from_seed(&[8; 32]).unwrap();
         let theirs = stranger.sign_file(&message);
         assert!(verify_bytes(&theirs.public_key, &theirs.value, message.as_bytes()));

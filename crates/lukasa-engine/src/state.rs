@@ -1,4 +1,4 @@
-//! The state of a user's memory in one line: how much there is, and hashes to compare it by.
+//! Summary of a user's memory: row counts, and hashes to compare it by.
 
 use futures_util::try_join;
 use lukasa_core::{Caller, StateHash, Timestamp, state_hash};
@@ -7,9 +7,9 @@ use lukasa_store::{Scope, everything};
 use crate::Engine;
 use crate::error::Result;
 
-/// What a memory holds, counted and hashed.
+/// Counts and hashes of a user's whole memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whole {
+pub struct MemorySummary {
     pub memories: usize,
     pub links: usize,
     pub episodes: usize,
@@ -19,14 +19,14 @@ pub struct Whole {
 }
 
 impl Engine {
-    /// Reads all of a user's memory and says how much it is, and what it hashes to.
-    pub async fn whole(&self, caller: &Caller, now: Timestamp) -> Result<Whole> {
+    /// Reads all of a user's memory, and counts and hashes it.
+    pub async fn whole(&self, caller: &Caller, now: Timestamp) -> Result<MemorySummary> {
         let scope = self.reading(caller, now).await?;
         whole(&scope).await
     }
 }
 
-pub(crate) async fn whole(scope: &Scope) -> Result<Whole> {
+pub(crate) async fn whole(scope: &Scope) -> Result<MemorySummary> {
     let (versions, links, episodes, sessions, turns) = try_join!(
         everything::versions(scope),
         everything::links(scope),
@@ -36,7 +36,7 @@ pub(crate) async fn whole(scope: &Scope) -> Result<Whole> {
     )?;
     let mut facts: Vec<_> = versions.iter().map(|version| version.fact).collect();
     facts.dedup();
-    Ok(Whole {
+    Ok(MemorySummary {
         memories: facts.len(),
         links: links.len(),
         episodes: episodes.len(),

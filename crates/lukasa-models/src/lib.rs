@@ -1,8 +1,9 @@
-//! Doors to AI models: the only crate that knows a vendor, a model's files or a model's protocol.
+//! Clients for AI models: the only crate that knows a vendor, a model's files or a model's
+//! protocol.
 //!
-//! `local` runs models in this process from files in a folder; `remote` asks a service. Both
-//! stand behind the traits of `lukasa_core::model`. `protocol` reads and edits what a client says to
-//! somebody else's model, for a door that stands between the two. Nothing here knows what a fact is, reads a
+//! `local` runs models in this process from files in a folder; `remote` calls a service. Both
+//! implement the traits of `lukasa_core::model`. `protocol` reads and edits the requests of a
+//! client to its own model, for a proxy between the two. Nothing here knows what a fact is, reads a
 //! setting from the environment, or writes a user's text into an error.
 
 pub mod local;

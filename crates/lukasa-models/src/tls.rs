@@ -3,17 +3,17 @@
 use reqwest::ClientBuilder;
 use reqwest::redirect::Policy;
 
-/// Makes ring the process's provider of cryptography. Safe to call again, and leaves a provider
-/// that somebody else installed alone. Without one, building any `reqwest` client panics, even
-/// one that only ever speaks plain HTTP.
+/// Makes ring the process's provider of cryptography. Safe to call again, and keeps a provider that
+/// was installed elsewhere. Without one, building any `reqwest` client panics, even one that only
+/// uses plain HTTP.
 pub fn install() {
-    // An error here means there is one already.
+    // An error means that a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// A client for `url` that follows no redirect and unpacks nothing: a limit on bytes means little
-/// if few of them become many behind it. Only `https` asks the machine for the
-/// certificates it trusts: a bare container has none, and needs none to reach its neighbour.
+/// A client for `url` that follows no redirect and unpacks nothing: a limit on bytes would mean
+/// little if few bytes could unpack to many. Only `https` loads the certificates that the machine
+/// trusts: a bare container has none, and needs none for plain HTTP.
 pub fn client(url: &str) -> ClientBuilder {
     install();
     let builder = ClientBuilder::new().redirect(Policy::none());
@@ -24,7 +24,7 @@ pub fn client(url: &str) -> ClientBuilder {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn clients_are_built_for_both_schemes_and_twice() {
+    fn http_clients_are_built_for_both_schemes() {
         for url in ["https://models.example", "http://127.0.0.1", "https://models.example"] {
             assert!(super::client(url).build().is_ok(), "{url}");
         }

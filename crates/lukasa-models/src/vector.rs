@@ -1,9 +1,9 @@
-//! What every embedding here must be: finite, and of length one.
+//! Normalisation of embeddings: every vector is finite and of length one.
 
 use sha2::{Digest, Sha256};
 
-/// Scales a vector to length one. `None` if it points nowhere or holds something that is not a
-/// number; the caller knows whose fault that is.
+/// Scales a vector to length one. `None` if its length is zero or not finite; the caller knows
+/// which error that is.
 pub(crate) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let squares: f64 = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
     let length = squares.sqrt();
@@ -16,11 +16,12 @@ pub(crate) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     Some(vector)
 }
 
-/// A direction of its own for a text without a single word the model knows.
+/// A pseudo-random direction for a text without any word the model knows.
 ///
-/// A zero vector has no direction, and one fixed direction would make all such texts alike. Drawn
-/// from the text's hash it is near itself and, with some hundred dimensions, near nothing else.
-pub(crate) fn own_direction(text: &str, dimension: usize) -> Vec<f32> {
+/// A zero vector has no direction, and one fixed direction would make all such texts alike. Derived
+/// from the text's hash, the vector equals itself and, with some hundred dimensions, is near
+/// nothing else.
+pub(crate) fn hash_direction(text: &str, dimension: usize) -> Vec<f32> {
     let mut vector = Vec::with_capacity(dimension);
     let mut block = 0_u64;
     while vector.len() < dimension {
@@ -41,28 +42,28 @@ pub(crate) fn own_direction(text: &str, dimension: usize) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{own_direction, unit};
+    use super::{hash_direction, unit};
 
     #[test]
-    fn a_vector_is_scaled_to_length_one() {
+    fn vector_is_scaled_to_length_one() {
         assert_eq!(unit(vec![3.0, 4.0]), Some(vec![0.6, 0.8]));
         let huge = unit(vec![f32::MAX, f32::MAX]).unwrap();
         assert!((huge[0] - 0.707_106_77).abs() < 1e-6);
     }
 
     #[test]
-    fn what_has_no_direction_is_refused() {
+    fn vector_without_direction_is_refused() {
         for bad in [vec![], vec![0.0, 0.0], vec![1.0, f32::NAN], vec![f32::INFINITY, 1.0]] {
             assert_eq!(unit(bad), None);
         }
     }
 
     #[test]
-    fn an_own_direction_is_like_itself_only() {
+    fn hash_direction_is_near_itself_only() {
         let cosine = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
-        let (one, two) = (own_direction("", 256), own_direction("\u{1f9f6}", 256));
+        let (one, two) = (hash_direction("", 256), hash_direction("\u{1f9f6}", 256));
         assert!((cosine(&one, &one) - 1.0).abs() < 1e-5);
         assert!(cosine(&one, &two).abs() < 0.3);
-        assert_eq!(own_direction("a", 384).len(), 384);
+        assert_eq!(hash_direction("a", 384).len(), 384);
     }
 }

@@ -1,5 +1,5 @@
-//! The ZIP around an export: packs one from the engine's pages, and opens one that somebody sent. It
-//! knows files and their hashes; what they mean is the core's business.
+//! The ZIP file of an export: packs one from the engine's pages and opens an uploaded one. This
+//! module knows files and their hashes; their contents are defined in `lukasa_core::archive`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,27 +9,27 @@ use anyhow::{Context as _, anyhow, bail, ensure};
 use lukasa_core::archive::{self, Contents, FileSum, MANIFEST, MARKDOWN, Manifest};
 use lukasa_core::{Caller, Timestamp};
 use lukasa_engine::Engine;
-use lukasa_engine::moving::{Archive, Export};
+use lukasa_engine::moving::{Archive, ExportSnapshot};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// How many bytes the files of an export may have together once they are unpacked, where the command
-/// line checks one. A server has a smaller limit of its own.
-pub const UNPACKED_BYTES: u64 = 512 * 1024 * 1024;
-/// A file that unpacks to more than so many times its packed size was made to do harm.
+/// Limit of the total unpacked size when the command line checks an export. A server has its own,
+/// smaller limit.
+pub const MAX_UNPACKED_BYTES: u64 = 512 * 1024 * 1024;
+/// Highest accepted compression ratio of a file; a higher one indicates a ZIP bomb.
 const MAX_RATIO: u64 = 200;
-/// A file up to this size may have any ratio.
+/// Files up to this unpacked size may have any ratio.
 const RATIO_FREE_BYTES: u64 = 1024 * 1024;
-/// How many lines one file may have.
+/// Most lines of one file.
 const MAX_LINES: u64 = 500_000;
-/// How many files it may have.
-const FILES: usize = 10_000;
+/// Most files of one archive.
+const MAX_FILES: usize = 10_000;
 
-/// A ZIP that is being written, and the sums of what is in it so far.
-struct Packing {
+/// A ZIP that is being written, with the checksums of the files written so far.
+struct Packer {
     zip: ZipWriter<BufWriter<File>>,
     files: BTreeMap<String, FileSum>,
     name: String,
@@ -37,7 +37,7 @@ struct Packing {
     hash: Sha256,
 }
 
-impl Packing {
+impl Packer {
     fn begin() -> anyhow::Result<Self> {
         Ok(Self {
             zip: ZipWriter::new(BufWriter::new(tempfile::tempfile()?)),
@@ -48,7 +48,7 @@ impl Packing {
         })
     }
 
-    /// Begins the next file. Its date is always the same one, so that equal states make equal files.
+    /// Begins the next file. Its date is constant, so that equal states produce equal archives.
     fn file(&mut self, name: &str) -> anyhow::Result<()> {
         self.close();
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
@@ -57,7 +57,7 @@ impl Packing {
         Ok(())
     }
 
-    /// Takes down the sums of the file that was written.
+    /// Ends the current file and records its checksum.
     fn close(&mut self) {
         if self.name.is_empty() {
             return;
@@ -91,12 +91,12 @@ impl Packing {
     }
 }
 
-/// Writes a user's memory into a ZIP, in a file that nobody else can open and that goes when it is
-/// closed.
+/// Writes a user's memory into a ZIP in an unnamed temporary file, which the system removes when it
+/// is closed.
 pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::Result<File> {
     let export = engine.export(caller, now).await?;
     let state = export.whole().await?.hash;
-    let mut packing = Packing::begin()?;
+    let mut packing = Packer::begin()?;
     packing.file(archive::README)?;
     packing.write(archive::README_TEXT.as_bytes())?;
     pack_markdown(&mut packing, &export, now).await?;
@@ -105,7 +105,7 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     packing.json(archive::DOMAINS, &export.domains().await?)?;
     packing.close();
     let manifest = Manifest::of(now, state, std::mem::take(&mut packing.files));
-    // The transaction of the export is done with; signing may need a connection of its own.
+    // Ends the export's transaction: signing may need its own connection.
     drop(export);
     let manifest = engine.sign_manifest(caller.tenant, caller.user, manifest).await?;
     packing.json(MANIFEST, &manifest)?;
@@ -115,8 +115,8 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
 }
 
 async fn pack_markdown(
-    packing: &mut Packing,
-    export: &Export,
+    packing: &mut Packer,
+    export: &ExportSnapshot,
     now: Timestamp,
 ) -> anyhow::Result<()> {
     for page in export.pages(now).await? {
@@ -145,7 +145,7 @@ macro_rules! paged {
     };
 }
 
-async fn pack_rows(packing: &mut Packing, export: &Export) -> anyhow::Result<()> {
+async fn pack_rows(packing: &mut Packer, export: &ExportSnapshot) -> anyhow::Result<()> {
     use lukasa_core::{Episode, Link, Operation, Session, Turn, Version};
     for (name, trashed) in [(archive::MEMORIES, false), (archive::TRASH, true)] {
         paged!(packing, name, |last| export.memories(last.map(|v: &Version| v.fact), trashed));
@@ -163,27 +163,27 @@ async fn pack_rows(packing: &mut Packing, export: &Export) -> anyhow::Result<()>
     Ok(())
 }
 
-/// An export that somebody brought, its manifest checked against what is really in it.
-pub struct Opened<R> {
+/// An uploaded export whose files were checked against its manifest.
+pub struct CheckedArchive<R> {
     zip: ZipArchive<R>,
     pub manifest: Manifest,
     unpacked_bytes: u64,
 }
 
-impl<R: Read + Seek> Opened<R> {
-    /// Opens an export of at most so many bytes and checks every file of it. What differs from the
-    /// manifest is reported, not read.
+impl<R: Read + Seek> CheckedArchive<R> {
+    /// Opens an export of at most `max_bytes` unpacked bytes and checks every file of it. Files that
+    /// differ from the manifest are an error.
     pub fn check(from: R, max_bytes: u64) -> anyhow::Result<Self> {
-        let mut zip = ZipArchive::new(from).context("this is not a ZIP that can be read")?;
-        ensure!(zip.len() <= FILES, "more than {FILES} files");
+        let mut zip = ZipArchive::new(from).context("not a readable ZIP file")?;
+        ensure!(zip.len() <= MAX_FILES, "the archive has more than {MAX_FILES} files");
         let mut left = max_bytes;
         let mut found = BTreeMap::new();
         let mut manifest = None;
         for index in 0..zip.len() {
-            let mut file = zip.by_index(index).context("a file in it cannot be read")?;
-            let name = file.name().context("a file in it has no name")?.into_owned();
+            let mut file = zip.by_index(index).context("a file in the ZIP cannot be read")?;
+            let name = file.name().context("a file in the ZIP has no name")?.into_owned();
             if name == MANIFEST {
-                ensure!(manifest.is_none(), "{name} is there twice");
+                ensure!(manifest.is_none(), "{name} occurs twice in the archive");
                 let text = read(&mut file, &mut left)?;
                 let read = serde_json::from_slice::<Manifest>(&text);
                 manifest = Some(read.context("manifest.json cannot be read")?);
@@ -191,24 +191,28 @@ impl<R: Read + Seek> Opened<R> {
             }
             let packed = file.compressed_size();
             let sum = sum_of(&mut file, &mut left).with_context(|| format!("in {name}"))?;
-            ensure!(is_plausible(sum.bytes, packed), "{name} unpacks to too much");
+            ensure!(
+                is_plausible(sum.bytes, packed),
+                "{name} expands to more than {MAX_RATIO} times its packed size"
+            );
             ensure!(sum.lines <= MAX_LINES, "{name} has more than {MAX_LINES} lines");
-            ensure!(found.insert(name.clone(), sum).is_none(), "{name} is there twice");
+            let previous = found.insert(name.clone(), sum);
+            ensure!(previous.is_none(), "{name} occurs twice in the archive");
         }
         let Some(manifest) = manifest else {
-            bail!("there is no manifest.json in it, so it is not an export of Lukasa");
+            bail!("the archive has no manifest.json, so it is not an export of Lukasa");
         };
         let faults = manifest.differences(&found);
         ensure!(faults.is_empty(), "{}", faults.join("; "));
         Ok(Self { zip, manifest, unpacked_bytes: max_bytes - left })
     }
 
-    /// How many bytes its files have together once they are unpacked.
+    /// Total unpacked size of its files.
     pub fn unpacked_bytes(&self) -> u64 {
         self.unpacked_bytes
     }
 
-    /// Everything that can be taken in again.
+    /// Reads everything that can be imported.
     pub fn unpack(mut self) -> anyhow::Result<Archive> {
         let mut versions = self.lines(archive::MEMORIES)?;
         versions.extend(self.lines(archive::TRASH)?);
@@ -230,18 +234,18 @@ impl<R: Read + Seek> Opened<R> {
     fn lines<T: DeserializeOwned>(&mut self, name: &str) -> anyhow::Result<Vec<T>> {
         let bytes = self.read(name)?;
         let lines = serde_json::Deserializer::from_slice(&bytes).into_iter();
-        // The error names a place and no words.
+        // The error names only the line: its content must not reach a log.
         lines.collect::<Result<_, _>>().map_err(|e| anyhow!("{name}: line {}", e.line()))
     }
 
-    /// The bytes of a file; none if it is not there.
+    /// The bytes of a file; empty if the archive does not have it.
     pub fn read(&mut self, name: &str) -> anyhow::Result<Vec<u8>> {
         let Ok(mut file) = self.zip.by_name(name) else { return Ok(Vec::new()) };
         read(&mut file, &mut { self.unpacked_bytes })
     }
 }
 
-/// Reads a file to its end, or to where it becomes too long.
+/// Reads a file to its end; fails if it has more than `left` bytes. Subtracts its size from `left`.
 pub fn read(file: &mut impl Read, left: &mut u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let count = file.take(*left + 1).read_to_end(&mut bytes)? as u64;
@@ -249,7 +253,7 @@ pub fn read(file: &mut impl Read, left: &mut u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a file of so many bytes can have been packed into so few by an export.
+/// Whether the compression ratio is one that an export can have.
 fn is_plausible(unpacked: u64, packed: u64) -> bool {
     unpacked <= RATIO_FREE_BYTES || unpacked <= packed.saturating_mul(MAX_RATIO)
 }
@@ -257,7 +261,7 @@ fn is_plausible(unpacked: u64, packed: u64) -> bool {
 fn spend(left: &mut u64, count: u64) -> anyhow::Result<()> {
     match left.checked_sub(count) {
         Some(rest) => *left = rest,
-        None => bail!("it unpacks to more than is allowed"),
+        None => bail!("the archive expands to more than is allowed"),
     }
     Ok(())
 }
@@ -291,19 +295,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_archive_with_an_implausible_ratio_is_refused() {
+    fn archive_with_an_implausible_ratio_is_refused() {
         assert!(is_plausible(900_000, 10));
         assert!(is_plausible(100 << 20, 1 << 20));
         assert!(!is_plausible(512 << 20, 2 << 20));
     }
 
     #[test]
-    fn what_unfolds_too_far_is_not_read_to_its_end() {
+    fn archive_larger_than_the_limit_is_not_read_to_its_end() {
         let mut left = 10;
         assert_eq!(read(&mut &[7; 4][..], &mut left).unwrap(), [7; 4]);
         assert!(read(&mut &[7; 7][..], &mut left).is_err(), "six were left");
         assert!(sum_of(&mut &[7; 7][..], &mut { 6 }).is_err());
-        // One that never ends costs no more than what may be spent.
+        // An endless file is read only up to the limit.
         assert!(read(&mut std::io::repeat(0), &mut { 1_000 }).is_err());
         assert!(sum_of(&mut std::io::repeat(0), &mut { 1_000 }).is_err());
     }

@@ -4,7 +4,7 @@ use lukasa_core::Timestamp;
 use lukasa_engine::Moment;
 use rand::RngCore;
 
-/// The time now, to the microsecond the database keeps.
+/// The current time, truncated to the microseconds that the database stores.
 pub fn now() -> Timestamp {
     #[expect(clippy::disallowed_methods, reason = "this is the edge that reads the clock")]
     let now = Timestamp::now();
@@ -24,7 +24,7 @@ pub fn moment() -> Moment {
     Moment { now: now(), seed: random() }
 }
 
-/// Microseconds since some moment in the past, to time things by.
+/// Microseconds of a monotonic clock, for measuring durations.
 pub fn ticks() -> u64 {
     static START: std::sync::LazyLock<std::time::Instant> =
         std::sync::LazyLock::new(std::time::Instant::now);

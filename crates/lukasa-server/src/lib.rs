@@ -1,8 +1,8 @@
 //! The edges of Lukasa: HTTP and the command line.
 //!
-//! A door turns a request into a call on the engine and the answer into bytes. It contains no `if`
-//! about memory and no SQL. It is also the one place that reads the clock and draws randomness, in
-//! [`clock`].
+//! Each interface turns a request into a call on the engine and the result into bytes. It contains
+//! no rule about memory and no SQL. This crate is also the one place that reads the clock and draws
+//! randomness, in [`clock`].
 
 pub mod archive;
 pub mod cli;

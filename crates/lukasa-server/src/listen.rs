@@ -26,10 +26,11 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use crate::http::PeerAddress;
 
-/// What a client gets that is one connection too many.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n\
+/// The response to a connection beyond the limit.
+const TOO_MANY_CONNECTIONS: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n\
 connection: close\r\n\r\n";
-/// The most bytes the headers of a request may have.
+/// Largest accepted size of a request's headers.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// How long to wait before accepting again when the process has no descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -65,11 +66,11 @@ pub async fn serve(
     limits: ListenLimits,
     stop: impl Future<Output = ()>,
 ) {
-    let most = match limits.max_connections {
+    let max_connections = match limits.max_connections {
         0 => Semaphore::MAX_PERMITS,
         some => some.min(Semaphore::MAX_PERMITS),
     };
-    let open = Arc::new(Semaphore::new(most));
+    let open = Arc::new(Semaphore::new(max_connections));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -86,8 +87,8 @@ pub async fn serve(
             }
         };
         let Ok(permit) = Arc::clone(&open).try_acquire_owned() else {
-            // Whether it fits into the socket's buffer or not, the connection is closed.
-            let _ = stream.try_write(FULL);
+            // Best effort: the connection is closed whether or not the response could be written.
+            let _ = stream.try_write(TOO_MANY_CONNECTIONS);
             continue;
         };
         // Answers are single small writes; waiting to fill a packet only adds latency.
@@ -195,7 +196,7 @@ struct TimedStream {
 
 impl TimedStream {
     fn new(stream: TcpStream, busy: Busy, limits: ListenLimits) -> Self {
-        // A new connection has as long for its first request as for the headers of any.
+        // The first request of a connection has the header timeout, not the idle timeout.
         let read_deadline = Box::pin(sleep_until(Instant::now() + limits.header_timeout));
         let waiting = Some(Waiting::Headers);
         Self { stream, busy, limits, waiting, read_deadline, write_deadline: None }
@@ -239,7 +240,7 @@ impl AsyncRead for TimedStream {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut this.stream).poll_read(cx, buffer);
         if this.busy.load(Ordering::Acquire) {
-            // Reading the body has a limit of its own.
+            // Reading the body has its own limit.
             this.waiting = None;
             return outcome;
         }

@@ -1,4 +1,4 @@
-//! `lukasa`: serve, migrate, make keys, look after the house.
+//! The `lukasa` binary: starts the command line.
 
 use std::process::ExitCode;
 

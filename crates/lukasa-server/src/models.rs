@@ -1,5 +1,5 @@
-//! The models of this installation: which there are, where their files or services are, and which of
-//! them have been opened. The settings come from the operator, never from a request.
+//! The models of this installation: their settings, their files or services, and the instances that
+//! were opened. The settings come from the operator, never from a request.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,15 +14,15 @@ use lukasa_models::remote::{
     ApiKey, ChatConfig, EmbeddingsConfig, RemoteChat, RemoteEmbedder, RemoteReranker, RerankConfig,
 };
 
-/// Where models are.
+/// Settings of local models and model services.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Models")]
 pub struct ModelSettings {
     /// The folder with the files of local models, one folder for each
     #[arg(long, env = "LUKASA_MODELS", value_name = "FOLDER")]
     models: Option<PathBuf>,
-    /// The embedder that a new installation begins with: potion, minilm, remote or off.
-    /// Without it: remote if there is a URL for it, else potion
+    /// The embedder of a new installation: potion, minilm, remote or off.
+    /// Default: remote if an embeddings URL is set, else potion
     #[arg(long, env = "LUKASA_EMBEDDER", value_name = "NAME")]
     embedder: Option<String>,
     /// A service that speaks the OpenAI embeddings protocol, as http://host/v1
@@ -37,7 +37,7 @@ pub struct ModelSettings {
     /// The key for that service
     #[arg(long, env = "LUKASA_EMBEDDINGS_KEY", hide_env_values = true, value_name = "KEY")]
     embeddings_key: Option<String>,
-    /// A service that reranks what was found, as http://host/rerank
+    /// A service that reranks search results, as http://host/rerank
     #[arg(long, env = "LUKASA_RERANK_URL", value_name = "URL")]
     rerank_url: Option<String>,
     /// The model to ask that service for
@@ -47,44 +47,44 @@ pub struct ModelSettings {
     #[arg(long, env = "LUKASA_RERANK_KEY", hide_env_values = true, value_name = "KEY")]
     rerank_key: Option<String>,
     /// A chat model at a service that speaks the OpenAI protocol, as qwen3:8b@http://host/v1. Several
-    /// are separated by commas; the next is asked when one is away. With what it charges for a million
-    /// tokens in and out: gpt-mini@https://host/v1#0.15/0.60
+    /// are separated by commas; the next is asked when one is unavailable. With prices per million
+    /// input and output tokens: gpt-mini@https://host/v1#0.15/0.60
     #[arg(long, env = "LUKASA_CHAT", value_delimiter = ',', value_name = "MODEL@URL[#IN/OUT]")]
     chat: Vec<String>,
     /// The key for that service. For models at several services as many keys, separated by commas,
     /// in the same order, and empty where a model needs none
     #[arg(long, env = "LUKASA_CHAT_KEY", hide_env_values = true, value_name = "KEY")]
     chat_key: Option<String>,
-    /// A file with that key, or with as many, one on each line: other people on the machine can see
-    /// a command, and not the file
+    /// A file with that key, or with several, one per line. Unlike a command line, other users of the
+    /// machine cannot read it
     #[arg(long, env = "LUKASA_CHAT_KEY_FILE", value_name = "FILE", conflicts_with = "chat_key")]
     chat_key_file: Option<PathBuf>,
 }
 
 impl ModelSettings {
-    /// The folder of the settings; or the usual one below the person's own; or, as long as that is not
-    /// there, the one that came with the program.
+    /// The folder from the settings; else the user's data folder; else, if that does not exist, the
+    /// folder that was installed with the program.
     pub fn folder(&self) -> PathBuf {
         if let Some(folder) = &self.models {
             return folder.clone();
         }
-        let own = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let data = || std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-        let usual = data().unwrap_or_else(|| own().join(".local/share")).join("lukasa/models");
+        let default = data().unwrap_or_else(|| home().join(".local/share")).join("lukasa/models");
         let program = std::env::current_exe().ok();
-        let beside = program.as_deref().and_then(|program| program.parent());
-        let came = beside
+        let program_folder = program.as_deref().and_then(|program| program.parent());
+        let installed = program_folder
             .into_iter()
             .flat_map(|folder| [folder.join("models"), folder.join("../share/lukasa/models")]);
-        match usual.is_dir() {
-            true => usual,
-            false => came.into_iter().find(|folder| folder.is_dir()).unwrap_or(usual),
+        match default.is_dir() {
+            true => default,
+            false => installed.into_iter().find(|folder| folder.is_dir()).unwrap_or(default),
         }
     }
 
     /// The models these settings describe. A service's settings are checked here, at the start.
     pub fn open(&self) -> anyhow::Result<Arc<dyn Models>> {
-        // Every setting is named: one that nothing reads does not compile.
+        // Every setting is named here, so that an unread setting does not compile.
         let Self {
             models: _,
             embedder: _,
@@ -119,22 +119,24 @@ impl ModelSettings {
             reranker = Some(Arc::new(RemoteReranker::new(config)?));
         }
         let (settings, embedders) = (self.clone(), Mutex::new(embedders));
-        Ok(Arc::new(Opened { settings, embedders, reranker, chats: self.chats()? }))
+        Ok(Arc::new(ConfiguredModels { settings, embedders, reranker, chats: self.chats()? }))
     }
 
     fn chats(&self) -> anyhow::Result<Vec<Arc<dyn Chat>>> {
-        let mut kept = self.chat_key.clone();
+        let mut chat_keys = self.chat_key.clone();
         if let Some(file) = &self.chat_key_file {
-            let lines = std::fs::read_to_string(file).with_context(|| {
-                format!("the file with the chat key cannot be read: {}", file.display())
-            })?;
-            kept = Some(lines.trim_end().lines().collect::<Vec<_>>().join(","));
+            let lines = std::fs::read_to_string(file)
+                .with_context(|| format!("the chat key file cannot be read: {}", file.display()))?;
+            chat_keys = Some(lines.trim_end().lines().collect::<Vec<_>>().join(","));
         }
-        let kept = kept.unwrap_or_default();
-        // A variable that is set to nothing, as in a list of all of them, is not set.
+        let chat_keys = chat_keys.unwrap_or_default();
+        // An empty variable, as in a template that lists all of them, counts as not set.
         let settings: Vec<&str> =
             self.chat.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
-        let keys: Vec<&str> = if kept.is_empty() { Vec::new() } else { kept.split(',').collect() };
+        let keys: Vec<&str> = match chat_keys.is_empty() {
+            true => Vec::new(),
+            false => chat_keys.split(',').collect(),
+        };
         let mut chats: Vec<Arc<dyn Chat>> = Vec::new();
         for config in ChatConfig::chain(&settings, &keys)? {
             chats.push(Arc::new(RemoteChat::new(config)?));
@@ -143,8 +145,8 @@ impl ModelSettings {
     }
 
     fn preferred(&self) -> Option<String> {
-        let usual = if self.embeddings_url.is_some() { "remote" } else { "potion" };
-        match self.embedder.as_deref().unwrap_or(usual) {
+        let default = if self.embeddings_url.is_some() { "remote" } else { "potion" };
+        match self.embedder.as_deref().unwrap_or(default) {
             "off" => None,
             "remote" => self.embeddings_model.clone(),
             name => Some(catalogue::find(name).map_or(name, |known| known.full).to_owned()),
@@ -152,14 +154,15 @@ impl ModelSettings {
     }
 }
 
-struct Opened {
+/// The models of [`ModelSettings`]. Local embedders are opened at their first use and kept.
+struct ConfiguredModels {
     settings: ModelSettings,
     embedders: Mutex<HashMap<String, Arc<dyn Embedder>>>,
     reranker: Option<Arc<dyn Reranker>>,
     chats: Vec<Arc<dyn Chat>>,
 }
 
-impl Models for Opened {
+impl Models for ConfiguredModels {
     fn preferred(&self) -> Option<String> {
         self.settings.preferred()
     }
@@ -217,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chat_key_can_lie_in_a_file_and_is_never_repeated() {
+    fn chat_keys_are_read_from_a_file_and_never_shown() {
         let folder = std::env::temp_dir().join(format!("lukasa-chat-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("keys");

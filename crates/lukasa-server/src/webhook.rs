@@ -1,7 +1,7 @@
-//! Carries letters to webhooks: what they say, how they are signed (Standard Webhooks), and where they
-//! are never taken. Whoever sets up a webhook has this server connect somewhere, so the address is
-//! judged where the connection is made, and not before: a name can be made to point elsewhere between
-//! the two. It decides nothing about when and whether something is sent.
+//! Sends webhook requests: their bodies, their signatures (Standard Webhooks), and the addresses that
+//! are not allowed. A webhook's URL makes this server open connections (SSRF), so addresses are
+//! checked when the connection is made and not before: a name can be changed to point elsewhere in
+//! between. When and whether something is sent is the engine's decision.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use lukasa_core::webhook::is_public;
-use lukasa_engine::webhooks::{About, Courier, Letter};
+use lukasa_engine::webhooks::{WebhookPayload, WebhookRequest, WebhookSender};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url};
 use ring::hmac;
@@ -19,39 +19,39 @@ use serde_json::json;
 
 use crate::http::event_name;
 
-/// How long a receiver may take to answer.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit of a receiver's response.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where webhooks may be.
+/// Webhook settings.
 #[derive(Debug, Clone, Default, Args)]
 pub struct WebhookSettings {
-    /// Let webhooks be on this machine and in private networks, also without TLS; otherwise they must
-    /// be https on the public internet
+    /// Allow webhooks on this machine and in private networks, also without TLS; otherwise they must be
+    /// https on the public internet
     #[arg(long, env = "LUKASA_WEBHOOK_PRIVATE_NETWORKS")]
     webhook_private_networks: bool,
 }
 
 impl WebhookSettings {
-    pub fn courier(&self) -> Courier {
-        courier(self.webhook_private_networks)
+    pub fn sender(&self) -> WebhookSender {
+        webhook_sender(self.webhook_private_networks)
     }
 }
 
-/// Whoever carries letters, to private addresses too if they may.
-pub fn courier(private_networks: bool) -> Courier {
+/// The sender of webhook requests. `private_networks` allows private addresses.
+pub fn webhook_sender(private_networks: bool) -> WebhookSender {
     let clients = Arc::new(Clients { private_networks, ..Clients::default() });
-    Courier {
-        accepts,
+    WebhookSender {
+        check_url,
         private_networks,
-        carry: Arc::new(move |letter| {
+        send: Arc::new(move |message| {
             let clients = clients.clone();
-            Box::pin(async move { clients.post(&letter).await })
+            Box::pin(async move { clients.post(&message).await })
         }),
     }
 }
 
-/// Says what is wrong with an address.
-fn accepts(text: &str, private_networks: bool) -> Result<(), &'static str> {
+/// Checks a URL; the error says what is expected.
+fn check_url(text: &str, private_networks: bool) -> Result<(), &'static str> {
     let url = Url::parse(text).map_err(|_| "a URL such as https://example.com/lukasa")?;
     match url.scheme() {
         "https" => {}
@@ -65,29 +65,29 @@ fn accepts(text: &str, private_networks: bool) -> Result<(), &'static str> {
         return Err("no password in the URL: deliveries are signed instead");
     }
     match address(&url) {
-        Some(address) if !may_reach(address, url.scheme(), private_networks) => {
+        Some(address) if !is_allowed(address, url.scheme(), private_networks) => {
             Err("an address on the public internet")
         }
         _ => Ok(()),
     }
 }
 
-/// The address in a URL that names no host but an address. No resolver is asked about those.
+/// The IP address in a URL, if its host is one. The resolver is not used for these.
 fn address(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// What is not encrypted does not leave the private network.
-fn may_reach(address: IpAddr, scheme: &str, private_networks: bool) -> bool {
+/// Whether an address may be connected to. Unencrypted requests are limited to private networks.
+fn is_allowed(address: IpAddr, scheme: &str, private_networks: bool) -> bool {
     match scheme {
         "https" => private_networks || is_public(address),
         _ => private_networks && !is_public(address),
     }
 }
 
-/// One client for each scheme, made when it is first needed: only one for https asks the machine for
-/// the certificates it trusts.
+/// One client for each scheme, created at its first use: only the one for https loads the machine's
+/// trusted certificates.
 #[derive(Default)]
 struct Clients {
     private_networks: bool,
@@ -97,37 +97,38 @@ struct Clients {
 
 impl Clients {
     fn client(&self, url: &Url) -> Result<&Client, String> {
-        let kept = if url.scheme() == "https" { &self.https } else { &self.http };
+        let client = if url.scheme() == "https" { &self.https } else { &self.http };
         let scheme = if url.scheme() == "https" { "https" } else { "http" };
-        let gate = Gate { scheme, private_networks: self.private_networks };
-        let made = kept.get_or_init(|| {
-            // No redirect is followed, and no proxy asked: it would look up the name itself.
+        let resolver = FilteringResolver { scheme, private_networks: self.private_networks };
+        let client = client.get_or_init(|| {
+            // No redirects, and no proxy: it would resolve the name itself.
             lukasa_models::tls::client(url.as_str())
                 .no_proxy()
-                .dns_resolver(Arc::new(gate))
-                .timeout(TIMEOUT)
-                .connect_timeout(TIMEOUT)
+                .dns_resolver(Arc::new(resolver))
+                .timeout(RESPONSE_TIMEOUT)
+                .connect_timeout(RESPONSE_TIMEOUT)
                 .user_agent(concat!("Lukasa/", env!("CARGO_PKG_VERSION")))
                 .build()
-                .map_err(|error| format!("no connection can be prepared: {error}"))
+                .map_err(|error| format!("could not create the HTTP client: {error}"))
         });
-        made.as_ref().map_err(Clone::clone)
+        client.as_ref().map_err(Clone::clone)
     }
 
-    /// Posts a letter; the status it was answered with. The rest of the answer is not read.
-    async fn post(&self, letter: &Letter) -> Result<u16, String> {
-        // What was accepted under other settings is not under these.
-        accepts(&letter.url, self.private_networks).map_err(|wanted| format!("not {wanted}"))?;
-        let url = Url::parse(&letter.url).map_err(|_| "not a URL".to_owned())?;
-        let body = body(letter);
-        let seconds = letter.at.as_second();
+    /// Posts a message and returns the status of the response. Its body is not read.
+    async fn post(&self, message: &WebhookRequest) -> Result<u16, String> {
+        // The webhook may have been created under other settings.
+        check_url(&message.url, self.private_networks)
+            .map_err(|expected| format!("the URL is no longer allowed: expected {expected}"))?;
+        let url = Url::parse(&message.url).map_err(|_| "not a URL".to_owned())?;
+        let body = body(message);
+        let seconds = message.at.as_second();
         let request = self
             .client(&url)?
             .post(url)
             .header("content-type", "application/json")
-            .header("webhook-id", &letter.id)
+            .header("webhook-id", &message.id)
             .header("webhook-timestamp", seconds.to_string())
-            .header("webhook-signature", sign(&letter.secret, &letter.id, seconds, &body))
+            .header("webhook-signature", sign(&message.secret, &message.id, seconds, &body))
             .body(body);
         match request.send().await {
             Ok(response) => Ok(response.status().as_u16()),
@@ -136,26 +137,29 @@ impl Clients {
     }
 }
 
-/// Why nothing came back, without the address: an operator sees that beside it.
+/// Why there was no response, without the URL, which is shown beside it.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "it did not answer within 10 seconds".into();
+        return format!("no response within {} seconds", RESPONSE_TIMEOUT.as_secs());
     }
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(cause) = source {
-        if let Some(Shut) = cause.downcast_ref::<Shut>() {
-            return Shut.to_string();
+        if let Some(error) = cause.downcast_ref::<NoAllowedAddress>() {
+            return error.to_string();
         }
         source = cause.source();
     }
-    if error.is_connect() { "it cannot be reached".into() } else { "it broke off".into() }
+    match error.is_connect() {
+        true => "could not connect".into(),
+        false => "the connection was interrupted".into(),
+    }
 }
 
-/// What a letter says: ids and words for what happened, and nothing of what is remembered. It cannot be
-/// erased once it was delivered.
-fn body(letter: &Letter) -> String {
-    let (kind, data) = match &letter.about {
-        About::Operation { user, operation } => {
+/// The body of a message: ids and the kind of the operation, without the content of memories, which
+/// could not be erased once it was delivered.
+fn body(message: &WebhookRequest) -> String {
+    let (kind, data) = match &message.payload {
+        WebhookPayload::Operation { user, operation } => {
             let facts: Vec<String> = operation.facts.iter().map(ToString::to_string).collect();
             let data = json!({
                 "user": user,
@@ -169,54 +173,54 @@ fn body(letter: &Letter) -> String {
             });
             (event_name(operation.verb), data)
         }
-        About::Test => ("test", json!({})),
+        WebhookPayload::Test => ("test", json!({})),
     };
-    let at = match &letter.about {
-        About::Operation { operation, .. } => operation.at,
-        About::Test => letter.at,
+    let at = match &message.payload {
+        WebhookPayload::Operation { operation, .. } => operation.at,
+        WebhookPayload::Test => message.at,
     };
     json!({ "type": kind, "timestamp": at, "data": data }).to_string()
 }
 
-/// A secret as it is shown.
+/// A secret in its printed form.
 pub fn print_secret(secret: &[u8]) -> String {
     format!("whsec_{}", STANDARD.encode(secret))
 }
 
-/// The signature of a letter, as its header has it.
+/// The signature of a message, as in its header.
 fn sign(secret: &[u8], id: &str, seconds: i64, body: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
     let tag = hmac::sign(&key, format!("{id}.{seconds}.{body}").as_bytes());
     format!("v1,{}", STANDARD.encode(tag))
 }
 
-/// Looks up names, and lets through the addresses that may be connected to.
-struct Gate {
+/// Resolves names and returns only the addresses that may be connected to.
+struct FilteringResolver {
     scheme: &'static str,
     private_networks: bool,
 }
 
-/// There is no address that may be connected to.
+/// The error for a name without an address that may be connected to.
 #[derive(Debug)]
-struct Shut;
+struct NoAllowedAddress;
 
-impl std::fmt::Display for Shut {
+impl std::fmt::Display for NoAllowedAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("its name leads to no address that may be connected to")
+        f.write_str("the host name resolves to no allowed address")
     }
 }
 
-impl std::error::Error for Shut {}
+impl std::error::Error for NoAllowedAddress {}
 
-impl Resolve for Gate {
+impl Resolve for FilteringResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (scheme, private_networks) = (self.scheme, self.private_networks);
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let allowed: Vec<SocketAddr> =
-                found.filter(|found| may_reach(found.ip(), scheme, private_networks)).collect();
+                found.filter(|found| is_allowed(found.ip(), scheme, private_networks)).collect();
             if allowed.is_empty() {
-                return Err(Shut.into());
+                return Err(NoAllowedAddress.into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
@@ -228,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_https_on_the_public_internet_is_accepted_unless_told_otherwise() {
+    fn webhook_urls_must_be_public_https_unless_private_networks_are_allowed() {
         for url in [
             "https://example.com/hook",
             "https://example.com:8443/a?b=c",
@@ -236,8 +240,8 @@ mod tests {
             "https://[2606:4700:4700::1111]/",
             "https://localhost/",
         ] {
-            // A name may lead anywhere, and is judged when it is looked up.
-            assert_eq!(accepts(url, false), Ok(()), "{url}");
+            // A name may point anywhere and is checked when it is resolved.
+            assert_eq!(check_url(url, false), Ok(()), "{url}");
         }
         for url in [
             "",
@@ -259,21 +263,22 @@ mod tests {
             "https://[fd00:ec2::254]/",
             "https://192.168.0.1:443/",
         ] {
-            assert!(accepts(url, false).is_err(), "{url}");
+            assert!(check_url(url, false).is_err(), "{url}");
         }
         for url in ["http://127.0.0.1:9/", "http://10.0.0.8/", "https://192.168.0.1/"] {
-            assert_eq!(accepts(url, true), Ok(()), "{url}");
+            assert_eq!(check_url(url, true), Ok(()), "{url}");
         }
-        assert!(accepts("http://8.8.8.8/", true).is_err(), "unencrypted, to the internet");
+        assert!(check_url("http://8.8.8.8/", true).is_err(), "unencrypted, to the internet");
     }
 
     #[tokio::test]
-    async fn a_name_is_judged_by_where_it_leads_when_it_is_looked_up() {
+    async fn webhook_host_names_are_checked_when_they_are_resolved() {
         let resolve = |scheme, private_networks| {
-            Gate { scheme, private_networks }.resolve("localhost".parse().unwrap())
+            let resolver = FilteringResolver { scheme, private_networks };
+            resolver.resolve("localhost".parse().unwrap())
         };
-        let Err(shut) = resolve("https", false).await else { panic!("localhost is let through") };
-        assert!(shut.downcast_ref::<Shut>().is_some(), "{shut}");
+        let Err(error) = resolve("https", false).await else { panic!("localhost is allowed") };
+        assert!(error.downcast_ref::<NoAllowedAddress>().is_some(), "{error}");
         assert!(resolve("https", true).await.is_ok_and(|found| found.count() > 0));
         assert!(resolve("http", true).await.is_ok_and(|found| found.count() > 0));
     }

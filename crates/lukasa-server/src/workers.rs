@@ -1,4 +1,4 @@
-//! Workers: tasks that ask for due jobs, lane by lane, and do them. They decide nothing; the engine does.
+//! Workers: tasks that claim due jobs, lane by lane, and run them. All decisions are the engine's.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use tokio::task::JoinSet;
 
 use crate::clock;
 
-/// How long to wait when nothing is due. A job that is queued on this or another server is noticed
+/// Poll interval when no job is due. A job that is queued on this or another server is noticed
 /// within this time, without a message between them.
-const PAUSE: Duration = Duration::from_millis(500);
-/// How long to wait when the database is away.
-const AWAY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// Poll interval while the database is unavailable.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// How often to look for erasures that another process has left unfinished.
-const ERASURE_PAUSE: Duration = Duration::from_secs(2);
+const ERASURE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How many jobs of a lane run at a time in a process with so many workers. Closing sessions and
-/// upkeep are cheaper than learning and deliveries, or less urgent.
+/// Concurrent jobs of a lane in a process with `workers` workers. Closing sessions and upkeep are
+/// cheaper or less urgent than learning and deliveries.
 pub fn lane_workers(lane: Lane, workers: usize) -> usize {
     match lane {
         Lane::Learning | Lane::Webhooks => workers,
@@ -27,13 +27,13 @@ pub fn lane_workers(lane: Lane, workers: usize) -> usize {
     }
 }
 
-/// How many connections so many workers have use for: one for each job, one for erasures, and some for
-/// notes about what was given.
+/// Database connections that `workers` workers can use: one for each job, one for erasures, and two
+/// for best-effort writes such as retrieval usage.
 pub fn connections(workers: usize) -> usize {
     Lane::ALL.iter().map(|lane| lane_workers(*lane, workers)).sum::<usize>() + 3
 }
 
-/// Workers that run until they are told to stop.
+/// The worker tasks of a process. They run until [`Workers::stop`].
 pub struct Workers {
     tasks: JoinSet<()>,
     stop: watch::Sender<bool>,
@@ -54,28 +54,28 @@ impl Workers {
         Self { tasks, stop }
     }
 
-    /// Takes on nothing more, and waits so long for what is under way. What is cut off is taken on
-    /// again by somebody else when its lease has run out.
+    /// Claims no more jobs and waits up to `grace` for the running ones. A job that is cut off is
+    /// claimed again, by any worker, when its lease has expired.
     pub async fn stop(mut self, grace: Duration) {
         let _ = self.stop.send(true);
         let all = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(grace, all).await.is_err() {
-            tracing::warn!("stopping with jobs still under way");
+            tracing::warn!("grace period is over: stopping with jobs still under way");
         }
     }
 }
 
-/// Runs the jobs of one lane, so many at a time.
+/// Runs the jobs of one lane, at most `workers` at a time.
 async fn run_lane(engine: Engine, lane: Lane, workers: usize, mut stopped: watch::Receiver<bool>) {
     let name = format!("{}-{}", std::process::id(), lane.as_str());
     let mut running = JoinSet::new();
     while !*stopped.borrow() {
-        let mut pause = PAUSE;
+        let mut pause = POLL_INTERVAL;
         while running.len() < workers {
             match engine.claim(lane, &name, workers, clock::now()).await {
                 Ok(Some(assigned)) => {
-                    // In a task of its own, so that a job that panics takes no worker with it. The
-                    // job is tried again when its lease has run out.
+                    // In its own task, so that a panicking job does not end the worker. The job is
+                    // tried again when its lease has expired.
                     let engine = engine.clone();
                     running.spawn(async move {
                         engine.perform_assigned(assigned, clock::moment()).await
@@ -83,8 +83,8 @@ async fn run_lane(engine: Engine, lane: Lane, workers: usize, mut stopped: watch
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    tracing::debug!(%error, lane = lane.as_str(), "the queue cannot be asked");
-                    pause = AWAY;
+                    tracing::debug!(%error, lane = lane.as_str(), "could not poll the job queue");
+                    pause = RETRY_INTERVAL;
                     break;
                 }
             }
@@ -92,7 +92,7 @@ async fn run_lane(engine: Engine, lane: Lane, workers: usize, mut stopped: watch
         tokio::select! {
             Some(ended) = running.join_next() => match ended {
                 Ok(Ok(_)) => {}
-                Ok(Err(error)) => tracing::debug!(%error, "a job could not be released"),
+                Ok(Err(error)) => tracing::debug!(%error, "could not record the end of a job"),
                 Err(_) => tracing::error!(lane = lane.as_str(), "a job panicked"),
             },
             () = tokio::time::sleep(pause) => {}
@@ -102,16 +102,16 @@ async fn run_lane(engine: Engine, lane: Lane, workers: usize, mut stopped: watch
     while running.join_next().await.is_some() {}
 }
 
-/// Goes on with erasures of users that were begun and not finished.
+/// Continues erasures of users that were begun and not finished.
 async fn run_erasures(engine: Engine, mut stopped: watch::Receiver<bool>) {
     while !*stopped.borrow() {
         match engine.continue_erasure(clock::moment()).await {
             Ok(true) => continue,
             Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "an erasure could not be continued"),
+            Err(error) => tracing::warn!(%error, "could not continue an erasure; retrying"),
         }
         tokio::select! {
-            () = tokio::time::sleep(ERASURE_PAUSE) => {}
+            () = tokio::time::sleep(ERASURE_INTERVAL) => {}
             _ = stopped.changed() => {}
         }
     }

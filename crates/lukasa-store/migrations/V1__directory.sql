@@ -71,8 +71,8 @@ create table users (
 );
 
 -- When a user is deleted the name is removed too: the row is still found by its id, which is derived from
--- the name. When a user of the same name is created again, the name is written back and created_at starts
--- anew. The serving role may update both columns; this trigger limits when:
+-- the name. When a user of the same name is created again, the name is written back and created_at is set
+-- again. The serving role may update both columns; this trigger limits when:
 --   - the deletion of a user may replace the name by a placeholder made from the id;
 --   - the row of a deleted user may be given a name and a creation time.
 -- A user who is not deleted cannot be renamed.

@@ -1,5 +1,5 @@
-//! What rests on a source, and the taking away of sources: turns, episodes and whole chats. Taken away
-//! means hidden from every reader until it is brought back or removed for good.
+//! Withdrawing sources (turns, episodes and whole sessions), and finding what depends on them.
+//! Withdrawn rows are hidden from every reader until they are restored or permanently removed.
 
 use lukasa_core::{Episode, EpisodeId, FactId, OperationId, Timestamp, Turn, TurnId};
 use uuid::Uuid;
@@ -10,7 +10,7 @@ use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 use crate::session::{turn, turn_columns};
 
-/// The facts of which a version that is known now cites one of these turns.
+/// The facts whose current versions cite one of these turns.
 pub async fn citing(scope: &Scope, turns: &[String]) -> Result<Vec<FactId>> {
     const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
                          and known_until is null and state <> 'trashed' and turns && $2 \
@@ -18,23 +18,23 @@ pub async fn citing(scope: &Scope, turns: &[String]) -> Result<Vec<FactId>> {
     facts(scope, SQL, &[&scope.user().uuid(), &turns]).await
 }
 
-/// The facts of which any version ever cited one of these turns.
+/// The facts of which any version, current or closed, cites one of these turns.
 pub async fn ever_citing(scope: &Scope, turns: &[String]) -> Result<Vec<FactId>> {
     const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
                          and turns && $2 order by fact_id";
     facts(scope, SQL, &[&scope.user().uuid(), &turns]).await
 }
 
-/// The facts that were last said in a chat.
-pub async fn said_in(scope: &Scope, session: &str) -> Result<Vec<FactId>> {
+/// The facts whose current version was recorded in a session.
+pub async fn facts_of_session(scope: &Scope, session: &str) -> Result<Vec<FactId>> {
     const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
                          and known_until is null and state <> 'trashed' and session = $2 \
                         order by fact_id";
     facts(scope, SQL, &[&scope.user().uuid(), &session]).await
 }
 
-/// The notes that rest on a chat as a whole.
-pub async fn noting(scope: &Scope, kind: &str, session: &str) -> Result<Vec<FactId>> {
+/// The extracted facts whose evidence is a session as a whole.
+pub async fn facts_about_session(scope: &Scope, kind: &str, session: &str) -> Result<Vec<FactId>> {
     const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
                          and known_until is null and state <> 'trashed' and extracted \
                          and evidence @> jsonb_build_array( \
@@ -48,7 +48,7 @@ async fn facts(scope: &Scope, sql: &'static str, params: &[Param<'_>]) -> Result
     all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact_version").take()?)))
 }
 
-/// The ids of a chat's turns from one number to another, also of those that were taken away.
+/// The ids of a session's turns from one number to another, including withdrawn ones.
 pub async fn turn_ids(scope: &Scope, of: &str, first: i32, last: i32) -> Result<Vec<TurnId>> {
     const SQL: &str = "select turn_id from turn where user_id = $1 and session_id = $2 \
                          and number between $3 and $4 order by number";
@@ -56,8 +56,8 @@ pub async fn turn_ids(scope: &Scope, of: &str, first: i32, last: i32) -> Result<
     all(&rows, |row| Ok(TurnId::from_uuid(Columns::of(row, "turn").take()?)))
 }
 
-/// The chats of these turns, for those that are still there.
-pub async fn chats(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(TurnId, String)>> {
+/// The sessions of these turns, for those that still exist.
+pub async fn sessions_of_turns(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(TurnId, String)>> {
     const SQL: &str =
         "select turn_id, session_id from turn where user_id = $1 and turn_id = any($2)";
     all(&scope.query(SQL, &[&scope.user().uuid(), &turns]).await?, |row| {
@@ -66,16 +66,16 @@ pub async fn chats(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(TurnId, String)
     })
 }
 
-/// A turn that was taken away, alone or with its chat or both, and the operations that did it.
-pub struct Withdrawn {
+/// A withdrawn turn, and the operations that withdrew it: by itself, with its session, or both.
+pub struct WithdrawnTurn {
     pub turn: TurnId,
     pub session: String,
     pub alone: Option<OperationId>,
     pub with_session: Option<OperationId>,
 }
 
-/// Those of these turns that were taken away.
-pub async fn withdrawn(scope: &Scope, turns: &[Uuid]) -> Result<Vec<Withdrawn>> {
+/// Those of these turns that are withdrawn.
+pub async fn withdrawn(scope: &Scope, turns: &[Uuid]) -> Result<Vec<WithdrawnTurn>> {
     const SQL: &str = "select t.turn_id, t.session_id, t.withdrawn_by, s.withdrawn_by \
                          from turn t join session s \
                            on s.user_id = t.user_id and s.session_id = t.session_id \
@@ -83,7 +83,7 @@ pub async fn withdrawn(scope: &Scope, turns: &[Uuid]) -> Result<Vec<Withdrawn>> 
                           and (t.withdrawn_by is not null or s.withdrawn_by is not null)";
     all(&scope.query(SQL, &[&scope.user().uuid(), &turns]).await?, |row| {
         let mut c = Columns::of(row, "turn");
-        Ok(Withdrawn {
+        Ok(WithdrawnTurn {
             turn: TurnId::from_uuid(c.take()?),
             session: c.take()?,
             alone: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
@@ -92,7 +92,7 @@ pub async fn withdrawn(scope: &Scope, turns: &[Uuid]) -> Result<Vec<Withdrawn>> 
     })
 }
 
-/// Turns by their ids, also those that were taken away.
+/// Turns by their ids, including withdrawn ones.
 pub async fn turns(scope: &Scope, ids: &[TurnId]) -> Result<Vec<Turn>> {
     const SQL: &str = concat!(
         "select ",
@@ -103,9 +103,9 @@ pub async fn turns(scope: &Scope, ids: &[TurnId]) -> Result<Vec<Turn>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
 }
 
-/// The episodes of a chat that tell of any turn from one number to another; also those that were
-/// taken away, if `also_gone`.
-pub async fn telling(
+/// The episodes of a session that cover any turn from one number to another; withdrawn ones too, if
+/// `also_gone`.
+pub async fn episodes_covering(
     scope: &Scope,
     of: &str,
     first: i32,
@@ -132,7 +132,7 @@ pub async fn find_episode(scope: &Scope, id: EpisodeId) -> Result<Option<Episode
     one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, episode)
 }
 
-/// The episodes that were told again after an operation.
+/// The episodes that were summarised again because of an operation.
 pub async fn made_for(scope: &Scope, operation: OperationId) -> Result<Vec<EpisodeId>> {
     const SQL: &str = "select episode_id from episode where user_id = $1 and made_for = $2 \
                          and withdrawn_by is null";
@@ -140,17 +140,17 @@ pub async fn made_for(scope: &Scope, operation: OperationId) -> Result<Vec<Episo
     all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
 }
 
-/// The episodes that were told again after an operation and taken away since.
-pub async fn retold(scope: &Scope, operation: OperationId) -> Result<Vec<EpisodeId>> {
+/// The episodes that were summarised again because of an operation and withdrawn since.
+pub async fn withdrawn_made_for(scope: &Scope, operation: OperationId) -> Result<Vec<EpisodeId>> {
     const SQL: &str = "select episode_id from episode where user_id = $1 and made_for = $2 \
                          and withdrawn_by is not null";
     let rows = scope.query(SQL, &[&scope.user().uuid(), &operation.uuid()]).await?;
     all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
 }
 
-/// Those of these episodes that may be brought back together with these turns: whatever else of their
-/// stretch is gone was gone when they were told.
-pub async fn returnable(
+/// Those of these episodes that may be restored together with these turns: every other withdrawn
+/// turn of their range was already withdrawn when they were summarised.
+pub async fn restorable_episodes(
     scope: &Scope,
     episodes: &[EpisodeId],
     with: &[TurnId],
@@ -168,7 +168,7 @@ pub async fn returnable(
     all(&scope.query(SQL, &[&scope.user().uuid(), &episodes, &with]).await?, episode)
 }
 
-/// Episodes by their ids, also those that were taken away.
+/// Episodes by their ids, including withdrawn ones.
 pub async fn episodes(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<Episode>> {
     const SQL: &str = concat!(
         "select ",
@@ -179,7 +179,7 @@ pub async fn episodes(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<Episode>> 
     all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, episode)
 }
 
-/// Takes turns away, or brings them back. What recall has of them goes with them.
+/// Withdraws turns, or restores them. Withdrawing removes their passages too.
 pub fn mark_turns(batch: &mut Batch, scope: &Scope, turns: &[TurnId], by: Option<OperationId>) {
     const MARK: &str = "update turn set withdrawn_by = $3 where user_id = $1 and turn_id = any($2)";
     if turns.is_empty() {
@@ -196,7 +196,7 @@ pub fn mark_turns(batch: &mut Batch, scope: &Scope, turns: &[TurnId], by: Option
     }
 }
 
-/// Takes episodes away, or brings them back.
+/// Withdraws episodes, or restores them.
 pub fn mark_episodes(
     batch: &mut Batch,
     scope: &Scope,
@@ -212,10 +212,16 @@ pub fn mark_episodes(
     }
 }
 
-/// What a model said about a chat and was not applied yet goes: it may be about what is gone now.
-/// Also what models have made of the chat as a whole, which can be made again: the title, if the turn
-/// it was made from is among those that go, and the summary, which is `told` now.
-pub fn forget_made(batch: &mut Batch, scope: &Scope, of: &str, first: i32, told: Option<&str>) {
+/// Removes model output about a session that may be based on withdrawn turns and can be made again:
+/// a stored answer that was not applied yet, the title if one of the turns it was made from is
+/// affected, and the summary, which is replaced by `summary`.
+pub fn remove_derived(
+    batch: &mut Batch,
+    scope: &Scope,
+    of: &str,
+    first: i32,
+    summary: Option<&str>,
+) {
     const ANSWER: &str =
         "delete from pass where user_id = $1 and session_id = $2 and state = 'answered'";
     const MADE: &str = "update session set summary = $4, \
@@ -231,14 +237,14 @@ pub fn forget_made(batch: &mut Batch, scope: &Scope, of: &str, first: i32, told:
             Box::new(user),
             Box::new(of.to_owned()),
             Box::new(first),
-            Box::new(told.map(str::to_owned)),
+            Box::new(summary.map(str::to_owned)),
         ],
     );
 }
 
-/// Removes turns and episodes for good, and every quotation of the turns that is left: versions that
-/// cited them, what went into prompts, and answers that are kept for repeated requests. A mark stays
-/// that they were there, and none of what they said.
+/// Permanently removes turns and episodes, and everything that still quotes the turns: versions
+/// that cite them, what was put into prompts, and stored responses. Tombstones without content
+/// remain.
 pub fn erase(
     batch: &mut Batch,
     scope: &Scope,
@@ -251,14 +257,14 @@ pub fn erase(
     let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
     let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
     let stories: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
-    // A version that its person worded anew rests on no turn, and may still show what was once said.
+    // A version the user reworded cites no turn but may still show its text in its evidence.
     macro_rules! cites {
         () => {
             "(turns && $2 or exists (select 1 \
                from jsonb_array_elements(evidence) e where e ->> 'turn' = any($2)))"
         };
     }
-    // A prompt that was given a fact may quote the very version that goes, and names only the fact.
+    // A prompt may quote exactly the version that is removed, but lists only the fact.
     macro_rules! quoting {
         ($table:literal) => {
             concat!(
@@ -281,7 +287,7 @@ pub fn erase(
             cites!(),
             ")"
         ),
-        // What is known now has been replaced before this, unless its person stated it.
+        // Current versions have been replaced before this, unless the user stated them.
         concat!(
             "delete from fact_version where user_id = $1 and known_until is not null and ",
             cites!()
@@ -293,7 +299,7 @@ pub fn erase(
         batch.push(sql, vec![Box::new(user), Box::new(names.clone())]);
     }
     for sql in [
-        // What a model looked for in the chat may be in the turn's very words.
+        // The queries of memory tools may repeat the turn's words.
         "delete from retrieval where user_id = $1 and session_id in \
           (select session_id from turn where user_id = $1 and turn_id = any($2))",
         "delete from passage where user_id = $1 and source_id = any($2)",
@@ -326,7 +332,7 @@ pub fn erase(
     );
 }
 
-/// The turns and episodes that were taken away by an operation before `before`.
+/// The turns and episodes that were withdrawn by an operation before `before`.
 pub async fn withdrawn_before(
     scope: &Scope,
     before: Timestamp,

@@ -1,6 +1,6 @@
-//! Claiming jobs. A claim looks at heads only, of which there is one for each user and lane, and goes
-//! round the tenants; so its cost does not grow with the jobs that a user has waiting, and no tenant
-//! waits for another's. The database chooses the heads, see `migrations/V5__jobs.sql`.
+//! Claiming jobs. A claim reads only heads, of which there is one for each user and lane, and goes
+//! round the tenants; so its cost does not depend on how many jobs a user has waiting, and tenants
+//! do not wait for each other. The database chooses the heads, see `migrations/V5__jobs.sql`.
 
 use deadpool_postgres::Transaction;
 use lukasa_core::job::{LEASE, Lane};
@@ -14,9 +14,9 @@ use crate::crash;
 use crate::error::Result;
 use crate::row::{Columns, one};
 
-/// A job that a worker has taken on, and the proof that it is this worker's.
+/// A claimed job with its lease, which proves that this worker holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
+pub struct ClaimedJob {
     pub tenant: TenantId,
     pub user: UserId,
     pub id: JobId,
@@ -26,7 +26,7 @@ pub struct Claimed {
     pub lease: i64,
 }
 
-/// What a worker asks for.
+/// Parameters of a claim.
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimRequest<'r> {
     pub lane: Lane,
@@ -37,9 +37,9 @@ pub struct ClaimRequest<'r> {
     pub full: &'r [TenantId],
 }
 
-fn claimed(row: &Row) -> Result<Claimed> {
+fn claimed(row: &Row) -> Result<ClaimedJob> {
     let mut c = Columns::of(row, "job");
-    Ok(Claimed {
+    Ok(ClaimedJob {
         tenant: TenantId::from_uuid(c.take()?),
         user: UserId::from_uuid(c.take()?),
         id: JobId::from_uuid(c.take()?),
@@ -50,7 +50,8 @@ fn claimed(row: &Row) -> Result<Claimed> {
     })
 }
 
-/// Walks the tenants that have a head in the lane, one look-up for each, whatever their user_id.
+/// Iterates over the tenants that have a head in the lane, with one index look-up for each, across
+/// all users.
 macro_rules! tenants {
     ($most:literal) => {
         concat!(
@@ -69,8 +70,8 @@ macro_rules! tenants {
 }
 
 impl Store {
-    /// Takes on a job of any lane.
-    pub async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<Claimed>> {
+    /// Claims a job of any lane.
+    pub async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<ClaimedJob>> {
         for lane in Lane::ALL {
             let request = ClaimRequest { lane: *lane, worker, after: None, full: &[] };
             if let Some(claimed) = self.claim_in_lane(&request, now).await? {
@@ -80,13 +81,13 @@ impl Store {
         Ok(None)
     }
 
-    /// Takes on a job of one lane: one whose worker has not been heard of since its lease ran out, or
-    /// else the oldest due one of the next tenant that has any.
+    /// Claims a job of one lane: one whose lease expired, or else the oldest due one of the next
+    /// tenant that has any.
     pub async fn claim_in_lane(
         &self,
         request: &ClaimRequest<'_>,
         now: Timestamp,
-    ) -> Result<Option<Claimed>> {
+    ) -> Result<Option<ClaimedJob>> {
         let mut connection = self.pools.background.get().await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute(OPENING).await?;
@@ -94,8 +95,8 @@ impl Store {
             transaction.rollback().await?;
             return Ok(None);
         }
-        let found = match go_round(&transaction, request, now).await {
-            // Another worker has just taken on a job of the same user. There will be another round.
+        let found = match claim_round_robin(&transaction, request, now).await {
+            // Another worker has just claimed a job of the same user. The next poll tries again.
             Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => return Ok(None),
             other => other?,
         };
@@ -106,15 +107,16 @@ impl Store {
     }
 }
 
-/// A claim wants one row from the front of an index. Where the statistics say little the planner would
-/// rather read all of a tenant's heads and sort them.
+/// A claim reads one row from the front of an index. With poor statistics the planner would rather
+/// read all of a tenant's heads and sort them.
 #[doc(hidden)]
 pub const OPENING: &str =
     "set local app.worker = 'on'; set local enable_bitmapscan = off; set local enable_sort = off";
 
 type Rows = Result<Vec<Row>, tokio_postgres::Error>;
 
-/// Whether anything in the lane may be claimed at all: two look-ups, and as a rule the only ones.
+/// Whether anything in the lane may be claimed at all: two index look-ups, and usually the only
+/// ones.
 async fn is_due(transaction: &Transaction<'_>, lane: Lane, now: Timestamp) -> Result<bool> {
     const SQL: &str = "select exists (select 1 /* whatever the user_id */ from job \
                          where lane = $1 and head_at is not null \
@@ -125,7 +127,7 @@ async fn is_due(transaction: &Transaction<'_>, lane: Lane, now: Timestamp) -> Re
     Ok(row.try_get(0)?)
 }
 
-async fn go_round(
+async fn claim_round_robin(
     transaction: &Transaction<'_>,
     request: &ClaimRequest<'_>,
     now: Timestamp,
@@ -144,14 +146,15 @@ async fn go_round(
             _ => break,
         }
     }
-    // A limit on tenants makes room for others. Where there are none it would only cost time.
+    // The limit on a tenant exists for the benefit of others. Without other tenants it would only
+    // cost time.
     if full.is_empty() || has_other_tenants(transaction, request.lane, &full).await? {
         return Ok(Vec::new());
     }
     claim_after(transaction, request, Uuid::nil(), &[], now).await
 }
 
-/// Claims from the tenants after one, as many of them as one statement walks.
+/// Claims from the tenants after one, as many of them as one statement iterates over.
 async fn claim_after(
     transaction: &Transaction<'_>,
     request: &ClaimRequest<'_>,
@@ -164,7 +167,7 @@ async fn claim_after(
     transaction.query(&statement, &[&lane, &after, &now, &until, &request.worker, &full]).await
 }
 
-/// The statement that claims, public for the test of what it costs.
+/// The claim statement, public for the test of its cost.
 #[doc(hidden)]
 pub const CLAIM: &str = concat!(
     tenants!("256"),
@@ -187,7 +190,7 @@ pub const CLAIM: &str = concat!(
              job.lease"
 );
 
-/// The last tenant that [`claim_after`] walked to, if it did not come to the end.
+/// The last tenant that [`claim_after`] reached, if it did not reach the end.
 async fn last_tenant(
     transaction: &Transaction<'_>,
     lane: Lane,

@@ -1,7 +1,7 @@
-//! What consolidation reads: every fact that was learned and is not its person's own word yet, with
-//! what speaks for it and against it, counted.
+//! Queries of consolidation: extracted facts that the user has not confirmed yet, with counts of
+//! what supports and contradicts each.
 
-use lukasa_core::consolidate::Standing;
+use lukasa_core::consolidate::LearnedFact;
 use lukasa_core::{Claim, Timestamp, fingerprint};
 use tokio_postgres::Row;
 
@@ -10,11 +10,11 @@ use crate::fact::{version, version_columns};
 use crate::row::{Columns, all};
 use crate::scope::{Param, Scope};
 
-fn standing(row: &Row) -> Result<Standing> {
+fn learned_fact(row: &Row) -> Result<LearnedFact> {
     let version = version(row)?;
     let c = Columns::of(row, "fact_version");
     let count = |name| Ok::<_, Error>(usize::try_from(c.named::<i64>(name)?).unwrap_or(0));
-    Ok(Standing {
+    Ok(LearnedFact {
         turns: version.turns.len(),
         version,
         sessions: count("sessions")?,
@@ -25,8 +25,8 @@ fn standing(row: &Row) -> Result<Standing> {
     })
 }
 
-/// Up to `limit` facts that were learned, the oldest standing first.
-pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Standing>> {
+/// Up to `limit` extracted facts with these counts, oldest version first.
+pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<LearnedFact>> {
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
@@ -50,12 +50,12 @@ pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<St
          order by known_from, version_id limit $3"
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &relation, &limit];
-    all(&scope.query(SQL, &params).await?, standing)
+    all(&scope.query(SQL, &params).await?, learned_fact)
 }
 
-/// The last chats since a time, the latest first, and what is remembered of each: the words of its
-/// episodes and of what was learned in it and still stands.
-pub async fn lately(
+/// The latest sessions since a time, newest first, and the texts remembered of each: its episodes
+/// and the facts extracted from it that are still current.
+pub async fn recent_sessions(
     scope: &Scope,
     since: Timestamp,
     limit: i64,
@@ -78,8 +78,8 @@ pub async fn lately(
     })
 }
 
-/// Whether something with these words is there already, or was put away by somebody. What has ended by
-/// itself may be said again.
+/// Whether a current version with this fingerprint exists, including rejected and trashed ones.
+/// Expired ones do not count, so they may be recorded again.
 pub async fn is_noted(scope: &Scope, claim: &Claim, now: Timestamp) -> Result<bool> {
     const SQL: &str = "select true from fact_version where user_id = $1 and fingerprint = $2 \
                          and known_until is null \

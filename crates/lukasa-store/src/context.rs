@@ -1,4 +1,5 @@
-//! What went into prompts: frozen baselines, retrievals and their traces, and reported uses.
+//! Records of what was put into prompts: baselines, retrievals with their traces, and reported
+//! uses.
 
 use lukasa_core::{FactId, RetrievalId, Timestamp, TurnId, UsageId};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use crate::scope::{Batch, Owned, Param, Scope};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Baseline {
     pub session: String,
-    /// What was asked for; other wishes have another baseline.
+    /// The options of the request; other options have another baseline.
     pub wishes: String,
     pub etag: String,
     pub nonce: String,
@@ -64,7 +65,7 @@ pub async fn find_baseline(scope: &Scope, session: &str, wishes: &str) -> Result
     one(&scope.query(SQL, &[&scope.user().uuid(), &session, &wishes]).await?, baseline)
 }
 
-/// Every baseline a session was given that still stands.
+/// Every valid baseline of a session.
 pub async fn baselines(scope: &Scope, session: &str) -> Result<Vec<Baseline>> {
     const SQL: &str = concat!(
         "select ",
@@ -74,9 +75,9 @@ pub async fn baselines(scope: &Scope, session: &str) -> Result<Vec<Baseline>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, baseline)
 }
 
-/// Freezes a baseline, unless a memory has changed since it was read (`state` is how far the memories
-/// had come then): it might quote what was taken back. Whoever comes second takes the one that is
-/// there.
+/// Stores a baseline, unless a fact has changed since it was read (`state` is the recall state at
+/// that time): it might quote a withdrawn fact. If another request was faster, its baseline is
+/// returned.
 pub async fn freeze(scope: &Scope, new: &Baseline, state: RecallState) -> Result<Option<Baseline>> {
     const SQL: &str = concat!(
         "insert into baseline (user_id, tenant_id, ",
@@ -107,7 +108,7 @@ pub async fn freeze(scope: &Scope, new: &Baseline, state: RecallState) -> Result
     find_baseline(scope, &new.session, &new.wishes).await
 }
 
-/// Thaws every baseline that quotes one of these facts.
+/// Removes every baseline that quotes one of these facts.
 pub fn thaw_facts(batch: &mut Batch, scope: &Scope, revoked: &[FactId]) {
     const SQL: &str = "delete from baseline where user_id = $1 and facts && $2";
     if !revoked.is_empty() {
@@ -115,7 +116,7 @@ pub fn thaw_facts(batch: &mut Batch, scope: &Scope, revoked: &[FactId]) {
     }
 }
 
-/// Thaws every baseline that quotes something of this domain, and takes away the portraits that do.
+/// Removes every baseline and portrait that quotes something of this domain.
 pub async fn thaw_domain(scope: &Scope, domain: &str) -> Result<()> {
     let user = scope.user().uuid();
     let params: [Param<'_>; 2] = [&user, &domain];
@@ -128,7 +129,8 @@ pub async fn thaw_domain(scope: &Scope, domain: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes what was given of a fact, wherever it was quoted: its words must not outlive it.
+/// Removes everything that was put into prompts and quotes a fact, so that its text does not
+/// outlive it.
 pub async fn remove_fact(scope: &Scope, fact: FactId) -> Result<()> {
     let (user, fact) = (scope.user().uuid(), fact.uuid());
     let params: [Param<'_>; 2] = [&user, &fact];
@@ -143,7 +145,7 @@ pub async fn remove_fact(scope: &Scope, fact: FactId) -> Result<()> {
     Ok(())
 }
 
-/// One retrieval: what it put into the prompt besides the baseline, and why.
+/// One retrieval: what was put into the prompt besides the baseline, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retrieval {
     pub id: RetrievalId,
@@ -174,9 +176,9 @@ fn retrieval(row: &Row) -> Result<Retrieval> {
     })
 }
 
-/// Notes a retrieval, unless something has been removed since it was made (`state` says when that last
-/// happened): its words might be among the removed.
-pub async fn note(scope: &Scope, new: &Retrieval, state: RecallState) -> Result<()> {
+/// Records a retrieval, unless something has been removed since it was made (`state` is the recall
+/// state at that time): it might contain removed text.
+pub async fn insert_retrieval(scope: &Scope, new: &Retrieval, state: RecallState) -> Result<()> {
     const SQL: &str = concat!(
         "insert into retrieval (user_id, tenant_id, ",
         retrieval_columns!(),
@@ -203,9 +205,9 @@ pub async fn note(scope: &Scope, new: &Retrieval, state: RecallState) -> Result<
     Ok(())
 }
 
-/// Notes what was called after a retrieval, with the memories that came of it. Says whether the
-/// retrieval is there: it is noted behind its answer, and may be gone again.
-pub async fn note_calls(
+/// Adds tool calls to the trace of a retrieval, with the facts they returned. Returns whether the
+/// retrieval exists: it is recorded after the response is sent and may have been removed again.
+pub async fn append_calls(
     scope: &Scope,
     id: RetrievalId,
     calls: &Value,
@@ -245,7 +247,7 @@ pub struct Usage {
     pub fact: FactId,
     pub session: Option<String>,
     pub retrieval: Option<RetrievalId>,
-    /// The turn that says it used it.
+    /// The turn that reported the use.
     pub turn: Option<TurnId>,
     pub kind: String,
     pub influence: Option<String>,
@@ -259,7 +261,7 @@ pub fn queue_usage(batch: &mut Batch, scope: &Scope, new: &Usage) {
     batch.push_one(SQL, usage_row(scope, new));
 }
 
-/// Puts a use back that was noted before. One that is there already stays.
+/// Restores a use from an archive. One that already exists is kept.
 pub fn put_back_usage(batch: &mut Batch, scope: &Scope, used: &Usage) {
     const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
                        retrieval_id, turn_id, type, influence, at) \
@@ -282,7 +284,7 @@ fn usage_row(scope: &Scope, used: &Usage) -> Vec<Owned> {
     ]
 }
 
-/// What a turn says it used.
+/// The uses that a turn reported.
 pub async fn used_by(scope: &Scope, turn: TurnId) -> Result<Vec<Usage>> {
     const SQL: &str = "select usage_id, fact_id, session_id, retrieval_id, turn_id, type, \
                        influence, at from usage where user_id = $1 and turn_id = $2 \
@@ -290,7 +292,8 @@ pub async fn used_by(scope: &Scope, turn: TurnId) -> Result<Vec<Usage>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &turn.uuid()]).await?, use_of)
 }
 
-/// The last retrieval of a session before a moment: what a turn said then was given.
+/// The last retrieval of a session at or before a time, which is the one a turn of that time is
+/// based on.
 pub async fn retrieval_before(
     scope: &Scope,
     session: &str,
@@ -319,8 +322,8 @@ fn use_of(row: &Row) -> Result<Usage> {
     })
 }
 
-/// Where a list of uses ended. One retrieval uses many memories at one moment, so the moment alone
-/// would not tell.
+/// Position in a list of uses. One retrieval uses many facts at the same time, so the time alone is
+/// not unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct UsagePlace {
     pub at: Timestamp,
@@ -328,8 +331,8 @@ pub struct UsagePlace {
     pub fact: FactId,
 }
 
-/// Up to `limit` uses after `after`, newest first: what retrievals put into prompts, and what
-/// applications reported; of one fact only, if one is given.
+/// Up to `limit` uses after `after`, newest first: facts put into prompts by retrievals, and uses
+/// reported by applications; optionally of one fact only.
 pub async fn usage(
     scope: &Scope,
     fact: Option<FactId>,
@@ -353,7 +356,7 @@ pub async fn usage(
     all(&scope.query(SQL, &params).await?, use_of)
 }
 
-/// Forgets what went into prompts before `before`.
+/// Removes the records of what was put into prompts before `before`.
 pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
     let user = scope.user().uuid();
     let params: [Param<'_>; 2] = [&user, &before];
@@ -371,7 +374,7 @@ pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
 /// Counts over one user's memory and its use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
-    /// Active memories by category and by domain (none is the empty word).
+    /// Active facts by category and by domain (the empty string means none).
     pub by_category: Vec<(String, i64)>,
     pub by_domain: Vec<(String, i64)>,
     pub turns: i64,

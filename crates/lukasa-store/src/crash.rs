@@ -1,5 +1,6 @@
-//! Places where a test can have the process end as if the power had gone: before and after every
-//! statement, every commit, every question to a model. Without the feature `testing` they are nothing.
+//! Crash points for tests: places before and after every statement, every commit and every request
+//! to a model where a test can abort the process as if the power had failed. Without the feature
+//! `testing` they do nothing.
 
 #[cfg(feature = "testing")]
 mod armed {
@@ -8,12 +9,12 @@ mod armed {
     static PASSED: AtomicU64 = AtomicU64::new(0);
     static FATAL: AtomicU64 = AtomicU64::new(u64::MAX);
 
-    /// Has the process abort at the place with this number, counted from one.
+    /// Makes the process abort at the crash point with this number, counted from one.
     pub fn abort_at(number: u64) {
         FATAL.store(number, Ordering::SeqCst);
     }
 
-    /// How many places were passed so far.
+    /// How many crash points were passed so far.
     pub fn passed() -> u64 {
         PASSED.load(Ordering::SeqCst)
     }
@@ -21,7 +22,7 @@ mod armed {
     pub(super) fn pass() {
         let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
         if number == FATAL.load(Ordering::SeqCst) {
-            // No unwinding, no destructors, no goodbye to the database.
+            // No unwinding, no destructors, no closing of the database connection.
             std::process::abort();
         }
     }
@@ -30,7 +31,7 @@ mod armed {
 #[cfg(feature = "testing")]
 pub use armed::{abort_at, passed};
 
-/// One such place.
+/// A crash point.
 #[inline]
 pub fn point() {
     #[cfg(feature = "testing")]

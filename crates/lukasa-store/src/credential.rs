@@ -1,4 +1,4 @@
-//! Keys and tokens: who may come in. Secrets are kept only as hashes.
+//! Credentials: keys, tokens, links and sign-ins. Only hashes of the secrets are stored.
 
 use lukasa_core::{Origin, Permission, TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
@@ -10,13 +10,13 @@ use crate::scope::{Directory, Param, Scope};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CredentialKind {
-    /// Held by an application; lives until it is revoked.
+    /// For an application; valid until it is revoked.
     Key,
-    /// Held by one person's browser; bound to them and short-lived.
+    /// For the browser of one user; bound to that user and short-lived.
     Token,
-    /// Lets one person's browser in, once.
+    /// Signs the browser of one user in to the console, once.
     Link,
-    /// Held by the browser of a person who is signed in to the console.
+    /// Held by a browser that is signed in to the console.
     SignIn,
 }
 
@@ -48,11 +48,11 @@ pub struct Credential {
     pub secret_hash: Vec<u8>,
     pub permissions: Vec<Permission>,
     pub origin: Origin,
-    /// The credential that made it.
+    /// The credential that created it.
     pub minted_by: Option<String>,
-    /// The first credential of the chain it was made from. It ends with that one.
+    /// The first credential of the chain it was created from. Revoking that one ends this one too.
     pub root: Option<String>,
-    /// The one page that a token may be used from, as browsers name it: `https://host`.
+    /// The only web origin a token may be used from, as browsers send it: `https://host`.
     pub page: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
@@ -86,7 +86,7 @@ fn credential(row: &Row) -> Result<Credential> {
         kind: c.word(CredentialKind::parse)?,
         name: c.take()?,
         secret_hash: c.take()?,
-        // A permission this version does not know grants nothing.
+        // Permissions unknown to this version grant nothing.
         permissions: c
             .take::<Vec<String>>()?
             .iter()
@@ -142,7 +142,7 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
     Ok(())
 }
 
-/// The tenant's keys, oldest first. Tokens come and go and are not listed.
+/// The tenant's keys, oldest first. Tokens are short-lived and not listed.
 pub async fn keys(directory: &Directory) -> Result<Vec<Credential>> {
     const SQL: &str = concat!(
         "select ",
@@ -152,8 +152,8 @@ pub async fn keys(directory: &Directory) -> Result<Vec<Credential>> {
     all(&directory.query(SQL, &[&directory.tenant().uuid()]).await?, credential)
 }
 
-/// The tenant's live tokens, links and sign-ins, the latest first: of one user or of all, the one with
-/// this id or all.
+/// The tenant's live tokens, links and sign-ins, newest first, optionally of one user or with one
+/// id.
 pub async fn sign_ins(
     directory: &Directory,
     user: Option<UserId>,
@@ -174,9 +174,10 @@ pub async fn sign_ins(
     all(&directory.query(SQL, &params).await?, credential)
 }
 
-/// Revokes a credential and everything that was made from it, however far down the chain; says which.
+/// Revokes a credential and everything created from it, directly or indirectly; returns the revoked
+/// ids.
 pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Result<Vec<String>> {
-    // The chain is followed through credentials that have ended, too: what they made may not have.
+    // The chain is followed through ended credentials too: what they created may still be live.
     const SQL: &str = "with recursive chain (id) as ( \
            select key_id from credential where tenant_id = $1 and (key_id = $2 or root = $2) \
            union \
@@ -189,7 +190,7 @@ pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Resu
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
 }
 
-/// Ends one credential that is not a key, and nothing that was made from it; says whether it was live.
+/// Ends one credential that is not a key, but nothing created from it; returns whether it was live.
 pub async fn end_one(directory: &Directory, key_id: &str, now: Timestamp) -> Result<bool> {
     const SQL: &str = "update credential set revoked_at = $3 where tenant_id = $1 \
                           and key_id = $2 and kind <> 'key' and revoked_at is null returning key_id";
@@ -197,7 +198,7 @@ pub async fn end_one(directory: &Directory, key_id: &str, now: Timestamp) -> Res
     Ok(!directory.query(SQL, &params).await?.is_empty())
 }
 
-/// Spends a link: the first who brings it gets it, and nobody after them.
+/// Uses a link: only the first caller who presents it gets it.
 pub async fn spend_link(
     directory: &Directory,
     key_id: &str,
@@ -214,7 +215,7 @@ pub async fn spend_link(
     one(&directory.query(SQL, &params).await?, credential)
 }
 
-/// Removes every credential that is bound to a user, and says which had not ended by themselves.
+/// Removes every credential bound to a user; returns those that had not been revoked.
 pub async fn remove_of_user(directory: &Directory, user: UserId) -> Result<Vec<String>> {
     const SQL: &str = "delete from credential where tenant_id = $1 and user_id = $2 \
                        returning key_id, revoked_at is null";
@@ -226,7 +227,7 @@ pub async fn remove_of_user(directory: &Directory, user: UserId) -> Result<Vec<S
     Ok(ended.into_iter().filter(|(_, live)| *live).map(|(key, _)| key).collect())
 }
 
-/// Notes that a credential was used.
+/// Records that a credential was used.
 pub async fn note_use(directory: &Directory, key_id: &str, now: Timestamp) -> Result<()> {
     const USED: &str =
         "update credential set last_used_at = $3 where tenant_id = $1 and key_id = $2";
@@ -234,8 +235,8 @@ pub async fn note_use(directory: &Directory, key_id: &str, now: Timestamp) -> Re
     Ok(())
 }
 
-/// Removes a batch of tokens, links and sign-ins of all tenants that ended more than a day ago; says
-/// how many.
+/// Removes a batch of tokens, links and sign-ins of all tenants that expired more than a day ago;
+/// returns how many.
 pub(crate) async fn sweep(sweeping: Directory, limit: i64) -> Result<usize> {
     const SQL: &str = "delete from credential where key_id in ( \
            select key_id from credential where kind <> 'key' \
@@ -246,7 +247,8 @@ pub(crate) async fn sweep(sweeping: Directory, limit: i64) -> Result<usize> {
     Ok(removed)
 }
 
-/// Whether the scope's user is gone; asked at the door for credentials bound to a user.
+/// Whether the scope's user is deleted or expired; checked during authentication with credentials
+/// bound to a user.
 pub async fn user_is_gone(scope: &Scope, now: Timestamp) -> Result<bool> {
     Ok(crate::directory::me(scope).await?.is_some_and(|user| user.is_gone(now)))
 }

@@ -1,29 +1,29 @@
-//! Databases as such: making one, dropping one that was made to try something out, and saying in a few
-//! numbers what one holds. All of it runs as the login role of the URL.
+//! Whole databases: create one, drop one that was created for a trial, and digest the contents of
+//! one. All of it runs as the login role of the URL.
 
 use tokio_postgres::Client;
 
-use crate::Connect;
+use crate::ConnectOptions;
 use crate::error::{Error, Result};
 use crate::migrate::owner;
 
-/// What a table holds: how many rows, and a digest that does not depend on their order.
+/// Row count of a table, and a digest of its rows that does not depend on their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct TableDigest {
     pub table: String,
     pub rows: i64,
     pub digest: String,
 }
 
-/// A view of a whole database at one instant, which another program can be given too.
+/// An exported snapshot of a whole database, which another program can use too.
 pub struct Snapshot {
     client: Client,
     pub name: String,
 }
 
-/// Makes the database of the URL if it is not there; whether it had to.
+/// Creates the database of the URL if it does not exist; returns whether it was created.
 pub async fn ensure(url: &str) -> Result<bool> {
-    let (server, name) = beside(url)?;
+    let (server, name) = maintenance_connect(url)?;
     let client = owner(&server).await?;
     let there = client.query("select 1 from pg_database where datname = $1", &[&name]).await?;
     if !there.is_empty() {
@@ -35,7 +35,7 @@ pub async fn ensure(url: &str) -> Result<bool> {
 
 /// Drops the database of the URL.
 pub async fn remove(url: &str) -> Result<()> {
-    let (server, name) = beside(url)?;
+    let (server, name) = maintenance_connect(url)?;
     let client = owner(&server).await?;
     client
         .batch_execute(&format!("drop database if exists {} with (force)", quoted(&name)))
@@ -43,19 +43,20 @@ pub async fn remove(url: &str) -> Result<()> {
     Ok(())
 }
 
-/// How to reach the same server without naming that database, and the database's name.
-fn beside(url: &str) -> Result<(Connect, String)> {
+/// The settings to connect to the same server's maintenance database, and the name of the URL's
+/// database.
+fn maintenance_connect(url: &str) -> Result<(ConnectOptions, String)> {
     let config: tokio_postgres::Config =
         url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
     let name = config.get_dbname().unwrap_or("postgres").to_owned();
-    let connect = Connect { url: renamed(url, "postgres"), pool_size: 1, ca_file: None };
+    let connect = ConnectOptions { url: renamed(url, "postgres"), pool_size: 1, ca_file: None };
     Ok((connect, name))
 }
 
-/// The same URL, naming another database.
+/// The same URL with another database name.
 pub fn renamed(url: &str, name: &str) -> String {
     if !url.contains("://") {
-        // In the form of words with equals signs the last one counts.
+        // In a key=value connection string the last `dbname` counts.
         return format!("{url} dbname={name}");
     }
     let (rest, query) =
@@ -70,10 +71,10 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Holds a database still for as long as the answer is kept.
-pub async fn snapshot(connect: &Connect) -> Result<Snapshot> {
+/// Opens a snapshot, which is valid until the returned value is dropped.
+pub async fn snapshot(connect: &ConnectOptions) -> Result<Snapshot> {
     let client = owner(connect).await?;
-    // Without the right to see past row-level security this is to fail, not to see less.
+    // Without the right to bypass row-level security this must fail instead of seeing fewer rows.
     client
         .batch_execute(
             "set row_security = off; set timezone = 'UTC'; set datestyle = 'ISO'; \
@@ -86,14 +87,14 @@ pub async fn snapshot(connect: &Connect) -> Result<Snapshot> {
 }
 
 impl Snapshot {
-    /// Every table of the record, counted and digested: the sum of each row's own digest, so that no
-    /// order has to be agreed upon and no table has to fit into memory.
-    pub async fn held(&self) -> Result<Vec<Held>> {
+    /// Counts and digests every table. The digest is the sum of the row digests, so that rows need
+    /// no order and no table has to fit into memory.
+    pub async fn table_digests(&self) -> Result<Vec<TableDigest>> {
         let tables = "select c.relname::text from pg_class c \
                       join pg_namespace n on n.oid = c.relnamespace \
                       where c.relkind in ('r', 'p') and n.nspname = 'public' \
                         and not c.relispartition order by 1";
-        let mut held = Vec::new();
+        let mut digests = Vec::new();
         for row in self.client.query(tables, &[]).await? {
             let table: String = row.try_get(0)?;
             let sql = format!(
@@ -103,9 +104,13 @@ impl Snapshot {
                 quoted(&table)
             );
             let counted = self.client.query_one(&sql, &[]).await?;
-            held.push(Held { table, rows: counted.try_get(0)?, digest: counted.try_get(1)? });
+            digests.push(TableDigest {
+                table,
+                rows: counted.try_get(0)?,
+                digest: counted.try_get(1)?,
+            });
         }
-        Ok(held)
+        Ok(digests)
     }
 }
 
@@ -114,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_database_of_the_same_server() {
+    fn database_name_in_url_is_replaced() {
         let of = |url: &str| renamed(url, "b");
         assert_eq!(
             of("postgres://u:p@h:1/a?sslmode=require"),

@@ -1,5 +1,5 @@
-//! How far webhooks have been told about a user, and how each delivery went. Ids and numbers: none of
-//! these rows holds a word of a memory.
+//! The progress of webhooks for each user, and the result of each delivery. These rows hold ids and
+//! numbers, but no content of facts.
 
 use lukasa_core::{
     Delivery, DeliveryState, OperationId, Timestamp, UserId, Verb, Webhook, WebhookId,
@@ -11,19 +11,19 @@ use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Directory, Param, Scope};
 use crate::webhook::webhook;
 
-/// How far one webhook has been told about the scope's own user.
+/// The progress of one webhook for the scope's own user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct DeliveryProgress {
     pub webhook: WebhookId,
-    /// Everything up to then.
+    /// The webhook was notified of all operations up to this time.
     pub told_until: Timestamp,
-    /// How often the operation after that has been tried, and when it is tried again.
+    /// How often the next operation has been tried, and when it is tried again.
     pub attempts: i32,
     pub next_at: Option<Timestamp>,
 }
 
-/// Has every webhook of the tenant told what is written about the scope's own user from `from` on.
-/// One that is told already goes on where it is.
+/// Creates the marks of the tenant's webhooks for the scope's own user, starting at `from`.
+/// Existing marks are unchanged.
 pub fn begin(batch: &mut Batch, scope: &Scope, from: Timestamp) {
     const SQL: &str = "insert into webhook_mark (user_id, tenant_id, webhook_id, told_until) \
                        select $1, $2, webhook_id, $3::timestamptz - interval '1 microsecond' \
@@ -34,8 +34,8 @@ pub fn begin(batch: &mut Batch, scope: &Scope, from: Timestamp) {
     batch.push(SQL, params);
 }
 
-/// The tenant's webhooks that are told about the scope's own user, and how far each has been.
-pub async fn marks(scope: &Scope) -> Result<Vec<(Mark, Webhook)>> {
+/// The tenant's webhooks that have a mark for the scope's own user, with their marks.
+pub async fn marks(scope: &Scope) -> Result<Vec<(DeliveryProgress, Webhook)>> {
     const SQL: &str = "select m.webhook_id, m.told_until, m.attempts, m.next_at, w.webhook_id, \
                          w.url, w.secret, w.verbs, w.created_at, w.failures, w.failing_since, \
                          w.rest_until, w.off_at, w.off_because \
@@ -45,7 +45,7 @@ pub async fn marks(scope: &Scope) -> Result<Vec<(Mark, Webhook)>> {
     let rows = scope.query(SQL, &[&scope.user().uuid(), &scope.tenant().uuid()]).await?;
     all(&rows, |row| {
         let mut c = Columns::of(row, "webhook_mark");
-        let mark = Mark {
+        let mark = DeliveryProgress {
             webhook: WebhookId::from_uuid(c.take()?),
             told_until: c.take()?,
             attempts: c.take()?,
@@ -55,9 +55,9 @@ pub async fn marks(scope: &Scope) -> Result<Vec<(Mark, Webhook)>> {
     })
 }
 
-/// Moves a mark from where it was. It fails if somebody else has moved it since, and with it whatever
-/// else the transaction holds.
-pub fn advance(batch: &mut Batch, scope: &Scope, old: &Mark, new: &Mark) {
+/// Updates a mark. If another worker has updated it since it was read, this fails, and the
+/// transaction with it.
+pub fn advance(batch: &mut Batch, scope: &Scope, old: &DeliveryProgress, new: &DeliveryProgress) {
     const SQL: &str = "update webhook_mark set told_until = $5, attempts = $6, next_at = $7 \
                        where user_id = $1 and webhook_id = $2 and told_until = $3 \
                          and attempts = $4";
@@ -75,8 +75,8 @@ pub fn advance(batch: &mut Batch, scope: &Scope, old: &Mark, new: &Mark) {
     );
 }
 
-/// Moves a mark back to before `since`, so that everything from then on is told again, and forgets how
-/// often what comes next has failed. Without a time only the latter.
+/// Moves a mark back to before `since`, so that everything from then on is delivered again, and
+/// resets the attempts. Without a time it only resets the attempts.
 pub async fn rewind(scope: &Scope, webhook: WebhookId, since: Option<Timestamp>) -> Result<()> {
     const SQL: &str = "update webhook_mark set attempts = 0, next_at = null, \
                          told_until = least(told_until, \
@@ -86,7 +86,7 @@ pub async fn rewind(scope: &Scope, webhook: WebhookId, since: Option<Timestamp>)
     Ok(())
 }
 
-/// Up to `limit` users that a webhook is told about, after one of them.
+/// Up to `limit` users that a webhook has marks for, after one of them.
 pub async fn users(
     directory: &Directory,
     webhook: WebhookId,
@@ -102,7 +102,7 @@ pub async fn users(
     })
 }
 
-/// Keeps how a delivery went, in the place of how it went before.
+/// Stores the result of a delivery, replacing the previous one.
 pub fn put(batch: &mut Batch, scope: &Scope, webhook: WebhookId, new: &Delivery) {
     const SQL: &str = "insert into delivery (user_id, tenant_id, webhook_id, operation_id, verb, \
                        state, attempts, status, error, first_at, last_at, next_at) \
@@ -128,7 +128,7 @@ pub fn put(batch: &mut Batch, scope: &Scope, webhook: WebhookId, new: &Delivery)
     );
 }
 
-/// Lets go of how deliveries about the scope's own user went before a time.
+/// Removes the results of the user's deliveries from before a time.
 pub fn sweep(batch: &mut Batch, scope: &Scope, before: Timestamp) {
     const SQL: &str = "delete from delivery where user_id = $1 and last_at < $2";
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(before)]);
@@ -163,8 +163,7 @@ fn delivery(row: &Row) -> Result<(Delivery, UserId)> {
     Ok((delivery, UserId::from_uuid(c.take()?)))
 }
 
-/// How the latest deliveries to a webhook went, whoever they were about; only those in one state if
-/// one is given.
+/// The latest deliveries of a webhook for all users; only those in one state if one is given.
 pub async fn latest(
     directory: &Directory,
     webhook: WebhookId,
@@ -180,7 +179,7 @@ pub async fn latest(
     Ok(found.into_iter().map(|(delivery, _)| delivery).collect())
 }
 
-/// The delivery of one operation, and whom it is about.
+/// The delivery of one operation, and its user.
 pub async fn find(
     directory: &Directory,
     webhook: WebhookId,

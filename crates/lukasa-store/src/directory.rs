@@ -12,10 +12,10 @@ pub struct User {
     pub id: UserId,
     pub name: String,
     pub created_at: Timestamp,
-    /// A demo or trial user reads as deleted from here on.
+    /// A demo or trial user is treated as deleted from this time on.
     pub expires_at: Option<Timestamp>,
     pub deleted_at: Option<Timestamp>,
-    /// Whether a job waits that looks after them.
+    /// Whether an upkeep job is queued for the user.
     pub looked_after: bool,
 }
 
@@ -43,7 +43,7 @@ macro_rules! user_columns {
     };
 }
 
-/// Makes sure the tenant is there.
+/// Creates the tenant if it does not exist.
 pub async fn ensure_tenant(directory: &Directory, name: &str, now: Timestamp) -> Result<()> {
     const SQL: &str = "insert into tenant (tenant_id, name, created_at) values ($1, $2, $3) \
                        on conflict do nothing";
@@ -51,13 +51,13 @@ pub async fn ensure_tenant(directory: &Directory, name: &str, now: Timestamp) ->
     Ok(())
 }
 
-/// The scope's own user, if anything was ever written about them.
+/// The scope's own user, if the row exists.
 pub async fn me(scope: &Scope) -> Result<Option<User>> {
     const SQL: &str = concat!("select ", user_columns!(), " from users where user_id = $1");
     one(&scope.query(SQL, &[&scope.user().uuid()]).await?, user)
 }
 
-/// Makes sure the scope's own user is there, for the first write about them.
+/// Creates the scope's own user if it does not exist, for the first write about them.
 pub async fn ensure_me(scope: &Scope, name: &str, now: Timestamp) -> Result<()> {
     const SQL: &str = "insert into users (user_id, tenant_id, name, created_at) \
                        values ($1, $2, $3, $4) on conflict do nothing";
@@ -66,15 +66,16 @@ pub async fn ensure_me(scope: &Scope, name: &str, now: Timestamp) -> Result<()> 
     Ok(())
 }
 
-/// Says whether somebody looks after the scope's own user; says whether that is news. Nobody looks
-/// after the deleted.
-pub async fn look_after(scope: &Scope, wanted: bool) -> Result<bool> {
+/// Sets whether an upkeep job is queued for the scope's own user; returns whether that changed. It
+/// never changes for deleted users.
+pub async fn set_looked_after(scope: &Scope, wanted: bool) -> Result<bool> {
     const SQL: &str = "update users set looked_after = $2 where user_id = $1 \
                          and looked_after <> $2 and deleted_at is null returning user_id";
     Ok(!scope.query(SQL, &[&scope.user().uuid(), &wanted]).await?.is_empty())
 }
 
-/// Creates the scope's own user, or brings a deleted one back, empty: they are then there since now.
+/// Creates the scope's own user, or creates a deleted one again, empty and with a new creation
+/// time.
 pub async fn create_user(
     scope: &Scope,
     name: &str,
@@ -92,9 +93,9 @@ pub async fn create_user(
     Ok(())
 }
 
-/// Marks the scope's own user deleted, so that they are refused rather than reborn. The row is found
-/// by an id that is derived from the name, so the name itself need not stay; what stands in its place
-/// is nothing that anybody could be called.
+/// Marks the scope's own user deleted, so that requests are refused instead of creating the user
+/// again. The row is found by an id that is derived from the name, so the name is replaced by a
+/// placeholder that is not a valid name.
 pub async fn mark_deleted(scope: &Scope, now: Timestamp) -> Result<()> {
     const SQL: &str = "update users set deleted_at = $2, looked_after = false, \
                        name = chr(1) || user_id::text where user_id = $1";

@@ -27,7 +27,8 @@ fn domain(row: &Row) -> Result<Domain> {
     })
 }
 
-/// The built-in domains and the tenant's own, by name. A tenant's own hides a built-in namesake.
+/// The built-in domains and the tenant's own, by name. A tenant's own domain overrides a built-in
+/// one of the same name.
 pub async fn of_tenant(scope: &Scope) -> Result<Vec<Domain>> {
     const SQL: &str = concat!(
         "select distinct on (name) ",
@@ -62,8 +63,8 @@ pub async fn opened(scope: &Scope) -> Result<Vec<(String, Timestamp)>> {
     })
 }
 
-/// The domains that must be opened first and that the user has not opened. Nothing of them is used.
-pub async fn shut_ones(scope: &Scope) -> Result<Vec<String>> {
+/// The domains that require an opt-in the user has not given. Nothing in them is used.
+pub async fn closed_domains(scope: &Scope) -> Result<Vec<String>> {
     const SQL: &str = "select name from (select distinct on (name) name, requires_opt_in \
                          from domain where tenant_id in ($1, $2) order by name, tenant_id = $2) d \
                         where requires_opt_in and not exists (select 1 from user_domain u \
@@ -81,13 +82,13 @@ pub async fn open(scope: &Scope, name: &str, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-pub async fn shut(scope: &Scope, name: &str) -> Result<()> {
+pub async fn close(scope: &Scope, name: &str) -> Result<()> {
     const SQL: &str = "delete from user_domain where user_id = $1 and domain = $2";
     scope.query(SQL, &[&scope.user().uuid(), &name]).await?;
     Ok(())
 }
 
-/// Adds a domain of the tenant's own, or changes it.
+/// Adds or changes a domain of the tenant.
 pub async fn put(directory: &Directory, new: &Domain) -> Result<()> {
     const SQL: &str = concat!(
         "insert into domain (",

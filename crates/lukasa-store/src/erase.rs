@@ -1,4 +1,4 @@
-//! Removing for good: the only statements that delete from the record.
+//! Permanent removal: the only statements that delete from the record.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Param, Scope};
 
-/// What was removed with one fact. It says how much, never what.
+/// How many rows were removed with one fact, without their content.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Removed {
+pub struct RemovedRows {
     pub fact: FactId,
     pub versions: i32,
     pub links: i32,
@@ -19,7 +19,7 @@ pub struct Removed {
     pub answers: i32,
 }
 
-/// Whether the fact exists at all, in whatever standing.
+/// Whether the fact exists, in any state.
 pub async fn exists(scope: &Scope, fact: FactId) -> Result<bool> {
     const SQL: &str = "select true from fact where user_id = $1 and fact_id = $2";
     Ok(!scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?.is_empty())
@@ -42,13 +42,13 @@ pub async fn existing(scope: &Scope, facts: &[FactId]) -> Result<Vec<FactId>> {
 }
 
 /// Those of these facts that were erased or purged.
-pub async fn gone(scope: &Scope, facts: &[FactId]) -> Result<Vec<FactId>> {
+pub async fn erased_facts(scope: &Scope, facts: &[FactId]) -> Result<Vec<FactId>> {
     const SQL: &str = "select fact_id from tombstone where user_id = $1 and fact_id = any($2)";
     ids(scope, SQL, facts).await
 }
 
 /// Those of these turns that were erased or purged.
-pub async fn gone_turns(scope: &Scope, turns: &[TurnId]) -> Result<Vec<TurnId>> {
+pub async fn erased_turns(scope: &Scope, turns: &[TurnId]) -> Result<Vec<TurnId>> {
     const SQL: &str = "select fact_id from tombstone where user_id = $1 and fact_id = any($2) \
                          and kind = 'turn'";
     let asked: Vec<uuid::Uuid> = turns.iter().map(|turn| turn.uuid()).collect();
@@ -62,8 +62,8 @@ async fn ids(scope: &Scope, sql: &'static str, facts: &[FactId]) -> Result<Vec<F
     all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact").take()?)))
 }
 
-/// Which of these facts there are or ever were: kept in whatever standing, or erased.
-pub async fn ever(scope: &Scope, facts: &[FactId]) -> Result<BTreeSet<FactId>> {
+/// Those of these facts that exist in any state or were erased.
+pub async fn ever_existing(scope: &Scope, facts: &[FactId]) -> Result<BTreeSet<FactId>> {
     const SQL: &str = "select fact_id from fact where user_id = $1 and fact_id = any($2) \
                        union select fact_id from tombstone \
                               where user_id = $1 and fact_id = any($2)";
@@ -73,15 +73,15 @@ pub async fn ever(scope: &Scope, facts: &[FactId]) -> Result<BTreeSet<FactId>> {
     Ok(found.into_iter().collect())
 }
 
-/// Removes every version, link and piece of evidence of a fact, empties the kept answers that quote
-/// it, and leaves a tombstone without content.
+/// Removes every version, link and piece of evidence of a fact, clears the stored responses that
+/// quote it, and leaves a tombstone without content.
 pub async fn remove(
     scope: &Scope,
     fact: FactId,
     verb: Verb,
     at: Timestamp,
     by: OperationId,
-) -> Result<Removed> {
+) -> Result<RemovedRows> {
     let user = scope.user().uuid();
     let links = scope
         .query(
@@ -117,7 +117,7 @@ pub async fn remove(
         .await?;
     let evidence = all(&versions, |row| Columns::of(row, "fact_version").take::<i32>())?;
     let count = |rows: usize| i32::try_from(rows).unwrap_or(i32::MAX);
-    let removed = Removed {
+    let removed = RemovedRows {
         fact,
         versions: count(versions.len()),
         links: count(links.len()),
@@ -142,7 +142,7 @@ pub async fn remove(
     Ok(removed)
 }
 
-/// The facts that have lain in the trash since `before` or longer, oldest first, at most `limit`.
+/// The facts that have been in the trash since `before` or longer, oldest first, at most `limit`.
 pub async fn trashed_before(scope: &Scope, before: Timestamp, limit: i64) -> Result<Vec<FactId>> {
     const SQL: &str = "select fact_id from fact_version where user_id = $1 \
                           and known_until is null and state = 'trashed' \

@@ -1,5 +1,5 @@
-//! Erasures: how much there is to remove, the removal of everything about a user, and what stays on
-//! record of it: ids and numbers, never words.
+//! Erasures: counting what would be removed, removing everything about a user, and the permanent
+//! record of erasures, which holds only ids and numbers.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,29 +13,29 @@ use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Owned, Param, Scope};
 use crate::tables::ERASED;
 
-/// How many rows, by table. Tables without any are left out.
+/// Row counts by table. Tables without rows are left out.
 pub type Rows = BTreeMap<String, i64>;
 
-/// One removal for good.
+/// One permanent removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erasure {
     pub id: ErasureId,
-    /// The memory or the turn that was removed; neither if everything about the user was.
+    /// The fact or the turn that was removed; neither if the whole user was.
     pub fact: Option<FactId>,
     pub turn: Option<TurnId>,
     pub verb: Verb,
     pub operation: Option<OperationId>,
     pub erased_at: Timestamp,
     pub removed: Rows,
-    /// Whether a backup had brought it back.
+    /// Whether it was repeated after a restored backup had brought the data back.
     pub replayed: bool,
-    /// When the files had been rewritten without it.
+    /// When the database's files had been rewritten without the data.
     pub scrubbed_at: Option<Timestamp>,
 }
 
-/// An erasure, and whom it is about.
+/// An erasure with its tenant and user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct ErasureRecord {
     pub tenant: TenantId,
     pub user: UserId,
     pub id: ErasureId,
@@ -44,7 +44,7 @@ pub struct Known {
     pub erased_at: Timestamp,
 }
 
-/// How much is kept about the user.
+/// Counts the user's rows.
 pub async fn count_user(scope: &Scope) -> Result<Rows> {
     let mut rows = Rows::new();
     for table in ERASED {
@@ -53,19 +53,19 @@ pub async fn count_user(scope: &Scope) -> Result<Rows> {
     Ok(rows)
 }
 
-/// How many rows one transaction of an erasure removes at most.
+/// Upper bound of rows that one transaction of an erasure removes.
 pub const BATCH_ROWS: i64 = 5_000;
 
-/// What one transaction of an erasure has removed.
+/// Result of one transaction of an erasure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removal {
     pub removed: Rows,
-    /// The table to go on with; `None` if all tables are empty from the first to the last.
+    /// Index of the table to continue with; `None` once all tables are empty.
     pub next: Option<usize>,
 }
 
-/// Removes up to [`BATCH_ROWS`] rows that the record holds about the user, from a table on. The user's
-/// own row and their credentials are the directory's.
+/// Removes up to [`BATCH_ROWS`] of the user's rows, starting with a table. The user's own row and
+/// credentials are not included; they belong to the directory.
 pub async fn remove_batch(scope: &Scope, from: usize) -> Result<Removal> {
     let (mut removed, mut left) = (Rows::new(), BATCH_ROWS);
     for (place, table) in ERASED.iter().enumerate().skip(from) {
@@ -79,8 +79,8 @@ pub async fn remove_batch(scope: &Scope, from: usize) -> Result<Removal> {
             return Ok(Removal { removed, next: Some(place) });
         }
     }
-    // One look at all tables in one transaction: something under way when the user was marked may
-    // have written into a table that was empty already.
+    // All tables are checked once more in one transaction: a write in progress when the user was
+    // marked deleted may have written into a table that was already empty.
     let next = (from > 0).then_some(0);
     Ok(Removal { removed, next })
 }
@@ -94,7 +94,7 @@ async fn tally(rows: &mut Rows, table: &str, scope: &Scope, sql: &'static str) -
     Ok(())
 }
 
-/// How much one fact's own removal removes, by table.
+/// Counts the rows that removing a fact removes, by table.
 pub async fn count_fact(scope: &Scope, fact: FactId) -> Result<Rows> {
     const COUNTED: [&str; 9] = [
         "fact",
@@ -147,7 +147,7 @@ fn erasure(row: &Row) -> Result<Erasure> {
     })
 }
 
-/// Puts an erasure on record.
+/// Records a finished erasure.
 pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
     const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
                        verb, operation_id, erased_at, removed, replayed, finished_at) \
@@ -155,7 +155,7 @@ pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
     batch.push(SQL, values(scope, new));
 }
 
-/// Puts the erasure of a user on record that is still to be done, by this process until the lease ends.
+/// Records that the erasure of a user has begun, leased to this process.
 pub fn begin(batch: &mut Batch, scope: &Scope, new: &Erasure, leased_until: Timestamp) {
     const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
                        verb, operation_id, erased_at, removed, replayed, leased_until) \
@@ -180,7 +180,7 @@ fn values(scope: &Scope, new: &Erasure) -> Vec<Owned> {
     ]
 }
 
-/// The latest erasures about the user, newest first.
+/// The latest finished erasures of the user, newest first.
 pub async fn latest(scope: &Scope, limit: i64) -> Result<Vec<Erasure>> {
     const SQL: &str = "select erasure_id, fact_id, turn_id, verb, operation_id, erased_at, removed, \
                        replayed, scrubbed_at from erasure where user_id = $1 \
@@ -189,7 +189,7 @@ pub async fn latest(scope: &Scope, limit: i64) -> Result<Vec<Erasure>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, erasure)
 }
 
-/// The erasure of the scope's own user that is under way, if there is one.
+/// The unfinished erasure of the scope's own user, if there is one.
 pub async fn unfinished(scope: &Scope) -> Result<Option<Erasure>> {
     const SQL: &str = "select erasure_id, fact_id, turn_id, verb, operation_id, erased_at, removed, \
                        replayed, scrubbed_at from erasure where user_id = $1 \
@@ -197,13 +197,13 @@ pub async fn unfinished(scope: &Scope) -> Result<Option<Erasure>> {
     one(&scope.query(SQL, &[&scope.user().uuid()]).await?, erasure)
 }
 
-/// Whether an erasure about the scope's own user is on record.
+/// Whether an erasure of the scope's own user is recorded.
 pub async fn is_on_record(scope: &Scope, id: ErasureId) -> Result<bool> {
     const SQL: &str = "select true from erasure where user_id = $1 and erasure_id = $2";
     Ok(!scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?.is_empty())
 }
 
-/// Keeps how far an erasure has come, in the transaction that came so far; with a time, that it is
+/// Stores the progress of an erasure in the transaction that made it; with `finished_at` it is
 /// finished.
 pub async fn progress(
     scope: &Scope,
@@ -222,7 +222,7 @@ pub async fn progress(
 }
 
 impl Store {
-    /// The secret that receipts are signed with.
+    /// The seed of the key that signs receipts.
     pub async fn signing_seed(&self) -> Result<Vec<u8>> {
         let mut connection = self.pools.reads.get().await?;
         let transaction = connection.transaction().await?;
@@ -234,7 +234,7 @@ impl Store {
         seed.ok_or_else(missing)
     }
 
-    /// Takes on the erasure of a user that was begun and is not finished, if no process holds its lease.
+    /// Claims an unfinished erasure of a user whose lease is free or expired.
     pub async fn claim_erasure(
         &self,
         now: Timestamp,
@@ -259,24 +259,24 @@ impl Store {
         })
     }
 
-    /// Up to `limit` erasures after one of them, by time.
+    /// Up to `limit` erasures of all users after one of them, by time.
     pub async fn erasures_after(
         &self,
         after: (Timestamp, Option<ErasureId>),
         limit: i64,
-    ) -> Result<Vec<Known>> {
+    ) -> Result<Vec<ErasureRecord>> {
         const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, erased_at \
                            from erasure where (erased_at, erasure_id) > ($1, $2) \
                            order by erased_at, erasure_id limit $3";
         self.page_of_erasures(SQL, after, limit).await
     }
 
-    /// The same, only of users whose rows may still be in the files.
+    /// The same, only erasures of whole users that are not scrubbed yet.
     pub async fn unscrubbed_users_after(
         &self,
         after: (Timestamp, Option<ErasureId>),
         limit: i64,
-    ) -> Result<Vec<Known>> {
+    ) -> Result<Vec<ErasureRecord>> {
         const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, erased_at \
                            from erasure where (erased_at, erasure_id) > ($1, $2) \
                              and scrubbed_at is null and fact_id is null and turn_id is null \
@@ -290,7 +290,7 @@ impl Store {
         sql: &str,
         (at, id): (Timestamp, Option<ErasureId>),
         limit: i64,
-    ) -> Result<Vec<Known>> {
+    ) -> Result<Vec<ErasureRecord>> {
         let id = id.map_or(Uuid::nil(), ErasureId::uuid);
         let mut connection = self.pools.reads.get().await?;
         let transaction = connection.transaction().await?;
@@ -299,7 +299,7 @@ impl Store {
         transaction.rollback().await?;
         all(&rows, |row| {
             let mut c = Columns::of(row, "erasure");
-            Ok(Known {
+            Ok(ErasureRecord {
                 tenant: TenantId::from_uuid(c.take()?),
                 user: UserId::from_uuid(c.take()?),
                 id: ErasureId::from_uuid(c.take()?),
@@ -310,7 +310,7 @@ impl Store {
         })
     }
 
-    /// Those of these erasures that are on record.
+    /// Those of these erasures that are recorded.
     pub async fn erasures_on_record(
         &self,
         asked: &[(UserId, ErasureId)],
@@ -331,7 +331,7 @@ impl Store {
         Ok(found.into_iter().collect())
     }
 
-    /// How far a journal was compared with this database.
+    /// How far a journal was compared with this database, if it was.
     pub async fn journal_checkpoint(&self, journal: &str) -> Result<Option<Checkpoint>> {
         const SQL: &str =
             "select bytes, line, checked_until from journal_checkpoint where journal = $1";
@@ -358,13 +358,13 @@ impl Store {
     }
 }
 
-/// How far a journal was compared with the database.
+/// Progress of the comparison of a journal with the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Everything in the journal before this offset.
+    /// Everything in the journal before this offset was compared.
     pub bytes: i64,
     /// The digest of the line that ends there.
     pub line: String,
-    /// Every erasure on record up to then is in the journal.
+    /// Every recorded erasure up to this time is in the journal.
     pub checked_until: Timestamp,
 }

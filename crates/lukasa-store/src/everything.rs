@@ -1,6 +1,5 @@
-//! Everything that is kept about a user, read whole and in a stable order: to be hashed, written out
-//! or shown as files. One person's memory is small; nothing here is on the path of a request that
-//! an assistant waits for.
+//! Reads all rows about a user in a stable order: to be hashed, exported or rendered as files. One
+//! user's data is small, and no request that an assistant waits for uses this.
 
 use lukasa_core::{
     Episode, EpisodeId, FactId, Link, LinkId, Operation, Session, Timestamp, Turn, Version,
@@ -10,12 +9,12 @@ use crate::error::Result;
 use crate::fact::{version, version_columns};
 use crate::learning::{episode, episode_columns};
 use crate::link::{link, link_columns};
-use crate::operation::{operation, operation_columns, standing};
+use crate::operation::{operation, operation_columns, with_undo_state};
 use crate::row::all;
 use crate::scope::{Param, Scope};
 use crate::session::{session, session_columns, turn, turn_columns};
 
-/// Every version that is known now, in whatever standing.
+/// Every current version, in any state.
 pub async fn versions(scope: &Scope) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
@@ -26,7 +25,7 @@ pub async fn versions(scope: &Scope) -> Result<Vec<Version>> {
     all(&scope.query(SQL, &[&scope.user().uuid()]).await?, version)
 }
 
-/// Every version there ever was, except what was erased.
+/// Every version, open or closed, except erased ones.
 pub async fn history(scope: &Scope) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
@@ -36,7 +35,7 @@ pub async fn history(scope: &Scope) -> Result<Vec<Version>> {
     all(&scope.query(SQL, &[&scope.user().uuid()]).await?, version)
 }
 
-/// Every link that is known now.
+/// Every open link.
 pub async fn links(scope: &Scope) -> Result<Vec<Link>> {
     const SQL: &str = concat!(
         "select ",
@@ -80,8 +79,8 @@ pub async fn turns(scope: &Scope) -> Result<Vec<Turn>> {
     all(&scope.query(SQL, &[&scope.user().uuid()]).await?, turn)
 }
 
-/// Every version of the next facts after one, whole facts at a time: of those in the trash, or of all
-/// the others.
+/// Every version of the next facts after one, whole facts at a time: either of facts in the trash,
+/// or of all others.
 pub async fn facts_after(
     scope: &Scope,
     after: Option<FactId>,
@@ -104,7 +103,7 @@ pub async fn facts_after(
     all(&scope.query(SQL, &params).await?, version)
 }
 
-/// The next links after one, also those that are held no more.
+/// The next links after one, including closed ones.
 pub async fn links_after(scope: &Scope, after: Option<LinkId>, limit: i64) -> Result<Vec<Link>> {
     const SQL: &str = concat!(
         "select ",
@@ -116,7 +115,7 @@ pub async fn links_after(scope: &Scope, after: Option<LinkId>, limit: i64) -> Re
     all(&scope.query(SQL, &params).await?, link)
 }
 
-/// The next operations after a moment, the oldest first.
+/// The next operations after a time, oldest first.
 pub async fn operations_after(
     scope: &Scope,
     after: Option<Timestamp>,
@@ -129,10 +128,10 @@ pub async fn operations_after(
            and ($2::timestamptz is null or o.recorded_at > $2) order by o.recorded_at limit $3"
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &after, &limit];
-    standing(scope, all(&scope.query(SQL, &params).await?, operation)?).await
+    with_undo_state(scope, all(&scope.query(SQL, &params).await?, operation)?).await
 }
 
-/// The next episodes after one, also those of sessions in the trash.
+/// The next episodes after one, including those of sessions in the trash.
 pub async fn episodes_after(
     scope: &Scope,
     after: Option<EpisodeId>,
@@ -149,7 +148,7 @@ pub async fn episodes_after(
     all(&scope.query(SQL, &params).await?, episode)
 }
 
-/// The next sessions after a name, also those in the trash.
+/// The next sessions after an id, including those in the trash.
 pub async fn sessions_after(
     scope: &Scope,
     after: Option<&str>,
@@ -165,7 +164,7 @@ pub async fn sessions_after(
     all(&scope.query(SQL, &params).await?, session)
 }
 
-/// The next turns after one, also those of sessions in the trash.
+/// The next turns after one, including those of sessions in the trash.
 pub async fn turns_after(
     scope: &Scope,
     after: Option<(&str, i32)>,

@@ -77,8 +77,12 @@ pub async fn known_now(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
 }
 
-/// These facts as they stand now, and whatever waits for an answer or for evidence.
-pub async fn standing(scope: &Scope, facts: &[FactId], now: Timestamp) -> Result<Vec<Version>> {
+/// The current versions of these facts, and all proposals and candidates of the user.
+pub async fn current_and_pending(
+    scope: &Scope,
+    facts: &[FactId],
+    now: Timestamp,
+) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
@@ -115,7 +119,7 @@ pub async fn history(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
 }
 
-/// The number that the next edition of a fact bears.
+/// The version number that the next version of a fact gets.
 pub async fn next_number(scope: &Scope, fact: FactId) -> Result<i32> {
     const SQL: &str = "select coalesce(max(number), 0) + 1 from fact_version \
                         where user_id = $1 and fact_id = $2";
@@ -123,7 +127,7 @@ pub async fn next_number(scope: &Scope, fact: FactId) -> Result<i32> {
     Ok(one(&rows, |row| Columns::of(row, "fact_version").take())?.unwrap_or(1))
 }
 
-/// The numbers that the next editions of these facts bear; the first of a fact is one.
+/// The version numbers that the next versions of these facts get; the first one is 1.
 pub async fn next_numbers(scope: &Scope, facts: &[FactId]) -> Result<BTreeMap<FactId, i32>> {
     const SQL: &str = "select fact_id, max(number) + 1 from fact_version \
                         where user_id = $1 and fact_id = any($2) group by fact_id";
@@ -136,8 +140,8 @@ pub async fn next_numbers(scope: &Scope, facts: &[FactId]) -> Result<BTreeMap<Fa
     Ok(numbers.into_iter().collect())
 }
 
-/// The active memory that says the same as `claim`, if there is one at `now`.
-pub async fn saying_the_same(
+/// The active fact with the same fingerprint as `claim` at `now`, if there is one.
+pub async fn find_active_duplicate(
     scope: &Scope,
     claim: &Claim,
     now: Timestamp,
@@ -153,8 +157,8 @@ pub async fn saying_the_same(
     one(&scope.query(SQL, &params).await?, version)
 }
 
-/// The proposal or guess that says the same as `claim`, if one is waiting.
-pub async fn waiting_the_same(scope: &Scope, claim: &Claim) -> Result<Option<Version>> {
+/// The proposal or candidate with the same fingerprint as `claim`, if there is one.
+pub async fn find_pending_duplicate(scope: &Scope, claim: &Claim) -> Result<Option<Version>> {
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
@@ -165,7 +169,7 @@ pub async fn waiting_the_same(scope: &Scope, claim: &Claim) -> Result<Option<Ver
     one(&scope.query(SQL, &[&scope.user().uuid(), &fingerprint(claim)]).await?, version)
 }
 
-/// Who holds the place of a hard memory's (domain, key) from `from` on, other than `asking`.
+/// The hard fact that occupies (domain, key) from `from` on, other than `asking`.
 pub async fn holder_of_key(
     scope: &Scope,
     domain: &str,
@@ -173,8 +177,8 @@ pub async fn holder_of_key(
     from: Timestamp,
     asking: Option<FactId>,
 ) -> Result<Option<Version>> {
-    // Found by scanning the user's live hard memories: it is asked only after a conflict, and an
-    // index for it would be paid for by every write.
+    // Scans the user's active hard facts: this runs only after a conflict, and an index for it
+    // would slow down every write.
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
@@ -189,7 +193,7 @@ pub async fn holder_of_key(
     one(&scope.query(SQL, &params).await?, version)
 }
 
-/// The value of a live hard memory, looked up by its domain and key.
+/// The hard fact with this domain and key that is valid at `now`.
 pub async fn value_of_key(
     scope: &Scope,
     domain: &str,
@@ -199,7 +203,7 @@ pub async fn value_of_key(
     Ok(holder_of_key(scope, domain, key, now, None).await?.filter(|v| v.valid.contains(now)))
 }
 
-/// Every (domain, key) that a hard memory has ever held.
+/// Every (domain, key) that any version of a hard fact has had.
 pub async fn keys_held(scope: &Scope) -> Result<Vec<(String, String)>> {
     const SQL: &str = "select distinct domain, key from fact_version \
                         where user_id = $1 and force = 'hard'";
@@ -209,7 +213,7 @@ pub async fn keys_held(scope: &Scope) -> Result<Vec<(String, String)>> {
     })
 }
 
-/// Closes and opens what a verb asked for. Closing comes first, so that the place in time is free.
+/// Closes and opens the versions of a change. Closing comes first, so that the time slot is free.
 pub fn apply(
     batch: &mut Batch,
     scope: &Scope,
@@ -229,7 +233,7 @@ pub fn apply(
     Ok(())
 }
 
-/// The facts that begin with this change: the ones of which it opens something and closes nothing.
+/// The facts created by this change: it opens a version of them and closes none.
 fn new_facts(changes: &Changes) -> BTreeSet<FactId> {
     let closed: BTreeSet<FactId> = changes.closes.iter().map(|(fact, _)| *fact).collect();
     let opened = changes.opens.iter().map(|v| v.fact);
@@ -237,7 +241,7 @@ fn new_facts(changes: &Changes) -> BTreeSet<FactId> {
 }
 
 fn identify(batch: &mut Batch, scope: &Scope, fact: FactId) {
-    // An undo may open the first edition of a fact again after all of it was closed.
+    // An undo may reopen the first version of a fact after all its versions were closed.
     const SQL: &str = "insert into fact (user_id, tenant_id, fact_id) values ($1, $2, $3) \
                        on conflict (user_id, fact_id) do nothing";
     batch.push(

@@ -1,15 +1,15 @@
-//! Whether the database is there and may be served from.
+//! Health checks: whether the database is reachable and safe to serve from.
 
 use lukasa_core::Timestamp;
 use tokio_postgres::error::SqlState;
 
 use crate::error::Result;
 use crate::migrate::{embedded_migrations, owner};
-use crate::{Connect, Scope, Store};
+use crate::{ConnectOptions, Scope, Store};
 
-/// What the database says about itself and about the role that serves.
+/// Settings of the database server and properties of the serving role.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Health {
+pub struct DatabaseHealth {
     pub server_version: String,
     pub pgvector: Option<String>,
     pub role: String,
@@ -22,12 +22,12 @@ pub struct Health {
     pub unguarded_tables: Vec<String>,
     pub synchronous_commit: String,
     pub fsync: String,
-    /// Why PostgreSQL's own log may come to hold what statements are given, or nothing.
+    /// Why PostgreSQL's own log may contain statement parameters, or `None` if it cannot.
     pub logs_content: Option<String>,
 }
 
-impl Health {
-    /// Why requests must not be served, or nothing.
+impl DatabaseHealth {
+    /// Why requests must not be served, or `None`.
     pub fn unsafe_because(&self) -> Option<String> {
         if self.role_is_superuser || self.role_bypasses_rls {
             return Some(format!("role {} bypasses row-level security", self.role));
@@ -35,7 +35,7 @@ impl Health {
         if !self.unguarded_tables.is_empty() {
             let tables = self.unguarded_tables.join(", ");
             return Some(format!(
-                "role {} is not held by row-level security on {tables}",
+                "role {} is not restricted by row-level security on {tables}",
                 self.role
             ));
         }
@@ -68,10 +68,10 @@ const HEALTH: &str = "\
       from pg_roles r where r.rolname = current_user";
 
 impl Store {
-    pub async fn health(&self) -> Result<Health> {
+    pub async fn health(&self) -> Result<DatabaseHealth> {
         let connection = self.pools.reads.get().await?;
         let row = connection.query_one(HEALTH, &[]).await?;
-        Ok(Health {
+        Ok(DatabaseHealth {
             server_version: row.try_get(0)?,
             pgvector: row.try_get(1)?,
             role: row.try_get(2)?,
@@ -86,13 +86,13 @@ impl Store {
         })
     }
 
-    /// Whether a statement can be answered and the schema has every migration of this build.
+    /// Whether the database answers and the schema has every migration of this build.
     pub async fn is_ready(&self) -> Result<bool> {
         Ok(self.missing_migrations().await?.is_empty())
     }
 
-    /// The migrations of this build that the schema lacks, by number and name. A schema that is newer
-    /// lacks none: during an upgrade the older servers go on.
+    /// The migrations of this build that the schema lacks, by number and name. A newer schema lacks
+    /// none, so that older servers keep serving during an upgrade.
     pub async fn missing_migrations(&self) -> Result<Vec<String>> {
         const SQL: &str = "select version, name from refinery_schema_history";
         let connection = self.pools.admission.get().await?;
@@ -117,14 +117,14 @@ impl Store {
     }
 }
 
-/// What waits and what has gone wrong, over all users, and what time it is there.
+/// Waiting and failed jobs over all users, and the database's clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backlog {
     pub clock: Timestamp,
-    /// Jobs whose time has come.
+    /// Jobs that are due.
     pub due: i64,
     pub due_since: Option<Timestamp>,
-    /// Jobs that were given up.
+    /// Failed jobs.
     pub dead: i64,
     /// Why the write-ahead log is not being archived, if it should be.
     pub archive_fault: Option<String>,
@@ -142,7 +142,7 @@ const BACKLOG: &str = "\
               from pg_stat_archiver)";
 
 impl Store {
-    /// What is behind, for somebody who looks after all of it.
+    /// Reads the backlog of all users, for operators.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
         let mut connection = self.pools.reads.get().await?;
         let transaction = connection.transaction().await?;
@@ -159,8 +159,8 @@ impl Store {
     }
 }
 
-/// The folder of the server's files, if the login role may know it.
-pub async fn data_directory(connect: &Connect) -> Result<Option<String>> {
+/// The server's data directory, if the login role may read the setting.
+pub async fn data_directory(connect: &ConnectOptions) -> Result<Option<String>> {
     let client = owner(connect).await?;
     let rows =
         client.query("select setting from pg_settings where name = 'data_directory'", &[]).await?;
@@ -169,14 +169,14 @@ pub async fn data_directory(connect: &Connect) -> Result<Option<String>> {
 
 /// Counts of one user's rows, for a preview of what deleting the user removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct UserRowCounts {
     pub facts: i64,
     pub versions: i64,
     pub links: i64,
     pub operations: i64,
 }
 
-pub async fn count(scope: &Scope) -> Result<Counts> {
+pub async fn count(scope: &Scope) -> Result<UserRowCounts> {
     let rows = scope
         .query(
             "select (select count(*) from fact where user_id = $1), \
@@ -187,7 +187,7 @@ pub async fn count(scope: &Scope) -> Result<Counts> {
         )
         .await?;
     let row = rows.first().ok_or(crate::Error::Closed)?;
-    Ok(Counts {
+    Ok(UserRowCounts {
         facts: row.try_get(0)?,
         versions: row.try_get(1)?,
         links: row.try_get(2)?,

@@ -1,5 +1,5 @@
-//! Answers kept so that a retried write happens once. The row is written in the write's own
-//! transaction, so the answer is there exactly when the effect is.
+//! Stored responses, so that a retried write happens once. The row is written in the write's own
+//! transaction, so the response exists exactly when the effect does.
 
 use lukasa_core::{FactId, Timestamp};
 use uuid::Uuid;
@@ -8,21 +8,21 @@ use crate::error::Result;
 use crate::row::{Columns, one};
 use crate::scope::{Batch, Scope};
 
-/// What is known of an earlier request with the same key.
+/// The stored response of an earlier request with the same key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct StoredResponse {
     pub request_hash: Vec<u8>,
-    /// The answer, unless what it quoted has been erased.
+    /// The response, unless something it quotes has been erased.
     pub outcome: Option<serde_json::Value>,
 }
 
-pub async fn find(scope: &Scope, key: &str) -> Result<Option<Kept>> {
+pub async fn find(scope: &Scope, key: &str) -> Result<Option<StoredResponse>> {
     const SQL: &str =
         "select request_hash, outcome from idempotency where user_id = $1 and key = $2";
     let rows = scope.query(SQL, &[&scope.user().uuid(), &key]).await?;
     one(&rows, |row| {
         let mut c = Columns::of(row, "idempotency");
-        Ok(Kept { request_hash: c.take()?, outcome: c.take()? })
+        Ok(StoredResponse { request_hash: c.take()?, outcome: c.take()? })
     })
 }
 
@@ -52,7 +52,7 @@ pub fn keep(
     );
 }
 
-/// Drops the answers older than `before`.
+/// Removes the responses older than `before`.
 pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
     const SQL: &str = "delete from idempotency where user_id = $1 and created_at < $2";
     scope.query(SQL, &[&scope.user().uuid(), &before]).await?;

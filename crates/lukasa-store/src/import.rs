@@ -1,6 +1,6 @@
-//! Imports, and what of each has come in.
+//! Imports, and the items each has imported.
 
-use lukasa_core::import::Counts;
+use lukasa_core::import::ImportCounts;
 use lukasa_core::{FactId, ImportId, OperationId, Timestamp};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -9,17 +9,17 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-/// What was taken in from one source.
+/// An imported source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Import {
+pub struct ImportRecord {
     pub id: ImportId,
     pub format: String,
     pub name: String,
     pub started_at: Timestamp,
     pub last_at: Timestamp,
-    /// What it wrote, in order.
+    /// The operations it wrote, in order.
     pub operations: Vec<OperationId>,
-    pub counts: Counts,
+    pub counts: ImportCounts,
     pub undone_at: Option<Timestamp>,
 }
 
@@ -29,9 +29,9 @@ macro_rules! import_columns {
     };
 }
 
-fn import(row: &Row) -> Result<Import> {
+fn import(row: &Row) -> Result<ImportRecord> {
     let mut c = Columns::of(row, "import");
-    Ok(Import {
+    Ok(ImportRecord {
         id: ImportId::from_uuid(c.take()?),
         format: c.take()?,
         name: c.take()?,
@@ -43,14 +43,14 @@ fn import(row: &Row) -> Result<Import> {
     })
 }
 
-pub async fn find(scope: &Scope, id: ImportId) -> Result<Option<Import>> {
+pub async fn find(scope: &Scope, id: ImportId) -> Result<Option<ImportRecord>> {
     const SQL: &str =
         concat!("select ", import_columns!(), " from import where user_id = $1 and import_id = $2");
     one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, import)
 }
 
 /// The latest imports.
-pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<Import>> {
+pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<ImportRecord>> {
     const SQL: &str = concat!(
         "select ",
         import_columns!(),
@@ -59,8 +59,8 @@ pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<Import>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, import)
 }
 
-/// Writes an import down as it stands now.
-pub fn put(batch: &mut Batch, scope: &Scope, import: &Import) {
+/// Stores the current state of an import.
+pub fn put(batch: &mut Batch, scope: &Scope, import: &ImportRecord) {
     const SQL: &str = "insert into import (user_id, tenant_id, import_id, format, name, \
                        started_at, last_at, operations, counts, undone_at) \
                        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
@@ -84,7 +84,7 @@ pub fn put(batch: &mut Batch, scope: &Scope, import: &Import) {
     );
 }
 
-/// Those of these things that have come in before, and the memory each has become.
+/// Those of these items that were imported before, and the fact each became.
 pub async fn known(scope: &Scope, items: &[Uuid]) -> Result<Vec<(Uuid, Option<FactId>)>> {
     const SQL: &str = "select item_id, fact_id from import_item \
                         where user_id = $1 and item_id = any($2)";
@@ -95,7 +95,7 @@ pub async fn known(scope: &Scope, items: &[Uuid]) -> Result<Vec<(Uuid, Option<Fa
     })
 }
 
-/// Remembers that a thing has come in.
+/// Records that an item was imported.
 pub fn add_item(
     batch: &mut Batch,
     scope: &Scope,
@@ -119,7 +119,7 @@ pub fn add_item(
     );
 }
 
-/// The chats that an import has brought.
+/// The sessions that an import created.
 pub async fn sessions(scope: &Scope, of: ImportId) -> Result<Vec<String>> {
     const SQL: &str = "select session_id from import_item where user_id = $1 and import_id = $2 \
                           and session_id is not null order by session_id";
@@ -127,8 +127,9 @@ pub async fn sessions(scope: &Scope, of: ImportId) -> Result<Vec<String>> {
     all(&rows, |row| Columns::of(row, "import_item").take())
 }
 
-/// Forgets what an import has brought, so that it can be brought again: memories of which nothing stands,
-/// and these chats. What was erased, or has become something else since, must not come again.
+/// Removes the item records of an import so that they can be imported again: those of facts without
+/// a current version, and of these sessions. What was erased, or has changed since, must not be
+/// imported again.
 pub fn forget_items(batch: &mut Batch, scope: &Scope, of: ImportId, chats: &[String]) {
     const SQL: &str = "delete from import_item i where i.user_id = $1 and i.import_id = $2 \
                         and (i.session_id is null or i.session_id = any($3)) \

@@ -1,5 +1,5 @@
-//! A person's memory over time: what came and went on each day, how long recall took, what models were
-//! asked. Counts and times only; days are those of UTC.
+//! Daily statistics of one user: facts added and removed, recall latency, and model calls. Counts
+//! and times only; days are in UTC.
 
 use jiff::civil::Date;
 use lukasa_core::{Tier, Timestamp};
@@ -8,29 +8,29 @@ use crate::error::Result;
 use crate::row::{Columns, all};
 use crate::scope::{Param, Scope};
 
-/// How many of one kind there were on a day.
-pub type Counted<K> = (Date, K, i64);
+/// Day, kind and count.
+pub type DailyCount<K> = (Date, K, i64);
 
-/// How the retrievals of one day went.
+/// Retrieval statistics of one day.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recalls {
+pub struct DailyRecalls {
     pub day: Date,
     pub count: i64,
-    /// Those that had to do without something.
+    /// Retrievals that were degraded.
     pub degraded: i64,
-    /// Those whose prompt began with the same block as the one before in their chat.
+    /// Retrievals whose baseline was the same as in the previous retrieval of the session.
     pub frozen: i64,
-    /// How many tokens they put into a prompt, on average.
+    /// Average tokens put into a prompt.
     pub tokens: f64,
-    /// How long the middle one took, and the slowest of twenty and of a hundred, in milliseconds.
+    /// Latency percentiles in milliseconds.
     pub p50: f64,
     pub p95: f64,
     pub p99: f64,
 }
 
-/// What chat models were asked on one day.
+/// Chat model calls of one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct DailyModelCalls {
     pub day: Date,
     pub calls: i64,
     pub input_tokens: i64,
@@ -38,12 +38,12 @@ pub struct Asked {
     pub cost_micros: i64,
 }
 
-/// How often each thing was done, by verb.
+/// Operations per day, by verb.
 pub async fn operations(
     scope: &Scope,
     from: Timestamp,
     until: Timestamp,
-) -> Result<Vec<Counted<String>>> {
+) -> Result<Vec<DailyCount<String>>> {
     const SQL: &str = "select (recorded_at at time zone 'UTC')::date, verb, count(*) from operation \
                         where user_id = $1 and recorded_at >= $2 and recorded_at < $3 group by 1, 2";
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &from, &until];
@@ -53,13 +53,12 @@ pub async fn operations(
     })
 }
 
-/// How many memories there first were on each day, by whether they were extracted from a chat and
-/// whether they waited for a yes.
+/// New facts per day, by whether they were extracted and whether they were proposals.
 pub async fn first_known(
     scope: &Scope,
     from: Timestamp,
     until: Timestamp,
-) -> Result<Vec<Counted<(bool, bool)>>> {
+) -> Result<Vec<DailyCount<(bool, bool)>>> {
     const SQL: &str = "with first as (select distinct on (fact_id) known_from, extracted, state from fact_version \
                          where user_id = $1 order by fact_id, version_id) \
          select (known_from at time zone 'UTC')::date, extracted, state = 'proposed', count(*) \
@@ -71,16 +70,16 @@ pub async fn first_known(
     })
 }
 
-/// What a memory is counted under: its tier, and its domain (none is the empty word).
-pub type Standing = (Tier, String);
+/// The group a fact is counted in: its tier, and its domain (the empty string means none).
+pub type FactGroup = (Tier, String);
 
-/// By how much the number of memories of each standing rose or fell on each day. What stood at the
-/// beginning counts as risen on the first.
-pub async fn risen(
+/// Net change of the number of facts in each group per day. Facts that existed at the beginning
+/// count as added on the first day.
+pub async fn net_changes(
     scope: &Scope,
     from: Timestamp,
     until: Timestamp,
-) -> Result<Vec<Counted<Standing>>> {
+) -> Result<Vec<DailyCount<FactGroup>>> {
     const SQL: &str = "with span as (select tier, coalesce(domain, '') as domain, \
                               greatest(known_from, valid_from) as began, \
                               least(known_until, valid_until) as ended \
@@ -99,7 +98,11 @@ pub async fn risen(
     })
 }
 
-pub async fn recalls(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<Vec<Recalls>> {
+pub async fn recalls(
+    scope: &Scope,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<DailyRecalls>> {
     const SQL: &str = "with each as (select (at at time zone 'UTC')::date as day, \
                 jsonb_array_length(trace -> 'degraded') > 0 as degraded, \
                 coalesce(etag = lag(etag) over (partition by session_id order by at) \
@@ -117,7 +120,7 @@ pub async fn recalls(scope: &Scope, from: Timestamp, until: Timestamp) -> Result
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &from, &until];
     all(&scope.query(SQL, &params).await?, |row| {
         let mut c = Columns::of(row, "retrieval");
-        Ok(Recalls {
+        Ok(DailyRecalls {
             day: c.take()?,
             count: c.take()?,
             degraded: c.take()?,
@@ -130,7 +133,11 @@ pub async fn recalls(scope: &Scope, from: Timestamp, until: Timestamp) -> Result
     })
 }
 
-pub async fn asked(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<Vec<Asked>> {
+pub async fn model_calls(
+    scope: &Scope,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<DailyModelCalls>> {
     const SQL: &str = "select (at at time zone 'UTC')::date, count(*), \
                          coalesce(sum(input_tokens), 0)::int8, coalesce(sum(output_tokens), 0)::int8, \
                          coalesce(sum(cost_micros), 0)::int8 \
@@ -138,7 +145,7 @@ pub async fn asked(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<V
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &from, &until];
     all(&scope.query(SQL, &params).await?, |row| {
         let mut c = Columns::of(row, "model_call");
-        Ok(Asked {
+        Ok(DailyModelCalls {
             day: c.take()?,
             calls: c.take()?,
             input_tokens: c.take()?,

@@ -1,6 +1,6 @@
-//! The queue. A job is put in by the transaction of its cause and taken out by the transaction of its
-//! effect. A worker asks what is due on this node, whoever it is for; everything else it does in the
-//! user's own scope.
+//! The job queue. A job is queued by the transaction of its cause and removed by the transaction of
+//! its effect. A worker reads the due jobs of all users; everything else it does in the user's own
+//! scope.
 
 use lukasa_core::{Job, JobId, JobKind, JobState, TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-pub use crate::claim::{CLAIM, ClaimRequest, Claimed, OPENING};
+pub use crate::claim::{CLAIM, ClaimRequest, ClaimedJob, OPENING};
 
 fn job(row: &Row) -> Result<Job> {
     let mut c = Columns::of(row, "job");
@@ -27,7 +27,7 @@ fn job(row: &Row) -> Result<Job> {
 }
 
 impl Store {
-    /// Jobs that were given up, whoever they are for.
+    /// Failed jobs of all users.
     pub async fn dead_jobs(&self, limit: i64) -> Result<Vec<(TenantId, UserId, JobId)>> {
         const SQL: &str =
             "select tenant_id, user_id, job_id from job where state = 'dead' limit $1";
@@ -46,7 +46,7 @@ impl Store {
         })
     }
 
-    /// When the next job is due, so that a worker need not ask before.
+    /// When the next job is due, so that a worker need not poll before.
     pub async fn next_job_at(&self) -> Result<Option<Timestamp>> {
         const SQL: &str =
             "select min(run_at) /* whatever the user_id */ from job where state = 'waiting'";
@@ -59,8 +59,8 @@ impl Store {
     }
 }
 
-/// Queues a job. One that waits with the same kind and key is put off until the later of the two
-/// times, so that a chat that goes on is not closed.
+/// Queues a job. If a job with the same kind and key is waiting, it is postponed to the later of
+/// the two times, so that a session that continues is not closed.
 pub fn queue(
     batch: &mut Batch,
     scope: &Scope,
@@ -89,7 +89,7 @@ pub fn queue(
     );
 }
 
-/// Queues a job unless one with the same kind and key waits already, which stays as it is.
+/// Queues a job unless one with the same kind and key is already waiting, which is left unchanged.
 pub fn queue_unless_waiting(
     batch: &mut Batch,
     scope: &Scope,
@@ -116,8 +116,8 @@ pub fn queue_unless_waiting(
     );
 }
 
-/// Has a job of the scope's own user done by a time, of a kind that there is one of for each user: one
-/// that waits for longer is moved up.
+/// Queues a job of a kind that exists once per user, to run by `run_at`: if one is waiting for a
+/// later time, it is moved up.
 pub fn queue_sole(
     batch: &mut Batch,
     scope: &Scope,
@@ -144,19 +144,19 @@ pub fn queue_sole(
     );
 }
 
-/// When the oldest of what is kept about the scope's own user was kept, of each kind that has its
-/// time: the trash, guesses, answers to repeated requests, and what went into prompts.
+/// The time of the user's oldest row of each kind that expires: the trash, candidates, stored
+/// responses, and records of what was put into prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Oldest {
+pub struct OldestRows {
     pub trashed: Option<Timestamp>,
     pub guessed: Option<Timestamp>,
     pub answered: Option<Timestamp>,
     pub given: Option<Timestamp>,
-    /// When the first of what was inferred stopped being so by itself, or will.
+    /// When the first of the extracted facts expired, or will expire.
     pub ended: Option<Timestamp>,
 }
 
-pub async fn oldest(scope: &Scope) -> Result<Oldest> {
+pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
     const SQL: &str = "select least( \
           (select min(known_from) from fact_version \
             where user_id = $1 and known_until is null and state = 'trashed'), \
@@ -181,7 +181,7 @@ pub async fn oldest(scope: &Scope) -> Result<Oldest> {
              and consented_at is null)) by_fact)";
     let found = one(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
         let mut c = Columns::of(row, "job");
-        Ok(Oldest {
+        Ok(OldestRows {
             trashed: c.take()?,
             guessed: c.take()?,
             answered: c.take()?,
@@ -192,7 +192,7 @@ pub async fn oldest(scope: &Scope) -> Result<Oldest> {
     Ok(found.unwrap_or_default())
 }
 
-/// Takes away a job that waits and is no longer wanted.
+/// Removes a waiting job that is no longer needed.
 pub fn cancel(batch: &mut Batch, scope: &Scope, kind: JobKind, key: &str) {
     const SQL: &str =
         "delete from job where user_id = $1 and kind = $2 and key = $3 and state = 'waiting'";
@@ -202,17 +202,17 @@ pub fn cancel(batch: &mut Batch, scope: &Scope, kind: JobKind, key: &str) {
     );
 }
 
-/// Whether the job is still this worker's.
-pub async fn is_held(scope: &Scope, job: &Claimed) -> Result<bool> {
+/// Whether this worker still holds the job's lease.
+pub async fn is_held(scope: &Scope, job: &ClaimedJob) -> Result<bool> {
     const SQL: &str = "select true from job where user_id = $1 and job_id = $2 \
                          and state = 'running' and lease = $3";
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &job.id.uuid(), &job.lease];
     Ok(!scope.query(SQL, &params).await?.is_empty())
 }
 
-/// Ends a job that is done, in the transaction of what it did. It fails if the lease has passed to
-/// somebody else, and with it whatever else the transaction holds.
-pub fn finish(batch: &mut Batch, scope: &Scope, job: &Claimed) {
+/// Removes a finished job, in the transaction of its effect. If another worker holds the lease by
+/// now, it fails, and the transaction with it.
+pub fn finish(batch: &mut Batch, scope: &Scope, job: &ClaimedJob) {
     const SQL: &str = "delete from job where user_id = $1 and job_id = $2 \
                          and state = 'running' and lease = $3";
     batch.push_one(
@@ -221,11 +221,11 @@ pub fn finish(batch: &mut Batch, scope: &Scope, job: &Claimed) {
     );
 }
 
-/// Lets go of a job: to be tried again then, or never by itself. If the same is waiting already, that
-/// one does instead.
+/// Releases a job: to be retried at `again`, or as failed without one. If the same job is already
+/// waiting, this one is removed instead.
 pub async fn release(
     scope: &Scope,
-    job: &Claimed,
+    job: &ClaimedJob,
     again: Option<Timestamp>,
     attempts: i32,
     error: &str,
@@ -247,7 +247,7 @@ pub async fn release(
     Ok(())
 }
 
-/// The user's jobs: those that were given up first, then by their time.
+/// The user's jobs: failed ones first, then by time.
 pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<Job>> {
     const SQL: &str = "select job_id, kind, key, state, queued_at, run_at, attempts, last_error \
                         from job where user_id = $1 \
@@ -255,8 +255,8 @@ pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<Job>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, job)
 }
 
-/// Has a job that was given up tried again now, with a clean slate. If the same is waiting already,
-/// that one will do, and this one need not be kept.
+/// Queues a failed job again for now, with its attempts reset. If the same job is already waiting,
+/// this one is removed instead.
 pub async fn retry(scope: &Scope, id: JobId, now: Timestamp) -> Result<Option<Job>> {
     const DEAD: &str = "select job_id, kind, key, state, queued_at, run_at, attempts, last_error \
                          from job where user_id = $1 and job_id = $2 and state = 'dead'";

@@ -1,4 +1,4 @@
-//! Passes over conversations, and the episodes they leave.
+//! Passes over sessions, and the episodes they produce.
 
 use lukasa_core::{Episode, EpisodeId, FactId, OperationId, Origin, PassId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::passage::RecallState;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-/// One question put to a chat model about a stretch of turns.
+/// One request to a chat model about a range of turns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pass {
     pub id: PassId,
@@ -20,9 +20,9 @@ pub struct Pass {
     /// The name and version of the prompt.
     pub prompt: String,
     pub model: String,
-    /// The facts that were offered, in the order of their handles.
+    /// The facts shown to the model, in the order of their handles.
     pub offered: Vec<FactId>,
-    /// What the model said; gone once it was applied.
+    /// The model's answer; removed once it was applied.
     pub answer: Option<String>,
     pub answered_at: Timestamp,
     pub applied_at: Option<Timestamp>,
@@ -55,8 +55,8 @@ fn pass(row: &Row) -> Result<Pass> {
     })
 }
 
-/// The answer about a session that waits to be applied, if there is one.
-pub async fn answered(scope: &Scope, session: &str) -> Result<Option<Pass>> {
+/// The answer about a session that is not applied yet, if there is one.
+pub async fn unapplied_answer(scope: &Scope, session: &str) -> Result<Option<Pass>> {
     const SQL: &str = concat!(
         "select ",
         pass_columns!(),
@@ -65,8 +65,9 @@ pub async fn answered(scope: &Scope, session: &str) -> Result<Option<Pass>> {
     one(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, pass)
 }
 
-/// Keeps an answer until it is applied, unless something was removed since its turns were read (`state`
-/// is how far the record had come then). One that is there already stays. Whether it was kept.
+/// Stores an answer until it is applied, unless something was removed since its turns were read
+/// (`state` is the recall state at that time). An existing answer is kept. Returns whether it was
+/// stored.
 pub async fn keep_answer(scope: &Scope, new: &Pass, state: RecallState) -> Result<bool> {
     const SQL: &str = "insert into pass (user_id, tenant_id, pass_id, session_id, first_turn, \
                        last_turn, prompt, model, offered, answer, answered_at, state) \
@@ -97,15 +98,15 @@ pub async fn keep_answer(scope: &Scope, new: &Pass, state: RecallState) -> Resul
     Ok(!scope.query(SQL, &params).await?.is_empty())
 }
 
-/// Takes an answer away that cannot be used.
+/// Removes an answer that cannot be used.
 pub async fn drop_answer(scope: &Scope, id: PassId) -> Result<()> {
     const SQL: &str = "delete from pass where user_id = $1 and pass_id = $2 and state = 'answered'";
     scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?;
     Ok(())
 }
 
-/// Says what became of an answer; its words go.
-pub fn applied(
+/// Records the outcome of an answer and removes its text.
+pub fn mark_applied(
     batch: &mut Batch,
     scope: &Scope,
     id: PassId,
@@ -128,7 +129,7 @@ pub fn applied(
     );
 }
 
-/// The latest passes that were applied.
+/// The latest applied passes.
 pub async fn passes(scope: &Scope, session: Option<&str>, limit: i64) -> Result<Vec<Pass>> {
     const SQL: &str = concat!(
         "select ",
@@ -166,8 +167,8 @@ pub(crate) fn episode(row: &Row) -> Result<Episode> {
     })
 }
 
-/// Keeps an episode. `left_out` are the numbers of those of its turns that it was not told from;
-/// `made_for` is the operation that made it be summarised again.
+/// Stores an episode. `left_out` are the numbers of the turns in its range that were not
+/// summarised; `made_for` is the operation after which it was summarised again.
 pub fn open_episode(
     batch: &mut Batch,
     scope: &Scope,
@@ -204,22 +205,22 @@ pub fn open_episode(
     );
 }
 
-/// Those of these episodes that are there.
-pub async fn episodes_there(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<EpisodeId>> {
+/// Those of these episodes that exist.
+pub async fn existing_episodes(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<EpisodeId>> {
     const SQL: &str = "select episode_id from episode where user_id = $1 and episode_id = any($2)";
     let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
     let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
     all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
 }
 
-/// Where a list of episodes ended.
+/// Cursor in a list of episodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodePlace {
     pub ended_at: Timestamp,
     pub id: EpisodeId,
 }
 
-/// Up to `limit` episodes, the latest first; of one session only, if one is given.
+/// Up to `limit` episodes, latest first; optionally of one session only.
 pub async fn episodes(
     scope: &Scope,
     session: Option<&str>,
@@ -241,9 +242,9 @@ pub async fn episodes(
     all(&scope.query(SQL, &params).await?, episode)
 }
 
-/// The turns that support a memory which stands or waits, by their ids, and whether that memory is
-/// strong, stated or agreed to.
-pub async fn support(scope: &Scope) -> Result<Vec<(Vec<String>, bool)>> {
+/// The turns that support each current fact, by their ids, and whether that fact is strong, stated
+/// or confirmed.
+pub async fn supporting_turns(scope: &Scope) -> Result<Vec<(Vec<String>, bool)>> {
     const SQL: &str = "select turns, tier = 'strong' or not extracted or consented_at is not null \
                         from fact_version where user_id = $1 and known_until is null \
                           and state in ('active', 'candidate', 'proposed') \
@@ -254,8 +255,8 @@ pub async fn support(scope: &Scope) -> Result<Vec<(Vec<String>, bool)>> {
     })
 }
 
-/// Where these turns stand: in which session, and under which number.
-pub async fn places(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(Uuid, String, i32)>> {
+/// The session and number of each of these turns.
+pub async fn turn_places(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(Uuid, String, i32)>> {
     const SQL: &str = "select turn_id, session_id, number from turn \
                         where user_id = $1 and turn_id = any($2)";
     all(&scope.query(SQL, &[&scope.user().uuid(), &turns]).await?, |row| {

@@ -1,4 +1,4 @@
-//! What chat models were asked and what it cost: every call, and each tenant's day.
+//! Ledger of chat model calls: every call with its cost, and each tenant's tokens per day.
 
 use jiff::civil::Date;
 use lukasa_core::{CallId, Timestamp};
@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Directory, Param, Scope};
 
-/// One call of a chat model, whether it answered or not.
+/// One call of a chat model, successful or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
+pub struct ModelCall {
     pub id: CallId,
     pub at: Timestamp,
     /// What it was for: `extract`, `title`, `compress`.
@@ -25,9 +25,9 @@ pub struct Call {
     pub took_ms: i32,
 }
 
-fn call(row: &Row) -> Result<Call> {
+fn call(row: &Row) -> Result<ModelCall> {
     let mut c = Columns::of(row, "model_call");
-    Ok(Call {
+    Ok(ModelCall {
         id: CallId::from_uuid(c.take()?),
         at: c.take()?,
         purpose: c.take()?,
@@ -40,8 +40,8 @@ fn call(row: &Row) -> Result<Call> {
     })
 }
 
-/// Notes a call, unless its user was erased while the model was thinking.
-pub async fn note(scope: &Scope, call: &Call) -> Result<()> {
+/// Records a call, unless its user was erased while the model was running.
+pub async fn insert_call(scope: &Scope, call: &ModelCall) -> Result<()> {
     const SQL: &str = "insert into model_call (user_id, tenant_id, call_id, at, purpose, model, \
                        outcome, input_tokens, output_tokens, cost_micros, took_ms) \
                        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
@@ -65,16 +65,16 @@ pub async fn note(scope: &Scope, call: &Call) -> Result<()> {
 }
 
 /// The latest calls made for the user.
-pub async fn calls(scope: &Scope, limit: i64) -> Result<Vec<Call>> {
+pub async fn calls(scope: &Scope, limit: i64) -> Result<Vec<ModelCall>> {
     const SQL: &str = "select call_id, at, purpose, model, outcome, input_tokens, output_tokens, \
                        cost_micros, took_ms from model_call where user_id = $1 \
                        order by at desc, call_id desc limit $2";
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, call)
 }
 
-/// What was spent on one purpose with one model.
+/// Totals for one purpose and model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sum {
+pub struct ModelSum {
     pub purpose: String,
     pub model: String,
     pub calls: i64,
@@ -84,15 +84,15 @@ pub struct Sum {
     pub cost_micros: i64,
 }
 
-/// What was spent on the user since a moment, by purpose and model.
-pub async fn sums(scope: &Scope, since: Timestamp) -> Result<Vec<Sum>> {
+/// Totals for the user since a time, by purpose and model.
+pub async fn sums(scope: &Scope, since: Timestamp) -> Result<Vec<ModelSum>> {
     const SQL: &str = "select purpose, model, count(*), count(*) filter (where outcome <> \
                        'answered'), sum(input_tokens)::bigint, sum(output_tokens)::bigint, \
                        sum(cost_micros)::bigint from model_call where user_id = $1 and at >= $2 \
                        group by purpose, model order by purpose, model";
     all(&scope.query(SQL, &[&scope.user().uuid(), &since]).await?, |row| {
         let mut c = Columns::of(row, "model_call");
-        Ok(Sum {
+        Ok(ModelSum {
             purpose: c.take()?,
             model: c.take()?,
             calls: c.take()?,
@@ -104,16 +104,16 @@ pub async fn sums(scope: &Scope, since: Timestamp) -> Result<Vec<Sum>> {
     })
 }
 
-/// Forgets calls and applied passes from before.
+/// Removes calls from before `before`.
 pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
     const CALLS: &str = "delete from model_call where user_id = $1 and at < $2";
     scope.query(CALLS, &[&scope.user().uuid(), &before]).await?;
     Ok(())
 }
 
-/// Counts tokens as spent on a day before they are, if the day's limit allows. What is counted and
-/// then not spent is given back by [`settle`]; after a crash it stays counted, which is the safe
-/// side.
+/// Reserves tokens of a day before they are used, if the day's limit allows. Tokens that are
+/// reserved but not used are returned by [`settle`]; after a crash they stay reserved, which errs
+/// on the safe side.
 pub async fn reserve(
     directory: &Directory,
     day: Date,
@@ -132,7 +132,7 @@ pub async fn reserve(
     Ok(!directory.query(SQL, &params).await?.is_empty())
 }
 
-/// Puts right what was counted before the call.
+/// Corrects a reservation after the call.
 pub async fn settle(directory: &Directory, day: Date, difference: i64) -> Result<()> {
     const SQL: &str = "update model_spend set tokens = greatest(tokens + $3, 0) \
                         where tenant_id = $1 and day = $2";
@@ -141,7 +141,7 @@ pub async fn settle(directory: &Directory, day: Date, difference: i64) -> Result
     Ok(())
 }
 
-/// What the tenant has spent on a day.
+/// The tokens the tenant has used on a day.
 pub async fn spent(directory: &Directory, day: Date) -> Result<i64> {
     const SQL: &str = "select tokens from model_spend where tenant_id = $1 and day = $2";
     let rows = directory.query(SQL, &[&directory.tenant().uuid(), &day]).await?;

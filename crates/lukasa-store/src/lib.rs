@@ -2,8 +2,8 @@
 //!
 //! One file per table family. Rows about a user are reached only through a [`Scope`], which opens a
 //! transaction for one tenant and one user and cannot be built without both; the tenant's own lists
-//! are reached through a [`Directory`]. Row-level security holds the same line in the database.
-//! This crate knows values, not use cases: it decides nothing about a memory.
+//! are reached through a [`Directory`]. Row-level security enforces the same isolation in the
+//! database. This crate maps rows to values and decides nothing about a memory.
 
 pub mod cascade;
 mod claim;
@@ -64,7 +64,7 @@ pub struct Store {
 
 /// How to reach the database.
 #[derive(Debug, Clone)]
-pub struct Connect {
+pub struct ConnectOptions {
     pub url: String,
     /// Connections for requests.
     pub pool_size: usize,
@@ -73,56 +73,56 @@ pub struct Connect {
 }
 
 impl Store {
-    /// Prepares the pools. Nothing is connected until the first request, so that a server can start,
-    /// say that it is not ready, and recover on its own while the database is away.
-    pub fn connect(connect: &Connect) -> Result<Self> {
+    /// Prepares the pools. Nothing is connected until the first request, so that a server can
+    /// start, report that it is not ready, and recover by itself while the database is down.
+    pub fn connect(connect: &ConnectOptions) -> Result<Self> {
         Self::connect_with(connect, PoolSizes::default())
     }
 
-    pub fn connect_with(connect: &Connect, sizes: PoolSizes) -> Result<Self> {
+    pub fn connect_with(connect: &ConnectOptions, sizes: PoolSizes) -> Result<Self> {
         Ok(Self { pools: pool::Pools::new(connect, sizes)? })
     }
 
-    /// The same database for work that no request waits for. It uses the background's connections.
+    /// The same store for work that no request waits for: it uses the background pool.
     #[must_use]
     pub fn in_background(&self) -> Self {
         Self { pools: self.pools.in_background() }
     }
 
-    /// One user's rows, to read.
+    /// Opens a read transaction on one user's rows.
     pub async fn read(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
         Ok(Scope::reading(self.pools.reads.get().await?, tenant, user))
     }
 
-    /// One user's rows, to read while no write of the user is under way.
+    /// Opens a read transaction on one user's rows that no write of the user overlaps.
     pub async fn read_settled(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
         Ok(Scope::reading_settled(self.pools.reads.get().await?, tenant, user))
     }
 
-    /// One user's rows, to write. Writes of one user take turns.
+    /// Opens a write transaction on one user's rows. Writes of one user are serialised.
     pub async fn write(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
-        let (connection, turn) = self.pools.to_write(user).await?;
-        Ok(Scope::writing(connection, tenant, user).holding(turn))
+        let (connection, permit) = self.pools.for_write(user).await?;
+        Ok(Scope::writing(connection, tenant, user).with_permit(permit))
     }
 
-    /// One user's rows, to note something that can be lost.
-    pub async fn note(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
-        let (connection, turn) = self.pools.to_note(user).await?;
-        Ok(Scope::noting(connection, tenant, user).holding(turn))
+    /// Opens a write transaction with `synchronous_commit = off`, for rows that may be lost.
+    pub async fn write_lossy(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
+        let (connection, permit) = self.pools.for_lossy_write(user).await?;
+        Ok(Scope::writing_lossy(connection, tenant, user).with_permit(permit))
     }
 
-    /// The tenant's own lists: its users, credentials and domains.
+    /// Opens a transaction on the tenant's own lists: its users, credentials and domains.
     pub async fn directory(&self, tenant: TenantId) -> Result<Directory> {
         Ok(Directory::of(self.pools.writes.get().await?, tenant))
     }
 
-    /// The one credential with this id, for the door to check.
-    pub async fn at_the_door(&self, key_id: &str) -> Result<Option<credential::Credential>> {
+    /// Finds the credential with this id, for authentication.
+    pub async fn find_credential(&self, key_id: &str) -> Result<Option<credential::Credential>> {
         let connection = self.pools.admission.get().await?;
-        credential::find(Directory::at_the_door(connection, key_id)?, key_id).await
+        credential::find(Directory::for_credential(connection, key_id)?, key_id).await
     }
 
-    /// Removes a batch of expired tokens, links and sign-ins of all tenants; says how many.
+    /// Removes a batch of expired tokens, links and sign-ins of all tenants; returns how many.
     pub async fn sweep_credentials(&self, limit: i64) -> Result<usize> {
         credential::sweep(
             Directory::sweeping(self.pools.in_background().writes.get().await?),

@@ -52,7 +52,7 @@ pub fn open(batch: &mut Batch, scope: &Scope, link: &Link) {
     );
 }
 
-/// Puts a link back as it once was, also one that was closed. One that is there already stays.
+/// Restores a link from an archive, open or closed. An existing one is kept.
 pub fn put_back(batch: &mut Batch, scope: &Scope, link: &Link) {
     const SQL: &str = "insert into link (user_id, tenant_id, link_id, from_fact, to_fact, \
                        relation, known_from, known_until, opened_by, closed_by, reopens) \
@@ -85,7 +85,7 @@ pub fn close(batch: &mut Batch, scope: &Scope, id: LinkId, at: Timestamp, by: Op
     );
 }
 
-/// A link that is held now.
+/// Finds an open link.
 pub async fn find(scope: &Scope, id: LinkId) -> Result<Option<Link>> {
     const SQL: &str = concat!(
         "select ",
@@ -95,15 +95,15 @@ pub async fn find(scope: &Scope, id: LinkId) -> Result<Option<Link>> {
     one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, link)
 }
 
-/// Those of these links that are there, held or not.
-pub async fn there(scope: &Scope, ids: &[LinkId]) -> Result<Vec<LinkId>> {
+/// Those of these links that exist, open or closed.
+pub async fn existing(scope: &Scope, ids: &[LinkId]) -> Result<Vec<LinkId>> {
     const SQL: &str = "select link_id from link where user_id = $1 and link_id = any($2)";
     let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
     let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
     all(&rows, |row| Ok(LinkId::from_uuid(Columns::of(row, "link").take()?)))
 }
 
-/// The same relation between the same two facts, if it is held now.
+/// The open link with the same relation between the same two facts, if there is one.
 pub async fn find_same(
     scope: &Scope,
     from: FactId,
@@ -120,8 +120,7 @@ pub async fn find_same(
     one(&scope.query(SQL, &params).await?, link)
 }
 
-/// The links of a fact, from both ends, whose other end is live at `now`: a link to what is gone
-/// does not show.
+/// The open links of a fact, in both directions, whose other fact is active at `now`.
 pub async fn live(scope: &Scope, fact: FactId, now: Timestamp) -> Result<Vec<Link>> {
     const SQL: &str = concat!(
         "select ",
@@ -141,7 +140,7 @@ pub async fn live(scope: &Scope, fact: FactId, now: Timestamp) -> Result<Vec<Lin
     all(&scope.query(SQL, &params).await?, link)
 }
 
-/// The operation that last ended a link, by the link it first was.
+/// The operation that last closed a link, by the id of the original link.
 pub async fn last_closed(scope: &Scope, root: LinkId) -> Result<Option<OperationId>> {
     const SQL: &str = "select closed_by from link \
                         where user_id = $1 and (link_id = $2 or reopens = $2) \
@@ -160,7 +159,7 @@ pub async fn touched_by(scope: &Scope, operation: OperationId) -> Result<Vec<Lin
     all(&scope.query(SQL, &[&scope.user().uuid(), &operation.uuid()]).await?, link)
 }
 
-/// The links of one relation that are held now, the newest first.
+/// The open links of one relation, newest first.
 pub async fn of_relation(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Link>> {
     const SQL: &str = concat!(
         "select ",

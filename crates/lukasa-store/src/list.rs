@@ -1,4 +1,4 @@
-//! Lists of memories: filtered, at a point on both axes, in a stable order with a place to go on.
+//! Lists of facts: filtered, at a point on both time axes, in a stable order with a cursor.
 
 use lukasa_core::id::VersionId;
 use lukasa_core::{
@@ -13,10 +13,10 @@ use crate::fact::{version, version_columns};
 use crate::row::all;
 use crate::scope::{Param, Scope};
 
-/// What to list. Every absent filter lets everything through.
+/// The filters of a list. An absent filter matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Only this status; absent means whatever its status.
+pub struct ListFilter {
+    /// Only this status; any status if absent.
     pub status: Option<Status>,
     pub domain: Option<String>,
     pub force: Option<Force>,
@@ -29,16 +29,16 @@ pub struct Filter {
     pub search: Option<String>,
 }
 
-/// Where the last page ended.
+/// Cursor: the last row of the previous page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct ListPlace {
     pub fact: FactId,
     pub version: VersionId,
 }
 
-/// A version, and whether another version of its fact takes over where it ends.
+/// A version, and whether another version of its fact follows where it ends.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct ListedVersion {
     pub version: Version,
     pub replaced: bool,
 }
@@ -55,9 +55,9 @@ macro_rules! filters {
     };
 }
 
-/// The commonest question, "what is true now?", unfiltered and from the top. It has a statement of its
-/// own because its plan can be kept: the one with filters would be planned anew each time.
-const TOP_OF_ACTIVE: &str = concat!(
+/// The most common query: all active facts, unfiltered, first page. It has its own statement
+/// because its plan can be cached; the statement with filters is planned again for each execution.
+const FIRST_PAGE_OF_ACTIVE: &str = concat!(
     "select ",
     version_columns!(),
     ", false from fact_version where user_id = $1 and known_until is null and state = 'active' \
@@ -65,11 +65,11 @@ const TOP_OF_ACTIVE: &str = concat!(
       order by fact_id desc, version_id desc limit $3"
 );
 
-/// With filters the plan must see them. One plan for all filters would rather sort everything a user
-/// has: a second for the user with 100,000 memories, where walking the index takes a millisecond.
-const SEE_THE_FILTERS: &str = "set local plan_cache_mode = force_custom_plan";
+/// With filters the plan depends on their values. A generic plan would sort all rows of the user: a
+/// second for a user with 100,000 facts, where scanning the index in order takes a millisecond.
+const FORCE_CUSTOM_PLAN: &str = "set local plan_cache_mode = force_custom_plan";
 
-/// The same question, filtered, walks the index of what is known now.
+/// The same query with filters, in the order of the index on current versions.
 const ACTIVE_NOW: &str = concat!(
     "select ",
     version_columns!(),
@@ -79,8 +79,8 @@ const ACTIVE_NOW: &str = concat!(
     " order by fact_id desc, version_id desc limit $12"
 );
 
-/// "What waits, what is forgotten, what is in the trash?" walks the same index.
-const STANDING_NOW: &str = concat!(
+/// Proposed, candidate, forgotten or trashed facts, in the order of the same index.
+const BY_STATE_NOW: &str = concat!(
     "select ",
     version_columns!(),
     ", false from fact_version where user_id = $1 and known_until is null and state = $13",
@@ -88,8 +88,9 @@ const STANDING_NOW: &str = concat!(
     " order by fact_id desc, version_id desc limit $12"
 );
 
-/// "Everything, whatever became of it" walks it too, and asks of the page alone what took over. Asked
-/// of all there is, as a plan without statistics does after an import, it takes half a second.
+/// Facts of every status, in the order of the same index. Whether a version is replaced is computed
+/// for the page only: computed for all rows, as a plan without statistics does after an import, it
+/// takes half a second.
 const ALL_NOW: &str = concat!(
     "select ",
     version_columns!(),
@@ -102,10 +103,10 @@ const ALL_NOW: &str = concat!(
       order by fact_id desc, version_id desc"
 );
 
-/// Later than anything that was ever known: the last days of the year 9999.
+/// Later than any recorded time: the last days of the year 9999.
 const END_OF_TIME: Timestamp = Timestamp::constant(253_402_200_000, 0);
 
-/// Any other question: another status, or another point on either axis.
+/// Any other query: another status, or another point on either axis.
 const ANY: &str = concat!(
     "select * from (select ",
     version_columns!(),
@@ -128,19 +129,19 @@ const ANY: &str = concat!(
       order by fact_id desc, version_id desc limit $12"
 );
 
-fn listed(row: &Row) -> Result<Listed> {
-    Ok(Listed { version: version(row)?, replaced: row.try_get(row.len() - 1)? })
+fn listed(row: &Row) -> Result<ListedVersion> {
+    Ok(ListedVersion { version: version(row)?, replaced: row.try_get(row.len() - 1)? })
 }
 
-/// Up to `limit` memories after `after`, newest fact first. `at` is absent for "now, as known now".
+/// Up to `limit` facts after `after`, newest fact first. `at` is absent for "now, as known now".
 pub async fn page(
     scope: &Scope,
-    filter: &Filter,
+    filter: &ListFilter,
     now: Timestamp,
     at: Option<AsOf>,
-    after: Option<Place>,
+    after: Option<ListPlace>,
     limit: i64,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<ListedVersion>> {
     let force = filter.force.map(Force::as_str);
     let memory_type = filter.memory_type.map(MemoryType::as_str);
     let kind = filter.kind.map(Kind::as_str);
@@ -148,7 +149,8 @@ pub async fn page(
     let tier = filter.tier.map(Tier::as_str);
     let after_fact: Option<Uuid> = after.map(|place| place.fact.uuid());
     let after_version: Option<Uuid> = after.map(|place| place.version.uuid());
-    // "As known now" is whatever has not been closed, even if this clock is behind the record's.
+    // "As known now" means every version that is not closed, even if this clock is behind the
+    // record's.
     let point = at.unwrap_or(AsOf { valid: now, known: END_OF_TIME });
     let status = filter.status.map(Status::as_str);
     let user = scope.user().uuid();
@@ -169,11 +171,11 @@ pub async fn page(
         &point.known,
         &status,
     ];
-    let plain = Filter { status: Some(Status::Active), ..Filter::default() };
+    let plain = ListFilter { status: Some(Status::Active), ..ListFilter::default() };
     if at.is_none() && after.is_none() && *filter == plain {
-        return all(&scope.query(TOP_OF_ACTIVE, &[&user, &now, &limit]).await?, listed);
+        return all(&scope.query(FIRST_PAGE_OF_ACTIVE, &[&user, &now, &limit]).await?, listed);
     }
-    scope.query(SEE_THE_FILTERS, &[]).await?;
+    scope.query(FORCE_CUSTOM_PLAN, &[]).await?;
     let rows = match (at, filter.status) {
         (None, Some(Status::Active)) => scope.query(ACTIVE_NOW, &params[..13]).await?,
         (
@@ -182,7 +184,7 @@ pub async fn page(
         ) => {
             let mut params = params;
             params[12] = &status;
-            scope.query(STANDING_NOW, &params[..13]).await?
+            scope.query(BY_STATE_NOW, &params[..13]).await?
         }
         (None, None) => scope.query(ALL_NOW, &params[..12]).await?,
         _ => scope.query(ANY, &params).await?,
@@ -190,7 +192,7 @@ pub async fn page(
     all(&rows, listed)
 }
 
-/// Whether a later version of the fact takes over where `version` ends, as known at `known`.
+/// Whether a later version of the fact follows where `version` ends, as known at `known`.
 pub fn is_replaced(version: &Version, known: &[Version]) -> bool {
     version.valid.until.is_some_and(|until| {
         known.iter().any(|v| v.state == lukasa_core::State::Active && v.valid.from >= until)

@@ -1,7 +1,7 @@
 //! Migrations: numbered, forward only, each in its own transaction. They run as the login role of
-//! the URL, which owns the tables; requests are served by another.
+//! the URL, which owns the tables; requests are served by another role.
 
-use crate::Connect;
+use crate::ConnectOptions;
 use crate::error::{Error, Result};
 use crate::tls;
 
@@ -9,7 +9,7 @@ mod embedded {
     refinery::embed_migrations!("migrations");
 }
 
-/// One step of the schema.
+/// One migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migration {
     pub version: u32,
@@ -22,7 +22,7 @@ impl From<&refinery::Migration> for Migration {
     }
 }
 
-/// The steps of this build, in order.
+/// The migrations of this build, in order.
 pub(crate) fn embedded_migrations() -> Vec<Migration> {
     let runner = embedded::migrations::runner();
     let mut steps: Vec<Migration> = runner.get_migrations().iter().map(Migration::from).collect();
@@ -30,7 +30,7 @@ pub(crate) fn embedded_migrations() -> Vec<Migration> {
     steps
 }
 
-/// The words of every step, in order.
+/// The SQL of every migration, in order.
 #[cfg(feature = "testing")]
 pub(crate) fn schema() -> String {
     let runner = embedded::migrations::runner();
@@ -39,19 +39,20 @@ pub(crate) fn schema() -> String {
     steps.iter().filter_map(|step| step.sql()).collect()
 }
 
-/// An arbitrary number that only migrations lock, so that two servers starting at once take turns.
+/// An arbitrary advisory lock key used only by migrations, so that two servers starting at once run
+/// them one after the other.
 const LOCK: i64 = 0x6c75_6b61_7361_5f6d;
 
-/// Brings the schema up to date and says which steps were applied.
-pub async fn migrate(connect: &Connect) -> Result<Vec<Migration>> {
+/// Applies the pending migrations and returns them.
+pub async fn migrate(connect: &ConnectOptions) -> Result<Vec<Migration>> {
     let mut client = owner(connect).await?;
     client.execute("select pg_advisory_lock($1)", &[&LOCK]).await?;
     let report = embedded::migrations::runner().set_grouped(false).run_async(&mut client).await?;
     Ok(report.applied_migrations().iter().map(Migration::from).collect())
 }
 
-/// The steps that the schema still lacks.
-pub async fn pending(connect: &Connect) -> Result<Vec<Migration>> {
+/// The migrations that the schema still lacks.
+pub async fn pending(connect: &ConnectOptions) -> Result<Vec<Migration>> {
     let mut client = owner(connect).await?;
     let mut runner = embedded::migrations::runner();
     let all = runner.get_migrations().clone();
@@ -68,7 +69,7 @@ pub async fn pending(connect: &Connect) -> Result<Vec<Migration>> {
 }
 
 /// A connection as the login role of the URL.
-pub(crate) async fn owner(connect: &Connect) -> Result<tokio_postgres::Client> {
+pub(crate) async fn owner(connect: &ConnectOptions) -> Result<tokio_postgres::Client> {
     let config: tokio_postgres::Config =
         connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
     let tls = tls::connector(connect.ca_file.as_deref())?;

@@ -1,4 +1,4 @@
-//! The embedding models that are known here, and which of them is in use.
+//! The known embedding models, and which of them is in use.
 
 use lukasa_core::Timestamp;
 use lukasa_core::model::EmbeddingModel;
@@ -37,14 +37,14 @@ fn record(row: &Row) -> Result<ModelRecord> {
     })
 }
 
-/// The model in use, if any was ever chosen.
+/// The model in use, if one was ever registered.
 pub async fn in_use(scope: &Scope) -> Result<Option<EmbeddingModel>> {
     const SQL: &str = concat!("select ", model_columns!(), " from embedding_model where in_use");
     Ok(one(&scope.query(SQL, &[]).await?, record)?.map(|record| record.model))
 }
 
 impl Store {
-    /// Every model that embeddings were made with, in the order they came.
+    /// Every known model, in the order they were registered.
     pub async fn models(&self) -> Result<Vec<ModelRecord>> {
         const SQL: &str =
             concat!("select ", model_columns!(), " from embedding_model order by created_at, name");
@@ -52,8 +52,8 @@ impl Store {
         all(&connection.query(SQL, &[]).await?, record)
     }
 
-    /// Makes a model known. The first one ever is in use at once: there is nothing to switch from.
-    pub async fn introduce(&self, model: &EmbeddingModel, now: Timestamp) -> Result<()> {
+    /// Registers a model. The first one is in use at once: there is nothing to switch from.
+    pub async fn register_model(&self, model: &EmbeddingModel, now: Timestamp) -> Result<()> {
         const SQL: &str = "insert into embedding_model (name, dimension, in_use, created_at, \
                            filled_at) select $1, $2, not exists (select 1 from embedding_model), \
                            $3::timestamptz, case when exists (select 1 from embedding_model) \
@@ -64,17 +64,17 @@ impl Store {
         Ok(())
     }
 
-    /// Says that every passage has been embedded with the model.
+    /// Records that every passage has been embedded with the model.
     pub async fn mark_filled(&self, name: &str, now: Timestamp) -> Result<()> {
         const SQL: &str = "update embedding_model set filled_at = $2 where name = $1";
         self.pools.reads.get().await?.execute(SQL, &[&name, &now]).await?;
         Ok(())
     }
 
-    /// Puts a model in use, in one statement: at no moment are there two, or none.
+    /// Switches to a model in one transaction, so that exactly one is in use at any time.
     pub async fn switch_model(&self, name: &str, now: Timestamp) -> Result<bool> {
-        // Two statements of one transaction: the unique index on the one in use is checked row by
-        // row, so the old one must step down first.
+        // Two statements: the unique index on `in_use` is checked row by row, so the old model must
+        // be switched off first.
         const DOWN: &str = "update embedding_model set in_use = false \
                              where in_use and name <> $1 and exists \
                              (select 1 from embedding_model where name = $1)";

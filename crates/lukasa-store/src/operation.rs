@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-/// `undone_by` is filled in by [`standing`].
+/// `undone_by` is filled in by [`with_undo_state`].
 macro_rules! operation_columns {
     () => {
         "o.operation_id, o.verb, o.recorded_at, o.caller, o.credential, o.origin, o.extracted, \
@@ -35,9 +35,9 @@ pub(crate) fn operation(row: &Row) -> Result<Operation> {
     })
 }
 
-/// Says of each operation which undo of it stands: the newest one that has not itself been undone by
-/// an undo that stands.
-pub(crate) async fn standing(
+/// Sets `undone_by` of each operation to the undo that is in effect: the newest one that is not
+/// itself undone by an undo in effect.
+pub(crate) async fn with_undo_state(
     scope: &Scope,
     mut operations: Vec<Operation>,
 ) -> Result<Vec<Operation>> {
@@ -65,7 +65,7 @@ pub(crate) async fn standing(
     Ok(operations)
 }
 
-/// When the user last wrote. The next operation must come after it, whatever the clock says.
+/// The time of the user's last write. The next operation must be later, whatever the clock says.
 pub async fn last_at(scope: &Scope) -> Result<Option<Timestamp>> {
     const SQL: &str = "select recorded_at from operation where user_id = $1 \
                         order by recorded_at desc limit 1";
@@ -99,8 +99,8 @@ pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
     );
 }
 
-/// Those of these operations that are there, and whoever else holds one of these moments.
-pub async fn there(
+/// The operations with one of these ids or one of these times.
+pub async fn with_id_or_time(
     scope: &Scope,
     ids: &[OperationId],
     at: &[Timestamp],
@@ -122,7 +122,7 @@ pub async fn find(scope: &Scope, id: OperationId) -> Result<Option<Operation>> {
         " from operation o where o.user_id = $1 and o.operation_id = $2"
     );
     let found = all(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, operation)?;
-    Ok(standing(scope, found).await?.pop())
+    Ok(with_undo_state(scope, found).await?.pop())
 }
 
 /// Up to `limit` operations before `before`, newest first; only those on `fact` if one is given.
@@ -142,10 +142,10 @@ pub async fn page(
     );
     let fact = fact.map(FactId::uuid);
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &before, &fact, &limit];
-    standing(scope, all(&scope.query(SQL, &params).await?, operation)?).await
+    with_undo_state(scope, all(&scope.query(SQL, &params).await?, operation)?).await
 }
 
-/// Up to `limit` operations after `after`, in the order they were written.
+/// Up to `limit` operations after `after`, oldest first.
 pub async fn after(scope: &Scope, after: Timestamp, limit: i64) -> Result<Vec<Operation>> {
     const SQL: &str = concat!(
         "select ",
@@ -155,5 +155,5 @@ pub async fn after(scope: &Scope, after: Timestamp, limit: i64) -> Result<Vec<Op
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &after, &limit];
     let found = all(&scope.query(SQL, &params).await?, operation)?;
-    if found.is_empty() { Ok(found) } else { standing(scope, found).await }
+    if found.is_empty() { Ok(found) } else { with_undo_state(scope, found).await }
 }

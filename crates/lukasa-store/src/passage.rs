@@ -1,8 +1,9 @@
-//! What recall reads: a user's passages and their embeddings, all of them or those since a revision.
+//! A user's passages and their embeddings, which recall reads: all of them, or those since a
+//! revision.
 
 use half::f16;
 use lukasa_core::model::EmbeddingModel;
-use lukasa_core::recall::passage::{Kind, Passage, Place};
+use lukasa_core::recall::passage::{Passage, PassageKind, TurnPosition};
 use lukasa_core::recall::text::{ANALYZER, Language, Terms};
 use lukasa_core::{Role, Timestamp};
 use pgvector::HalfVector;
@@ -13,14 +14,14 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-/// How far a user's passages have come.
+/// The revisions of a user's passages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecallState {
-    /// Drawn when the user's first passage was kept. Revisions of another epoch, from before the user
-    /// was erased, say nothing about this one.
+    /// A random number drawn when the user's first passage was stored. Revisions of another epoch,
+    /// from before the user was erased, are not comparable.
     pub epoch: i64,
     pub revision: i64,
-    /// The revision at which a memory last changed.
+    /// The revision at which a fact last changed.
     pub facts: i64,
     /// The revision at which something was last removed.
     pub removed: i64,
@@ -33,14 +34,14 @@ impl RecallState {
     }
 }
 
-/// What a write did that recall should see.
+/// The kind of change a write made that recall must see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Turns or embeddings were added.
     Added,
-    /// A memory changed, or which of them may be used.
+    /// A fact changed, or which facts may be used.
     Facts,
-    /// Something was removed for good.
+    /// Something was permanently removed.
     Removed,
 }
 
@@ -59,7 +60,7 @@ pub async fn state(scope: &Scope) -> Result<RecallState> {
     Ok(read.unwrap_or_default())
 }
 
-/// Says that something changed. It comes before the rows that carry the new revision.
+/// Increments the revision. It must precede the rows that carry the new revision.
 pub fn bump(batch: &mut Batch, scope: &Scope, change: Change) {
     const SQL: &str = "insert into recall_state (user_id, tenant_id, revision, facts, removed) \
                        values ($1, $2, 1, $3::int, $4::int) on conflict (user_id) do update set \
@@ -79,7 +80,7 @@ pub fn bump(batch: &mut Batch, scope: &Scope, change: Change) {
     );
 }
 
-/// Keeps passages under the revision that [`bump`] has just made.
+/// Stores passages under the revision that [`bump`] has just made.
 pub fn insert(batch: &mut Batch, scope: &Scope, passages: &[Passage]) {
     const SQL: &str = "insert into passage (user_id, tenant_id, analyzer, revision, source_id, \
                        part, subject_id, kind, language, words, terms, content_hash, session_id, \
@@ -91,7 +92,7 @@ pub fn insert(batch: &mut Batch, scope: &Scope, passages: &[Passage]) {
     fn each<T>(passages: &[Passage], of: impl Fn(&Passage) -> T) -> Vec<T> {
         passages.iter().map(of).collect()
     }
-    fn place<T>(passages: &[Passage], of: impl Fn(&Place) -> T) -> Vec<Option<T>> {
+    fn place<T>(passages: &[Passage], of: impl Fn(&TurnPosition) -> T) -> Vec<Option<T>> {
         passages.iter().map(|passage| passage.place.as_ref().map(&of)).collect()
     }
     if passages.is_empty() {
@@ -120,22 +121,22 @@ pub fn insert(batch: &mut Batch, scope: &Scope, passages: &[Passage]) {
     );
 }
 
-/// A passage as it is kept: without its words, with what is needed to find it.
+/// A stored passage: the data to find it, without its text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stored {
+pub struct StoredPassage {
     pub source: Uuid,
     pub part: i16,
     pub subject: Uuid,
-    pub kind: Kind,
+    pub kind: PassageKind,
     pub language: Language,
     pub terms: Terms,
-    pub place: Option<Place>,
+    pub place: Option<TurnPosition>,
 }
 
-fn stored(row: &Row) -> Result<Stored> {
+fn stored(row: &Row) -> Result<StoredPassage> {
     let mut c = Columns::of(row, "passage");
     let (source, part, subject) = (c.take()?, c.take()?, c.take()?);
-    let kind = c.word(Kind::parse)?;
+    let kind = c.word(PassageKind::parse)?;
     let language = Language::parse(c.take()?);
     let words: i32 = c.take()?;
     let terms = Terms::from_bytes(c.take()?, u32::try_from(words).unwrap_or(0));
@@ -145,15 +146,15 @@ fn stored(row: &Row) -> Result<Stored> {
     let (said_at, recorded_at): (Option<Timestamp>, Option<Timestamp>) = (c.take()?, c.take()?);
     let place = match (session, number, role.and_then(Role::parse), said_at, recorded_at) {
         (Some(session), Some(number), Some(role), Some(said_at), Some(recorded_at)) => {
-            Some(Place { session, number, role, said_at, recorded_at })
+            Some(TurnPosition { session, number, role, said_at, recorded_at })
         }
         _ => None,
     };
-    Ok(Stored { source, part, subject, kind, language, terms, place })
+    Ok(StoredPassage { source, part, subject, kind, language, terms, place })
 }
 
-/// The revision of the oldest turns to index so that a user's turns are not more than `limit`
-/// passages; absent if they are not more anyway.
+/// The highest revision of turns to leave out of the index, so that at most `limit` passages of
+/// turns are indexed; absent if there are no more than that.
 pub async fn turn_floor(scope: &Scope, limit: i64) -> Result<Option<i64>> {
     const COUNT: &str =
         "select count(*) from (select 1 from passage where user_id = $1 limit $2) p";
@@ -168,9 +169,9 @@ pub async fn turn_floor(scope: &Scope, limit: i64) -> Result<Option<i64>> {
     one(&scope.query(FLOOR, &[&user, &limit]).await?, |row| Ok(row.try_get(0)?))
 }
 
-/// The passages since a revision; all of them since revision 0. With a floor, turns up to that revision
-/// are left out.
-pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<Stored>> {
+/// The passages since a revision; all of them since revision 0. With a floor, turns up to that
+/// revision are left out.
+pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<StoredPassage>> {
     const SQL: &str = "select source_id, part, subject_id, kind, language, words, terms, \
                        session_id, number, role, said_at, recorded_at \
                        from passage where user_id = $1 and revision > $2";
@@ -200,7 +201,7 @@ fn vector(row: &Row) -> Result<Vector> {
     Ok(Vector { source, part, values: values.as_slice().iter().map(|v| v.to_f32()).collect() })
 }
 
-/// The vectors of a model since a revision. The statement says which of the two indexes it means. With
+/// The vectors of a model since a revision. The condition on the dimension selects the index. With
 /// a floor, those of turns up to that revision are left out.
 pub async fn vectors_since(
     scope: &Scope,
@@ -226,17 +227,17 @@ pub async fn vectors_since(
     all(&scope.query(sql, &[&user, &model.name, &revision]).await?, vector)
 }
 
-/// A passage that a model has not embedded yet, and where its words are.
+/// A passage that a model has not embedded yet, and the source of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lacking {
+pub struct UnembeddedPassage {
     pub source: Uuid,
     pub part: i16,
     pub subject: Uuid,
-    pub kind: Kind,
+    pub kind: PassageKind,
 }
 
-/// Up to `limit` passages that the model lacks, in a stable order.
-pub async fn lacking(scope: &Scope, model: &str, limit: i64) -> Result<Vec<Lacking>> {
+/// Up to `limit` passages that are not embedded with the model, in a stable order.
+pub async fn unembedded(scope: &Scope, model: &str, limit: i64) -> Result<Vec<UnembeddedPassage>> {
     const SQL: &str = "select p.source_id, p.part, p.subject_id, p.kind from passage p \
                         where p.user_id = $1 and not exists (select 1 from embedding e \
                           where e.user_id = $1 and e.model = $2 and e.source_id = p.source_id \
@@ -244,33 +245,34 @@ pub async fn lacking(scope: &Scope, model: &str, limit: i64) -> Result<Vec<Lacki
                         order by p.source_id, p.part limit $3";
     all(&scope.query(SQL, &[&scope.user().uuid(), &model, &limit]).await?, |row| {
         let mut c = Columns::of(row, "passage");
-        Ok(Lacking {
+        Ok(UnembeddedPassage {
             source: c.take()?,
             part: c.take()?,
             subject: c.take()?,
-            kind: c.word(Kind::parse)?,
+            kind: c.word(PassageKind::parse)?,
         })
     })
 }
 
-/// Says that what follows can be made again, so that its commit need not wait for the disk.
-pub async fn can_be_made_again(scope: &Scope) -> Result<()> {
+/// Switches `synchronous_commit` off for this transaction, because what it writes can be
+/// recomputed.
+pub async fn relax_durability(scope: &Scope) -> Result<()> {
     scope.query("set local synchronous_commit = off", &[]).await?;
     Ok(())
 }
 
-/// An embedding to keep.
+/// An embedding to store.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Embedded {
+pub struct NewEmbedding {
     pub source: Uuid,
     pub part: i16,
     pub hash: Vec<u8>,
     pub values: Vec<f32>,
 }
 
-/// Keeps embeddings under the revision that [`bump`] has just made. A passage that has gone in the
-/// meantime takes none, and one that has its embedding already keeps it.
-pub fn embed(batch: &mut Batch, scope: &Scope, model: &EmbeddingModel, made: Vec<Embedded>) {
+/// Stores embeddings under the revision that [`bump`] has just made. Passages that were removed in
+/// the meantime are skipped, and existing embeddings are kept.
+pub fn embed(batch: &mut Batch, scope: &Scope, model: &EmbeddingModel, made: Vec<NewEmbedding>) {
     const SQL: &str = "insert into embedding (user_id, tenant_id, model, dimension, revision, \
                        source_id, part, content_hash, vector) \
                        select $1, $2, $3, $4, (select revision from recall_state \
@@ -283,8 +285,9 @@ pub fn embed(batch: &mut Batch, scope: &Scope, model: &EmbeddingModel, made: Vec
     let sources: Vec<Uuid> = made.iter().map(|e| e.source).collect();
     let parts: Vec<i16> = made.iter().map(|e| e.part).collect();
     let hashes: Vec<Vec<u8>> = made.iter().map(|e| e.hash.clone()).collect();
-    let half =
-        |e: Embedded| HalfVector::from(e.values.into_iter().map(f16::from_f32).collect::<Vec<_>>());
+    let half = |e: NewEmbedding| {
+        HalfVector::from(e.values.into_iter().map(f16::from_f32).collect::<Vec<_>>())
+    };
     let vectors: Vec<HalfVector> = made.into_iter().map(half).collect();
     batch.push(
         SQL,
@@ -309,7 +312,7 @@ pub async fn remove(scope: &Scope, sources: &[Uuid]) -> Result<()> {
     Ok(())
 }
 
-/// How many passages the user has, and how many of them the model lacks.
+/// How many passages the user has, and how many of them are not embedded with the model.
 pub async fn count(scope: &Scope, model: &str) -> Result<(i64, i64)> {
     const SQL: &str = "select p.all_of_them, p.all_of_them - e.made from \
                          (select count(*) as all_of_them from passage where user_id = $1) p, \

@@ -1,6 +1,6 @@
-//! Connections, in pools by purpose, so that one kind of work cannot take all of them: writes that wait
-//! for a lock or for a standby leave the reads alone, requests leave the workers alone, and neither
-//! keeps a credential from being checked.
+//! Connection pools by purpose, so that one kind of work cannot take all connections: writes that
+//! wait for a lock or for a standby do not block reads, requests do not block workers, and neither
+//! blocks authentication.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -10,25 +10,25 @@ use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, R
 use lukasa_core::UserId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::Connect;
+use crate::ConnectOptions;
 use crate::error::{Error, Result};
 use crate::tls;
 
-/// How long a caller waits for a connection, or for its turn to write.
+/// How long a caller waits for a connection, or for the permit to write.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many writes of one user hold a connection at a time: the one that has the user's lock, and the
-/// next one. The others wait without a connection.
+/// How many writes of one user hold a connection at a time: the one that has the user's lock, and
+/// the next one. Further writes wait without a connection.
 const WRITES_PER_USER: usize = 2;
-/// After how many users the gates that are no longer in use are removed.
-const GATES: usize = 1_024;
+/// The number of semaphores above which unused ones are removed.
+const MAX_IDLE_GATES: usize = 1_024;
 
-/// How many connections the pools beside the foreground have. The foreground's are
-/// [`Connect::pool_size`], of which reads have five eighths and writes the rest.
+/// Sizes of the pools that are not part of [`ConnectOptions::pool_size`], of which reads get five
+/// eighths and writes the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolSizes {
-    /// For checking credentials and readiness.
+    /// For authentication and readiness checks.
     pub admission: usize,
-    /// For workers, and for notes about what was given.
+    /// For workers, and for lossy writes such as retrievals.
     pub background: usize,
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct Pools {
 }
 
 impl Pools {
-    /// Prepares the pools. Nothing is connected until it is needed.
-    pub fn new(connect: &Connect, sizes: PoolSizes) -> Result<Self> {
+    /// Prepares the pools. Nothing is connected until the first use.
+    pub fn new(connect: &ConnectOptions, sizes: PoolSizes) -> Result<Self> {
         let reads = (connect.pool_size * 5 / 8).max(1);
         let pool = |size: usize| pool(connect, size.max(1));
         Ok(Self {
@@ -61,18 +61,18 @@ impl Pools {
         })
     }
 
-    /// The same pools, with everything that a worker does on the background's connections.
+    /// The same pools, with reads and writes redirected to the background pool.
     pub fn in_background(&self) -> Self {
         let background = self.background.clone();
         Self { reads: background.clone(), writes: background, ..self.clone() }
     }
 
-    /// A connection to write about a user with, and the place among that user's writes.
-    pub async fn to_write(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
+    /// A connection for a write of a user, and the permit that limits that user's writes.
+    pub async fn for_write(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
         write_with(&self.writes, &self.gates, user).await
     }
 
-    pub async fn to_note(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
+    pub async fn for_lossy_write(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
         write_with(&self.background, &self.gates, user).await
     }
 
@@ -95,7 +95,7 @@ async fn write_with(
     Ok((pool.get().await?, permit))
 }
 
-/// One semaphore for each user who is being written about.
+/// One semaphore for each user with writes in progress.
 #[derive(Default)]
 struct Gates(Mutex<HashMap<UserId, Weak<Semaphore>>>);
 
@@ -105,7 +105,7 @@ impl Gates {
         if let Some(gate) = gates.get(&user).and_then(Weak::upgrade) {
             return gate;
         }
-        if gates.len() >= GATES {
+        if gates.len() >= MAX_IDLE_GATES {
             gates.retain(|_, gate| gate.strong_count() > 0);
         }
         let gate = Arc::new(Semaphore::new(WRITES_PER_USER));
@@ -114,7 +114,7 @@ impl Gates {
     }
 }
 
-fn pool(connect: &Connect, size: usize) -> Result<Pool> {
+fn pool(connect: &ConnectOptions, size: usize) -> Result<Pool> {
     let manager = Manager::from_config(
         config(connect)?,
         tls::connector(connect.ca_file.as_deref())?,
@@ -132,22 +132,22 @@ fn pool(connect: &Connect, size: usize) -> Result<Pool> {
         .map_err(|e| Error::Configuration(e.to_string()))
 }
 
-fn config(connect: &Connect) -> Result<tokio_postgres::Config> {
-    /// What the driver assumes if the URL says nothing.
+fn config(connect: &ConnectOptions) -> Result<tokio_postgres::Config> {
+    /// The driver's default if the URL does not set it.
     const DEFAULT_IDLE: Duration = Duration::from_secs(2 * 3600);
     let mut config: tokio_postgres::Config =
         connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
     let given = config.get_options().unwrap_or_default().to_owned();
-    // The role that neither owns tables nor bypasses row-level security is taken on before the
-    // first statement. The time limits keep a lost client from holding a user's lock.
+    // Switches to the role that neither owns tables nor bypasses row-level security before the
+    // first statement. The timeouts keep a lost client from holding a user's lock.
     config.options(format!(
         "{given} -c role=lukasa_serve -c timezone=UTC -c statement_timeout=15s \
          -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
     ));
     config.application_name("lukasa");
     config.connect_timeout(Duration::from_secs(5));
-    // A server that is gone without closing its connections is noticed within half a minute, unless
-    // the URL says otherwise.
+    // A server that disappears without closing its connections is detected within half a minute,
+    // unless the URL sets other keepalives.
     if config.get_keepalives_idle() == DEFAULT_IDLE {
         config.keepalives(true);
         config.keepalives_idle(Duration::from_secs(15));

@@ -1,5 +1,5 @@
-//! Portraits that were compiled, and what they are compiled from. A portrait is a cache: its row is
-//! deleted with whatever it cites, and never changed.
+//! Compiled portraits, and the facts they are compiled from. A portrait is a cache: its row is
+//! deleted with any fact it cites, and never updated.
 
 use lukasa_core::portrait::Sentence;
 use lukasa_core::{FactId, Timestamp, Version};
@@ -11,9 +11,9 @@ use crate::fact::{version, version_columns};
 use crate::row::{Columns, all};
 use crate::scope::{Batch, Param, Scope};
 
-/// A portrait as it was compiled.
+/// A compiled portrait.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredPortrait {
     pub name: String,
     pub inputs_hash: String,
     pub sentences: Vec<Sentence>,
@@ -31,9 +31,9 @@ macro_rules! portrait_columns {
     };
 }
 
-fn kept(row: &Row) -> Result<Kept> {
+fn stored(row: &Row) -> Result<StoredPortrait> {
     let mut c = Columns::of(row, "portrait");
-    Ok(Kept {
+    Ok(StoredPortrait {
         name: c.take()?,
         inputs_hash: c.take()?,
         sentences: c.json()?,
@@ -45,7 +45,7 @@ fn kept(row: &Row) -> Result<Kept> {
     })
 }
 
-/// Up to `limit` memories that are active now, the most important first.
+/// Up to `limit` active facts, most important first.
 pub async fn material(scope: &Scope, now: Timestamp, limit: i64) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
@@ -58,15 +58,15 @@ pub async fn material(scope: &Scope, now: Timestamp, limit: i64) -> Result<Vec<V
     all(&scope.query(SQL, &params).await?, version)
 }
 
-/// Every portrait that is kept of the scope's own user.
-pub async fn kept_ones(scope: &Scope) -> Result<Vec<Kept>> {
+/// Every stored portrait of the scope's own user.
+pub async fn list(scope: &Scope) -> Result<Vec<StoredPortrait>> {
     const SQL: &str =
         concat!("select ", portrait_columns!(), " from portrait where user_id = $1 order by name");
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, kept)
+    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, stored)
 }
 
-/// Keeps a portrait, in the place of the one of its name.
-pub fn keep(batch: &mut Batch, scope: &Scope, new: &Kept) -> Result<()> {
+/// Stores a portrait, replacing the one of the same name.
+pub fn keep(batch: &mut Batch, scope: &Scope, new: &StoredPortrait) -> Result<()> {
     const SQL: &str = concat!(
         "insert into portrait (user_id, tenant_id, ",
         portrait_columns!(),
@@ -93,7 +93,7 @@ pub fn keep(batch: &mut Batch, scope: &Scope, new: &Kept) -> Result<()> {
     Ok(())
 }
 
-/// Removes the portrait of a name.
+/// Removes the portrait with this name.
 pub fn remove(batch: &mut Batch, scope: &Scope, name: &str) {
     const SQL: &str = "delete from portrait where user_id = $1 and name = $2";
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(name.to_owned())]);

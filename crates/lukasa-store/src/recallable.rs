@@ -1,5 +1,5 @@
-//! The memories that recall may find, with the facets it filters and weighs by; their words are
-//! fetched afterwards, for the few that are found.
+//! Active facts with the facets that recall filters and ranks by; their content is loaded
+//! afterwards, for the few that are found.
 
 use lukasa_core::id::VersionId;
 use lukasa_core::recall::Facets;
@@ -27,17 +27,17 @@ macro_rules! facet_columns {
     };
 }
 
-/// A memory as recall sees it.
+/// An active version as recall sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recallable {
+pub struct RecallableVersion {
     pub version: VersionId,
     pub fact: FactId,
     pub facets: Facets,
 }
 
-fn recallable(row: &Row) -> Result<Recallable> {
+fn recallable(row: &Row) -> Result<RecallableVersion> {
     let mut c = Columns::of(row, "fact_version");
-    Ok(Recallable {
+    Ok(RecallableVersion {
         version: VersionId::from_uuid(c.take()?),
         fact: FactId::from_uuid(c.take()?),
         facets: Facets {
@@ -62,9 +62,9 @@ fn recallable(row: &Row) -> Result<Recallable> {
     })
 }
 
-/// Every active memory as known now, also those that will hold later or held before: whoever keeps
-/// this list looks at the dates again when it is used.
-pub async fn now(scope: &Scope) -> Result<Vec<Recallable>> {
+/// Every active version as known now, including those that are valid only earlier or later: a cache
+/// of this list compares the dates again when it is used.
+pub async fn now(scope: &Scope) -> Result<Vec<RecallableVersion>> {
     const SQL: &str = concat!(
         "select ",
         facet_columns!(),
@@ -73,8 +73,8 @@ pub async fn now(scope: &Scope) -> Result<Vec<Recallable>> {
     all(&scope.query(SQL, &[&scope.user().uuid()]).await?, recallable)
 }
 
-/// Every active memory at a point on both axes.
-pub async fn at(scope: &Scope, point: AsOf) -> Result<Vec<Recallable>> {
+/// Every active version at a point on both time axes.
+pub async fn at(scope: &Scope, point: AsOf) -> Result<Vec<RecallableVersion>> {
     const SQL: &str = concat!(
         "select ",
         facet_columns!(),
@@ -86,7 +86,7 @@ pub async fn at(scope: &Scope, point: AsOf) -> Result<Vec<Recallable>> {
     all(&scope.query(SQL, &params).await?, recallable)
 }
 
-/// The links that are held at `known`, from fact to fact.
+/// The links known at `known`, or now, from fact to fact.
 pub async fn links(scope: &Scope, known: Option<Timestamp>) -> Result<Vec<(FactId, FactId)>> {
     const NOW: &str =
         "select from_fact, to_fact from link where user_id = $1 and known_until is null";
@@ -103,7 +103,7 @@ pub async fn links(scope: &Scope, known: Option<Timestamp>) -> Result<Vec<(FactI
     })
 }
 
-/// The versions with these ids, in whatever order.
+/// The versions with these ids, in no particular order.
 pub async fn versions(scope: &Scope, found: &[(FactId, VersionId)]) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",

@@ -1,5 +1,5 @@
-//! What its person may be asked about: what waits for a yes, what may not be true any more, and what
-//! was learned lately.
+//! Queries for the review by the user: proposals, facts that may be outdated, and recently
+//! extracted facts.
 
 use lukasa_core::{Timestamp, Version};
 
@@ -8,7 +8,7 @@ use crate::fact::{version, version_columns};
 use crate::row::all;
 use crate::scope::{Param, Scope};
 
-/// What waits for a yes or is only a guess, the newest first.
+/// Proposals and candidates, newest first.
 pub async fn waiting(scope: &Scope, limit: i64) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
@@ -20,8 +20,9 @@ pub async fn waiting(scope: &Scope, limit: i64) -> Result<Vec<Version>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, version)
 }
 
-/// What was stated, stands, and was last said before `before`, or was shown to be wrong by use since
-/// it was last said; the longest unsaid first.
+/// Stated active facts that were last confirmed before `before`, or that use has contradicted
+/// since; contradicted ones first, then the longest unconfirmed. The flag says whether use
+/// contradicted it.
 pub async fn doubtful(
     scope: &Scope,
     before: Timestamp,
@@ -47,7 +48,7 @@ pub async fn doubtful(
     })
 }
 
-/// What was inferred since `since`, stands, and nobody has agreed to yet; the newest first.
+/// Active facts extracted since `since` that the user has not confirmed; newest first.
 pub async fn learned_since(
     scope: &Scope,
     since: Timestamp,

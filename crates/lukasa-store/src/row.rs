@@ -28,7 +28,7 @@ impl<'r> Columns<'r> {
         self.row.try_get(name).map_err(|e| self.corrupt(e.to_string()))
     }
 
-    /// A column that holds one of a closed set of words.
+    /// A column that holds one of a fixed set of words.
     pub(crate) fn word<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
         let text: &str = self.take()?;
         parse(text).ok_or_else(|| self.corrupt(format!("unknown word {text:?}")))
@@ -39,7 +39,7 @@ impl<'r> Columns<'r> {
         serde_json::from_value(value).map_err(|e| self.corrupt(e.to_string()))
     }
 
-    /// A document that need not be there.
+    /// An optional JSON document.
     pub(crate) fn maybe_json<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>> {
         let value: Option<serde_json::Value> = self.take()?;
         value.map(serde_json::from_value).transpose().map_err(|e| self.corrupt(e.to_string()))
@@ -50,7 +50,7 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// The first row of an answer that has at most one.
+/// The first row of a result that has at most one.
 pub(crate) fn one<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T>) -> Result<Option<T>> {
     rows.first().map(read).transpose()
 }

@@ -1,10 +1,10 @@
-//! The only way to rows.
+//! Transactions: the only way to reach rows.
 //!
-//! A [`Scope`] owns a connection for one transaction and says in it who the user is, with plain
-//! `SET LOCAL`. The opening statements travel with the first query, in one round trip. A scope that
-//! is dropped without [`Scope::commit`] rolls back *before* its connection goes back to the pool,
-//! however it came to be dropped: an early return, an error, or a request cancelled half-way. So no
-//! connection is ever handed on with somebody's settings still in force.
+//! A [`Scope`] owns a connection for one transaction and sets the user in it, with plain `SET
+//! LOCAL`. The opening statements are sent with the first query, in one round trip. A scope that is
+//! dropped without [`Scope::commit`] rolls back *before* its connection is returned to the pool,
+//! whether by an early return, an error or a cancelled request. So no connection is ever reused
+//! with another user's settings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,7 +33,7 @@ struct Statement {
     must_change_one: bool,
 }
 
-/// A parameter that a batch can hold on to.
+/// A parameter owned by a batch.
 pub(crate) type Owned = Box<dyn ToSql + Sync + Send>;
 
 impl Batch {
@@ -41,7 +41,7 @@ impl Batch {
         self.0.push(Statement { sql, params, must_change_one: false });
     }
 
-    /// Takes over the statements of another, after its own.
+    /// Appends the statements of another batch.
     pub fn append(&mut self, other: Batch) {
         self.0.extend(other.0);
     }
@@ -50,26 +50,26 @@ impl Batch {
         self.0.is_empty()
     }
 
-    /// A statement that is wrong unless it changes exactly one row.
+    /// Adds a statement that fails the batch unless it changes exactly one row.
     pub(crate) fn push_one(&mut self, sql: &'static str, params: Vec<Owned>) {
         self.0.push(Statement { sql, params, must_change_one: true });
     }
 }
 
-/// A transaction that has said who it is for, or will with its first statement.
+/// A transaction whose opening statements were sent, or will be sent with its first statement.
 struct Transaction {
-    /// Present until the connection is given back.
+    /// Present until the connection is returned.
     connection: Option<Object>,
     opening: String,
     begun: AtomicBool,
-    /// A failed statement dooms the transaction; PostgreSQL would answer its `commit` with a
-    /// rollback and no error, which must never be taken for an acknowledgement.
+    /// After a failed statement the transaction cannot be committed: PostgreSQL would answer its
+    /// `commit` with a rollback and no error, which must never be taken for success.
     failed: AtomicBool,
-    /// The server behind the connection does not take writes any more; the connection is closed.
+    /// The server no longer accepts writes; the connection is closed instead of reused.
     unusable: AtomicBool,
     over: bool,
-    /// The place among the user's writes, given back after the connection.
-    _turn: Option<OwnedSemaphorePermit>,
+    /// The permit for the user's writes, released after the connection.
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Transaction {
@@ -81,7 +81,7 @@ impl Transaction {
             failed: AtomicBool::new(false),
             unusable: AtomicBool::new(false),
             over: false,
-            _turn: None,
+            _permit: None,
         }
     }
 
@@ -99,18 +99,18 @@ impl Transaction {
         let connection = self.connection.as_ref().ok_or(Error::Closed)?;
         let statement = connection.prepare_cached(sql).await?;
         if self.begun.swap(true, Ordering::Relaxed) {
-            return Ok(self.noticed(connection.query(&statement, params).await)?);
+            return Ok(self.check_writable(connection.query(&statement, params).await)?);
         }
-        // Both are on the wire before either is answered. Should the opening fail, the query finds
-        // no transaction and no settings, and row-level security gives it nothing.
+        // Both are sent before either is answered. Should the opening fail, the query runs without
+        // a transaction and settings, and row-level security returns nothing.
         let (opened, rows) =
             join!(connection.batch_execute(&self.opening), connection.query(&statement, params));
         opened?;
-        Ok(self.noticed(rows)?)
+        Ok(self.check_writable(rows)?)
     }
 
-    /// The same answer, after a look at whether the connection is still good for anything.
-    fn noticed<T>(
+    /// Passes the result on, and marks the connection unusable if the server became read-only.
+    fn check_writable<T>(
         &self,
         answer: Result<T, tokio_postgres::Error>,
     ) -> Result<T, tokio_postgres::Error> {
@@ -122,7 +122,7 @@ impl Transaction {
         answer
     }
 
-    /// Sends all statements before waiting for the first answer: one round trip for the lot. They
+    /// Sends all statements before waiting for the first answer: one round trip for the batch. They
     /// are run in order, and the first that fails makes the rest fail too.
     async fn run(&self, batch: &Batch) -> Result<()> {
         crash::point();
@@ -136,7 +136,7 @@ impl Transaction {
 
     async fn attempt_batch(&self, batch: &Batch) -> Result<()> {
         let connection = self.connection.as_ref().ok_or(Error::Closed)?;
-        // Preparing may wait, and what waits may be overtaken; so it is all done beforehand.
+        // Preparing may wait, which would let later statements overtake; so all are prepared first.
         let mut prepared = Vec::with_capacity(batch.0.len());
         for statement in &batch.0 {
             prepared.push(connection.prepare_cached(statement.sql).await?);
@@ -147,7 +147,7 @@ impl Transaction {
             async move { connection.execute(prepared, &params).await }
         });
         for (statement, changed) in batch.0.iter().zip(join_all(sent).await) {
-            let changed = self.noticed(changed)?;
+            let changed = self.check_writable(changed)?;
             if statement.must_change_one && changed != 1 {
                 return Err(Error::Gone);
             }
@@ -193,7 +193,7 @@ impl Drop for Transaction {
     }
 }
 
-/// One user's rows, in one transaction.
+/// One transaction on one user's rows.
 pub struct Scope {
     transaction: Transaction,
     tenant: TenantId,
@@ -202,7 +202,7 @@ pub struct Scope {
 
 impl Scope {
     pub(crate) fn reading(connection: Object, tenant: TenantId, user: UserId) -> Self {
-        // A read is many statements over one state of the record, and writes nothing.
+        // All statements of a read see one snapshot, and none writes.
         let opening = format!(
             "begin isolation level repeatable read, read only; {}",
             settings(tenant, Some(user))
@@ -210,9 +210,9 @@ impl Scope {
         Self { transaction: Transaction::new(connection, opening), tenant, user }
     }
 
-    /// A read with which no write of the user overlaps: it waits for one that is under way, and later
-    /// ones wait for it. Each statement sees what was committed before it, which is the same for all
-    /// of them while the lock is held; one snapshot would be taken before the lock is granted.
+    /// A read that no write of the user overlaps: it waits for a running write, and later writes
+    /// wait for it. Each statement sees what was committed before it, which is the same for all of
+    /// them while the lock is held; a snapshot would be taken before the lock is granted.
     pub(crate) fn reading_settled(connection: Object, tenant: TenantId, user: UserId) -> Self {
         let opening = format!(
             "begin isolation level read committed, read only; {}; \
@@ -224,8 +224,8 @@ impl Scope {
     }
 
     pub(crate) fn writing(connection: Object, tenant: TenantId, user: UserId) -> Self {
-        // One user's writes take turns on a lock named after the user. Two users whose ids share
-        // their first eight bytes would merely wait for each other.
+        // One user's writes are serialised by a lock derived from the user's id. Two users whose
+        // ids share their first eight bytes merely wait for each other.
         let opening = format!(
             "begin; {}; select pg_advisory_xact_lock({})",
             settings(tenant, Some(user)),
@@ -234,16 +234,16 @@ impl Scope {
         Self { transaction: Transaction::new(connection, opening), tenant, user }
     }
 
-    /// A write whose commit does not wait for the disk: for what can be lost. It takes its turn like
-    /// every write, so that it cannot put back what another is removing.
-    pub(crate) fn noting(connection: Object, tenant: TenantId, user: UserId) -> Self {
+    /// A write whose commit does not wait for the disk, for rows that may be lost. It takes the
+    /// user's lock like every write, so that it cannot restore what another write is removing.
+    pub(crate) fn writing_lossy(connection: Object, tenant: TenantId, user: UserId) -> Self {
         let mut scope = Self::writing(connection, tenant, user);
         scope.transaction.opening.push_str("; set local synchronous_commit = off");
         scope
     }
 
-    pub(crate) fn holding(mut self, turn: OwnedSemaphorePermit) -> Self {
-        self.transaction._turn = Some(turn);
+    pub(crate) fn with_permit(mut self, permit: OwnedSemaphorePermit) -> Self {
+        self.transaction._permit = Some(permit);
         self
     }
 
@@ -259,25 +259,25 @@ impl Scope {
         self.transaction.query(sql, params).await
     }
 
-    /// Runs the statements of a batch in order, in one round trip. The scope has been read from
-    /// before, so its transaction is open.
+    /// Runs the statements of a batch in order, in one round trip. A query must have run in the
+    /// scope before, so that its transaction is open.
     pub async fn run(&self, batch: &Batch) -> Result<()> {
         self.transaction.run(batch).await
     }
 
-    /// Keeps what was written. Everything acknowledged to a caller comes after this.
+    /// Commits. Nothing may be acknowledged to a caller before this returns.
     pub async fn commit(self) -> Result<()> {
         self.transaction.commit().await
     }
 }
 
-/// The number of the lock that a user's writes take turns on.
+/// The advisory lock key that serialises a user's writes.
 fn lock_of(user: UserId) -> i64 {
     let (high, _) = user.uuid().as_u64_pair();
     high.cast_signed()
 }
 
-/// A tenant's own lists, in one transaction: users, credentials, domains; no memories.
+/// One transaction on a tenant's own lists: users, credentials, domains; no facts.
 pub struct Directory {
     transaction: Transaction,
     tenant: TenantId,
@@ -290,8 +290,8 @@ impl Directory {
     }
 
     /// Sees one credential and nothing else. The id comes from the request, so only the characters
-    /// of an id may pass into the setting.
-    pub(crate) fn at_the_door(connection: Object, key_id: &str) -> Result<Self> {
+    /// of an id may get into the setting.
+    pub(crate) fn for_credential(connection: Object, key_id: &str) -> Result<Self> {
         if key_id.is_empty() || !key_id.bytes().all(|b| b.is_ascii_alphanumeric()) {
             return Err(Error::Configuration("not a key id".into()));
         }
@@ -320,8 +320,8 @@ impl Directory {
     }
 }
 
-/// Plain `set local`, which a distributing layer passes on where it would not pass `set_config()`.
-/// UUIDs print as hexadecimal and hyphens only, so they need no quoting beyond the quotes.
+/// Plain `set local`, because a connection pooler or distributing proxy passes it on, but not
+/// `set_config()`. UUIDs print as hexadecimal digits and hyphens, so they need no escaping.
 fn settings(tenant: TenantId, user: Option<UserId>) -> String {
     let tenant = format!("set local app.tenant = '{}'", tenant.uuid());
     match user {

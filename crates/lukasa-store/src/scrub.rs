@@ -1,14 +1,14 @@
-//! Scrubbing: what was erased leaves the database's files.
+//! Scrubbing: removes erased data from the database's files.
 //!
-//! A deleted row stays in its table's file until the space is used again, in its indexes likewise, in
-//! the samples that the planner keeps of columns, and in the write-ahead log. So tables are written
-//! anew, the samples are taken again, and the log is turned over until every file of it is gone that
-//! was there when the rewriting ended. This needs an owner's rights, so it has a connection of its
-//! own; and each table is shut while it is rewritten, so it belongs into a quiet hour.
+//! A deleted row stays in its table's file until the space is reused, likewise in its indexes, in
+//! the planner's samples of columns, and in the write-ahead log. So tables are rewritten, the
+//! samples are taken again, and the log is switched until every log file that existed when the
+//! rewriting ended is gone. This needs an owner's rights, so it uses its own connection; and each
+//! table is locked while it is rewritten, so it should run at a quiet time.
 //!
-//! Only tables are rewritten that can hold something of what was erased, and of those only the ones in
-//! which a row was updated or deleted since they were last rewritten: in the others every row in the file
-//! is a row of the table. PostgreSQL has no way to clean single pages, so a table is rewritten whole.
+//! Only tables that can hold erased data are rewritten, and of those only the ones in which a row
+//! was updated or deleted since they were last rewritten: in the others every row in the file is a
+//! row of the table. PostgreSQL cannot clean single pages, so a table is rewritten whole.
 
 use std::time::{Duration, Instant};
 
@@ -17,41 +17,41 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
-use crate::Connect;
+use crate::ConnectOptions;
 use crate::error::{Error, Result};
 use crate::migrate::owner;
 
-/// An arbitrary number that only scrubs lock, so that there is one at a time.
+/// An arbitrary advisory lock key used only by scrubs, so that one runs at a time.
 const LOCK: i64 = 0x6c75_6b61_7361_7363;
-/// How long a table's writers are kept waiting before the scrub steps back and tries again.
+/// How long a table's writers are kept waiting before the scrub gives up the lock and retries.
 const LOCK_WAIT: &str = "2s";
-const TRIES: u32 = 60;
-/// How often the log is turned over before it is said that something holds it.
-const TURNS: u32 = 12;
+const MAX_TRIES: u32 = 60;
+/// How many rounds of log switching are tried before reporting that something holds the log.
+const MAX_LOG_ROUNDS: u32 = 12;
 
-/// What a scrub did.
+/// Result of a scrub.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Scrubbed {
-    /// Erasures whose rows are in no file any more.
+pub struct ScrubReport {
+    /// Erasures whose rows are no longer in any file.
     pub erasures: usize,
     pub tables: usize,
     /// Bytes of the tables with their indexes, before and after.
     pub bytes_before: i64,
     pub bytes_after: i64,
-    /// Files of the write-ahead log that were there and are gone.
+    /// Files of the write-ahead log that were removed.
     pub log_files: usize,
 }
 
-/// A step of a scrub, to be shown to whoever waits.
+/// Progress of a scrub, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ScrubProgress {
     Waiting,
     Table { name: String, number: usize, of: usize },
     Log { left: usize },
 }
 
-/// What the login role lacks for a scrub, in words; empty if it may.
-pub async fn lacking_rights(connect: &Connect) -> Result<Vec<String>> {
+/// The privileges the login role lacks for a scrub, as text; empty if it has all.
+pub async fn lacking_rights(connect: &ConnectOptions) -> Result<Vec<String>> {
     lacking(&owner(connect).await?).await
 }
 
@@ -84,23 +84,23 @@ async fn lacking(client: &Client) -> Result<Vec<String>> {
     Ok(missing)
 }
 
-/// How many erasures have not reached the files yet.
-pub async fn pending(connect: &Connect) -> Result<usize> {
+/// How many finished erasures have not been scrubbed yet.
+pub async fn pending(connect: &ConnectOptions) -> Result<usize> {
     let mut client = owner(connect).await?;
     Ok(unscrubbed(&mut client).await?.ids.len())
 }
 
-/// Rewrites what erasures have left in the files. Without any there is nothing to do, unless `always`.
+/// Scrubs the files after erasures. Without any it does nothing, unless `always`.
 pub async fn scrub(
-    connect: &Connect,
+    connect: &ConnectOptions,
     now: Timestamp,
     always: bool,
-    tell: impl Fn(Step) + Send + Sync,
-) -> Result<Scrubbed> {
+    tell: impl Fn(ScrubProgress) + Send + Sync,
+) -> Result<ScrubReport> {
     let mut client = owner(connect).await?;
     let Unscrubbed { users, ids, whole_users } = unscrubbed(&mut client).await?;
     if ids.is_empty() && !always {
-        return Ok(Scrubbed::default());
+        return Ok(ScrubReport::default());
     }
     let missing = lacking(&client).await?;
     if !missing.is_empty() {
@@ -111,28 +111,28 @@ pub async fn scrub(
     if !locked.try_get::<_, bool>(0)? {
         return Err(Error::Configuration("another scrub is under way".into()));
     }
-    tell(Step::Waiting);
-    old_transactions_end(&client).await?;
-    let mut scrubbed = Scrubbed { erasures: ids.len(), ..Scrubbed::default() };
+    tell(ScrubProgress::Waiting);
+    wait_for_old_transactions(&client).await?;
+    let mut scrubbed = ScrubReport { erasures: ids.len(), ..ScrubReport::default() };
     let which = match (always, whole_users) {
-        (true, _) => Which::All,
-        (false, true) => Which::Changed,
-        (false, false) => Which::ChangedContent,
+        (true, _) => TableSelection::All,
+        (false, true) => TableSelection::Changed,
+        (false, false) => TableSelection::ChangedContent,
     };
     let tables = affected(&mut client, which).await?;
     scrubbed.tables = tables.len();
     scrubbed.bytes_before = tables.iter().map(|table| table.bytes).sum();
     scrubbed.bytes_after = rewrite(&mut client, &tables, now, &tell).await?;
-    scrubbed.log_files = turn_over(&client, &tell).await?;
+    scrubbed.log_files = replace_log_files(&client, &tell).await?;
     mark(&mut client, &users, &ids, now).await?;
     Ok(scrubbed)
 }
 
-/// The erasures that are finished and still in the files.
+/// Finished erasures whose data may still be in the files.
 struct Unscrubbed {
     users: Vec<Uuid>,
     ids: Vec<Uuid>,
-    /// Whether one of them is of a whole user, not of a memory or a turn.
+    /// Whether one of them is of a whole user, not of a fact or a turn.
     whole_users: bool,
 }
 
@@ -162,9 +162,9 @@ async fn mark(client: &mut Client, users: &[Uuid], ids: &[Uuid], now: Timestamp)
     Ok(transaction.commit().await?)
 }
 
-/// Returns once nobody can still see rows from before: as long as somebody can, rewriting a table
-/// takes them along.
-async fn old_transactions_end(client: &Client) -> Result<()> {
+/// Waits until no transaction can still see the erased rows: rewriting a table keeps rows that some
+/// transaction can see.
+async fn wait_for_old_transactions(client: &Client) -> Result<()> {
     const OLDEST: &str = "select who from ( \
           select backend_xmin as seen, 'the connection with process id ' || pid as who \
             from pg_stat_activity where pid <> pg_backend_pid() \
@@ -181,7 +181,7 @@ async fn old_transactions_end(client: &Client) -> Result<()> {
         if started.elapsed() > Duration::from_secs(120) {
             let who: String = row.try_get(0)?;
             return Err(Error::Configuration(format!(
-                "{who} still sees what was erased; end it and scrub again"
+                "{who} can still see erased rows; end it and scrub again"
             )));
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -190,15 +190,15 @@ async fn old_transactions_end(client: &Client) -> Result<()> {
 
 /// Which tables are rewritten.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum TableSelection {
     All,
-    /// Those in which a row was updated or deleted since the last time.
+    /// Tables in which a row was updated or deleted since the last scrub.
     Changed,
-    /// Of those, the ones that can hold something of a memory or a turn.
+    /// Of those, the ones that can hold content of a fact or a turn.
     ChangedContent,
 }
 
-/// Tables with a column `user_id` that hold nothing of what a memory or a turn says.
+/// Tables with a column `user_id` that hold no content of facts or turns.
 const WITHOUT_CONTENT: &[&str] = &[
     "credential",
     "delivery",
@@ -214,18 +214,18 @@ const WITHOUT_CONTENT: &[&str] = &[
 struct Table {
     name: String,
     bytes: i64,
-    /// Rows updated and deleted, counted by PostgreSQL since its statistics began.
+    /// Rows updated and deleted, as counted by PostgreSQL since its statistics were reset.
     changes: i64,
 }
 
-/// How long a connection may hold back what it has counted.
+/// How long a connection may delay reporting its statistics.
 const COUNTS_DELAY: Duration = Duration::from_secs(11);
 
-async fn affected(client: &mut Client, which: Which) -> Result<Vec<Table>> {
-    if which != Which::All {
+async fn affected(client: &mut Client, which: TableSelection) -> Result<Vec<Table>> {
+    if which != TableSelection::All {
         tokio::time::sleep(COUNTS_DELAY).await;
     }
-    // The largest last: by then the others are done.
+    // The largest last.
     const TABLES: &str = "select c.relname::text, pg_total_relation_size(c.oid), \
             coalesce(pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid), 0), \
             s.changes \
@@ -243,13 +243,13 @@ async fn affected(client: &mut Client, which: Which) -> Result<Vec<Table>> {
     for row in &rows {
         let table =
             Table { name: row.try_get(0)?, bytes: row.try_get(1)?, changes: row.try_get(2)? };
-        // Statistics that were reset count less than before, and so differ too.
+        // A reset of the statistics lowers the count, so it differs too.
         let is_changed = row.try_get::<_, Option<i64>>(3)? != Some(table.changes);
         let has_content = !WITHOUT_CONTENT.contains(&table.name.as_str());
         if match which {
-            Which::All => true,
-            Which::Changed => is_changed,
-            Which::ChangedContent => is_changed && has_content,
+            TableSelection::All => true,
+            TableSelection::Changed => is_changed,
+            TableSelection::ChangedContent => is_changed && has_content,
         } {
             tables.push(table);
         }
@@ -257,36 +257,37 @@ async fn affected(client: &mut Client, which: Which) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// Rewrites tables; says how many bytes they have then.
+/// Rewrites tables; returns their total size in bytes afterwards.
 async fn rewrite(
     client: &mut Client,
     tables: &[Table],
     now: Timestamp,
-    tell: &(impl Fn(Step) + Sync),
+    tell: &(impl Fn(ScrubProgress) + Sync),
 ) -> Result<i64> {
-    // Where a table is left empty, new samples would not be taken and the old ones would stay.
+    // For an empty table no new samples would be taken and the old ones would stay.
     const FORGET: &str = "select pg_clear_attribute_stats(current_schema(), $1::text, attname, false) \
         from pg_attribute where attrelid = $1::text::regclass and attnum > 0 and not attisdropped";
     client.batch_execute(&format!("set lock_timeout = '{LOCK_WAIT}'")).await?;
     let mut bytes = 0;
     for (number, table) in tables.iter().enumerate() {
         let name = &table.name;
-        tell(Step::Table { name: name.clone(), number: number + 1, of: tables.len() });
+        tell(ScrubProgress::Table { name: name.clone(), number: number + 1, of: tables.len() });
         let quoted = name.replace('"', "\"\"");
-        patiently(client, &format!("vacuum (full) \"{quoted}\"")).await?;
+        run_with_lock_retries(client, &format!("vacuum (full) \"{quoted}\"")).await?;
         client.query(FORGET, &[name]).await?;
-        patiently(client, &format!("vacuum (analyze) \"{quoted}\"")).await?;
+        run_with_lock_retries(client, &format!("vacuum (analyze) \"{quoted}\"")).await?;
         let size = "select pg_total_relation_size($1::text::regclass)";
         bytes += client.query_one(size, &[name]).await?.try_get::<_, i64>(0)?;
-        rewritten(client, table, now).await?;
+        record_rewrite(client, table, now).await?;
     }
-    // The samples lie in a table too, with the old ones among them.
-    patiently(client, "vacuum (full) pg_catalog.pg_statistic").await?;
+    // The samples are in a table too, whose file still contains the old ones.
+    run_with_lock_retries(client, "vacuum (full) pg_catalog.pg_statistic").await?;
     Ok(bytes)
 }
 
-/// Keeps how many changes a table had before it was rewritten. Later ones may be in the new file.
-async fn rewritten(client: &mut Client, table: &Table, now: Timestamp) -> Result<()> {
+/// Stores the change count that a table had before it was rewritten. Later changes may be in the
+/// new file.
+async fn record_rewrite(client: &mut Client, table: &Table, now: Timestamp) -> Result<()> {
     const SQL: &str = "insert into scrubbed_table (name, changes, scrubbed_at) values ($1, $2, $3) \
                        on conflict (name) do update set changes = $2, scrubbed_at = $3";
     let transaction = client.transaction().await?;
@@ -295,11 +296,13 @@ async fn rewritten(client: &mut Client, table: &Table, now: Timestamp) -> Result
     Ok(transaction.commit().await?)
 }
 
-/// Runs a statement that shuts a table, stepping back whenever others have waited long enough.
-async fn patiently(client: &Client, sql: &str) -> Result<()> {
+/// Runs a statement that locks a table, retrying whenever the lock is not granted in time.
+async fn run_with_lock_retries(client: &Client, sql: &str) -> Result<()> {
     for tried in 1.. {
         match client.batch_execute(sql).await {
-            Err(error) if tried < TRIES && error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+            Err(error)
+                if tried < MAX_TRIES && error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) =>
+            {
                 tokio::time::sleep(Duration::from_millis(500)).await;
             }
             other => return Ok(other?),
@@ -308,10 +311,13 @@ async fn patiently(client: &Client, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// Moves on in the write-ahead log until no file is left of those that were there. A file that has
-/// been read to its end is as a rule given a new name and written over later, and until then holds
-/// what it held; so meanwhile such files are removed instead.
-async fn turn_over(client: &Client, tell: &(impl Fn(Step) + Sync)) -> Result<usize> {
+/// Switches the write-ahead log until none of the files that existed is left. PostgreSQL normally
+/// recycles finished files, which keep their content until they are overwritten; so recycling is
+/// switched off meanwhile and they are removed instead.
+async fn replace_log_files(
+    client: &Client,
+    tell: &(impl Fn(ScrubProgress) + Sync),
+) -> Result<usize> {
     const SETTING: &str = "select setting, sourcefile like '%auto.conf' from pg_settings \
                             where name = 'wal_recycle'";
     let setting = client.query_one(SETTING, &[]).await?;
@@ -320,29 +326,32 @@ async fn turn_over(client: &Client, tell: &(impl Fn(Step) + Sync)) -> Result<usi
     if recycles {
         client.batch_execute("alter system set wal_recycle = off").await?;
         client.batch_execute("select pg_reload_conf()").await?;
-        // The process that removes the files hears of it a moment later.
+        // The checkpointer process reads the new setting a moment later.
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    let turned = turn(client, tell).await;
+    let switched = switch_log_files(client, tell).await;
     if recycles {
         let back = if by_command { "set wal_recycle = on" } else { "reset wal_recycle" };
         client.batch_execute(&format!("alter system {back}")).await?;
         client.batch_execute("select pg_reload_conf()").await?;
     }
-    turned
+    switched
 }
 
-async fn turn(client: &Client, tell: &(impl Fn(Step) + Sync)) -> Result<usize> {
+async fn switch_log_files(
+    client: &Client,
+    tell: &(impl Fn(ScrubProgress) + Sync),
+) -> Result<usize> {
     const FILES: &str = "select name::text from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'";
     let names = async || -> Result<Vec<String>> {
         client.query(FILES, &[]).await?.iter().map(|row| Ok(row.try_get(0)?)).collect()
     };
     let old = names().await?;
     let mut left = old.len();
-    for _ in 0..TURNS {
-        tell(Step::Log { left });
-        // One more than there are, so that the last of them is left behind as well. A file is only
-        // left if something was written into it.
+    for _ in 0..MAX_LOG_ROUNDS {
+        tell(ScrubProgress::Log { left });
+        // One more than there are, so that the last of them is finished as well. A switch does
+        // nothing unless something was written into the file.
         for _ in 0..=left {
             client.batch_execute("select pg_logical_emit_message(true, 'lukasa', 'scrub')").await?;
             client.batch_execute("select pg_switch_wal()").await?;
@@ -355,7 +364,7 @@ async fn turn(client: &Client, tell: &(impl Fn(Step) + Sync)) -> Result<usize> {
         }
     }
     Err(Error::Configuration(format!(
-        "{left} files of the write-ahead log are held: by a replication slot, by wal_keep_size, or \
-         because they could not be archived"
+        "{left} files of the write-ahead log cannot be removed: they are held by a replication \
+         slot or by wal_keep_size, or they could not be archived"
     )))
 }

@@ -69,7 +69,7 @@ pub(crate) fn turn(row: &Row) -> Result<Turn> {
     Ok(turn)
 }
 
-/// Where a list of sessions ended.
+/// Cursor in a list of sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionPlace {
     pub last_turn_at: Timestamp,
@@ -85,25 +85,25 @@ pub async fn find(scope: &Scope, id: &str) -> Result<Option<Session>> {
     one(&scope.query(SQL, &[&scope.user().uuid(), &id]).await?, session)
 }
 
-/// Whether nothing said in the session is kept.
+/// Whether the session is incognito: none of its content is kept.
 pub async fn is_incognito(scope: &Scope, id: &str) -> Result<bool> {
     const SQL: &str = "select incognito from session where user_id = $1 and session_id = $2";
     let rows = scope.query(SQL, &[&scope.user().uuid(), &id]).await?;
     Ok(one(&rows, |row| Columns::of(row, "session").take())?.unwrap_or(false))
 }
 
-/// Which sessions a list is of.
+/// Filter of a list of sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Which {
-    /// Those in the trash instead of those that are not.
+pub struct SessionFilter {
+    /// Lists the sessions in the trash instead of the others.
     pub trashed: bool,
     pub state: Option<SessionState>,
 }
 
-/// Up to `limit` sessions, the one last spoken in first.
+/// Up to `limit` sessions, the one with the latest turn first.
 pub async fn page(
     scope: &Scope,
-    which: Which,
+    which: SessionFilter,
     before: Option<&SessionPlace>,
     limit: i64,
 ) -> Result<Vec<Session>> {
@@ -122,7 +122,7 @@ pub async fn page(
     all(&scope.query(SQL, &params).await?, session)
 }
 
-/// The sessions with these names, in whatever order.
+/// The sessions with these ids that are not in the trash, in no particular order.
 pub async fn by_ids(scope: &Scope, ids: &[String]) -> Result<Vec<Session>> {
     const SQL: &str = concat!(
         "select ",
@@ -152,7 +152,7 @@ pub fn open(batch: &mut Batch, scope: &Scope, new: &Session) {
     );
 }
 
-/// Puts a session's standing as it is given: its title, its state, whether it is in the trash.
+/// Updates a session's title, state and trash status.
 pub fn put(batch: &mut Batch, scope: &Scope, session: &Session) {
     const SQL: &str = "update session set title = $3, state = $4, closed_at = $5, trashed_at = $6, \
                         named_from = $7 where user_id = $1 and session_id = $2";
@@ -170,14 +170,14 @@ pub fn put(batch: &mut Batch, scope: &Scope, session: &Session) {
     );
 }
 
-/// Says which operation put a session into the trash; none if it was taken out again.
+/// Sets the operation that moved a session to the trash; none if it was restored.
 pub fn mark(batch: &mut Batch, scope: &Scope, id: &str, by: Option<OperationId>) {
     const SQL: &str = "update session set withdrawn_by = $3 where user_id = $1 and session_id = $2";
     let by = by.map(OperationId::uuid);
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(id.to_owned()), Box::new(by)]);
 }
 
-/// The operation that put a session into the trash, if it is there.
+/// The operation that moved a session to the trash, if it is in the trash.
 pub async fn withdrawn_by(scope: &Scope, id: &str) -> Result<Option<OperationId>> {
     const SQL: &str = "select withdrawn_by from session where user_id = $1 and session_id = $2 \
                          and trashed_at is not null";
@@ -186,7 +186,8 @@ pub async fn withdrawn_by(scope: &Scope, id: &str) -> Result<Option<OperationId>
     Ok(by.flatten().map(OperationId::from_uuid))
 }
 
-/// Says that a session was learned from up to a turn. It fails if somebody else said so before.
+/// Records that a session was learned from up to a turn. It fails if another transaction did so
+/// before.
 pub fn advance(batch: &mut Batch, scope: &Scope, of: &str, from: i32, through: i32) {
     const SQL: &str = "update session set extracted_through = $4 \
                         where user_id = $1 and session_id = $2 and extracted_through = $3";
@@ -201,7 +202,7 @@ pub fn advance(batch: &mut Batch, scope: &Scope, of: &str, from: i32, through: i
     );
 }
 
-/// Keeps what was said up to a turn, in short.
+/// Stores a summary of the turns up to one.
 pub fn summarise(batch: &mut Batch, scope: &Scope, of: &str, summary: &str, through: i32) {
     const SQL: &str = "update session set summary = $3, summary_through = $4 \
                         where user_id = $1 and session_id = $2 and summary_through <= $4";
@@ -216,8 +217,8 @@ pub fn summarise(batch: &mut Batch, scope: &Scope, of: &str, summary: &str, thro
     );
 }
 
-/// Removes the turns of a session up to one, except those with these ids, and what recall has of
-/// them. The count of the session's turns stays: their numbers were given.
+/// Removes the turns of a session up to one, except those with these ids, and their passages. The
+/// session's turn count is unchanged: the numbers stay assigned.
 pub fn drop_turns(batch: &mut Batch, scope: &Scope, of: &str, through: i32, except: &[Uuid]) {
     const PASSAGES: &str = "delete from passage where user_id = $1 and source_id in \
                             (select turn_id from turn where user_id = $1 and session_id = $2 \
@@ -237,14 +238,14 @@ pub fn drop_turns(batch: &mut Batch, scope: &Scope, of: &str, through: i32, exce
     }
 }
 
-/// Takes what recall has of a session's turns away; the turns stay.
+/// Removes the passages of a session's turns; the turns stay.
 pub fn drop_passages(batch: &mut Batch, scope: &Scope, of: &str) {
     const SQL: &str = "delete from passage where user_id = $1 and source_id in \
                        (select turn_id from turn where user_id = $1 and session_id = $2)";
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(of.to_owned())]);
 }
 
-/// Removes a session and everything that was said in it.
+/// Removes a session with its turns, episodes, passes, baselines and response ids.
 pub fn remove(batch: &mut Batch, scope: &Scope, id: &str) {
     drop_passages(batch, scope, id);
     for sql in [
@@ -259,7 +260,7 @@ pub fn remove(batch: &mut Batch, scope: &Scope, id: &str) {
     }
 }
 
-/// Notes which session an answer of a chat service belongs to, by the id the service gave it.
+/// Records which session a response of a chat service belongs to, by the service's response id.
 pub fn note_response(
     batch: &mut Batch,
     scope: &Scope,
@@ -282,7 +283,7 @@ pub fn note_response(
     );
 }
 
-/// The session that an answer of a chat service belongs to, unless it was deleted.
+/// The session that a response of a chat service belongs to, unless the session was deleted.
 pub async fn of_response(scope: &Scope, response: &str) -> Result<Option<String>> {
     const SQL: &str = "select r.session_id from response r join session s \
                          on s.user_id = r.user_id and s.session_id = r.session_id \
@@ -291,7 +292,7 @@ pub async fn of_response(scope: &Scope, response: &str) -> Result<Option<String>
     one(&rows, |row| Columns::of(row, "response").take())
 }
 
-/// The sessions that have lain in the trash since `before` or longer.
+/// The sessions that have been in the trash since `before` or longer.
 pub async fn trashed_before(scope: &Scope, before: Timestamp, limit: i64) -> Result<Vec<String>> {
     const SQL: &str = "select session_id from session where user_id = $1 and trashed_at <= $2 \
                         order by trashed_at limit $3";
@@ -299,9 +300,9 @@ pub async fn trashed_before(scope: &Scope, before: Timestamp, limit: i64) -> Res
     all(&rows, |row| Columns::of(row, "session").take())
 }
 
-/// Appends turns to a session that is there, and moves its count and its last moment on.
+/// Appends turns to an existing session, and updates its turn count and the time of its last turn.
 pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
-    // Speaking in a chat makes it active again, whatever it was.
+    // A new turn makes a session active again, whatever its state was.
     const COUNT: &str = "update session set turns = turns + $3, \
                          last_turn_at = greatest(last_turn_at, $4), \
                          state = 'active', closed_at = null \
@@ -320,7 +321,7 @@ pub fn append(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
     );
 }
 
-/// Puts turns into a session whose count knows of them already.
+/// Inserts turns into a session whose turn count already includes them.
 pub fn insert_turns(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTurns) {
     const SQL: &str = "insert into turn (user_id, tenant_id, session_id, turn_id, number, role, \
                        speaker, content, origin, said_at, recorded_at, spans) \
@@ -349,7 +350,7 @@ pub fn insert_turns(batch: &mut Batch, scope: &Scope, to: &str, turns: &MaskedTu
     );
 }
 
-/// Puts a session back as it once was, with its standing and how far it was learned from.
+/// Restores a session with its state and how far it was learned from.
 pub fn put_back(batch: &mut Batch, scope: &Scope, session: &Session) {
     const SQL: &str = concat!(
         "insert into session (user_id, tenant_id, ",
@@ -380,16 +381,16 @@ pub fn put_back(batch: &mut Batch, scope: &Scope, session: &Session) {
     );
 }
 
-/// Those of these names that a session bears.
-pub async fn names_there(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
+/// Those of these session ids that exist.
+pub async fn existing_ids(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
     const SQL: &str = "select session_id from session where user_id = $1 and session_id = any($2)";
     let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
     all(&rows, |row| Columns::of(row, "session").take())
 }
 
 fn spans(turn: &Turn) -> Option<serde_json::Value> {
-    let said = turn.marked || !turn.spans.is_empty();
-    if said { serde_json::to_value(&turn.spans).ok() } else { None }
+    let is_reported = turn.marked || !turn.spans.is_empty();
+    if is_reported { serde_json::to_value(&turn.spans).ok() } else { None }
 }
 
 /// Up to `limit` turns of a session after the one numbered `after`, in order.
@@ -404,7 +405,7 @@ pub async fn turns(scope: &Scope, of: &str, after: i32, limit: i64) -> Result<Ve
     all(&scope.query(SQL, &params).await?, turn)
 }
 
-/// The turns with these ids, in whatever order.
+/// The turns with these ids, in no particular order.
 pub async fn turns_by_id(scope: &Scope, ids: &[Uuid]) -> Result<Vec<Turn>> {
     const SQL: &str = concat!(
         "select ",

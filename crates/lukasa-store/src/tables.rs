@@ -1,19 +1,19 @@
-//! The tables that hold rows about users. One list, from which the erasure of a user, the check of
-//! statements and the tests take what they need; a test compares it with the database's catalogue.
+//! The tables that hold rows about users. The erasure of a user, the check of statements and the
+//! tests use this one list; a test compares it with the database's catalogue.
 
 /// A table whose rows about a user are removed with the user.
 pub(crate) struct ErasedTable {
     pub name: &'static str,
     /// Counts the user's rows.
     pub count: &'static str,
-    /// Removes at most `$2` of the user's rows and says how many it were.
+    /// Removes at most `$2` of the user's rows and returns how many.
     pub remove: &'static str,
 }
 
 macro_rules! erased_tables {
     ($($table:literal),+ $(,)?) => {
         /// The tables that are emptied when a user is erased, in the order in which rows can be
-        /// removed: what refers to a row goes before it.
+        /// removed: a referring row is removed before the row it refers to.
         pub(crate) const ERASED: &[ErasedTable] = &[$(ErasedTable {
             name: $table,
             count: concat!("select count(*) from ", $table, " where user_id = $1"),

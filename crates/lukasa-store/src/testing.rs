@@ -1,15 +1,15 @@
-//! Fresh databases for tests, cheaply: the schema is migrated once into a template, and each test
-//! gets a copy of it that is dropped when the test ends.
+//! Fresh databases for tests: the schema is migrated once into a template, and each test gets a
+//! copy that is dropped when the test ends.
 
 use std::process::Command;
 
-/// The driver, for tests of other crates that look behind the store's back.
+/// The driver, for tests of other crates that bypass the store.
 pub use tokio_postgres as postgres;
 use tokio_postgres::{Client, NoTls};
 
-use crate::{Connect, Store};
+use crate::{ConnectOptions, Store};
 
-/// A database of the test's own.
+/// A database for one test.
 pub struct TestDatabase {
     name: String,
     server: String,
@@ -23,29 +23,29 @@ impl TestDatabase {
         let row = admin
             .query_one("select 'lukasa_t_' || replace(gen_random_uuid()::text, '-', '')", &[])
             .await
-            .expect("a name for the database");
+            .expect("database name is generated");
         let name: String = row.get(0);
         admin
             .batch_execute(&format!("create database {name} template {template}"))
             .await
-            .expect("a copy of the template");
+            .expect("template is copied");
         Self { name, server }
     }
 
-    /// The URL of the database, for its owner.
+    /// The URL of the database, as its owner.
     pub fn url(&self) -> String {
         with_database(&self.server, &self.name)
     }
 
-    pub fn connect(&self) -> Connect {
-        Connect { url: self.url(), pool_size: 8, ca_file: None }
+    pub fn connect(&self) -> ConnectOptions {
+        ConnectOptions { url: self.url(), pool_size: 8, ca_file: None }
     }
 
     pub fn store(&self) -> Store {
         Store::connect(&self.connect()).expect("a pool for the test database")
     }
 
-    /// Every row of every table, one on a line, as the database's owner sees it.
+    /// Every row of every table, one per line, as the database's owner sees it.
     pub async fn dump(&self) -> String {
         let admin = self.admin().await;
         let tables = "select tablename::text from pg_tables where schemaname = 'public'";
@@ -61,7 +61,7 @@ impl TestDatabase {
         dump
     }
 
-    /// A connection that sees everything, for tests that look behind the store's back.
+    /// A connection that sees everything, for tests that bypass the store.
     pub async fn admin(&self) -> Client {
         client(&self.url()).await
     }
@@ -70,7 +70,7 @@ impl TestDatabase {
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         let (name, server) = (self.name.clone(), self.server.clone());
-        // A thread of its own, because the test's runtime may be the one that is going down.
+        // A separate thread, because the test's runtime may be shutting down.
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -81,7 +81,7 @@ impl Drop for TestDatabase {
                 admin.batch_execute(&format!("drop database if exists {name} with (force)")).await
             })
         });
-        // A database that could not be dropped is only litter on a private server.
+        // A database that could not be dropped does no harm on a test server.
         let _ = dropped.join();
     }
 }
@@ -120,7 +120,7 @@ async fn client(url: &str) -> Client {
     client
 }
 
-/// The template for this very schema, made by whichever test comes first.
+/// The template database for this schema version, created by the first test that needs it.
 async fn template(server: &str, admin: &Client) -> String {
     let schema = crate::migrate::schema();
     let row = admin.query_one("select 'lukasa_schema_' || md5($1)", &[&schema]).await.expect("md5");
@@ -137,16 +137,18 @@ async fn template(server: &str, admin: &Client) -> String {
             .await
             .expect("drop");
         admin.batch_execute(&format!("create database {half}")).await.expect("create");
-        let connect = Connect { url: with_database(server, &half), pool_size: 1, ca_file: None };
+        let connect =
+            ConnectOptions { url: with_database(server, &half), pool_size: 1, ca_file: None };
         crate::migrate(&connect).await.expect("migrations");
-        // The migration's connection closes on its own; a rename needs everybody out.
+        // The migration's connection closes asynchronously; a rename requires that no connection is
+        // left.
         admin
             .execute(
                 "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1",
                 &[&half],
             )
             .await
-            .expect("everybody out");
+            .expect("connections to the template are closed");
         let rename = format!("alter database {half} rename to {name}");
         for _ in 0..100 {
             if admin.batch_execute(&rename).await.is_ok() {

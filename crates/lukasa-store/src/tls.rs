@@ -1,4 +1,4 @@
-//! TLS to the database, with rustls and ring. Whether it is used is the URL's `sslmode` to say.
+//! TLS to the database, with rustls and ring. The URL's `sslmode` decides whether it is used.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Upkeep goes from user to user. It sees who there is, and none of what is kept about them: for
-//! that it opens each user's own scope like everybody else.
+//! Pages over all user ids for maintenance tasks. This reads only the list of users; everything
+//! else is read in each user's own scope.
 
 use lukasa_core::{TenantId, UserId};
 use uuid::Uuid;
@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::row::{Columns, all};
 
 impl Store {
-    /// Up to `limit` users after this one, whoever their tenant is, in the order of their ids.
-    pub async fn everybody(
+    /// Up to `limit` users of all tenants after this one, ordered by id.
+    pub async fn list_user_ids(
         &self,
         after: Option<UserId>,
         limit: i64,
@@ -19,7 +19,7 @@ impl Store {
                              and user_id > $1 order by user_id limit $2";
         let after = after.map_or(Uuid::nil(), UserId::uuid);
         let mut connection = self.pools.reads.get().await?;
-        // Dropped without a commit, it is rolled back, and the setting with it.
+        // If dropped without a commit it is rolled back, and the setting with it.
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.upkeep = 'on'").await?;
         let rows = transaction.query(SQL, &[&after, &limit]).await?;

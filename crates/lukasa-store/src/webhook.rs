@@ -1,4 +1,4 @@
-//! A tenant's webhooks: where it is told of operations, and how that has been going.
+//! A tenant's webhooks: the URLs that are notified of operations, and their failures.
 
 use lukasa_core::{Timestamp, Verb, Webhook, WebhookId};
 use tokio_postgres::Row;
@@ -19,7 +19,7 @@ pub(crate) fn webhook(c: &mut Columns<'_>) -> Result<Webhook> {
         id: WebhookId::from_uuid(c.take()?),
         url: c.take()?,
         secret: c.take()?,
-        // A verb that this version does not know cannot happen here.
+        // Verbs unknown to this version cannot occur here.
         verbs: c.take::<Vec<String>>()?.iter().filter_map(|text| Verb::parse(text)).collect(),
         created_at: c.take()?,
         failures: c.take()?,
@@ -72,7 +72,7 @@ pub async fn insert(directory: &Directory, new: &Webhook) -> Result<()> {
     Ok(())
 }
 
-/// Puts what may change about a webhook in the place of what it was.
+/// Updates the mutable fields of a webhook.
 pub async fn update(directory: &Directory, new: &Webhook) -> Result<()> {
     const SQL: &str = "update webhook set url = $3, verbs = $4, failures = $5, failing_since = $6, \
                          rest_until = $7, off_at = $8, off_because = $9 \
@@ -92,7 +92,7 @@ pub async fn update(directory: &Directory, new: &Webhook) -> Result<()> {
     Ok(())
 }
 
-/// Removes a webhook with everything about its deliveries; says whether there was one.
+/// Removes a webhook with its progress and deliveries; returns whether it existed.
 pub async fn remove(directory: &Directory, id: WebhookId) -> Result<bool> {
     const SQL: &str =
         "delete from webhook where tenant_id = $1 and webhook_id = $2 returning webhook_id";
@@ -100,16 +100,16 @@ pub async fn remove(directory: &Directory, id: WebhookId) -> Result<bool> {
     Ok(!directory.query(SQL, &params).await?.is_empty())
 }
 
-/// Something has arrived: whatever failed before is over.
-pub fn well(batch: &mut Batch, scope: &Scope, id: WebhookId) {
+/// Resets the failure count after a successful delivery.
+pub fn clear_failures(batch: &mut Batch, scope: &Scope, id: WebhookId) {
     const SQL: &str = "update webhook set failures = 0, failing_since = null, rest_until = null \
                        where tenant_id = $1 and webhook_id = $2 and failures > 0";
     batch.push(SQL, vec![Box::new(scope.tenant().uuid()), Box::new(id.uuid())]);
 }
 
-/// A delivery has failed: how often in a row by now, until when to leave the endpoint alone, and why
-/// nothing is sent to it any more, if so.
-pub fn failed(
+/// Records a failed delivery: increments the count of failures in a row, pauses the webhook until
+/// `rest_until`, and switches it off if `off_because` is given.
+pub fn record_failure(
     batch: &mut Batch,
     scope: &Scope,
     id: WebhookId,

@@ -1,12 +1,12 @@
-//! The process that is crashed: it closes sessions and works, and aborts where it is told to.
+//! The process that is crashed: it closes sessions, runs jobs, and aborts at the given crash point.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use lukasa_core::model::{Chat, Embedder, ModelError, Models, Reranker};
 use lukasa_core::{Caller, TenantId, Timestamp};
-use lukasa_engine::jobs::Worked;
-use lukasa_engine::{Connect, Engine, IdempotencyKey, Moment, Request};
+use lukasa_engine::jobs::WorkOutcome;
+use lukasa_engine::{ConnectOptions, Engine, IdempotencyKey, Moment, Request};
 use lukasa_models::remote::{ChatConfig, RemoteChat};
 use lukasa_store::crash;
 
@@ -25,7 +25,7 @@ pub struct Args {
     pub now: i64,
     #[arg(long)]
     pub seed: u64,
-    /// The place at which to abort.
+    /// The crash point at which to abort.
     #[arg(long)]
     pub at: Option<u64>,
 }
@@ -33,7 +33,7 @@ pub struct Args {
 /// The tenant of every user here.
 pub const TENANT: &str = "crashes";
 
-/// Chat models and no others.
+/// Models with chat models only.
 pub struct Chats(pub Vec<Arc<dyn Chat>>);
 
 impl Models for Chats {
@@ -63,7 +63,7 @@ pub fn moment(now: i64, seed: u64, step: u64) -> Result<Moment> {
 
 pub async fn run(args: Args) -> Result<()> {
     lukasa_models::tls::install();
-    let connect = Connect { url: args.database, pool_size: 4, ca_file: None };
+    let connect = ConnectOptions { url: args.database, pool_size: 4, ca_file: None };
     let config: ChatConfig = args.chat.parse().context("the chat model")?;
     let chat: Arc<dyn Chat> = Arc::new(RemoteChat::new(config)?);
     let engine = Engine::connect(&connect)?.with_models(Arc::new(Chats(vec![chat])));
@@ -81,7 +81,7 @@ pub async fn run(args: Args) -> Result<()> {
     }
     loop {
         step += 1;
-        if engine.work("child", moment(args.now, args.seed, step)?).await? == Worked::Nothing {
+        if engine.work("child", moment(args.now, args.seed, step)?).await? == WorkOutcome::Nothing {
             break;
         }
     }

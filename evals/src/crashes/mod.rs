@@ -1,7 +1,7 @@
-//! Exactly once: a process that closes a session, asks a model and applies the answer is crashed at
-//! every place there is, and started again. In the end everything must be as if nothing had happened:
-//! the same memories, every turn in exactly one pass, and no more questions to the model than crashes
-//! explain.
+//! Exactly-once learning: a process that closes a session, calls a model and applies the answer is
+//! crashed at every crash point and restarted. The final state must equal that of a run without
+//! crashes: the same memories, every turn in exactly one pass, and no more model calls than the
+//! crashes explain.
 
 mod child;
 mod scenarios;
@@ -15,11 +15,11 @@ use lukasa_core::job::LEASE;
 use lukasa_core::model::Chat;
 use lukasa_core::{Caller, TenantId};
 use lukasa_engine::facts::NewMemory;
-use lukasa_engine::jobs::Worked;
+use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::sessions::NewSession;
 use lukasa_engine::{Engine, Request};
 use lukasa_models::scripted::ScriptedChat;
-use lukasa_models::scripted::chat_server::{ChatServer, Reply};
+use lukasa_models::scripted::chat_server::{ChatServer, ScriptedReply};
 use lukasa_store::testing::TestDatabase;
 use serde_json::json;
 use tokio_postgres::Client;
@@ -31,10 +31,10 @@ pub use child::{Args as ChildArgs, run as run_child};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
-    /// Only the first so many conversations.
+    /// Run only the first conversations.
     #[arg(long)]
     pub scenarios: Option<usize>,
-    /// Crash only at every n-th place.
+    /// Crash only at every n-th crash point.
     #[arg(long, default_value_t = 1)]
     pub every: u64,
     #[arg(long, default_value_t = 1)]
@@ -46,9 +46,9 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Plant {
-    /// The watermark does not move with what was learned.
+    /// The watermark does not move with the learned facts.
     Watermark,
-    /// The answer is not kept before it is used.
+    /// The model's answer is not stored before it is used.
     Answer,
 }
 
@@ -60,13 +60,13 @@ pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
     let database = TestDatabase::fresh().await;
     let admin = database.admin().await;
-    let stage = Stage::open(&database, args.seed).await?;
+    let fixture = CrashFixture::open(&database, args.seed).await?;
     let mut scenarios = scenarios::all();
     scenarios.truncate(args.scenarios.unwrap_or(usize::MAX));
     let mut expected = Vec::new();
     for (number, scenario) in scenarios.iter().enumerate() {
         let user = format!("{number}-calm");
-        let calm = stage.play(&admin, scenario, &user, None).await?;
+        let calm = fixture.run_scenario(&admin, scenario, &user, None).await?;
         ensure!(calm.wrong.is_empty(), "{}: {:?} without any crash", scenario.name, calm.wrong);
         expected.push(calm);
     }
@@ -80,7 +80,7 @@ pub async fn run(args: Args) -> Result<()> {
         let mut failed = 0;
         for at in (1..=calm.places).step_by(usize::try_from(args.every)?) {
             let user = format!("{number}-at-{at}");
-            let played = stage.play(&admin, scenario, &user, Some(at)).await?;
+            let played = fixture.run_scenario(&admin, scenario, &user, Some(at)).await?;
             crashes += usize::from(played.crashed);
             let mut faults = played.wrong;
             if !played.crashed {
@@ -132,8 +132,8 @@ impl Plant {
     }
 }
 
-/// What came of one conversation.
-struct Played {
+/// Result of one conversation.
+struct ScenarioResult {
     state: String,
     asked: usize,
     places: u64,
@@ -141,38 +141,40 @@ struct Played {
     wrong: Vec<String>,
 }
 
-/// What the model answers to its n-th question.
+/// The model's answer to its n-th call.
 type Script = fn(usize) -> Answered;
 
-struct Stage {
+struct CrashFixture {
     engine: Engine,
     url: String,
     server: ChatServer,
-    /// What the model answers now, and how often it was asked about memories.
+    /// The current script of the model, and its number of calls about memories.
     script: Arc<Mutex<Script>>,
     asked: Arc<AtomicUsize>,
     seed: u64,
 }
 
-impl Stage {
+impl CrashFixture {
     async fn open(database: &TestDatabase, seed: u64) -> Result<Self> {
         let script: Arc<Mutex<Script>> = Arc::new(Mutex::new(|_| Answered::Away));
         let asked = Arc::new(AtomicUsize::new(0));
-        let (heard, counted) = (script.clone(), asked.clone());
+        let (current_script, counted) = (script.clone(), asked.clone());
         let server = ChatServer::start(move |body| {
             let name = &body["response_format"]["json_schema"]["name"];
             if name != "memories" {
-                return Reply::Text(json!({"title": "Tea", "summary": "Tea."}).to_string());
+                return ScriptedReply::Text(json!({"title": "Tea", "summary": "Tea."}).to_string());
             }
             let nth = counted.fetch_add(1, Ordering::SeqCst);
-            let Ok(script) = heard.lock() else { return Reply::Status(500, String::new()) };
+            let Ok(script) = current_script.lock() else {
+                return ScriptedReply::Status(500, String::new());
+            };
             match script(nth) {
-                Answered::Memories(memories) => Reply::Text(
+                Answered::Memories(memories) => ScriptedReply::Text(
                     json!({"title": "A chat", "summary": "They talked.", "memories": memories})
                         .to_string(),
                 ),
-                Answered::Words(words) => Reply::Text(words.to_owned()),
-                Answered::Away => Reply::Status(503, String::new()),
+                Answered::Words(words) => ScriptedReply::Text(words.to_owned()),
+                Answered::Away => ScriptedReply::Status(503, String::new()),
             }
         })
         .await;
@@ -181,22 +183,22 @@ impl Stage {
         Ok(Self { engine, url: database.url(), server, script, asked, seed })
     }
 
-    /// Sets the stage for a user, runs the child (with a crash, if one is asked for) until nothing is
-    /// left to do, and looks at what there is.
-    async fn play(
+    /// Sets up a user, runs the child (with a crash if requested) until no jobs are left, and reads
+    /// the resulting state.
+    async fn run_scenario(
         &self,
         admin: &Client,
         scenario: &Scenario,
         name: &str,
         at: Option<u64>,
-    ) -> Result<Played> {
+    ) -> Result<ScenarioResult> {
         let caller = Caller::human(TenantId::named(TENANT), name, "local");
         let sessions = self.set(scenario, &caller).await?;
         if let Ok(mut script) = self.script.lock() {
             *script = scenario.answer;
         }
         self.asked.store(0, Ordering::SeqCst);
-        // Each round comes after the lease of the one before has run out.
+        // Each round starts after the lease of the previous one has expired.
         let round = LEASE.as_secs() + 30;
         let (crashed, places) = self.child(name, sessions, START + 120, at)?;
         let (again, _) = self.child(name, sessions, START + 120 + round, None)?;
@@ -215,10 +217,10 @@ impl Stage {
             wrong.push(format!("{left} jobs are left"));
         }
         let state: String = admin.query_one(STATE, &[&user]).await?.get(0);
-        // Whatever is left of this user must not be taken on when the next one plays.
+        // Leftover jobs of this user must not run in the next scenario.
         admin.execute("delete from job where user_id = $1", &[&user]).await?;
         let asked = self.asked.load(Ordering::SeqCst);
-        Ok(Played { state, asked, places, crashed, wrong })
+        Ok(ScenarioResult { state, asked, places, crashed, wrong })
     }
 
     async fn set(&self, scenario: &Scenario, caller: &Caller) -> Result<usize> {
@@ -232,16 +234,16 @@ impl Stage {
         for content in scenario.stated {
             engine.save(&request()?, NewMemory::saying(content)).await?;
         }
-        for (nth, (said, learned)) in scenario.learned.iter().enumerate() {
+        for (nth, (stated_turn, learned)) in scenario.learned.iter().enumerate() {
             let item = json!({"op": "add", "content": learned, "kind": "preference",
-                "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": said}]});
+                "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": stated_turn}]});
             let answer = json!({"memories": [item]}).to_string();
             let chat: Arc<dyn Chat> = Arc::new(ScriptedChat::saying(move |_| answer.clone()));
             let learning = engine.clone().with_models(Arc::new(Chats(vec![chat])));
             let session = format!("before-{nth}");
-            learning.append_turns(&request()?, &session, vec![user(said)]).await?;
+            learning.append_turns(&request()?, &session, vec![user(stated_turn)]).await?;
             learning.close_session(&request()?, &session, None).await?;
-            while learning.work("before", request()?.moment).await? != Worked::Nothing {}
+            while learning.work("before", request()?.moment).await? != WorkOutcome::Nothing {}
         }
         let sessions = (scenario.sessions)();
         for (number, turns) in sessions.iter().enumerate() {
@@ -253,7 +255,7 @@ impl Stage {
         Ok(sessions.len())
     }
 
-    /// Runs the child; says whether it crashed, and if not how many places it passed.
+    /// Runs the child; returns whether it crashed, and otherwise how many crash points it passed.
     fn child(&self, user: &str, sessions: usize, now: i64, at: Option<u64>) -> Result<(bool, u64)> {
         let mut command = Command::new(std::env::current_exe()?);
         command
@@ -272,7 +274,7 @@ impl Stage {
             let text = String::from_utf8_lossy(&output.stdout);
             return Ok((false, text.trim().parse().unwrap_or(0)));
         }
-        // An abort is a signal; any other end is a failure that somebody said something about.
+        // An abort is a signal; any other exit is a failure with a message.
         Ok((output.status.code().is_none(), 0))
     }
 }
@@ -286,7 +288,7 @@ const TURNS_NOT_ONCE: &str = "select count(*) from ( \
 
 const WORK_LEFT: &str = "select count(*) from job where user_id = $1 and kind <> 'upkeep'";
 
-/// Everything about a user that does not depend on when it happened.
+/// The user's state without anything that depends on time.
 const STATE: &str = "select jsonb_build_object( \
     'versions', (select jsonb_agg(jsonb_build_array(v.content, v.state, v.tier, v.origin, \
         v.extracted, v.confidence, v.importance, v.domain, v.evidence, v.session, v.number, \

@@ -1,25 +1,25 @@
-//! Twenty conversations and what a model makes of them: every way in which a pass can end.
+//! Twenty conversations with scripted model answers: every way in which a pass can end.
 
 use lukasa_core::policy::{Admission, Patch};
 use lukasa_core::{Keep, Mark, NewTurn, Role, Span};
 use serde_json::{Value, json};
 
-/// A conversation, what was known before it, and what the model will say.
+/// A conversation, the earlier state, and the model's answers.
 pub struct Scenario {
     pub name: &'static str,
-    /// What the person had said to Lukasa before.
+    /// Facts that the user stated before.
     pub stated: &'static [&'static str],
-    /// What had been learned before, as (what was said, what was learned).
+    /// Facts learned before, as (turn, learned fact).
     pub learned: &'static [(&'static str, &'static str)],
-    /// The sessions that are closed, each with its turns.
+    /// The sessions to close, each with its turns.
     pub sessions: fn() -> Vec<Vec<NewTurn>>,
     pub keep: Keep,
     pub patch: fn() -> Patch,
-    /// What the model answers to its n-th question about memories.
+    /// The model's answer to its n-th call about memories.
     pub answer: fn(usize) -> Answered,
 }
 
-/// What a model answers.
+/// A model's answer.
 pub enum Answered {
     Memories(Vec<Value>),
     Words(&'static str),
@@ -60,7 +60,7 @@ fn plain(name: &'static str) -> Scenario {
         learned: &[],
         sessions: TEA,
         keep: Keep::Full,
-        // Titles are a job of their own, and have a scenario of their own.
+        // Titles are a separate job with a separate scenario.
         patch: || Patch { titles: Some(false), ..Patch::default() },
         answer: |_| Answered::Memories(vec![tea()]),
     }
@@ -80,7 +80,7 @@ pub fn all() -> Vec<Scenario> {
         Scenario { stated: &["User drinks tea every morning."], ..plain("known already") },
         Scenario {
             learned: &[("I drink tea every morning.", "User drinks tea every morning.")],
-            ..plain("said again")
+            ..plain("stated again")
         },
         Scenario {
             learned: &[("I prefer tea.", "User prefers tea.")],
@@ -89,7 +89,7 @@ pub fn all() -> Vec<Scenario> {
                 let new = update("m1", "User prefers coffee now.", "I prefer coffee now");
                 Answered::Memories(vec![new])
             },
-            ..plain("a change of mind")
+            ..plain("a changed preference")
         },
         Scenario {
             stated: &["User prefers tea."],
@@ -98,7 +98,7 @@ pub fn all() -> Vec<Scenario> {
                 let new = update("m1", "User prefers coffee now.", "I prefer coffee now");
                 Answered::Memories(vec![new])
             },
-            ..plain("against what was said")
+            ..plain("against a stated fact")
         },
         Scenario {
             patch: || Patch {
@@ -114,7 +114,7 @@ pub fn all() -> Vec<Scenario> {
         },
         Scenario {
             answer: |_| Answered::Memories(vec![add("User lives in Rome.", "I live in Rome")]),
-            ..plain("nobody said it")
+            ..plain("without evidence")
         },
         Scenario {
             sessions: || vec![vec![user("I was diagnosed with diabetes.")]],
@@ -137,10 +137,10 @@ pub fn all() -> Vec<Scenario> {
             keep: Keep::Excerpts,
             ..plain("excerpts")
         },
-        Scenario { keep: Keep::Nothing, ..plain("nothing kept") },
+        Scenario { keep: Keep::Nothing, ..plain("nothing stored") },
         Scenario {
             sessions: || vec![vec![by(Role::Assistant, "I am here."), by(Role::Tool, "42")]],
-            ..plain("nobody spoke")
+            ..plain("no turns")
         },
         Scenario {
             sessions: || vec![(0..100).map(|n| user(&format!("Line {n} of many."))).collect()],

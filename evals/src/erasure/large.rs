@@ -1,5 +1,5 @@
-//! One user with very many rows is erased while others write and read: with a receipt, in batches, and
-//! without making the others wait.
+//! Erases one user with very many rows while others write and read: with a receipt, in batches, and
+//! without delaying the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use lukasa_core::{Caller, TenantId};
-use lukasa_engine::context::Ask;
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::NewMemory;
 use lukasa_engine::{Engine, Moment, Request};
 use lukasa_store::testing::TestDatabase;
 
-/// How long the request that erases may take before the rest is left to a worker, and some more for the
-/// batch that is under way then.
+/// Time budget of the erase request before the rest is left to a worker; the batch in progress may
+/// exceed it.
 const REQUEST_BUDGET: Duration = Duration::from_secs(10);
-/// How much slower others may become while the user is erased, at the 99th percentile. One machine runs
-/// everything here, so some of it is the machine's.
-const MOST_SLOWER: f64 = 3.0;
+/// Allowed slowdown of other users at the 99th percentile during the erasure. Everything runs on
+/// one machine, so part of it is the machine's.
+const MAX_SLOWDOWN: f64 = 3.0;
 
 #[expect(clippy::disallowed_methods, reason = "an eval is its own edge")]
 fn moment() -> Moment {
@@ -73,7 +73,7 @@ pub async fn run(rows: i32, others: usize) -> Result<()> {
     ensure!(left == 0, "{left} turns are left");
     ensure!(answered < REQUEST_BUDGET + Duration::from_secs(5), "the request took {answered:?}");
     ensure!(
-        during.1 <= (before.1 * MOST_SLOWER).max(50.0),
+        during.1 <= (before.1 * MAX_SLOWDOWN).max(50.0),
         "others waited: p99 {:.1} ms, and {:.1} ms before",
         during.1,
         before.1
@@ -81,8 +81,8 @@ pub async fn run(rows: i32, others: usize) -> Result<()> {
     Ok(())
 }
 
-/// Erases the user as a request and then a worker do it. How long the request took, and all of it; and
-/// how many receipts there are.
+/// Erases the user as a request and then a worker do it. Returns the time of the request, the total
+/// time, and the number of receipts.
 async fn erase(engine: &Engine, tenant: TenantId) -> Result<(Duration, Duration, usize)> {
     let started = Instant::now();
     let erased = engine.erase_user_within(tenant, "big", moment(), REQUEST_BUDGET).await?;
@@ -102,8 +102,7 @@ async fn erase(engine: &Engine, tenant: TenantId) -> Result<(Duration, Duration,
     Ok((answered, took, receipts.len()))
 }
 
-/// Lets others write and read while something happens; how long each of their calls took, in
-/// milliseconds.
+/// Runs a load of other users during an action; returns the latency of each call in milliseconds.
 async fn others_meanwhile<T>(
     engine: &Engine,
     tenant: TenantId,
@@ -124,7 +123,9 @@ async fn others_meanwhile<T>(
                 let content = format!("likes the number {number}");
                 let request = Request::new(caller.clone(), moment());
                 engine.save(&request, NewMemory::saying(&content)).await?;
-                engine.retrieve(&caller, &Ask::about("which numbers?"), moment()).await?;
+                engine
+                    .retrieve(&caller, &ContextRequest::about("which numbers?"), moment())
+                    .await?;
                 took.push(started.elapsed().as_secs_f64() * 1_000.0);
                 // A pace that leaves the machine time for the erasure.
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -141,7 +142,7 @@ async fn others_meanwhile<T>(
     Ok((all, happened))
 }
 
-/// The 50th and the 99th percentile, and how many there are.
+/// The 50th and the 99th percentile, and the number of values.
 fn percentiles(mut times: Vec<f64>) -> (f64, f64, usize) {
     times.sort_by(f64::total_cmp);
     let at = |share: usize| times.get((times.len() * share / 100).min(times.len().max(1) - 1));

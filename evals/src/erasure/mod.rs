@@ -1,14 +1,14 @@
-//! Erasure under load and kills: no word of whoever was erased may be left in a table, in a file, in a
-//! log, or in a backup that is restored; and everybody else's memory must be what it was.
+//! Erasure under load and kills: no canary of an erased user may be left in a table, a file, a log,
+//! or a restored backup; and the memory of the other users must be unchanged.
 //!
-//! The eval has a PostgreSQL and a server of its own. People get a word each, wherever there is a place
-//! for words; a backup is taken; then clients write, some people are erased at random moments, and
-//! the server or the database is killed. That the search can see is shown by faults planted on purpose
-//! (`--plant`), each of which must be caught.
+//! The eval has a PostgreSQL and a server of its own. Every user gets a canary, stored wherever
+//! there is a text field; a backup is taken; then clients write, some users are erased at random
+//! moments, and the server or the database is killed. Faults planted on purpose (`--plant`), each
+//! of which must be caught, show that the search works.
 
 mod large;
-mod look;
-mod people;
+mod search;
+mod users;
 
 use std::os::unix::fs::MetadataExt as _;
 use std::panic::AssertUnwindSafe;
@@ -26,48 +26,48 @@ use rand::{Rng as _, SeedableRng as _};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::door::{Ask, Door, Reply};
+use crate::http_connection::{Ask, HttpConnection, Reply};
 use crate::kills::cluster::Cluster;
 use crate::kills::killer::{Kind, strike};
-use crate::stand::server_program;
-use look::{Found, in_files, in_tables, total};
-use people::{GONE, Person, fill, insist, one_more, state};
+use crate::processes::server_program;
+use search::{Occurrences, in_files, in_tables, total};
+use users::{GONE, TestUser, fill, save_single, send_until_answered, state};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Plant {
-    /// The server keeps no journal.
+    /// The server writes no journal.
     NoJournal,
     /// The files are not scrubbed.
     NoScrub,
-    /// The passages that recall reads are left behind.
+    /// The passages of the search index are not deleted.
     LeavePassages,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The eval runs its own PostgreSQL and server, in a temporary folder and on free ports, and removes them
-when it ends. It exits with 1 if a word of the erased was found, or somebody else's memory changed;
+when it ends. It exits with 1 if a word of an erased user was found, or another user's memory changed;
 with --plant, if the planted fault was not caught.")]
 pub struct Args {
-    /// How many people there are
+    /// Number of users
     #[arg(long, default_value_t = 100)]
     users: usize,
-    /// How many of them are erased
+    /// Number of users that are erased
     #[arg(long, default_value_t = 20)]
     erased: usize,
-    /// How many kills there are meanwhile
+    /// Number of kills
     #[arg(long, default_value_t = 10)]
     kills: usize,
-    /// How many clients write meanwhile
+    /// Number of writing clients
     #[arg(long, default_value_t = 4)]
     clients: usize,
-    /// Where the random choices begin
+    /// Seed of the random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Plant a fault that must be caught
     #[arg(long)]
     plant: Option<Plant>,
-    /// The server; beside this program if absent
+    /// Path of the server; next to this program by default
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
     /// Keep the database and the logs
@@ -76,7 +76,7 @@ pub struct Args {
     /// Erase one user with very many rows while others write and read, instead
     #[arg(long)]
     large: bool,
-    /// How many operations, turns and so on that user has
+    /// Number of operations, turns and other rows of that user
     #[arg(long, default_value_t = 100_000, requires = "large")]
     rows: i32,
 }
@@ -86,9 +86,9 @@ pub async fn run(args: Args) -> Result<()> {
         return large::run(args.rows, args.clients).await;
     }
     println!("seed {}", args.seed);
-    ensure!(args.erased < args.users, "somebody has to stay");
+    ensure!(args.erased < args.users, "at least one user must not be erased");
     let mut cluster = Cluster::plan("erasure", &[])?;
-    // Whatever happens in here, the processes and files below are removed afterwards.
+    // The processes and files below are removed afterwards even if this fails.
     let ran = AssertUnwindSafe(perform(&args, &mut cluster)).catch_unwind().await;
     let ran = ran.unwrap_or_else(|_| bail!("the eval itself failed"));
     let closed = cluster.close(args.keep).await;
@@ -119,7 +119,7 @@ async fn perform(args: &Args, cluster: &mut Cluster) -> Result<Vec<String>> {
     }
     let address = cluster.database_address();
     cluster.start_server(&program, address).await?;
-    let people = seed_people(args, cluster, &mut rng).await?;
+    let users = seed_users(args, cluster, &mut rng).await?;
     let database = cluster.connect().await?;
     if args.plant == Some(Plant::LeavePassages) {
         const SQL: &str = "create function leave() returns trigger language plpgsql as \
@@ -129,29 +129,29 @@ async fn perform(args: &Args, cluster: &mut Cluster) -> Result<Vec<String>> {
     }
     database.batch_execute("analyze; checkpoint").await?;
     let mut report = Report::default();
-    let tables = in_tables(&database, &people).await?;
+    let tables = in_tables(&database, &users).await?;
     ensure!(tables.len() > 15, "the words are not where they should be: {tables:?}");
     report.row("before", Some(&tables), &in_files(&cluster.data())?);
     drop(database);
     let backup = back_up(cluster).await?;
 
     let mut states = Vec::new();
-    let mut door = Door::to(cluster.server_address);
-    for person in people.iter().filter(|person| !person.erased) {
-        let expected = match &person.single {
+    let mut http = HttpConnection::to(cluster.server_address);
+    for test_user in users.iter().filter(|test_user| !test_user.erased) {
+        let expected = match &test_user.single {
             Some((_, without)) => without.clone(),
-            None => state(&mut door, person).await?,
+            None => state(&mut http, test_user).await?,
         };
-        states.push((person.clone(), expected));
+        states.push((test_user.clone(), expected));
     }
-    let done = erase_under_load(args, cluster, &people, &mut rng).await?;
+    let done = erase_under_load(args, cluster, &users, &mut rng).await?;
     let database = cluster.connect().await?;
     let mut faults = Vec::new();
 
-    let mut tables = in_tables(&database, &people).await?;
+    let mut tables = in_tables(&database, &users).await?;
     while total(&tables) > 0 && done.elapsed() < Duration::from_secs(60) {
         tokio::time::sleep(Duration::from_millis(500)).await;
-        tables = in_tables(&database, &people).await?;
+        tables = in_tables(&database, &users).await?;
     }
     let after = done.elapsed().as_secs_f64();
     println!("tables: {tables:?}, {after:.1} s after the last erasure was acknowledged");
@@ -161,11 +161,11 @@ async fn perform(args: &Args, cluster: &mut Cluster) -> Result<Vec<String>> {
 
     if args.plant != Some(Plant::NoScrub) {
         let started = Instant::now();
-        let said = scrub(&program, cluster).await?;
-        println!("scrubbed in {:.1} s: {said}", started.elapsed().as_secs_f64());
+        let reply = scrub(&program, cluster).await?;
+        println!("scrubbed in {:.1} s: {reply}", started.elapsed().as_secs_f64());
     }
     let database = cluster.connect().await?;
-    let (tables, files) = (in_tables(&database, &people).await?, in_files(&cluster.data())?);
+    let (tables, files) = (in_tables(&database, &users).await?, in_files(&cluster.data())?);
     report.row("after scrubbing", Some(&tables), &files);
     faults.extend(files.iter().map(|(place, n)| format!("{n} in the files of {place}")));
     let outside = logs_and_journal(cluster.folder(), &journal)?;
@@ -177,49 +177,50 @@ async fn perform(args: &Args, cluster: &mut Cluster) -> Result<Vec<String>> {
     report.row("the backup", None, &in_files(&cluster.data())?);
     cluster.run_database().await?;
     cluster.start_server(&program, address).await?;
-    let mut door = Door::to(cluster.server_address);
-    for person in people.iter().filter(|person| person.erased) {
+    let mut http = HttpConnection::to(cluster.server_address);
+    for test_user in users.iter().filter(|test_user| test_user.erased) {
         let path = "/api/memory?status=all";
-        let (status, said) = insist(&mut door, &person.name, Method::GET, path, None, "").await?;
-        if status != 410 || said.to_string().contains(GONE) {
-            faults.push(format!("the restored server answers {status} for {}", person.name));
+        let (status, reply) =
+            send_until_answered(&mut http, &test_user.name, Method::GET, path, None, "").await?;
+        if status != 410 || reply.to_string().contains(GONE) {
+            faults.push(format!("the restored server answers {status} for {}", test_user.name));
         }
     }
     let database = cluster.connect().await?;
-    let tables = in_tables(&database, &people).await?;
-    report.row("restored, served", Some(&tables), &Found::new());
+    let tables = in_tables(&database, &users).await?;
+    report.row("restored, served", Some(&tables), &Occurrences::new());
     faults.extend(tables.iter().map(|(place, n)| format!("{n} in the restored table {place}")));
     check_others(cluster, &states, "in the restored backup", &mut faults).await?;
     println!("{}", report.text());
     Ok(faults)
 }
 
-async fn seed_people(args: &Args, cluster: &Cluster, rng: &mut StdRng) -> Result<Vec<Person>> {
+async fn seed_users(args: &Args, cluster: &Cluster, rng: &mut StdRng) -> Result<Vec<TestUser>> {
     let mut erased = vec![true; args.erased];
     erased.resize(args.users, false);
     erased.shuffle(rng);
-    let mut people: Vec<Person> =
-        erased.into_iter().enumerate().map(|(n, erased)| Person::new(n, erased)).collect();
+    let mut users: Vec<TestUser> =
+        erased.into_iter().enumerate().map(|(n, erased)| TestUser::new(n, erased)).collect();
     let database = cluster.connect().await?;
-    let mut door = Door::to(cluster.server_address);
-    for (number, person) in people.iter_mut().enumerate() {
-        fill(&mut door, &database, person).await?;
-        if !person.erased && number.is_multiple_of(4) {
-            one_more(&mut door, person).await?;
+    let mut http = HttpConnection::to(cluster.server_address);
+    for (number, test_user) in users.iter_mut().enumerate() {
+        fill(&mut http, &database, test_user).await?;
+        if !test_user.erased && number.is_multiple_of(4) {
+            save_single(&mut http, test_user).await?;
         }
     }
-    // What is noted behind an answer has to be there before the backup is.
+    // Rows written after a response must be there before the backup is taken.
     tokio::time::sleep(Duration::from_millis(500)).await;
-    Ok(people)
+    Ok(users)
 }
 
-/// A copy of the database's files while it runs, as the manual says to make one.
+/// Copies the database's files while it runs, as the manual describes.
 async fn back_up(cluster: &Cluster) -> Result<PathBuf> {
     let to = cluster.folder().join("pg/backup");
     let database = cluster.connect().await?;
     database.query_one("select pg_backup_start('eval', true)::text", &[]).await?;
     let copy = async |from: PathBuf, to: &Path| {
-        // Files may vanish while they are copied; the log makes up for it.
+        // Files may vanish while they are copied; WAL replay makes up for it.
         let mut command = tokio::process::Command::new("cp");
         command.arg("-a").arg(from).arg(to).stderr(std::process::Stdio::null()).status().await
     };
@@ -236,7 +237,7 @@ async fn back_up(cluster: &Cluster) -> Result<PathBuf> {
     Ok(to)
 }
 
-/// Puts the backup where the database's files were.
+/// Puts the backup in place of the database's files.
 async fn restore(cluster: &mut Cluster, backup: &Path) -> Result<()> {
     cluster.stop().await?;
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -244,39 +245,42 @@ async fn restore(cluster: &mut Cluster, backup: &Path) -> Result<()> {
     std::fs::rename(backup, cluster.data()).context("the backup")
 }
 
-/// Clients write, people are erased, processes die. Returns when the last erasure was acknowledged.
+/// Clients write, users are erased, processes are killed. Returns when the last erasure was
+/// acknowledged.
 async fn erase_under_load(
     args: &Args,
     cluster: &Cluster,
-    people: &[Person],
+    users: &[TestUser],
     rng: &mut StdRng,
 ) -> Result<Instant> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::new(AtomicU64::new(0));
     let mut clients = JoinSet::new();
     for number in 0..args.clients {
-        let (people, stop, asked) = (people.to_vec(), Arc::clone(&stop), Arc::clone(&asked));
-        let (door, seed) = (Door::to(cluster.server_address), args.seed * 1_000 + number as u64);
-        clients.spawn(async move { load(door, seed, &people, &stop, &asked).await });
+        let (users, stop, asked) = (users.to_vec(), Arc::clone(&stop), Arc::clone(&asked));
+        let (http, seed) =
+            (HttpConnection::to(cluster.server_address), args.seed * 1_000 + number as u64);
+        clients.spawn(async move { load(http, seed, &users, &stop, &asked).await });
     }
-    let mut order: Vec<Person> =
-        people.iter().filter(|p| p.erased || p.single.is_some()).cloned().collect();
+    let mut order: Vec<TestUser> =
+        users.iter().filter(|p| p.erased || p.single.is_some()).cloned().collect();
     order.shuffle(rng);
     let (address, mut pauses) = (cluster.server_address, StdRng::seed_from_u64(args.seed + 7));
     let erasing = tokio::spawn(async move {
-        let mut door = Door::to(address);
-        for (number, person) in order.iter().enumerate() {
+        let mut http = HttpConnection::to(address);
+        for (number, test_user) in order.iter().enumerate() {
             tokio::time::sleep(Duration::from_millis(pauses.random_range(0..400))).await;
             let key = format!("erase-{number}");
-            let (method, path, user) = match &person.single {
+            let (method, path, user) = match &test_user.single {
                 Some((id, _)) => {
-                    (Method::POST, format!("/api/memory/{id}/erase"), person.name.as_str())
+                    (Method::POST, format!("/api/memory/{id}/erase"), test_user.name.as_str())
                 }
-                None => (Method::DELETE, format!("/api/users/{}", person.name), "me"),
+                None => (Method::DELETE, format!("/api/users/{}", test_user.name), "me"),
             };
-            let (status, said) = insist(&mut door, user, method, &path, None, &key).await?;
-            // One that was carried out before its answer was lost is not there any more.
-            ensure!(matches!(status, 200 | 404), "{path} answered {status}: {said}");
+            let (status, reply) =
+                send_until_answered(&mut http, user, method, &path, None, &key).await?;
+            // If it was carried out before its response was lost, it is not found any more.
+            ensure!(matches!(status, 200 | 404), "{path} answered {status}: {reply}");
         }
         Ok(Instant::now())
     });
@@ -288,7 +292,7 @@ async fn erase_under_load(
         cluster.ready(Instant::now()).await?;
     }
     let done = erasing.await.context("the eraser failed")??;
-    // Whoever is late must find that there is nobody to write about.
+    // Late requests must find that the user is gone.
     tokio::time::sleep(Duration::from_millis(300)).await;
     stop.store(true, Ordering::Relaxed);
     while let Some(ended) = clients.join_next().await {
@@ -298,21 +302,27 @@ async fn erase_under_load(
     Ok(done)
 }
 
-/// Writes about those who will be erased, before, while and after they are; reads about the others.
-async fn load(mut door: Door, seed: u64, people: &[Person], stop: &AtomicBool, asked: &AtomicU64) {
+/// Writes about users before, during and after their erasure; reads about the others.
+async fn load(
+    mut http: HttpConnection,
+    seed: u64,
+    users: &[TestUser],
+    stop: &AtomicBool,
+    asked: &AtomicU64,
+) {
     let mut rng = StdRng::seed_from_u64(seed);
-    let patience = Duration::from_secs(5);
+    let timeout = Duration::from_secs(5);
     while !stop.load(Ordering::Relaxed) {
-        let person = &people[rng.random_range(0..people.len())];
-        let (word, number) = (&person.word, rng.random::<u32>());
+        let test_user = &users[rng.random_range(0..users.len())];
+        let (word, number) = (&test_user.word, rng.random::<u32>());
         let post = |path: &str, body| Ask {
-            user: person.name.clone(),
+            user: test_user.name.clone(),
             key: format!("{word}-{number}"),
             method: Method::POST,
             path: path.to_owned(),
             body: Some(body),
         };
-        let ask = match (person.erased, number % 3) {
+        let ask = match (test_user.erased, number % 3) {
             (true, 0) => {
                 post("/api/memory", json!({ "content": format!("{word} once more, {number}") }))
             }
@@ -321,14 +331,14 @@ async fn load(mut door: Door, seed: u64, people: &[Person], stop: &AtomicBool, a
                     json!({ "role": "user", "content": format!("And the {word} {number}?") });
                 post(&format!("/api/sessions/chat-{word}/turns"), json!({ "turns": [turn] }))
             }
-            // A retrieval is noted behind its answer, which is where something could come in late.
+            // A retrieval is recorded after its response, where a late write could happen.
             _ => post(
                 "/api/memory/retrieve",
                 json!({ "query": format!("Where is {word}?"),
                 "session_id": format!("chat-{word}") }),
             ),
         };
-        match door.send(&ask, true, patience).await {
+        match http.send(&ask, true, timeout).await {
             Reply::Answer { .. } => {
                 asked.fetch_add(1, Ordering::Relaxed);
             }
@@ -344,14 +354,14 @@ async fn scrub(program: &Path, cluster: &Cluster) -> Result<String> {
         .output()
         .await
         .context("lukasa scrub")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "lukasa scrub: {said}");
+    let reply = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "lukasa scrub: {reply}");
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// What the server and PostgreSQL have logged, and the journal itself.
-fn logs_and_journal(folder: &Path, journal: &Path) -> Result<Found> {
-    let mut found = Found::new();
+/// The logs of the server and PostgreSQL, and the journal itself.
+fn logs_and_journal(folder: &Path, journal: &Path) -> Result<Occurrences> {
+    let mut found = Occurrences::new();
     for name in ["server.log", "postgres.log"] {
         let text = std::fs::read(folder.join(name)).with_context(|| name.to_owned())?;
         let count = String::from_utf8_lossy(&text).matches(GONE).count();
@@ -368,17 +378,17 @@ fn logs_and_journal(folder: &Path, journal: &Path) -> Result<Found> {
 
 async fn check_others(
     cluster: &Cluster,
-    states: &[(Person, serde_json::Value)],
+    states: &[(TestUser, serde_json::Value)],
     when: &str,
     faults: &mut Vec<String>,
 ) -> Result<()> {
-    let mut door = Door::to(cluster.server_address);
+    let mut http = HttpConnection::to(cluster.server_address);
     let mut same = 0;
-    for (person, expected) in states {
-        if state(&mut door, person).await? == *expected {
+    for (test_user, expected) in states {
+        if state(&mut http, test_user).await? == *expected {
             same += 1;
         } else {
-            faults.push(format!("the state of {} is another {when}", person.name));
+            faults.push(format!("the state of {} is another {when}", test_user.name));
         }
     }
     println!("{same} of {} others have the state hash they should have {when}", states.len());
@@ -387,10 +397,10 @@ async fn check_others(
 
 /// Occurrences by place and time.
 #[derive(Default)]
-struct Report(Vec<(String, Option<usize>, Found)>);
+struct Report(Vec<(String, Option<usize>, Occurrences)>);
 
 impl Report {
-    fn row(&mut self, when: &str, tables: Option<&Found>, files: &Found) {
+    fn row(&mut self, when: &str, tables: Option<&Occurrences>, files: &Occurrences) {
         self.0.push((when.to_owned(), tables.map(total), files.clone()));
     }
 

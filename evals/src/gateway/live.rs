@@ -1,5 +1,5 @@
-//! A short chat with a real model behind the gateway. What the client gets is held against what the
-//! model sent, overheard on the way.
+//! A short chat with a real model behind the gateway. The response is compared with what the model
+//! sent, recorded by a tap.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::shots::Shooter;
-use super::{Args, noticed};
-use crate::stand::{Cluster, create_key};
+use super::chat_client::ChatClient;
+use super::{Args, detected_or_missed};
+use crate::processes::{Cluster, create_key};
 
 const KNOWN: [&str; 2] = ["Is called Ada", "Drinks only oolong tea"];
 
-/// What is asked, whether the answer is streamed, and the word of a memory that answers it.
+/// Questions, whether the answer is streamed, and the word of a memory that answers it.
 const ASKED: [(&str, bool, &str); 5] = [
     ("What is my name?", true, "Ada"),
     ("What is my name?", false, "Ada"),
@@ -24,18 +24,18 @@ const ASKED: [(&str, bool, &str); 5] = [
     ("What is my favourite tea?", true, "oolong"),
 ];
 
-/// How many of them a model must answer from memory. A small one makes of a prompt what it can.
+/// Minimum number of questions answered from memory. Small models do not always use the prompt.
 const FROM_MEMORY: usize = 3;
 
-/// Asks in both forms, and says what did not hold.
+/// Asks in both forms; fails with what did not hold.
 pub async fn run(args: &Args, program: &Path, dir: &Path, llm: &str) -> Result<()> {
-    let heard: Arc<Mutex<Vec<u8>>> = Arc::default();
-    let tap = tap(llm, Arc::clone(&heard)).await?;
+    let recorded: Arc<Mutex<Vec<u8>>> = Arc::default();
+    let tap = tap(llm, Arc::clone(&recorded)).await?;
     let cluster = Cluster::start(dir, false, "64MB")?;
     let url = cluster.url("lukasa");
     let server = super::serve(args, program, &url, &dir.join("live.log"), &tap).await?;
     let (_, key) = create_key(program, &url, "acme")?;
-    let shooter = Shooter {
+    let chat_client = ChatClient {
         http: reqwest::Client::new(),
         base: format!("http://{}/v1", server.address),
         key,
@@ -44,7 +44,8 @@ pub async fn run(args: &Args, program: &Path, dir: &Path, llm: &str) -> Result<(
     };
     for content in KNOWN {
         let to = format!("http://{}/api/memory", server.address);
-        let save = shooter.http.post(to).bearer_auth(&shooter.key).header("x-lukasa-user", "ada");
+        let save =
+            chat_client.http.post(to).bearer_auth(&chat_client.key).header("x-lukasa-user", "ada");
         ensure!(
             save.json(&json!({"content": content})).send().await?.status() == 201,
             "a save failed"
@@ -53,16 +54,16 @@ pub async fn run(args: &Args, program: &Path, dir: &Path, llm: &str) -> Result<(
     println!("\nquestions to a real model");
     let (mut failed, mut from_memory, mut without) = (Vec::new(), 0, 0);
     for (n, (asked, streamed, word)) in ASKED.into_iter().enumerate() {
-        heard.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        let shooter = Shooter { session: format!("live-{n}"), ..shooter.clone() };
-        let shot = shooter.ask(&question(asked, streamed)).await.context("no answer")?;
-        ensure!(shot.status == 200, "{asked:?} was answered {}", shot.status);
-        let raw = heard.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        recorded.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let chat_client = ChatClient { session: format!("live-{n}"), ..chat_client.clone() };
+        let timed = chat_client.ask(&question(asked, streamed)).await.context("no answer")?;
+        ensure!(timed.status == 200, "{asked:?} was answered {}", timed.status);
+        let raw = recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let sent = body_of(&raw).context("the model's answer cannot be taken apart")?;
-        let (same, text) = (sent == shot.body, text_of(&shot.body, streamed));
+        let (same, text) = (sent == timed.body, text_of(&timed.body, streamed));
         println!(
             "  {asked} -> {text:?}\n    {} bytes {}, {}",
-            shot.body.len(),
+            timed.body.len(),
             if streamed { "streamed" } else { "in one piece" },
             if same { "the model's own" } else { "NOT the model's own" }
         );
@@ -70,8 +71,9 @@ pub async fn run(args: &Args, program: &Path, dir: &Path, llm: &str) -> Result<(
             failed.push(format!("the answer to {asked:?} was changed on its way"));
         }
         from_memory += usize::from(text.contains(word));
-        // The same question past the gateway: an answer that holds the word would prove nothing.
-        let past = Shooter { base: tap.clone(), ..shooter.clone() };
+        // The same question without the gateway: if that answer has the word too, it proves
+        // nothing.
+        let past = ChatClient { base: tap.clone(), ..chat_client.clone() };
         let past = past.ask(&question(asked, streamed)).await.context("no answer")?;
         without += usize::from(text_of(&past.body, streamed).contains(word));
     }
@@ -79,23 +81,26 @@ pub async fn run(args: &Args, program: &Path, dir: &Path, llm: &str) -> Result<(
     if from_memory < FROM_MEMORY {
         failed.push(format!("only {from_memory} answers are from memory"));
     }
-    println!("  planted: the same questions past the gateway: {}", noticed(without == 0));
+    println!(
+        "  planted: the same questions past the gateway: {}",
+        detected_or_missed(without == 0)
+    );
     if without > 0 {
         failed.push(format!("{without} words are known without memory"));
     }
     ensure!(failed.is_empty(), "{}", failed.join("; "));
-    println!("verdict: everything held");
+    println!("verdict: all checks passed");
     Ok(())
 }
 
-/// The likeliest answer is asked for, so that a run can be had again.
+/// Temperature 0, so that a run is reproducible.
 fn question(asked: &str, streamed: bool) -> Value {
     json!({"model": "m", "stream": streamed, "messages": [super::user(asked)], "max_tokens": 48,
            "temperature": 0})
 }
 
-/// Listens in on a plain connection to the model.
-async fn tap(llm: &str, heard: Arc<Mutex<Vec<u8>>>) -> Result<String> {
+/// A plain TCP proxy to the model that records its bytes.
+async fn tap(llm: &str, recorded: Arc<Mutex<Vec<u8>>>) -> Result<String> {
     let rest = llm.strip_prefix("http://").context("--llm is http://host:port/v1")?;
     let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (address, path) = (address.to_owned(), path.trim_end_matches('/').to_owned());
@@ -103,7 +108,7 @@ async fn tap(llm: &str, heard: Arc<Mutex<Vec<u8>>>) -> Result<String> {
     let own = listener.local_addr()?;
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
-            let (address, heard) = (address.clone(), Arc::clone(&heard));
+            let (address, recorded) = (address.clone(), Arc::clone(&recorded));
             tokio::spawn(async move {
                 let Ok(model) = TcpStream::connect(&address).await else { return };
                 let (mut from_client, mut to_client) = client.into_split();
@@ -113,7 +118,7 @@ async fn tap(llm: &str, heard: Arc<Mutex<Vec<u8>>>) -> Result<String> {
                     let mut piece = vec![0; 16 << 10];
                     while let Ok(size @ 1..) = from_model.read(&mut piece).await {
                         let bytes = &piece[..size];
-                        heard
+                        recorded
                             .lock()
                             .unwrap_or_else(PoisonError::into_inner)
                             .extend_from_slice(bytes);
@@ -129,7 +134,7 @@ async fn tap(llm: &str, heard: Arc<Mutex<Vec<u8>>>) -> Result<String> {
     Ok(format!("http://{own}/{path}"))
 }
 
-/// The body of an answer as it came over the wire.
+/// The body of a raw HTTP response.
 fn body_of(raw: &[u8]) -> Option<Vec<u8>> {
     let end = raw.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(&raw[..end]).to_lowercase();

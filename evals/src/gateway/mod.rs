@@ -1,13 +1,12 @@
-//! The gateway: what it adds to a chat beside a plain reverse proxy, that its bytes are the service's
-//! own, that a chat begins with the same bytes from its first message to its last, and that it goes on
-//! when PostgreSQL is stopped in the middle.
+//! The gateway: its latency compared with a plain reverse proxy, unchanged upstream bytes, a stable
+//! prompt prefix over a whole chat, and chats that continue while PostgreSQL is stopped.
 //!
-//! Whether the checks can see is shown by faults that they must notice: a proxy that prints anew what
-//! passes, a block that is not frozen, and a door that does not stay open.
+//! Planted faults show that the checks work: a proxy that re-serializes what passes, a block that
+//! is not frozen, and an endpoint that does not fail open.
 
+mod chat_client;
 mod live;
 mod service;
-mod shots;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,19 +21,19 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::load::words::Vocabulary;
-use crate::stand::{Cluster, Serve, Server, connect, create_key, free_port, server_program};
+use crate::processes::{Cluster, Serve, Server, connect, create_key, free_port, server_program};
+use chat_client::{ChatClient, TimedResponse, Times};
 pub(crate) use service::Service;
-use shots::{Shooter, Shot, Times};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
-    /// How many pairs of requests each measurement has
+    /// Number of request pairs per measurement
     #[arg(long, default_value_t = 2_000)]
     requests: usize,
-    /// How many memories each person has
+    /// Number of memories per user
     #[arg(long, default_value_t = 200)]
     memories: usize,
-    /// How long PostgreSQL is there, then away, then back, in seconds each
+    /// How long PostgreSQL is up, then stopped, then up again, in seconds each
     #[arg(long, default_value_t = 10)]
     seconds: u64,
     /// Small numbers: shows that everything works, proves no figure
@@ -42,19 +41,19 @@ pub struct Args {
     short: bool,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The folder with the embedder potion; without it recall goes by words
+    /// Folder with the embedder potion; without it search uses keywords
     #[arg(long, env = "LUKASA_TEST_MODELS", value_name = "FOLDER")]
     models: Option<PathBuf>,
-    /// A real chat model, as `http://host/v1`. It is asked a few questions and nothing else is done:
-    /// on the same machine it would take the time that is measured
+    /// A real chat model, as `http://host/v1`. It is asked a few questions and nothing else is
+    /// measured: on the same machine it would distort the latencies
     #[arg(long, value_name = "URL")]
     llm: Option<String>,
-    /// The server's program; by default `lukasa` beside this one.
+    /// Path of the server; by default `lukasa` next to this program.
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
 }
 
-/// A plain reverse proxy in a process of its own, as the gateway has one.
+/// A plain reverse proxy in a separate process, like the gateway.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ProxyArgs {
     #[arg(long)]
@@ -70,11 +69,11 @@ pub async fn run_proxy(args: ProxyArgs) -> Result<()> {
     Ok(task.await?)
 }
 
-/// How much a chat may wait for its memory, in milliseconds, with everything warm.
+/// Allowed added latency at p95 in milliseconds, with warm caches.
 const ADDED: f64 = 10.0;
-/// How many people chat at once in the larger measurement.
+/// Number of concurrent clients in the larger measurement.
 const CLIENTS: usize = 16;
-/// A person reads before they write again; so do the clients, a little.
+/// Pause of a client between its requests, like a reading user.
 const PAUSE: Duration = Duration::from_millis(50);
 
 struct Proxy {
@@ -106,8 +105,8 @@ impl Proxy {
     }
 }
 
-/// Everything that a run stands on.
-struct Stand {
+/// The processes and clients of a run.
+struct Testbed {
     args: Args,
     cluster: Cluster,
     server: Server,
@@ -137,14 +136,14 @@ pub async fn run(mut args: Args) -> Result<()> {
     let proxy = Proxy::start(&service.url, false).await?;
     let http = reqwest::Client::new();
     let words = Vocabulary::new(args.seed);
-    let stand = Stand { args, cluster, server, service, proxy, http, key, words };
-    stand.fill().await?;
+    let testbed = Testbed { args, cluster, server, service, proxy, http, key, words };
+    testbed.fill().await?;
     let mut failed = Vec::new();
-    failed.extend(stand.latency().await?);
-    failed.extend(stand.chat().await?);
-    failed.extend(stand.outage().await?);
+    failed.extend(testbed.latency().await?);
+    failed.extend(testbed.chat().await?);
+    failed.extend(testbed.outage().await?);
     ensure!(failed.is_empty(), "{}", failed.join("; "));
-    println!("verdict: everything held");
+    println!("verdict: all checks passed");
     Ok(())
 }
 
@@ -175,9 +174,9 @@ fn user(content: &str) -> Value {
     json!({"role": "user", "content": content})
 }
 
-impl Stand {
-    fn gateway(&self, user: usize, session: &str) -> Shooter {
-        Shooter {
+impl Testbed {
+    fn gateway(&self, user: usize, session: &str) -> ChatClient {
+        ChatClient {
             http: self.http.clone(),
             base: format!("http://{}/v1", self.server.address),
             key: self.key.clone(),
@@ -186,8 +185,8 @@ impl Stand {
         }
     }
 
-    fn plain(&self, user: usize, session: &str) -> Shooter {
-        Shooter { base: self.proxy.base.clone(), ..self.gateway(user, session) }
+    fn plain(&self, user: usize, session: &str) -> ChatClient {
+        ChatClient { base: self.proxy.base.clone(), ..self.gateway(user, session) }
     }
 
     async fn call(&self, user: usize, path: &str, body: Value) -> Result<u16> {
@@ -202,34 +201,37 @@ impl Stand {
         Ok(answer.status().as_u16())
     }
 
-    /// Gives everybody their memories.
+    /// Saves the memories of every user.
     async fn fill(&self) -> Result<()> {
         let mut rng = StdRng::seed_from_u64(self.args.seed);
-        for person in 0..CLIENTS {
+        for user_number in 0..CLIENTS {
             for n in 0..self.args.memories {
                 let content = format!("{} n{n}", self.words.plain_sentence(&mut rng));
                 let category = ["profile", "context", "style", "fact"][n % 4];
                 let memory = json!({"content": content, "category": category});
-                ensure!(self.call(person, "/api/memory", memory).await? == 201, "a save failed");
+                ensure!(
+                    self.call(user_number, "/api/memory", memory).await? == 201,
+                    "a save failed"
+                );
             }
         }
         Ok(())
     }
 
-    /// Pairs of requests, one through the proxy and one through the gateway, in turns.
+    /// Pairs of requests, one through the proxy and one through the gateway, in turn.
     async fn latency(&self) -> Result<Vec<String>> {
         let mut failed = Vec::new();
         println!("\nadded latency, {} memories each, streamed", self.args.memories);
         for clients in [1, CLIENTS] {
             let each = (self.args.requests / clients).max(20);
             let mut tasks = JoinSet::new();
-            for person in 0..clients {
+            for user_number in 0..clients {
                 let session = format!("latency-{clients}");
-                let arms = [self.plain(person, &session), self.gateway(person, &session)];
-                let mut rng = StdRng::seed_from_u64(self.args.seed + person as u64);
-                let said: Vec<String> =
+                let arms = [self.plain(user_number, &session), self.gateway(user_number, &session)];
+                let mut rng = StdRng::seed_from_u64(self.args.seed + user_number as u64);
+                let texts: Vec<String> =
                     (0..each + 10).map(|_| self.words.sentence(&mut rng)).collect();
-                tasks.spawn(pairs(arms, said));
+                tasks.spawn(pairs(arms, texts));
             }
             let (mut plain, mut through, mut bad, mut late) = (Vec::new(), Vec::new(), 0, 0);
             while let Some(done) = tasks.join_next().await {
@@ -249,7 +251,7 @@ impl Stand {
             println!(
                 "    answers that were not the service's bytes: {bad}; without memory: {late}"
             );
-            // On a busy machine a memory can be late now and then; the chat goes on without it.
+            // On a busy machine a memory can be late now and then; the chat continues without it.
             if late * 50 > through.count() {
                 failed.push(format!("{late} answers at {clients} clients were without memory"));
             }
@@ -261,11 +263,11 @@ impl Stand {
             }
         }
         let spoiling = Proxy::start(&self.service.url, true).await?;
-        let caught = Shooter { base: spoiling.base.clone(), ..self.plain(0, "spoilt") };
+        let caught = ChatClient { base: spoiling.base.clone(), ..self.plain(0, "spoilt") };
         let caught = caught.send(&[user("Hello")], true).await.context("no answer")?;
         println!(
-            "  planted: a proxy that prints anew what passes: {}",
-            noticed(!caught.is_whole(true))
+            "  planted: a proxy that re-serializes what passes: {}",
+            detected_or_missed(!caught.is_whole(true))
         );
         if caught.is_whole(true) {
             failed.push("a re-encoded stream was not noticed".into());
@@ -280,7 +282,7 @@ impl Stand {
         let thawed = self.chat_in(|turn| format!("fifty-{}", turn / 10)).await?;
         println!("\na chat of fifty messages, with five writes between them");
         println!("  blocks: {} different, prompts that moved: {}", same.0, same.1);
-        println!("  planted: a block that is not frozen: {}", noticed(thawed.0 > 1));
+        println!("  planted: a block that is not frozen: {}", detected_or_missed(thawed.0 > 1));
         let mut failed = Vec::new();
         if same != (1, 0) {
             failed.push(format!("{} blocks and {} moved prompts in one chat", same.0, same.1));
@@ -291,7 +293,7 @@ impl Stand {
         Ok(failed)
     }
 
-    /// How many different blocks a chat had, and how often what was sent before had moved.
+    /// The number of different blocks in a chat, and how often an earlier part of the prompt moved.
     async fn chat_in(&self, session: impl Fn(usize) -> String) -> Result<(usize, usize)> {
         let mut rng = StdRng::seed_from_u64(self.args.seed + 99);
         let mut history = vec![json!({"role": "system", "content": "Be brief."})];
@@ -299,17 +301,17 @@ impl Stand {
         let mut before: Vec<Value> = Vec::new();
         for turn in 0..50 {
             if turn % 10 == 5 {
-                // Each chat writes its own: what is known already would change nothing. It is something
-                // that stands first in the block, however much else there is.
+                // Each chat writes its own memory: a known one would change nothing. It ranks first
+                // in the block, however much else there is.
                 let content =
                     format!("{} {}-{turn}", self.words.plain_sentence(&mut rng), session(turn));
                 let memory = json!({"content": content, "category": "profile", "importance": 0.9});
                 ensure!(self.call(0, "/api/memory", memory).await? == 201, "a save failed");
             }
             history.push(user(&self.words.sentence(&mut rng)));
-            let shooter = self.gateway(0, &session(turn));
-            let shot = shooter.send(&history, turn % 2 == 0).await.context("no answer")?;
-            ensure!(shot.is_whole(turn % 2 == 0), "turn {turn} was answered {}", shot.status);
+            let chat_client = self.gateway(0, &session(turn));
+            let timed = chat_client.send(&history, turn % 2 == 0).await.context("no answer")?;
+            ensure!(timed.is_whole(turn % 2 == 0), "turn {turn} was answered {}", timed.status);
             let asked = self.service.asked().pop().context("the service was not asked")?;
             let now = asked["messages"].as_array().cloned().unwrap_or_default();
             if !blocks.contains(&now[0]) {
@@ -325,16 +327,16 @@ impl Stand {
         Ok((blocks.len(), moved))
     }
 
-    /// Clients that never stop, while PostgreSQL is there, is stopped, and is back.
+    /// Clients that send all the time while PostgreSQL is up, stopped, and up again.
     async fn outage(&self) -> Result<Vec<String>> {
         let ended = Arc::new(AtomicBool::new(false));
         let phase = Arc::new(AtomicUsize::new(0));
         let mut tasks = JoinSet::new();
-        for person in 0..CLIENTS {
-            let shooter = self.gateway(person, "outage");
-            let mut rng = StdRng::seed_from_u64(self.args.seed + 1_000 + person as u64);
+        for user_number in 0..CLIENTS {
+            let chat_client = self.gateway(user_number, "outage");
+            let mut rng = StdRng::seed_from_u64(self.args.seed + 1_000 + user_number as u64);
             let (ended, phase) = (Arc::clone(&ended), Arc::clone(&phase));
-            let said: Vec<String> = (0..500).map(|_| self.words.sentence(&mut rng)).collect();
+            let texts: Vec<String> = (0..500).map(|_| self.words.sentence(&mut rng)).collect();
             tasks.spawn(async move {
                 let mut seen = Vec::new();
                 let mut last = None;
@@ -344,11 +346,11 @@ impl Stand {
                     }
                     let mut messages: Vec<Value> = Vec::new();
                     messages.extend(last.take());
-                    messages.push(user(&format!("{} {n}", said[n % said.len()])));
+                    messages.push(user(&format!("{} {n}", texts[n % texts.len()])));
                     let then = phase.load(Ordering::Relaxed);
-                    let shot = shooter.send(&messages, true).await;
+                    let timed = chat_client.send(&messages, true).await;
                     last = Some(json!({"role": "assistant", "content": service::TEXT}));
-                    seen.push((then, shot));
+                    seen.push((then, timed));
                     tokio::time::sleep(PAUSE).await;
                 }
                 seen
@@ -359,31 +361,38 @@ impl Stand {
         tokio::task::block_in_place(|| self.cluster.stop())?;
         phase.store(1, Ordering::Relaxed);
         let stopped = Instant::now();
-        // A door that does not stay open shows that the database is really away.
+        // An endpoint that does not fail open shows that the database is really down.
         let closed = self.call(0, "/api/memory", json!({"content": "Is anybody there?"})).await?;
         tokio::time::sleep(wait.saturating_sub(stopped.elapsed())).await;
         tokio::task::block_in_place(|| self.cluster.start_again())?;
         phase.store(2, Ordering::Relaxed);
         tokio::time::sleep(wait).await;
         ended.store(true, Ordering::Relaxed);
-        let mut seen: Vec<(usize, Option<Shot>)> = Vec::new();
+        let mut seen: Vec<(usize, Option<TimedResponse>)> = Vec::new();
         while let Some(done) = tasks.join_next().await {
             seen.extend(done?);
         }
         self.report(&seen, closed).await
     }
 
-    async fn report(&self, seen: &[(usize, Option<Shot>)], closed: u16) -> Result<Vec<String>> {
-        let whole = |shot: &Option<Shot>| shot.as_ref().is_some_and(|shot| shot.is_whole(true));
-        let answered = seen.iter().filter(|(_, shot)| whole(shot)).count();
+    async fn report(
+        &self,
+        seen: &[(usize, Option<TimedResponse>)],
+        closed: u16,
+    ) -> Result<Vec<String>> {
+        let whole = |timed: &Option<TimedResponse>| {
+            timed.as_ref().is_some_and(|timed| timed.is_whole(true))
+        };
+        let answered = seen.iter().filter(|(_, timed)| whole(timed)).count();
         println!("\n{CLIENTS} clients while PostgreSQL is stopped in mid-load");
         for (phase, name) in ["there", "stopped", "back"].into_iter().enumerate() {
             let of: Vec<_> = seen.iter().filter(|(then, _)| *then == phase).collect();
-            let good = of.iter().filter(|(_, shot)| whole(shot)).count();
-            let degraded =
-                |shot: &Option<Shot>| shot.as_ref().is_some_and(|shot| shot.degraded.is_some());
-            let marked = of.iter().filter(|(_, shot)| degraded(shot)).count();
-            let times = of.iter().filter_map(|(_, shot)| shot.as_ref().map(|shot| shot.took));
+            let good = of.iter().filter(|(_, timed)| whole(timed)).count();
+            let degraded = |timed: &Option<TimedResponse>| {
+                timed.as_ref().is_some_and(|timed| timed.degraded.is_some())
+            };
+            let marked = of.iter().filter(|(_, timed)| degraded(timed)).count();
+            let times = of.iter().filter_map(|(_, timed)| timed.as_ref().map(|timed| timed.took));
             let times = Times::of(times.collect());
             println!(
                 "  {name:8} {:6} sent, {good:6} answered, {marked:6} degraded, {times}",
@@ -391,7 +400,10 @@ impl Stand {
             );
         }
         let fails = closed >= 500;
-        println!("  planted: a door that does not stay open answered {closed}: {}", noticed(fails));
+        println!(
+            "  planted: an endpoint that does not fail open answered {closed}: {}",
+            detected_or_missed(fails)
+        );
         let mut failed = Vec::new();
         if answered != seen.len() {
             failed.push(format!("{} of {} were not answered", seen.len() - answered, seen.len()));
@@ -399,59 +411,59 @@ impl Stand {
         if !fails || !seen.iter().any(|(phase, _)| *phase == 1) {
             failed.push("PostgreSQL was not away".into());
         }
-        let kept = self.kept(seen.len()).await?;
-        println!("  rounds kept afterwards: {kept} of {}", seen.len());
-        if kept < seen.len() {
-            failed.push(format!("{} rounds were lost", seen.len() - kept));
+        let stored_rounds = self.stored_rounds(seen.len()).await?;
+        println!("  rounds stored afterwards: {stored_rounds} of {}", seen.len());
+        if stored_rounds < seen.len() {
+            failed.push(format!("{} rounds were lost", seen.len() - stored_rounds));
         }
         Ok(failed)
     }
 
-    /// How many rounds the database holds in the end; what waited is written within moments.
-    async fn kept(&self, wanted: usize) -> Result<usize> {
+    /// Number of rounds in the database in the end; queued ones are written within moments.
+    async fn stored_rounds(&self, wanted: usize) -> Result<usize> {
         const SQL: &str = "select count(*) from turn where session_id = 'outage' and role = 'user'";
         let admin = connect(&self.cluster.url("lukasa")).await?;
-        let mut kept = 0;
+        let mut stored_rounds = 0;
         for _ in 0..150 {
-            kept = usize::try_from(admin.query_one(SQL, &[]).await?.get::<_, i64>(0))?;
-            if kept >= wanted {
+            stored_rounds = usize::try_from(admin.query_one(SQL, &[]).await?.get::<_, i64>(0))?;
+            if stored_rounds >= wanted {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
-        Ok(kept)
+        Ok(stored_rounds)
     }
 }
 
-fn noticed(caught: bool) -> &'static str {
+fn detected_or_missed(caught: bool) -> &'static str {
     if caught { "noticed" } else { "NOT noticed" }
 }
 
-/// What pairs of shots came to, one past the gateway and one through it.
+/// Result of many pairs of requests, one past the gateway and one through it.
 #[derive(Default)]
 struct Pairs {
     plain: Vec<Duration>,
     through: Vec<Duration>,
-    /// Answers that were not the service's bytes.
+    /// Responses that were not the upstream's bytes.
     bad: usize,
-    /// Answers to which no memory was added in time.
+    /// Responses without memory, which was not ready in time.
     late: usize,
 }
 
-/// One client's pairs; the first ten warm everything up.
-async fn pairs(arms: [Shooter; 2], said: Vec<String>) -> Pairs {
+/// One client's pairs; the first ten are a warm-up.
+async fn pairs(arms: [ChatClient; 2], texts: Vec<String>) -> Pairs {
     let mut pairs = Pairs::default();
-    for (n, text) in said.iter().enumerate() {
-        // Who goes first changes, so that neither always finds the machine as the other left it.
+    for (n, text) in texts.iter().enumerate() {
+        // The order alternates, so that neither always benefits from the other.
         for arm in if n % 2 == 0 { [0, 1] } else { [1, 0] } {
-            let shot = arms[arm].send(&[user(text)], true).await;
+            let timed = arms[arm].send(&[user(text)], true).await;
             if n < 10 {
                 continue;
             }
-            match shot.filter(|shot| shot.is_whole(true)) {
-                Some(shot) if shot.degraded.is_some() => pairs.late += 1,
-                Some(shot) if arm == 0 => pairs.plain.push(shot.took),
-                Some(shot) => pairs.through.push(shot.took),
+            match timed.filter(|timed| timed.is_whole(true)) {
+                Some(timed) if timed.degraded.is_some() => pairs.late += 1,
+                Some(timed) if arm == 0 => pairs.plain.push(timed.took),
+                Some(timed) => pairs.through.push(timed.took),
                 None => pairs.bad += 1,
             }
         }

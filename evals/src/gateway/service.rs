@@ -1,5 +1,5 @@
-//! The service behind the gateway: it gives everybody the same answer at once, and remembers what it
-//! was asked. Beside it a plain reverse proxy, which is what the gateway is measured against.
+//! The scripted upstream: it gives the same answer to every request at once, and records the
+//! requests. Next to it a plain reverse proxy, against which the gateway is measured.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,17 +15,18 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// What the service says, whatever it is asked.
+/// The text of every answer.
 pub const TEXT: &str = "You mentioned that you like it quiet, so a table by the window, away from \
     the kitchen and booked for seven, would be my first choice \u{1f9f6}. [m1]";
 
-/// The bytes of the answer, in the pieces in which they are sent. Nothing that prints JSON anew would
-/// print it like this.
+/// The bytes of the answer, in chunks. Re-serialized JSON would look different.
 pub fn pieces(streamed: bool) -> Vec<Bytes> {
     if !streamed {
         let text = json!(TEXT);
         let body = format!(
-            "{{ \"id\":\"c-1\",\"choices\" : [{{\"index\":0,\"message\":{{\"role\":\"assistant\",\"content\":{text}}}}}],\n\"usage\":{{\"total_tokens\":1.50e2}}}}"
+            "{{ \"id\":\"c-1\",\"choices\" : [{{\"index\":0,\
+             \"message\":{{\"role\":\"assistant\",\"content\":{text}}}}}],\n\
+             \"usage\":{{\"total_tokens\":1.50e2}}}}"
         );
         return vec![body.into()];
     }
@@ -59,7 +60,7 @@ impl Service {
         Ok(Self { url: format!("http://{address}/v1"), asked, task })
     }
 
-    /// What it was asked since this was called last.
+    /// The requests since the last call of this.
     pub fn asked(&self) -> Vec<Value> {
         std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -74,7 +75,7 @@ async fn answer(State(asked): State<Arc<Mutex<Vec<Value>>>>, body: Bytes) -> Res
     ([("content-type", kind)], Body::from_stream(stream::iter(pieces))).into_response()
 }
 
-/// Where to pass on to, and whether to print anew what passes: a fault that must be noticed.
+/// Target of the proxy, and whether to re-serialize what passes: a fault that must be noticed.
 #[derive(Clone)]
 struct Proxy {
     to: String,
@@ -82,7 +83,7 @@ struct Proxy {
     spoils: bool,
 }
 
-/// A reverse proxy of the same make as the gateway, and nothing more.
+/// A reverse proxy on the same stack as the gateway, and nothing more.
 pub async fn proxy(to: &str, listen: &str, spoils: bool) -> Result<(SocketAddr, JoinHandle<()>)> {
     let client = lukasa_models::tls::client(to).pool_max_idle_per_host(256).build()?;
     let state = Proxy { to: to.to_owned(), client, spoils };
@@ -113,7 +114,7 @@ async fn pass(State(proxy): State<Proxy>, request: Request) -> Response {
     (status, headers, Body::from_stream(pieces)).into_response()
 }
 
-/// An event as somebody would print it who reads it first.
+/// An event after parsing and printing it again.
 fn spoilt(piece: &Bytes) -> Bytes {
     let text = String::from_utf8_lossy(piece);
     let data = text.trim_start_matches("data: ").trim_end();
@@ -131,7 +132,7 @@ async fn serve(router: Router, listen: &str) -> Result<(SocketAddr, JoinHandle<(
         let _ = stream.set_nodelay(true);
     });
     let task = tokio::spawn(async move {
-        // It ends with its task; there is nobody to tell.
+        // It ends with its task; the result is of no interest.
         let _ = axum::serve(listener, router).await;
     });
     Ok((address, task))

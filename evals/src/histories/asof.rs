@@ -1,16 +1,16 @@
-//! I4: the same point on both axes gives the same bytes, whenever it is asked.
+//! I4: the same point on both axes gives the same bytes at any time.
 //!
-//! An answer is recorded when both coordinates are given and the known one lies in the past, where
-//! nothing can be written any more. It is asked again at the end of the history. What was erased or
-//! purged in between is excepted, and counted.
+//! An answer is recorded when both coordinates are given and the known one is in the past, where
+//! nothing can be written any more. It is asked again at the end of the history. Erased or purged
+//! rows are excepted, and counted.
 
 use anyhow::Result;
 use lukasa_core::FactId;
-use lukasa_engine::facts::{Filter, Listing, Memory, Target};
+use lukasa_engine::facts::{ListFilter, Listing, Memory, Target};
 
+use super::fixture::{Fixture, TestUsers, time};
 use super::perform::{EVERYTHING, Reply, on_axes};
 use super::report::{Check, Findings};
-use super::stage::{Cast, Stage, time};
 use super::step::{Action, Point, Step};
 use super::witness::Snapshot;
 
@@ -28,8 +28,8 @@ enum Question {
 }
 
 impl Recorded {
-    /// Takes an answer down, if it is one that must not change. `last` is the newest instant of the
-    /// user's known axis, `fact` the memory that was asked about, if it was named by its id.
+    /// Records an answer if it is one that must not change. `last` is the newest instant of the
+    /// user's known axis, `fact` the queried memory, if it was named by its id.
     pub fn of(
         step: &Step,
         last: Option<i64>,
@@ -38,7 +38,7 @@ impl Recorded {
     ) -> Option<Self> {
         let (point, question) = match &step.action {
             Action::List { status, point, .. } => {
-                let filter = Filter { status: *status, ..Filter::default() };
+                let filter = ListFilter { status: *status, ..ListFilter::default() };
                 let listing =
                     Listing { filter, point: on_axes(*point), after: None, limit: EVERYTHING };
                 (*point, Question::List(listing))
@@ -55,19 +55,19 @@ impl Recorded {
         settled.then(|| Self { user: step.user, step: step.clone(), question, lines })
     }
 
-    /// Asks again and compares. Says how many lines were excepted.
+    /// Asks again and compares. Returns how many lines were excepted.
     pub async fn ask_again(
         &self,
-        stage: &Stage,
-        cast: &Cast,
+        fixture: &Fixture,
+        test_users: &TestUsers,
         now: &Snapshot,
         findings: &mut Findings,
     ) -> Result<u64> {
-        let caller = cast.reader(self.user);
+        let caller = test_users.reader(self.user);
         // Both coordinates are given, so the clock must not matter.
         let clock = time(0);
         let again: Vec<(FactId, String)> = match &self.question {
-            Question::List(listing) => stage
+            Question::List(listing) => fixture
                 .engine
                 .list(&caller, listing, clock)
                 .await?
@@ -77,7 +77,7 @@ impl Recorded {
                 .collect(),
             Question::Get(fact, point) => {
                 let target = Target::Id(*fact);
-                match stage.engine.get(&caller, &target, on_axes(*point), clock).await {
+                match fixture.engine.get(&caller, &target, on_axes(*point), clock).await {
                     Ok(memory) => vec![line(&memory)],
                     Err(lukasa_engine::Error::MemoryNotFound) => Vec::new(),
                     Err(error) => return Err(error.into()),

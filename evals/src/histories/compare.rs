@@ -1,25 +1,25 @@
-//! Compares what the engine answered with what the reference model expects.
+//! Compares the engine's answers with those of the reference model.
 
 use std::collections::{BTreeSet, HashMap};
 
 use lukasa_core::{FactId, Verb};
 use lukasa_engine::Error;
-use lukasa_engine::facts::{Memory, Outcome, Receipt};
+use lukasa_engine::facts::{ErasureSummary, Memory, Outcome};
 
-use super::model::{Person, Refused, Removed, Span, Tie, Verdict};
+use super::fixture::Bound;
+use super::model::{Refused, Removed, Span, Tie, UserModel, Verdict};
 use super::perform::Reply;
 use super::reading::{Logged, Seen};
-use super::stage::Bound;
-use super::step::{Action, FOREVER, NOBODY, No, Step};
+use super::step::{Action, FOREVER, No, Step, UNKNOWN};
 
 /// The engine's answer, as far as it can be compared.
-pub type Heard = Result<Reply, Refusal>;
+pub type EngineAnswer = Result<Reply, Refusal>;
 
 /// A refusal, taken apart.
 #[derive(Debug)]
 pub struct Refusal {
     pub code: &'static str,
-    /// What the answer names, by the numbers of the steps that made them.
+    /// What the answer names, by the numbers of the steps that created it.
     pub names: Vec<No>,
     /// The whole error, for the search for canaries.
     pub text: String,
@@ -31,7 +31,7 @@ impl Refusal {
         let names = match error {
             Error::Ambiguous(candidates) => candidates.iter().map(fact).collect(),
             Error::KeyTaken(Some(holder)) => vec![fact(holder)],
-            Error::UndoBlocked(by) => vec![bound.operations.number(*by).unwrap_or(NOBODY)],
+            Error::UndoBlocked(by) => vec![bound.operations.number(*by).unwrap_or(UNKNOWN)],
             _ => Vec::new(),
         };
         Self { code: error.code(), names, text: format!("{error:?}") }
@@ -40,20 +40,22 @@ impl Refusal {
 
 pub struct Compared<'a> {
     pub step: &'a Step,
-    pub person: &'a Person,
+    pub model: &'a UserModel,
     pub bound: &'a Bound,
     pub outcomes: &'a HashMap<No, Outcome>,
 }
 
 impl Compared<'_> {
-    /// A write: the same code, the same things named, the same memory shown.
-    pub fn write(&self, verdict: &Verdict, heard: &Heard) -> Result<(), String> {
-        match (verdict, heard) {
-            (Verdict::Refused(refused), Err(heard)) => refusal(refused, heard),
+    /// A write: the same code, the same names, the same memory shown.
+    pub fn write(&self, verdict: &Verdict, engine_answer: &EngineAnswer) -> Result<(), String> {
+        match (verdict, engine_answer) {
+            (Verdict::Refused(refused), Err(engine_answer)) => refusal(refused, engine_answer),
             (Verdict::Refused(refused), Ok(_)) => {
                 Err(format!("expected {}, was done", refused.code))
             }
-            (_, Err(heard)) => Err(format!("expected {verdict:?}, was refused: {}", heard.text)),
+            (_, Err(engine_answer)) => {
+                Err(format!("expected {verdict:?}, was refused: {}", engine_answer.text))
+            }
             (Verdict::Nothing(_), Ok(Reply::Opened)) => Ok(()),
             (Verdict::Again(no), Ok(Reply::Wrote(outcome))) => match self.outcomes.get(no) {
                 Some(first) if *first == **outcome => Ok(()),
@@ -79,7 +81,7 @@ impl Compared<'_> {
     }
 
     fn done(&self, outcome: &Outcome) -> Result<(), String> {
-        let Some(op) = self.person.ops.last().filter(|op| op.no == self.step.no) else {
+        let Some(op) = self.model.ops.last().filter(|op| op.no == self.step.no) else {
             return Err("the model has not done it".into());
         };
         if outcome.operation.is_none() || outcome.verb != op.verb {
@@ -91,16 +93,16 @@ impl Compared<'_> {
             removed.sort_unstable();
             return equal(&op.removed, &removed);
         }
-        // Both ends of a link are shown as the caller's clock sees them; everything else as of the
-        // operation itself, which never lies before what it wrote.
+        // Both ends of a link are shown as of the caller's clock; everything else as of the
+        // operation itself, which is never before what it wrote.
         let at = if op.verb == Verb::Link { self.step.now } else { self.step.now.max(op.at) };
         for memory in &outcome.memories {
             let seen = seen(self.bound, memory);
-            equal(&self.person.shown(seen.fact, at), &Some(seen))?;
+            equal(&self.model.shown(seen.fact, at), &Some(seen))?;
         }
         let shown = outcome.memories.iter().map(|m| fact_no(self.bound, m.version.fact));
         let shown: BTreeSet<No> = shown.collect();
-        equal(&self.person.quoted(self.step.no), &shown.into_iter().collect())?;
+        equal(&self.model.quoted(self.step.no), &shown.into_iter().collect())?;
         let tied = outcome.link.as_ref().map(|link| {
             (fact_no(self.bound, link.from), fact_no(self.bound, link.to), link.relation.clone())
         });
@@ -109,11 +111,11 @@ impl Compared<'_> {
             Verb::Unlink => tie.closed_by == Some(op.no),
             _ => false,
         };
-        let tie = self.person.ties.iter().find(touched);
+        let tie = self.model.ties.iter().find(touched);
         equal(&tie.map(|tie| (tie.from, tie.to, tie.relation.clone())), &tied)
     }
 
-    fn removed(&self, receipt: &Receipt) -> Removed {
+    fn removed(&self, receipt: &ErasureSummary) -> Removed {
         Removed {
             fact: fact_no(self.bound, receipt.fact),
             versions: receipt.versions,
@@ -123,45 +125,49 @@ impl Compared<'_> {
         }
     }
 
-    /// A question: the same rows with the same statuses.
-    pub fn read(&self, heard: &Heard) -> Result<(), String> {
-        let (person, now) = (self.person, self.step.now);
+    /// A read: the same rows with the same statuses.
+    pub fn read(&self, engine_answer: &EngineAnswer) -> Result<(), String> {
+        let (model, now) = (self.model, self.step.now);
         match &self.step.action {
             Action::List { status, point, .. } => {
-                let Ok(Reply::Listed(memories)) = heard else { return Err(format!("{heard:?}")) };
+                let Ok(Reply::Listed(memories)) = engine_answer else {
+                    return Err(format!("{engine_answer:?}"));
+                };
                 let key = |m: &Memory| (m.version.fact, m.version.id);
                 if !memories.windows(2).all(|two| key(&two[0]) > key(&two[1])) {
                     return Err("the list is out of order".into());
                 }
                 let mut listed: Vec<Seen> = memories.iter().map(|m| seen(self.bound, m)).collect();
                 listed.sort();
-                equal(&person.list(*status, *point, now), &listed)
+                equal(&model.list(*status, *point, now), &listed)
             }
             Action::Get { target, point } => {
-                let got = told(heard, |reply| match reply {
+                let got = extract(engine_answer, |reply| match reply {
                     Reply::Got(memory) => Some(seen(self.bound, memory)),
                     _ => None,
                 });
-                answered(person.get(target, *point, now), &got)
+                answered(model.get(target, *point, now), &got)
             }
             Action::Versions(target) => {
-                let got = told(heard, |reply| match reply {
+                let got = extract(engine_answer, |reply| match reply {
                     Reply::Versions(entries) => Some(self.versions(entries)),
                     _ => None,
                 });
-                answered(person.versions(target, now), &got)
+                answered(model.versions(target, now), &got)
             }
             Action::Links(target) => {
-                let got = told(heard, |reply| match reply {
+                let got = extract(engine_answer, |reply| match reply {
                     Reply::Links(views) => Some(self.links(views)),
                     _ => None,
                 });
-                answered(person.links(target, now), &got)
+                answered(model.links(target, now), &got)
             }
             _ => {
-                let Ok(Reply::Log(operations)) = heard else { return Err(format!("{heard:?}")) };
+                let Ok(Reply::Log(operations)) = engine_answer else {
+                    return Err(format!("{engine_answer:?}"));
+                };
                 let log: Vec<Logged> = operations.iter().map(|op| self.logged(op)).collect();
-                equal(&person.log(), &log)
+                equal(&model.log(), &log)
             }
         }
     }
@@ -176,9 +182,9 @@ impl Compared<'_> {
         all
     }
 
-    fn links(&self, views: &[lukasa_engine::facts::LinkView]) -> Vec<(No, No)> {
-        let view = |view: &lukasa_engine::facts::LinkView| {
-            let link = self.bound.links.number(view.link.id).unwrap_or(NOBODY);
+    fn links(&self, views: &[lukasa_engine::facts::LinkedMemory]) -> Vec<(No, No)> {
+        let view = |view: &lukasa_engine::facts::LinkedMemory| {
+            let link = self.bound.links.number(view.link.id).unwrap_or(UNKNOWN);
             (link, fact_no(self.bound, view.other.version.fact))
         };
         let mut links: Vec<(No, No)> = views.iter().map(view).collect();
@@ -187,7 +193,7 @@ impl Compared<'_> {
     }
 
     fn logged(&self, op: &lukasa_core::Operation) -> Logged {
-        let number = |id| self.bound.operations.number(id).unwrap_or(NOBODY);
+        let number = |id| self.bound.operations.number(id).unwrap_or(UNKNOWN);
         let mut facts: Vec<No> = op.facts.iter().map(|fact| fact_no(self.bound, *fact)).collect();
         facts.sort_unstable();
         Logged {
@@ -201,27 +207,35 @@ impl Compared<'_> {
     }
 }
 
-fn refusal(expected: &Refused, heard: &Refusal) -> Result<(), String> {
+fn refusal(expected: &Refused, engine_answer: &Refusal) -> Result<(), String> {
     let fits = match expected.code {
-        // Up to six candidates are named; a holder or an operation in the way is one of several.
+        // Up to six candidates are named; a key holder or a blocking operation is one of several.
         "ambiguous_target" => {
-            heard.names.len() == expected.names.len().min(6)
-                && heard.names.iter().all(|no| expected.names.contains(no))
+            engine_answer.names.len() == expected.names.len().min(6)
+                && engine_answer.names.iter().all(|no| expected.names.contains(no))
         }
-        "key_taken" | "undo_blocked" => heard.names.iter().all(|no| expected.names.contains(no)),
+        "key_taken" | "undo_blocked" => {
+            engine_answer.names.iter().all(|no| expected.names.contains(no))
+        }
         _ => true,
     };
-    if expected.code != heard.code {
-        return Err(format!("expected {}, was refused: {}", expected.code, heard.text));
+    if expected.code != engine_answer.code {
+        return Err(format!("expected {}, was refused: {}", expected.code, engine_answer.text));
     }
     match fits {
         true => Ok(()),
-        false => Err(format!("{} names {:?}, not {:?}", heard.code, heard.names, expected.names)),
+        false => Err(format!(
+            "{} names {:?}, not {:?}",
+            engine_answer.code, engine_answer.names, expected.names
+        )),
     }
 }
 
-fn told<T>(heard: &Heard, take: impl Fn(&Reply) -> Option<T>) -> Result<T, String> {
-    match heard {
+fn extract<T>(
+    engine_answer: &EngineAnswer,
+    take: impl Fn(&Reply) -> Option<T>,
+) -> Result<T, String> {
+    match engine_answer {
         Ok(reply) => take(reply).ok_or_else(|| format!("another kind of answer: {reply:?}")),
         Err(refusal) => Err(refusal.code.to_owned()),
     }
@@ -229,20 +243,20 @@ fn told<T>(heard: &Heard, take: impl Fn(&Reply) -> Option<T>) -> Result<T, Strin
 
 fn answered<T: PartialEq + std::fmt::Debug>(
     expected: Result<T, Refused>,
-    heard: &Result<T, String>,
+    engine_answer: &Result<T, String>,
 ) -> Result<(), String> {
-    equal(&expected.map_err(|refused| refused.code.to_owned()), heard)
+    equal(&expected.map_err(|refused| refused.code.to_owned()), engine_answer)
 }
 
-fn equal<T: PartialEq + std::fmt::Debug>(expected: &T, heard: &T) -> Result<(), String> {
-    if expected == heard {
+fn equal<T: PartialEq + std::fmt::Debug>(expected: &T, engine_answer: &T) -> Result<(), String> {
+    if expected == engine_answer {
         return Ok(());
     }
-    Err(format!("expected\n  {expected:?}\ngot\n  {heard:?}"))
+    Err(format!("expected\n  {expected:?}\ngot\n  {engine_answer:?}"))
 }
 
 fn fact_no(bound: &Bound, id: FactId) -> No {
-    bound.facts.number(id).unwrap_or(NOBODY)
+    bound.facts.number(id).unwrap_or(UNKNOWN)
 }
 
 fn span(period: lukasa_core::Period) -> Span {

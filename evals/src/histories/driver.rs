@@ -1,4 +1,4 @@
-//! One history: each step is told to the engine and judged by the model, the two answers are
+//! One history: each step is sent to the engine and evaluated by the model, the two answers are
 //! compared, and every so often the tables themselves are read and checked.
 
 use std::collections::HashMap;
@@ -11,28 +11,28 @@ use rand::rngs::StdRng;
 use uuid::Uuid;
 
 use super::asof::Recorded;
-use super::compare::{Compared, Heard, Refusal};
+use super::compare::{Compared, EngineAnswer, Refusal};
+use super::fixture::{Bound, Fixture, TestUsers, USERS};
 use super::generate::Author;
 use super::invariants::{self, line};
-use super::model::{Past, Person, Row, Tie, Verdict};
+use super::model::{Past, Row, Tie, UserModel, Verdict};
 use super::mutants::Mutant;
 use super::perform::{Performer, Reply};
 use super::report::{Check, Findings, Report};
-use super::stage::{Bound, Cast, Stage, USERS};
 use super::step::{Action, No, Step, Target};
 use super::witness::Snapshot;
 
-/// How many steps may pass before the tables are read again.
+/// Number of steps between two readings of the tables.
 const STEPS_BETWEEN_CHECKS: usize = 10;
 
 pub struct History<'a> {
-    pub stage: &'a Stage,
-    pub cast: Cast,
+    pub fixture: &'a Fixture,
+    pub test_users: TestUsers,
     pub bound: Bound,
-    pub people: Vec<Person>,
+    pub models: Vec<UserModel>,
     pub recorded: Vec<Recorded>,
     pub findings: Findings,
-    /// What was told, and for each step what came of it.
+    /// The steps so far, with the result of each.
     pub script: Vec<Step>,
     pub transcript: Vec<String>,
     outcomes: HashMap<No, Outcome>,
@@ -43,12 +43,12 @@ pub struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    async fn begin(stage: &'a Stage, seed: u64, mutant: Option<Mutant>) -> Result<Self> {
+    async fn begin(fixture: &'a Fixture, seed: u64, mutant: Option<Mutant>) -> Result<Self> {
         Ok(Self {
-            stage,
-            cast: stage.cast(seed).await?,
+            fixture,
+            test_users: fixture.test_users(seed).await?,
             bound: Bound::default(),
-            people: (0..USERS).map(|_| Person::default()).collect(),
+            models: (0..USERS).map(|_| UserModel::default()).collect(),
             recorded: Vec::new(),
             findings: Findings::default(),
             script: Vec::new(),
@@ -61,19 +61,19 @@ impl<'a> History<'a> {
         })
     }
 
-    /// A random history of `steps` steps, or as many as the seed says.
+    /// A random history of `steps` steps, or as many as the seed determines.
     pub async fn random(
-        stage: &'a Stage,
+        fixture: &'a Fixture,
         seed: u64,
         steps: Option<usize>,
         mutant: Option<Mutant>,
         report: &mut Report,
     ) -> Result<Self> {
-        let mut history = Self::begin(stage, seed, mutant).await?;
+        let mut history = Self::begin(fixture, seed, mutant).await?;
         let mut author = Author::new(StdRng::seed_from_u64(seed), seed);
         for _ in 0..author.length(steps) {
-            let step = author.next(&history.people, &history.script);
-            history.tell(step, report).await?;
+            let step = author.next(&history.models, &history.script);
+            history.apply(step, report).await?;
             if !history.findings.violations.is_empty() {
                 break;
             }
@@ -82,17 +82,17 @@ impl<'a> History<'a> {
         Ok(history)
     }
 
-    /// The same steps again, or some of them.
-    pub async fn retold(
-        stage: &'a Stage,
+    /// Replays the same steps, or some of them.
+    pub async fn replay(
+        fixture: &'a Fixture,
         seed: u64,
         script: impl Iterator<Item = &Step>,
         mutant: Option<Mutant>,
     ) -> Result<Self> {
-        let mut history = Self::begin(stage, seed, mutant).await?;
+        let mut history = Self::begin(fixture, seed, mutant).await?;
         let mut report = Report::default();
         for step in script {
-            history.tell(step.clone(), &mut report).await?;
+            history.apply(step.clone(), &mut report).await?;
             if !history.findings.violations.is_empty() {
                 break;
             }
@@ -101,48 +101,48 @@ impl<'a> History<'a> {
         Ok(history)
     }
 
-    async fn tell(&mut self, step: Step, report: &mut Report) -> Result<()> {
+    async fn apply(&mut self, step: Step, report: &mut Report) -> Result<()> {
         self.ended = false;
         if let Some(mutant) = self.mutant {
             mutant.strike_before(self, &step).await?;
         }
-        let user = self.cast.actors[step.user].user.uuid();
-        let replays = matches!(self.people[step.user].replays(&step), Ok(Some(_)));
+        let user = self.test_users.actors[step.user].user.uuid();
+        let replays = matches!(self.models[step.user].replays(&step), Ok(Some(_)));
         let amount = match replays {
-            true => Some(self.stage.witness.amount(&self.stage.admin, user).await?),
+            true => Some(self.fixture.witness.amount(&self.fixture.admin, user).await?),
             false => None,
         };
-        let heard = self.hear(&step).await;
-        self.transcript.push(format!("{step} -> {}", summary(&heard)));
-        self.check_canaries(&step, &heard);
+        let engine_answer = self.perform_step(&step).await;
+        self.transcript.push(format!("{step} -> {}", summary(&engine_answer)));
+        self.check_canaries(&step, &engine_answer);
         self.script.push(step.clone());
         if step.action.reads() {
-            report.tally(step.action.name(), label(None, &heard));
-            let compared = self.compared(&step).read(&heard);
+            report.tally(step.action.name(), label(None, &engine_answer));
+            let compared = self.compared(&step).read(&engine_answer);
             self.findings.answer(Check::Answer, compared);
-            self.record(&step, &heard);
+            self.record(&step, &engine_answer);
             return Ok(());
         }
-        let verdict = self.people[step.user].judge(&step);
-        report.tally(step.action.name(), label(Some(&verdict), &heard));
-        self.bind(&step, &verdict, &heard).await?;
-        let compared = self.compared(&step).write(&verdict, &heard);
+        let verdict = self.models[step.user].judge(&step);
+        report.tally(step.action.name(), label(Some(&verdict), &engine_answer));
+        self.bind(&step, &verdict, &engine_answer).await?;
+        let compared = self.compared(&step).write(&verdict, &engine_answer);
         if let Some(amount) = amount {
-            let after = self.stage.witness.amount(&self.stage.admin, user).await?;
+            let after = self.fixture.witness.amount(&self.fixture.admin, user).await?;
             let quiet = if amount == after { Ok(()) } else { Err(format!("{amount:?} {after:?}")) };
             self.findings.answer(Check::Idempotent, compared.clone().and(quiet));
         }
         self.findings.answer(Check::Answer, compared);
-        self.keep(&step, &verdict, heard);
+        self.keep(&step, &verdict, engine_answer);
         self.check_when_due(&step, &verdict, report).await
     }
 
-    async fn hear(&self, step: &Step) -> Heard {
+    async fn perform_step(&self, step: &Step) -> EngineAnswer {
         let performer = Performer {
-            engine: &self.stage.engine,
-            cast: &self.cast,
+            engine: &self.fixture.engine,
+            test_users: &self.test_users,
             bound: &self.bound,
-            person: &self.people[step.user],
+            model: &self.models[step.user],
         };
         performer.perform(step).await.map_err(|error| {
             let mut refusal = Refusal::of(&error, &self.bound);
@@ -156,15 +156,22 @@ impl<'a> History<'a> {
     fn compared<'b>(&'b self, step: &'b Step) -> Compared<'b> {
         Compared {
             step,
-            person: &self.people[step.user],
+            model: &self.models[step.user],
             bound: &self.bound,
             outcomes: &self.outcomes,
         }
     }
 
-    /// Learns the engine's ids for what the step made.
-    async fn bind(&mut self, step: &Step, verdict: &Verdict, heard: &Heard) -> Result<()> {
-        let (Verdict::Done, Ok(Reply::Wrote(outcome))) = (verdict, heard) else { return Ok(()) };
+    /// Records the engine's ids of what the step created.
+    async fn bind(
+        &mut self,
+        step: &Step,
+        verdict: &Verdict,
+        engine_answer: &EngineAnswer,
+    ) -> Result<()> {
+        let (Verdict::Done, Ok(Reply::Wrote(outcome))) = (verdict, engine_answer) else {
+            return Ok(());
+        };
         if let Some(operation) = outcome.operation {
             self.bound.operations.bind(step.no, operation);
         }
@@ -174,13 +181,13 @@ impl<'a> History<'a> {
         if let (Action::Link { .. }, Some(link)) = (&step.action, &outcome.link) {
             self.bound.links.bind(step.no, link.id);
         }
-        // An undo that holds a link again does not say under which id.
-        let retied = self.people[step.user].ties.iter().any(|tie| tie.no == step.no);
+        // An undo that restores a link does not return its new id.
+        let retied = self.models[step.user].ties.iter().any(|tie| tie.no == step.no);
         if let (Action::Undo(_) | Action::UndoLast, true) = (&step.action, retied) {
-            let user = self.cast.actors[step.user].user.uuid();
+            let user = self.test_users.actors[step.user].user.uuid();
             let operation = self.bound.operation(step.no).uuid();
             let sql = "select link_id from link where user_id = $1 and opened_by = $2";
-            let found = self.stage.admin.query_opt(sql, &[&user, &operation]).await;
+            let found = self.fixture.admin.query_opt(sql, &[&user, &operation]).await;
             if let Some(row) = found.context("looking for a link")? {
                 self.bound.links.bind(step.no, LinkId::from_uuid(row.try_get::<_, Uuid>(0)?));
             }
@@ -188,37 +195,38 @@ impl<'a> History<'a> {
         Ok(())
     }
 
-    /// Remembers an answer that a retry must get again.
-    fn keep(&mut self, step: &Step, verdict: &Verdict, heard: Heard) {
-        let (Some(key), Ok(Reply::Wrote(outcome))) = (step.key, heard) else { return };
-        // Where two memories say the same, the model learns which one was shown.
+    /// Stores an answer that a retry must get again.
+    fn keep(&mut self, step: &Step, verdict: &Verdict, engine_answer: EngineAnswer) {
+        let (Some(key), Ok(Reply::Wrote(outcome))) = (step.key, engine_answer) else { return };
+        // Where two memories have the same content, the model learns which one was shown.
         if let (Verdict::Nothing(facts), Some(memory)) = (verdict, outcome.memories.first())
             && facts.len() > 1
             && matches!(step.action, Action::Save(_))
-            && let Some(kept) = self.people[step.user].kept.get_mut(&key.name)
+            && let Some(stored_answer) = self.models[step.user].stored_answers.get_mut(&key.name)
         {
-            kept.quotes = self.bound.facts.number(memory.version.fact).into_iter().collect();
+            stored_answer.quotes =
+                self.bound.facts.number(memory.version.fact).into_iter().collect();
         }
         self.outcomes.insert(step.no, *outcome);
     }
 
-    fn record(&mut self, step: &Step, heard: &Heard) {
+    fn record(&mut self, step: &Step, engine_answer: &EngineAnswer) {
         let fact = match &step.action {
             Action::Get { target: Target::Fact(no), .. } => Some(self.bound.fact(*no)),
             _ => None,
         };
-        let last = self.people[step.user].last_at();
-        self.recorded.extend(Recorded::of(step, last, fact, heard.as_ref().ok()));
+        let last = self.models[step.user].last_at();
+        self.recorded.extend(Recorded::of(step, last, fact, engine_answer.as_ref().ok()));
     }
 
-    fn check_canaries(&mut self, step: &Step, heard: &Heard) {
-        let text = match heard {
+    fn check_canaries(&mut self, step: &Step, engine_answer: &EngineAnswer) {
+        let text = match engine_answer {
             Ok(reply) => format!("{reply:?}"),
             Err(refusal) => refusal.text.clone(),
         };
-        let foreign = self.cast.foreign_canary(step.user, &text);
+        let foreign = self.test_users.foreign_canary(step.user, &text);
         self.findings.check(Check::Isolation, foreign.is_none(), || {
-            format!("user {} was told {foreign:?}: {text}", step.user)
+            format!("user {} was shown {foreign:?}: {text}", step.user)
         });
     }
 
@@ -244,7 +252,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// The last look at the tables, and every recorded answer asked for again.
+    /// The last reading of the tables, and every recorded answer asked for again.
     async fn end(&mut self, report: &mut Report) -> Result<()> {
         if self.ended {
             return Ok(());
@@ -253,7 +261,8 @@ impl<'a> History<'a> {
         self.check_tables().await?;
         let now = self.before.take().unwrap_or_default();
         for recorded in &self.recorded {
-            let again = recorded.ask_again(self.stage, &self.cast, &now, &mut self.findings);
+            let again =
+                recorded.ask_again(self.fixture, &self.test_users, &now, &mut self.findings);
             report.excepted += again.await?;
         }
         self.before = Some(now);
@@ -262,28 +271,30 @@ impl<'a> History<'a> {
 
     async fn check_tables(&mut self) -> Result<()> {
         self.unchecked = 0;
-        let now = self.stage.witness.look(&self.stage.admin, &self.cast, &self.bound).await?;
-        invariants::check(self.before.as_ref(), &now, &self.cast, &mut self.findings);
-        for (user, person) in self.people.iter().enumerate() {
-            compare_rows(user, person, &now, &mut self.findings);
+        let now =
+            self.fixture.witness.look(&self.fixture.admin, &self.test_users, &self.bound).await?;
+        invariants::check(self.before.as_ref(), &now, &self.test_users, &mut self.findings);
+        for (user, model) in self.models.iter().enumerate() {
+            compare_rows(user, model, &now, &mut self.findings);
         }
         self.before = Some(now);
         Ok(())
     }
 
-    /// A row of the user that was already closed when the tables were last read.
+    /// A row of the user that was already closed at the last reading of the tables.
     pub fn seen_closed(&self, user: usize) -> Option<Uuid> {
         let mut seen = self.before.iter().flat_map(|before| &before.versions);
-        seen.find(|held| held.user == user && held.closed_by.is_some()).map(|held| held.version)
+        seen.find(|stored| stored.user == user && stored.closed_by.is_some())
+            .map(|stored| stored.version)
     }
 }
 
 /// The whole history of a user, row by row, and every link.
-fn compare_rows(user: usize, person: &Person, now: &Snapshot, findings: &mut Findings) {
+fn compare_rows(user: usize, model: &UserModel, now: &Snapshot, findings: &mut Findings) {
     let plain = |row: &Row| Row { past: Past::default(), ..row.clone() };
-    let mut expected: Vec<Row> = person.rows.iter().map(plain).collect();
-    let of_user = now.versions.iter().filter(|held| held.user == user);
-    let mut found: Vec<Row> = of_user.map(|held| held.row.clone()).collect();
+    let mut expected: Vec<Row> = model.rows.iter().map(plain).collect();
+    let of_user = now.versions.iter().filter(|stored| stored.user == user);
+    let mut found: Vec<Row> = of_user.map(|stored| stored.row.clone()).collect();
     let order = |row: &Row| (row.fact, row.known, row.valid, row.number);
     expected.sort_by_key(order);
     found.sort_by_key(order);
@@ -297,9 +308,13 @@ fn compare_rows(user: usize, person: &Person, now: &Snapshot, findings: &mut Fin
         format!("the rows of user {user} differ:{}", lines.concat())
     });
     let plain = |tie: &Tie| Tie { root: tie.no, ..tie.clone() };
-    let mut expected: Vec<Tie> = person.ties.iter().map(plain).collect();
-    let mut found: Vec<_> =
-        now.ties.iter().filter(|held| held.user == user).map(|held| held.tie.clone()).collect();
+    let mut expected: Vec<Tie> = model.ties.iter().map(plain).collect();
+    let mut found: Vec<_> = now
+        .ties
+        .iter()
+        .filter(|stored| stored.user == user)
+        .map(|stored| stored.tie.clone())
+        .collect();
     expected.sort_by_key(|tie| (tie.no, tie.known));
     found.sort_by_key(|tie| (tie.no, tie.known));
     findings.check(Check::State, expected == found, || {
@@ -307,8 +322,8 @@ fn compare_rows(user: usize, person: &Person, now: &Snapshot, findings: &mut Fin
     });
 }
 
-fn label<'h>(verdict: Option<&Verdict>, heard: &'h Heard) -> &'h str {
-    match (heard, verdict) {
+fn label<'h>(verdict: Option<&Verdict>, engine_answer: &'h EngineAnswer) -> &'h str {
+    match (engine_answer, verdict) {
         (Err(refusal), _) => refusal.code,
         (Ok(_), Some(Verdict::Again(_))) => "replayed",
         (Ok(_), Some(Verdict::Nothing(_))) => "ok (nothing to write)",
@@ -316,8 +331,8 @@ fn label<'h>(verdict: Option<&Verdict>, heard: &'h Heard) -> &'h str {
     }
 }
 
-fn summary(heard: &Heard) -> String {
-    match heard {
+fn summary(engine_answer: &EngineAnswer) -> String {
+    match engine_answer {
         Err(refusal) => refusal.code.to_owned(),
         Ok(Reply::Wrote(outcome)) => match outcome.operation {
             Some(_) => format!("ok, {}", outcome.message),

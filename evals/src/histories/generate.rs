@@ -1,9 +1,9 @@
-//! The author: draws the next step of a history from what the model says is there.
+//! The generator: draws the next step of a history from the state of the model.
 //!
-//! It aims: most steps are about something that exists and could work, because a history of
-//! refusals proves little. And it errs on purpose, often enough that every refusal is met: foreign
-//! and erased memories, stale versions, dates out of range, keys used twice, a clock that stands
-//! still or runs back.
+//! Most steps are about something that exists and could succeed, because a history of refusals
+//! proves little. Some are wrong on purpose, often enough that every refusal occurs: foreign and
+//! erased memories, stale versions, dates out of range, keys used twice, a clock that stops or runs
+//! backwards.
 
 use lukasa_core::{Claim, Edit, Force, Origin, State, Status, Tier};
 use rand::Rng;
@@ -11,12 +11,12 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use serde_json::json;
 
-use super::model::{Person, Row};
+use super::fixture::{USERS, canary};
+use super::model::{Row, UserModel};
 use super::perform::EVERYTHING;
-use super::stage::{USERS, canary};
 use super::step::{
-    Action, Answer, DAY, Key, Matching, NOBODY, New, No, Point, SECOND, START, Shown, Speaker,
-    Step, Target,
+    Action, Answer, DAY, Key, Matching, New, No, Point, SECOND, START, Shown, Speaker, Step,
+    Target, UNKNOWN,
 };
 
 const VERBS: [&str; 3] = ["likes", "drinks", "avoids"];
@@ -24,7 +24,7 @@ const THINGS: [&str; 5] = ["tea", "coffee", "maté", "cocoa", "Tea with milk"];
 const PLACES: [(&str, &str); 3] = [("food", "diet"), ("food", "drink"), ("schedule", "earliest")];
 const RELATIONS: [&str; 3] = ["goes_with", "contradicts", "relates_to"];
 
-/// How often each verb is drawn, before a history takes its own liking to some.
+/// Base weights of the verbs; each history changes some of them.
 const WEIGHTS: [(&str, u32); 17] = [
     ("save", 16),
     ("change", 12),
@@ -49,15 +49,15 @@ pub struct Author {
     rng: StdRng,
     seed: u64,
     now: i64,
-    /// How often each user is drawn: one of them leads, so that some memory grows deep.
+    /// Weights of the users: one of them leads, so that some memory gets a long history.
     shares: [u32; USERS],
-    /// How often each verb is drawn: every history favours a few, so that they meet in numbers.
+    /// Weights of the verbs: every history favours a few, so that they occur often.
     weights: Vec<(&'static str, u32)>,
-    /// How many of a hundred steps a human takes. Where it is most of them, few are refused.
+    /// Percentage of steps by a human. With a high one, few steps are refused.
     humans: u32,
 }
 
-/// What the current row of a target should be like.
+/// Required state of the current row of a target.
 #[derive(Clone, Copy, PartialEq)]
 enum Wish {
     Active,
@@ -84,7 +84,7 @@ impl Author {
         steps.unwrap_or(drawn)
     }
 
-    pub fn next(&mut self, people: &[Person], script: &[Step]) -> Step {
+    pub fn next(&mut self, models: &[UserModel], script: &[Step]) -> Step {
         let users: Vec<usize> = (0..USERS).collect();
         let shares = self.shares;
         let user = users.choose_weighted(&mut self.rng, |i| shares[*i]).copied().unwrap_or(0);
@@ -98,70 +98,70 @@ impl Author {
         if verb == "purge" && self.one_in(2) {
             self.now += 31 * DAY;
         }
-        let verb = self.sensible(verb, &people[user]);
+        let verb = self.sensible(verb, &models[user]);
         let speaker = self.speaker();
-        let action = self.action(verb, user, people);
+        let action = self.action(verb, user, models);
         let key = (!action.reads() && self.one_in(4)).then(|| {
-            // A name that is used twice for two requests must be refused.
+            // A key that is used for two different requests must be refused.
             let name = if self.one_in(6) { self.rng.random_range(0..8) } else { no };
             Key { name: u8::try_from(name).unwrap_or(u8::MAX), request: no }
         });
         let matching = match self.rng.random_range(0..20) {
             0 if action.target().is_some() => Matching::Stale,
             1 if action.target().is_some() => Matching::Fresh,
-            _ => Matching::Unsaid,
+            _ => Matching::Absent,
         };
         let speaker = if is_rule(&action) { Speaker::Human } else { speaker };
         Step { no, user, speaker, now: self.now, key, matching, action }
     }
 
-    /// Most of the time, another verb in place of one that has nothing to work on.
-    fn sensible(&mut self, verb: &'static str, person: &Person) -> &'static str {
+    /// Most of the time, replaces a verb that has nothing to work on.
+    fn sensible(&mut self, verb: &'static str, model: &UserModel) -> &'static str {
         if self.one_in(10) {
             return verb;
         }
-        let tied = person.ties.iter().any(|tie| tie.closed_by.is_none());
-        let gone = !current_rows(person, Wish::Gone).is_empty();
-        let lively = current_rows(person, Wish::Holding(self.now)).len();
+        let tied = model.ties.iter().any(|tie| tie.closed_by.is_none());
+        let gone = !current_rows(model, Wish::Gone).is_empty();
+        let lively = current_rows(model, Wish::Holding(self.now)).len();
         match if verb == "unlink" && !tied { "link" } else { verb } {
-            _ if person.facts.is_empty() => "save",
+            _ if model.facts.is_empty() => "save",
             "link" if lively < 2 => "save",
             "change" | "correct" | "forget" if lively == 0 && gone => "restore",
             "change" | "correct" | "forget" if lively == 0 => "save",
             "restore" if !gone => self.pick(&["forget", "delete"]),
-            "save" if person.facts.len() > 3 => self.pick(&["change", "delete", "undo"]),
+            "save" if model.facts.len() > 3 => self.pick(&["change", "delete", "undo"]),
             verb => verb,
         }
     }
 
-    fn action(&mut self, verb: &str, user: usize, people: &[Person]) -> Action {
-        let person = &people[user];
+    fn action(&mut self, verb: &str, user: usize, models: &[UserModel]) -> Action {
+        let model = &models[user];
         match verb {
             "change" => {
-                let target = self.target(user, people, Wish::Active);
-                let edit = self.edit(user, person, &target);
-                let effective = (!self.one_in(2)).then(|| self.date(person, &target));
+                let target = self.target(user, models, Wish::Active);
+                let edit = self.edit(user, model, &target);
+                let effective = (!self.one_in(2)).then(|| self.date(model, &target));
                 Action::Change { target, edit, effective, confidence: self.confidence() }
             }
             "correct" => {
-                let target = self.target(user, people, Wish::Active);
+                let target = self.target(user, models, Wish::Active);
                 let edit =
-                    if self.one_in(3) { Edit::default() } else { self.edit(user, person, &target) };
+                    if self.one_in(3) { Edit::default() } else { self.edit(user, model, &target) };
                 let dated = edit.is_empty() || self.one_in(4);
-                let from = (dated && !self.one_in(3)).then(|| self.date(person, &target));
+                let from = (dated && !self.one_in(3)).then(|| self.date(model, &target));
                 let until = (dated && !self.one_in(3))
-                    .then(|| (!self.one_in(4)).then(|| self.date(person, &target)));
+                    .then(|| (!self.one_in(4)).then(|| self.date(model, &target)));
                 Action::Correct { target, edit, from, until }
             }
-            "forget" => Action::Forget(self.target(user, people, Wish::Active)),
-            "delete" => Action::Delete(self.target(user, people, Wish::Anything)),
-            "restore" => Action::Restore(self.target(user, people, Wish::Gone)),
-            "erase" => Action::Erase(self.target(user, people, Wish::Anything)),
-            "confirm" => self.confirmation(user, people),
+            "forget" => Action::Forget(self.target(user, models, Wish::Active)),
+            "delete" => Action::Delete(self.target(user, models, Wish::Anything)),
+            "restore" => Action::Restore(self.target(user, models, Wish::Gone)),
+            "erase" => Action::Erase(self.target(user, models, Wish::Anything)),
+            "confirm" => self.confirmation(user, models),
             "link" => {
-                let from = self.target(user, people, Wish::Holding(self.now));
-                let mut to = self.target(user, people, Wish::Holding(self.now));
-                let others = current_rows(person, Wish::Holding(self.now));
+                let from = self.target(user, models, Wish::Holding(self.now));
+                let mut to = self.target(user, models, Wish::Holding(self.now));
+                let others = current_rows(model, Wish::Holding(self.now));
                 let other = others.iter().find(|row| !is_named(&from, row.fact));
                 if let (true, Some(other)) = (!self.one_in(6), other) {
                     to = Target::Fact(other.fact);
@@ -169,9 +169,9 @@ impl Author {
                 let relation = if self.one_in(25) { "Goes With" } else { self.pick(&RELATIONS) };
                 Action::Link { from, to, relation: relation.to_owned() }
             }
-            "unlink" => self.parting(user, people),
+            "unlink" => self.parting(user, models),
             "undo" if self.one_in(6) => Action::UndoLast,
-            "undo" => Action::Undo(self.operation(user, people)),
+            "undo" => Action::Undo(self.operation(user, models)),
             "purge" => Action::Purge,
             "opt-in" => {
                 let domain = self.pick(&["health", "finance", "astrology"]).to_owned();
@@ -181,28 +181,28 @@ impl Author {
                 let status = Status::ALL.choose(&mut self.rng).copied();
                 let status = status.filter(|_| !self.one_in(2));
                 let page = if self.one_in(3) { self.rng.random_range(1..4) } else { EVERYTHING };
-                Action::List { status, point: self.point(person, None), page }
+                Action::List { status, point: self.point(model, None), page }
             }
             "get" => {
-                let target = self.target(user, people, Wish::Anything);
-                let point = self.point(person, Some(&target));
+                let target = self.target(user, models, Wish::Anything);
+                let point = self.point(model, Some(&target));
                 Action::Get { target, point }
             }
             "look" => match self.rng.random_range(0..3) {
-                0 => Action::Versions(self.target(user, people, Wish::Anything)),
-                1 => Action::Links(self.target(user, people, Wish::Active)),
+                0 => Action::Versions(self.target(user, models, Wish::Anything)),
+                1 => Action::Links(self.target(user, models, Wish::Active)),
                 _ => Action::Log,
             },
-            _ => self.saving(user, person),
+            _ => self.saving(user, model),
         }
     }
 
-    // ------------------------------------------------------------ the verbs that need more
+    // ------------------------------------------------------------ verbs with more parameters
 
-    fn saving(&mut self, user: usize, person: &Person) -> Action {
+    fn saving(&mut self, user: usize, model: &UserModel) -> Action {
         let proposal = self.one_in(5);
-        let mut claim = match current_rows(person, Wish::Active).choose(&mut self.rng) {
-            // The same again, in other letters.
+        let mut claim = match current_rows(model, Wish::Active).choose(&mut self.rng) {
+            // The same content again, in another case.
             Some(row) if self.one_in(5) => {
                 let content = match self.rng.random_range(0..3) {
                     0 => row.claim.content.to_uppercase(),
@@ -243,7 +243,7 @@ impl Author {
         if self.one_in(6) {
             let kind = "said".to_owned();
             let description = format!("so they said: {content}");
-            claim.evidence = vec![lukasa_core::Evidence::of(&kind, &description)];
+            claim.evidence = vec![lukasa_core::ClaimEvidence::of(&kind, &description)];
         }
         if self.one_in(3) {
             let (domain, key) = self.pick(&PLACES);
@@ -267,13 +267,13 @@ impl Author {
         }
     }
 
-    fn edit(&mut self, user: usize, person: &Person, target: &Target) -> Edit {
+    fn edit(&mut self, user: usize, model: &UserModel, target: &Target) -> Edit {
         let content = self.words(user);
         match self.rng.random_range(0..24) {
-            // The words that are there already.
+            // The content that is there already.
             0..3 => {
-                let row = person.find(target, self.now).ok();
-                let row = row.and_then(|fact| person.current(fact, self.now));
+                let row = model.find(target, self.now).ok();
+                let row = row.and_then(|fact| model.current(fact, self.now));
                 let content = row.map_or(content, |row| row.claim.content.clone());
                 Edit { content: Some(content), ..Edit::default() }
             }
@@ -305,9 +305,9 @@ impl Author {
         }
     }
 
-    fn confirmation(&mut self, user: usize, people: &[Person]) -> Action {
+    fn confirmation(&mut self, user: usize, models: &[UserModel]) -> Action {
         let wish = if self.one_in(2) { Wish::Waiting } else { Wish::Active };
-        let target = self.target(user, people, wish);
+        let target = self.target(user, models, wish);
         if self.one_in(6) {
             return Action::Confirm { target, answer: Answer::No };
         }
@@ -317,47 +317,47 @@ impl Author {
             _ => Shown::TheWords,
         };
         let edit = match wish == Wish::Waiting && self.one_in(3) || self.one_in(15) {
-            true => self.edit(user, &people[user], &target),
+            true => self.edit(user, &models[user], &target),
             false => Edit::default(),
         };
         let edit = Box::new(edit);
         Action::Confirm { target, answer: Answer::Yes { shown, edit } }
     }
 
-    fn parting(&mut self, user: usize, people: &[Person]) -> Action {
+    fn parting(&mut self, user: usize, models: &[UserModel]) -> Action {
         let anywhere = if self.one_in(8) { self.rng.random_range(0..USERS) } else { user };
-        let ties = &people[anywhere].ties;
+        let ties = &models[anywhere].ties;
         let open: Vec<_> = ties.iter().filter(|tie| tie.closed_by.is_none()).collect();
         let Some(tie) = open.choose(&mut self.rng).copied().or(ties.last()) else {
-            let of = self.target(user, people, Wish::Anything);
-            return Action::Unlink { of, link: NOBODY };
+            let of = self.target(user, models, Wish::Anything);
+            return Action::Unlink { of, link: UNKNOWN };
         };
         let of = match self.rng.random_range(0..10) {
-            0 => self.target(user, people, Wish::Anything),
+            0 => self.target(user, models, Wish::Anything),
             1..5 => Target::Fact(tie.from),
             _ => Target::Fact(tie.to),
         };
         Action::Unlink { of, link: tie.no }
     }
 
-    /// An operation to undo: the last one, an undo, any of them, somebody else's, or none.
-    fn operation(&mut self, user: usize, people: &[Person]) -> No {
-        let ops = &people[user].ops;
-        let last = ops.last().map_or(NOBODY, |op| op.no);
+    /// An operation to undo: the last one, an undo, any of them, another user's, or none.
+    fn operation(&mut self, user: usize, models: &[UserModel]) -> No {
+        let ops = &models[user].ops;
+        let last = ops.last().map_or(UNKNOWN, |op| op.no);
         match self.rng.random_range(0..20) {
-            0 => NOBODY,
+            0 => UNKNOWN,
             1 => {
-                let others = people.iter().enumerate().filter(|(other, _)| *other != user);
+                let others = models.iter().enumerate().filter(|(other, _)| *other != user);
                 let theirs: Vec<No> =
                     others.flat_map(|(_, other)| other.ops.iter().map(|op| op.no)).collect();
-                theirs.choose(&mut self.rng).copied().unwrap_or(NOBODY)
+                theirs.choose(&mut self.rng).copied().unwrap_or(UNKNOWN)
             }
             2..7 => {
                 let undos: Vec<No> =
                     ops.iter().filter(|op| op.undoes.is_some()).map(|op| op.no).collect();
                 undos.choose(&mut self.rng).copied().unwrap_or(last)
             }
-            7..11 => ops.choose(&mut self.rng).map_or(NOBODY, |op| op.no),
+            7..11 => ops.choose(&mut self.rng).map_or(UNKNOWN, |op| op.no),
             _ => last,
         }
     }
@@ -368,7 +368,7 @@ impl Author {
         keyed.choose(&mut self.rng).copied()
     }
 
-    // ------------------------------------------------------------ the pieces
+    // ------------------------------------------------------------ building blocks
 
     fn one_in(&mut self, n: u32) -> bool {
         self.rng.random_ratio(1, n)
@@ -391,14 +391,15 @@ impl Author {
             return Speaker::Human;
         }
         match self.rng.random_range(0..50) {
-            // What assistants, tools and imports may write is for admission to say, not for the record.
+            // What assistants, tools and imports may write is decided by admission, not by the
+            // record.
             0..30 => Speaker::Key(Origin::UserTurn),
             30..45 => Speaker::Extractor(Origin::UserTurn),
             _ => Speaker::Extractor(Origin::Document),
         }
     }
 
-    /// The clock moves on; now and then it stands still or is set back.
+    /// Advances the clock; now and then it stops or is set back.
     fn pass(&mut self) {
         self.now += match self.rng.random_range(0..40) {
             0..4 => 0,
@@ -418,10 +419,10 @@ impl Author {
         self.rng.random_range(-scale..scale)
     }
 
-    /// A date near something that happened to the target, or near now.
-    fn date(&mut self, person: &Person, target: &Target) -> i64 {
-        let fact = person.find(target, self.now).ok();
-        let rows: Vec<&Row> = person.rows.iter().filter(|row| Some(row.fact) == fact).collect();
+    /// A date near an event of the target, or near now.
+    fn date(&mut self, model: &UserModel, target: &Target) -> i64 {
+        let fact = model.find(target, self.now).ok();
+        let rows: Vec<&Row> = model.rows.iter().filter(|row| Some(row.fact) == fact).collect();
         let edge = match (rows.choose(&mut self.rng), self.rng.random_range(0..6)) {
             (Some(row), 0) => row.valid.from,
             (Some(row), 1) if row.valid.until < self.now + 1_000 * DAY => row.valid.until,
@@ -432,12 +433,12 @@ impl Author {
         edge + self.pick(&[0, 0, 1, -1])
     }
 
-    fn point(&mut self, person: &Person, target: Option<&Target>) -> Point {
-        let fact = person.rows.choose(&mut self.rng).map_or(NOBODY, |row| row.fact);
+    fn point(&mut self, model: &UserModel, target: Option<&Target>) -> Point {
+        let fact = model.rows.choose(&mut self.rng).map_or(UNKNOWN, |row| row.fact);
         let near = target.cloned().unwrap_or(Target::Fact(fact));
-        let known = person.ops.choose(&mut self.rng).map(|op| op.at);
+        let known = model.ops.choose(&mut self.rng).map(|op| op.at);
         let known = known.map(|at| at + self.pick(&[0, 0, -1, 1, SECOND]));
-        let valid = Some(self.date(person, &near));
+        let valid = Some(self.date(model, &near));
         match self.rng.random_range(0..10) {
             0 => Point::default(),
             1 => Point { valid, known: None },
@@ -446,44 +447,44 @@ impl Author {
         }
     }
 
-    fn target(&mut self, user: usize, people: &[Person], wish: Wish) -> Target {
-        let person = &people[user];
+    fn target(&mut self, user: usize, models: &[UserModel], wish: Wish) -> Target {
+        let model = &models[user];
         match self.rng.random_range(0..50) {
-            0 => return Target::Fact(NOBODY),
+            0 => return Target::Fact(UNKNOWN),
             1 => {
-                let erased: Vec<No> = person.erased.iter().copied().collect();
-                return Target::Fact(erased.choose(&mut self.rng).copied().unwrap_or(NOBODY));
+                let erased: Vec<No> = model.erased.iter().copied().collect();
+                return Target::Fact(erased.choose(&mut self.rng).copied().unwrap_or(UNKNOWN));
             }
             2 | 3 => {
-                let others = people.iter().enumerate().filter(|(other, _)| *other != user);
+                let others = models.iter().enumerate().filter(|(other, _)| *other != user);
                 let theirs: Vec<No> = others.flat_map(|(_, other)| other.facts.clone()).collect();
-                return Target::Fact(theirs.choose(&mut self.rng).copied().unwrap_or(NOBODY));
+                return Target::Fact(theirs.choose(&mut self.rng).copied().unwrap_or(UNKNOWN));
             }
-            4..10 => return Target::Words(self.name(person)),
+            4..10 => return Target::Words(self.name(model)),
             10..14 => {
-                let all: Vec<No> = person.facts.iter().copied().collect();
-                return Target::Fact(all.choose(&mut self.rng).copied().unwrap_or(NOBODY));
+                let all: Vec<No> = model.facts.iter().copied().collect();
+                return Target::Fact(all.choose(&mut self.rng).copied().unwrap_or(UNKNOWN));
             }
             _ => {}
         }
-        let fitting = current_rows(person, wish);
-        // Often what was touched last, so that one thing builds upon another.
+        let fitting = current_rows(model, wish);
+        // Often the one touched last, so that steps build upon each other.
         let last = fitting.iter().max_by_key(|row| row.known.from).copied();
         let row = match self.one_in(2) {
-            true => last.or(person.rows.last()),
-            false => fitting.choose(&mut self.rng).copied().or(person.rows.last()),
+            true => last.or(model.rows.last()),
+            false => fitting.choose(&mut self.rng).copied().or(model.rows.last()),
         };
-        Target::Fact(row.map_or(NOBODY, |row| row.fact))
+        Target::Fact(row.map_or(UNKNOWN, |row| row.fact))
     }
 
     /// Words that may occur in one memory, in several or in none.
-    fn name(&mut self, person: &Person) -> String {
-        let row = current_rows(person, Wish::Active).choose(&mut self.rng).copied();
+    fn name(&mut self, model: &UserModel) -> String {
+        let row = current_rows(model, Wish::Active).choose(&mut self.rng).copied();
         let text = match (row, self.rng.random_range(0..10)) {
             (Some(row), 0..5) => row.claim.content.clone(),
             (_, 0..6) => self.pick(&THINGS).to_owned(),
             (_, 6) => self.pick(&VERBS).to_owned(),
-            // The beginning of every canary, so it occurs in all that the user has.
+            // The prefix of every canary, so it occurs in all of the user's memories.
             (_, 7) => "loui".to_owned(),
             (_, 8) => "zebra".to_owned(),
             _ => " ".to_owned(),
@@ -496,8 +497,8 @@ fn is_named(target: &Target, fact: No) -> bool {
     matches!(target, Target::Fact(no) if *no == fact)
 }
 
-/// The open rows that are as wished.
-fn current_rows(person: &Person, wish: Wish) -> Vec<&Row> {
+/// The open rows in the required state.
+fn current_rows(model: &UserModel, wish: Wish) -> Vec<&Row> {
     let fits = |row: &&Row| {
         row.open()
             && match wish {
@@ -508,7 +509,7 @@ fn current_rows(person: &Person, wish: Wish) -> Vec<&Row> {
                 Wish::Anything => true,
             }
     };
-    person.rows.iter().filter(fits).collect()
+    model.rows.iter().filter(fits).collect()
 }
 
 /// Whether an action makes a rule, which an extraction can only propose.

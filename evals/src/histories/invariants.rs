@@ -1,34 +1,39 @@
-//! The invariants of the record (SAFETY T4), each checked on the rows themselves.
+//! The invariants of the record (I1 to I7 and isolation), each checked on the rows themselves.
 //!
-//! None of these asks the engine or the reference model: a row that breaks one of them is wrong
-//! whatever anybody says about it.
+//! None of these uses the engine or the reference model: a row that breaks one of them is wrong in
+//! any case.
 
 use std::collections::{BTreeSet, HashMap};
 
 use lukasa_core::{Force, State};
 use uuid::Uuid;
 
+use super::fixture::TestUsers;
 use super::model::Row;
 use super::report::{Check, Findings};
-use super::stage::Cast;
 use super::step::At;
-use super::witness::{Held, HeldOperation, Snapshot};
+use super::witness::{Snapshot, StoredOperation, StoredVersion};
 
-/// Checks one snapshot, and what has become of the one before.
-pub fn check(before: Option<&Snapshot>, now: &Snapshot, cast: &Cast, findings: &mut Findings) {
+/// Checks one snapshot, and its changes since the previous one.
+pub fn check(
+    before: Option<&Snapshot>,
+    now: &Snapshot,
+    test_users: &TestUsers,
+    findings: &mut Findings,
+) {
     no_overlap(now, findings);
     changes_leave_no_gap(now, findings);
     if let Some(before) = before {
         append_only(before, now, findings);
     }
     links_never_dangle(now, findings);
-    extraction_never_closes_what_is_firm(now, findings);
+    extraction_never_closes_firm_rows(now, findings);
     undo_restores(before, now, findings);
-    everybody_keeps_to_themselves(now, cast, findings);
+    users_are_isolated(now, test_users, findings);
 }
 
-/// I1: no two active rows of one memory, or of one hard (domain, key), hold at one instant of the
-/// world while both are known.
+/// I1: no two active rows of one memory, or of one hard (domain, key), are valid at one instant
+/// while both are known.
 fn no_overlap(now: &Snapshot, findings: &mut Findings) {
     for (i, one) in now.versions.iter().enumerate() {
         for other in &now.versions[i + 1..] {
@@ -45,20 +50,20 @@ fn no_overlap(now: &Snapshot, findings: &mut Findings) {
     }
 }
 
-fn share_a_place(one: &Held, other: &Held) -> bool {
+fn share_a_place(one: &StoredVersion, other: &StoredVersion) -> bool {
     let (a, b) = (&one.row.claim, &other.row.claim);
     let hard = a.force == Force::Hard && b.force == Force::Hard;
     one.fact == other.fact || (hard && (&a.domain, &a.key) == (&b.domain, &b.key))
 }
 
-/// I2: what a change opens covers exactly the validity of what it closed.
+/// I2: the rows that a change opens cover exactly the validity of those it closed.
 fn changes_leave_no_gap(now: &Snapshot, findings: &mut Findings) {
     for operation in now.operations.iter().filter(|operation| operation.verb == "change") {
         if operation.facts.iter().any(|fact| now.tombstones.contains(&(operation.user, *fact))) {
             continue;
         }
-        let closed: Vec<&Row> = rows(now, |held| held.closed_by == Some(operation.id));
-        let mut opened: Vec<&Row> = rows(now, |held| held.opened_by == operation.id);
+        let closed: Vec<&Row> = rows(now, |stored| stored.closed_by == Some(operation.id));
+        let mut opened: Vec<&Row> = rows(now, |stored| stored.opened_by == operation.id);
         opened.sort_by_key(|row| row.valid.from);
         let touch = opened.windows(2).all(|two| two[0].valid.until == two[1].valid.from);
         let (first, last) = (opened.first(), opened.last());
@@ -77,13 +82,13 @@ fn changes_leave_no_gap(now: &Snapshot, findings: &mut Findings) {
     }
 }
 
-/// I3: a row that was seen once is never edited; it can only cease to be known, once, at a later
-/// instant. Rows vanish only with a tombstone. New rows come after everything that was there.
+/// I3: a row is never edited; it can only cease to be known, once, at a later instant. Rows vanish
+/// only with a tombstone. New rows come after all existing ones.
 fn append_only(before: &Snapshot, now: &Snapshot, findings: &mut Findings) {
     let last = before.last_at();
     let later = |user: usize, at: i64| last.get(&user).is_none_or(|last| at > *last);
-    let there: HashMap<Uuid, &Held> =
-        now.versions.iter().map(|held| (held.version, held)).collect();
+    let there: HashMap<Uuid, &StoredVersion> =
+        now.versions.iter().map(|stored| (stored.version, stored)).collect();
     let mut seen = BTreeSet::new();
     for old in &before.versions {
         seen.insert(old.version);
@@ -100,7 +105,7 @@ fn append_only(before: &Snapshot, now: &Snapshot, findings: &mut Findings) {
             expected.row.closed_by = new.row.closed_by;
             expected.row.known.until = new.row.known.until;
         }
-        // The number of an operation may have become known since; its id is what counts.
+        // The number of an operation may have become known since; its id is compared.
         expected.row.opened_by = new.row.opened_by;
         expected.row.closed_by = new.row.closed_by;
         expected.row.fact = new.row.fact;
@@ -108,7 +113,7 @@ fn append_only(before: &Snapshot, now: &Snapshot, findings: &mut Findings) {
             format!("a row was edited:\n  {}\n  {}", line(&old.row), line(&new.row))
         });
     }
-    for new in now.versions.iter().filter(|held| !seen.contains(&held.version)) {
+    for new in now.versions.iter().filter(|stored| !seen.contains(&stored.version)) {
         findings.check(Check::AppendOnly, later(new.user, new.row.known.from), || {
             format!("a row was written into the past: {}", line(&new.row))
         });
@@ -121,10 +126,10 @@ fn append_only(before: &Snapshot, now: &Snapshot, findings: &mut Findings) {
         findings.check(Check::AppendOnly, same, || format!("operation #{} changed", old.no));
     }
     for old in &before.ties {
-        let kept = now.ties.iter().find(|new| new.id == old.id);
+        let current = now.ties.iter().find(|new| new.id == old.id);
         let erased =
             [old.from, old.to].iter().any(|end| now.tombstones.contains(&(old.user, *end)));
-        let fine = kept.map_or(erased, |new| {
+        let fine = current.map_or(erased, |new| {
             let closed = new.tie.known.until;
             let ended = old.tie.known.until == closed
                 || (old.tie.closed_by.is_none() && later(old.user, closed));
@@ -138,35 +143,35 @@ fn append_only(before: &Snapshot, now: &Snapshot, findings: &mut Findings) {
 
 /// I5: both ends of every link, open or closed, are memories of the same user.
 fn links_never_dangle(now: &Snapshot, findings: &mut Findings) {
-    for held in &now.ties {
-        for end in [held.from, held.to] {
-            findings.check(Check::NoDangling, now.facts.contains(&(held.user, end)), || {
-                format!("link #{} hangs on nothing", held.tie.no)
+    for stored in &now.ties {
+        for end in [stored.from, stored.to] {
+            findings.check(Check::NoDangling, now.facts.contains(&(stored.user, end)), || {
+                format!("link #{} dangles", stored.tie.no)
             });
         }
     }
 }
 
-/// I6: what was stated, or agreed to by a human, was closed by nobody who extracts.
-fn extraction_never_closes_what_is_firm(now: &Snapshot, findings: &mut Findings) {
-    for held in now.versions.iter().filter(|held| held.row.firm()) {
-        let Some(by) = held.closed_by else { continue };
+/// I6: no extraction has closed a row that was stated or confirmed by a human.
+fn extraction_never_closes_firm_rows(now: &Snapshot, findings: &mut Findings) {
+    for stored in now.versions.iter().filter(|stored| stored.row.firm()) {
+        let Some(by) = stored.closed_by else { continue };
         let by_extraction = now.operation(by).is_none_or(|operation| operation.extracted);
         findings.check(Check::FirmStays, !by_extraction, || {
-            format!("extraction closed what was said: {}", line(&held.row))
+            format!("extraction closed a stated row: {}", line(&stored.row))
         });
     }
 }
 
-/// I7: after an undo, the memories it is about are what they were just before the operation it
-/// reverses. Where another operation came between, the question has no such plain answer, and the
-/// comparison with the model has to do.
+/// I7: after an undo, its memories are what they were just before the reversed operation. With
+/// another operation in between there is no such simple answer, and the comparison with the model
+/// has to do.
 fn undo_restores(before: Option<&Snapshot>, now: &Snapshot, findings: &mut Findings) {
-    let is_new = |undo: &&HeldOperation| before.is_none_or(|b| b.operation(undo.id).is_none());
+    let is_new = |undo: &&StoredOperation| before.is_none_or(|b| b.operation(undo.id).is_none());
     for undo in now.operations.iter().filter(is_new) {
         let Some(undone) = undo.undoes.and_then(|id| now.operation(id)) else { continue };
         let erased = |fact: &Uuid| now.tombstones.contains(&(undo.user, *fact));
-        let between = |other: &HeldOperation| {
+        let between = |other: &StoredOperation| {
             other.user == undo.user
                 && undone.at < other.at
                 && other.at < undo.at
@@ -186,46 +191,48 @@ fn undo_restores(before: Option<&Snapshot>, now: &Snapshot, findings: &mut Findi
 }
 
 /// Everything known at an instant about the memories of an operation, and the links among them,
-/// without what any rewriting renews.
-fn state(now: &Snapshot, about: &HeldOperation, at: i64) -> Vec<String> {
-    let of = |held: &&Held| {
-        held.user == about.user && about.facts.contains(&held.fact) && held.row.known.holds(at)
+/// without what every rewrite renews.
+fn state(now: &Snapshot, about: &StoredOperation, at: i64) -> Vec<String> {
+    let of = |stored: &&StoredVersion| {
+        stored.user == about.user
+            && about.facts.contains(&stored.fact)
+            && stored.row.known.holds(at)
     };
-    let plain = |held: &Held| {
-        let row = &held.row;
+    let plain = |stored: &StoredVersion| {
+        let row = &stored.row;
         let standing = (row.state, row.tier, row.origin, row.extracted, row.confidence);
         let agreed = (row.confirmed, row.last_confirmed, row.consented);
         let valid = (At(row.valid.from).to_string(), At(row.valid.until).to_string());
         format!("#{} {} {standing:?} {valid:?} {agreed:?} {:?}", row.fact, row.number, row.claim)
     };
     let mut state: Vec<String> = now.versions.iter().filter(of).map(plain).collect();
-    let among = now.ties.iter().filter(|held| {
-        held.user == about.user
-            && about.facts.contains(&held.from)
-            && about.facts.contains(&held.to)
-            && held.tie.known.holds(at)
+    let among = now.ties.iter().filter(|stored| {
+        stored.user == about.user
+            && about.facts.contains(&stored.from)
+            && about.facts.contains(&stored.to)
+            && stored.tie.known.holds(at)
     });
     state.extend(among.map(|t| format!("#{} {} #{}", t.tie.from, t.tie.relation, t.tie.to)));
     state.sort();
     state
 }
 
-/// Isolation, in the rows: each row lies with the tenant of its user and speaks with their canary.
-fn everybody_keeps_to_themselves(now: &Snapshot, cast: &Cast, findings: &mut Findings) {
-    for held in &now.versions {
-        let actor = &cast.actors[held.user];
-        let content = &held.row.claim.content;
+/// Isolation in the rows: each row has the tenant of its user and contains their canary only.
+fn users_are_isolated(now: &Snapshot, test_users: &TestUsers, findings: &mut Findings) {
+    for stored in &now.versions {
+        let actor = &test_users.actors[stored.user];
+        let content = &stored.row.claim.content;
         let own = content.to_lowercase().contains(&actor.canary)
-            && cast.foreign_canary(held.user, content).is_none()
-            && held.tenant == actor.tenant.uuid();
+            && test_users.foreign_canary(stored.user, content).is_none()
+            && stored.tenant == actor.tenant.uuid();
         findings.check(Check::Isolation, own, || {
-            format!("user {} holds a row of another: {}", held.user, line(&held.row))
+            format!("user {} has a row of another user: {}", stored.user, line(&stored.row))
         });
     }
 }
 
-fn rows(now: &Snapshot, which: impl Fn(&Held) -> bool) -> Vec<&Row> {
-    now.versions.iter().filter(|held| which(held)).map(|held| &held.row).collect()
+fn rows(now: &Snapshot, which: impl Fn(&StoredVersion) -> bool) -> Vec<&Row> {
+    now.versions.iter().filter(|stored| which(stored)).map(|stored| &stored.row).collect()
 }
 
 /// A row on one line.

@@ -1,16 +1,17 @@
-//! Random histories of every verb, checked step by step against a reference model (SAFETY T4).
+//! Random histories of every verb, checked step by step against a reference model.
 //!
 //! A history is 20 to 40 steps of four users in two tenants, drawn from a seed ([`generate`]). Each
-//! step is told to the engine ([`perform`]) and judged by a model written from the design alone
+//! step is sent to the engine ([`perform`]) and evaluated by a model written from the design alone
 //! ([`model`], [`verbs`], [`reading`]); the answers are compared ([`compare`]). Every so often the
-//! tables are read behind the engine's back ([`witness`]), compared with the model row by row, and
-//! held against the invariants ([`invariants`], [`asof`]). That all this can fail is shown by faults
-//! planted on purpose ([`mutants`]). A history that fails is told again with fewer and fewer steps
-//! until every step that is left matters ([`shrink`]).
+//! tables are read directly ([`witness`]), compared with the model row by row, and checked against
+//! the invariants ([`invariants`], [`asof`]). Faults planted on purpose ([`mutants`]) show that all
+//! this can fail. A failing history is replayed with fewer and fewer steps until every remaining
+//! step matters ([`shrink`]).
 
 pub mod asof;
 pub mod compare;
 pub mod driver;
+pub mod fixture;
 pub mod generate;
 pub mod invariants;
 pub mod model;
@@ -19,7 +20,6 @@ pub mod perform;
 pub mod reading;
 pub mod report;
 pub mod shrink;
-pub mod stage;
 pub mod step;
 pub mod verbs;
 pub mod witness;
@@ -31,42 +31,43 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use self::driver::History;
+use self::fixture::Fixture;
 use self::mutants::Mutant;
 use self::report::{Check, Report};
-use self::stage::Stage;
 
-/// How many failing histories are made small and printed; of the others only the first finding is.
+/// Number of failing histories that are shrunk and printed; of the others only the first finding
+/// is.
 const PRINTED_FAILURES: u64 = 3;
 
-/// A database is exchanged for a fresh one after this many histories, so that the last ones are
-/// told in one as empty as the first.
-const HISTORIES_PER_STAGE: u64 = 1_000;
+/// Number of histories per database. Then a fresh one is taken, so that the last histories run in
+/// one as empty as the first.
+const HISTORIES_PER_DATABASE: u64 = 1_000;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
-    /// How many histories.
+    /// Number of histories.
     #[arg(long, default_value_t = 1_000)]
     pub count: u64,
-    /// The seed of the first history; each further one has the next number. So the seed of a
-    /// failing history, with `--count 1`, tells it again.
+    /// Seed of the first history; each further one has the next number. So the seed of a failing
+    /// history, with `--count 1`, replays it.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Steps per history; by default 20 to 40, as the seed says.
+    /// Steps per history; by default 20 to 40, determined by the seed.
     #[arg(long)]
     pub steps: Option<usize>,
-    /// How many histories at once, each job with a database of its own.
+    /// Number of concurrent histories, each job with a database of its own.
     #[arg(long, default_value_t = 2)]
     pub jobs: usize,
-    /// Plants a fault behind the engine's back; then it is a failure if nobody notices.
+    /// Plants a fault in the database; then it is a failure if it is not detected.
     #[arg(long)]
     pub mutant: Option<Mutant>,
 }
 
-/// Runs the histories and prints what was found.
+/// Runs the histories and prints the findings.
 pub async fn run(args: Args) -> Result<()> {
     println!("seed {}, {} histories", args.seed, args.count);
     let begun = Instant::now();
-    let report = tell(&args).await?;
+    let report = run_histories(&args).await?;
     report.print(begun.elapsed());
     match (args.mutant, report.failed.iter().min()) {
         (None, None) => Ok(()),
@@ -80,8 +81,8 @@ pub async fn run(args: Args) -> Result<()> {
     }
 }
 
-/// Tells the histories, several at once, and adds their figures up.
-pub async fn tell(args: &Args) -> Result<Report> {
+/// Runs the histories, several at once, and sums up their figures.
+pub async fn run_histories(args: &Args) -> Result<Report> {
     let shared = Arc::new(Shared {
         args: args.clone(),
         begun: Instant::now(),
@@ -112,19 +113,19 @@ struct Shared {
 async fn work(shared: Arc<Shared>) -> Result<Report> {
     let args = &shared.args;
     let mut report = Report::default();
-    let mut stage = Stage::open(args.mutant).await?;
+    let mut fixture = Fixture::open(args.mutant).await?;
     loop {
         let index = shared.next.fetch_add(1, Ordering::Relaxed);
-        // One mutant that was caught is enough.
+        // One detected mutant is enough.
         let caught = args.mutant.is_some() && shared.failures.load(Ordering::Relaxed) > 0;
         if index >= args.count || caught {
             return Ok(report);
         }
-        if report.histories > 0 && report.histories % HISTORIES_PER_STAGE == 0 {
-            stage = Stage::open(args.mutant).await?;
+        if report.histories > 0 && report.histories % HISTORIES_PER_DATABASE == 0 {
+            fixture = Fixture::open(args.mutant).await?;
         }
         let seed = args.seed.wrapping_add(index);
-        let history = History::random(&stage, seed, args.steps, args.mutant, &mut report)
+        let history = History::random(&fixture, seed, args.steps, args.mutant, &mut report)
             .await
             .with_context(|| format!("history with seed {seed}"))?;
         report.histories += 1;
@@ -133,7 +134,10 @@ async fn work(shared: Arc<Shared>) -> Result<Report> {
             report.failed.push(seed);
             match shared.failures.fetch_add(1, Ordering::Relaxed) {
                 ..PRINTED_FAILURES => {
-                    println!("{}", shrink::transcript(&stage, seed, &history, args.mutant).await?);
+                    println!(
+                        "{}",
+                        shrink::transcript(&fixture, seed, &history, args.mutant).await?
+                    );
                 }
                 _ => println!("{}", shrink::headline(seed, &history)),
             }
@@ -153,14 +157,14 @@ async fn report_progress(shared: Arc<Shared>) {
     }
 }
 
-/// Plants a mutant and says in which history, counted from 1, its own check noticed.
+/// Plants a mutant; returns the number of the history, from 1, in which its own check detected it.
 pub async fn hunt(mutant: Mutant, seed: u64, most: u64) -> Result<Option<u64>> {
-    let stage = Stage::open(Some(mutant)).await?;
+    let fixture = Fixture::open(Some(mutant)).await?;
     let caught_by: Check = mutant.caught_by();
     for index in 0..most {
         let mut report = Report::default();
         let history =
-            History::random(&stage, seed + index, None, Some(mutant), &mut report).await?;
+            History::random(&fixture, seed + index, None, Some(mutant), &mut report).await?;
         if history.findings.violations.iter().any(|violation| violation.check == caught_by) {
             return Ok(Some(index + 1));
         }

@@ -1,7 +1,7 @@
-//! The reference model: what memory should hold and answer, as plain lists in memory.
+//! The reference model: what memory should contain and answer, as plain lists.
 //!
-//! Written from the design (DESIGN §4), not from the engine: no SQL, no ids, no shared rule. It
-//! borrows only values (claims, words, enums). Where the engine and this model disagree, one of
+//! Written from the design, not from the engine: no SQL, no ids, no shared rules. It uses only
+//! values of the engine (claims, words, enums). Where the engine and this model disagree, one of
 //! them is wrong, and the history that shows it is printed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use lukasa_core::{Claim, Force, Origin, State, Tier, Verb, builtin_domains};
 use super::step::{Action, Matching, No, Step, Target};
 use super::verbs::{Act, is_faulty, is_plain_word};
 
-/// A half-open stretch of one axis.
+/// A half-open interval of one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     pub from: i64,
@@ -32,7 +32,7 @@ impl Span {
     }
 }
 
-/// One row of a memory: a claim with its standing, its source and its two spans.
+/// One row of a memory: a claim with its state, its origin and its two spans.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub fact: No,
@@ -51,28 +51,28 @@ pub struct Row {
     pub known: Span,
     pub opened_by: No,
     pub closed_by: Option<No>,
-    /// What only the model knows.
+    /// Known to the model only.
     pub past: Past,
 }
 
-/// Where a row comes from. No table has this.
+/// History of a row. No table has this.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Past {
-    /// The same for a row and every row that holds it again after an undo or a restore.
+    /// The same for a row and every row that restores it after an undo or a restore.
     pub root: usize,
-    /// For what was forgotten, rejected or deleted: what it was before.
+    /// For a forgotten, rejected or deleted row: the row before.
     pub away: Option<Box<Away>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Away {
     pub before: Row,
-    /// A person put it there, or put it back there.
+    /// A human removed it, or removed it again.
     pub by_human: bool,
 }
 
 impl Row {
-    /// Stated, or agreed to by a human.
+    /// Stated, or confirmed by a human.
     pub fn firm(&self) -> bool {
         !self.extracted || self.consented.is_some()
     }
@@ -89,7 +89,7 @@ impl Row {
         matches!(self.state, State::Forgotten | State::Trashed)
     }
 
-    /// Two active rows that are in each other's place cannot hold at once.
+    /// Two active rows in the same place cannot be valid at the same time.
     fn same_place(&self, other: &Row) -> bool {
         match (self.claim.force, other.claim.force) {
             (Force::Hard, Force::Hard) => {
@@ -104,7 +104,7 @@ impl Row {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tie {
     pub no: No,
-    /// The link that this one is, or holds again after an undo.
+    /// The link that this one is, or restores after an undo.
     pub root: No,
     pub from: No,
     pub to: No,
@@ -125,7 +125,7 @@ pub struct Op {
     pub removed: Vec<Removed>,
 }
 
-/// What a receipt says was removed with one memory.
+/// What a receipt lists as removed with one memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Removed {
     pub fact: No,
@@ -136,7 +136,7 @@ pub struct Removed {
 }
 
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct StoredAnswer {
     pub request: No,
     pub answered: No,
     pub quotes: Vec<No>,
@@ -144,19 +144,19 @@ pub struct Kept {
     pub erased: bool,
 }
 
-/// What a step should be answered with.
+/// The expected answer to a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// Written, as the operation that bears the step's number.
+    /// Written, as the operation with the step's number.
     Done,
     /// Nothing to write; one of these memories is shown.
     Nothing(Vec<No>),
-    /// The very answer that an earlier step got.
+    /// The same answer as that of an earlier step.
     Again(No),
     Refused(Refused),
 }
 
-/// A stable code, and what the answer may name: holders, candidates, operations in the way.
+/// An error code, and what the answer may name: key holders, candidates, blocking operations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refused {
     pub code: &'static str,
@@ -173,7 +173,7 @@ pub fn refuse_naming<T>(code: &'static str, names: Vec<No>) -> Judged<T> {
     Err(Refused { code, names })
 }
 
-/// What an operation would do.
+/// The changes of an operation before it is committed.
 #[derive(Default)]
 pub struct Draft {
     pub closes: Vec<usize>,
@@ -185,25 +185,25 @@ pub struct Draft {
     pub removed: Vec<Removed>,
 }
 
-/// Everything that is known about one user.
+/// The model's state of one user.
 #[derive(Debug, Default)]
-pub struct Person {
+pub struct UserModel {
     pub rows: Vec<Row>,
     pub ties: Vec<Tie>,
     pub ops: Vec<Op>,
     pub facts: BTreeSet<No>,
     pub erased: BTreeSet<No>,
-    pub kept: BTreeMap<u8, Kept>,
+    pub stored_answers: BTreeMap<u8, StoredAnswer>,
     pub opened_domains: BTreeSet<String>,
     rows_ever: usize,
 }
 
-impl Person {
+impl UserModel {
     pub fn last_at(&self) -> Option<i64> {
         self.ops.last().map(|op| op.at)
     }
 
-    /// Carries a step out, or says why not. A refusal leaves everything as it was.
+    /// Carries a step out or refuses it. A refusal changes nothing.
     pub fn judge(&mut self, step: &Step) -> Verdict {
         self.answer(step).unwrap_or_else(Verdict::Refused)
     }
@@ -247,32 +247,33 @@ impl Person {
                 Verdict::Nothing(facts) => facts.clone(),
                 _ => self.quoted(step.no),
             };
-            let kept = Kept {
+            let stored_answer = StoredAnswer {
                 request: key.request,
                 answered: step.no,
                 quotes,
                 created: step.now,
                 erased: false,
             };
-            self.kept.insert(key.name, kept);
+            self.stored_answers.insert(key.name, stored_answer);
         }
         Ok(verdict)
     }
 
     /// The earlier step whose answer this one must get, if its key was used before.
     pub fn replays(&self, step: &Step) -> Judged<Option<No>> {
-        let Some((key, kept)) = step.key.and_then(|key| Some((key, self.kept.get(&key.name)?)))
+        let Some((key, stored_answer)) =
+            step.key.and_then(|key| Some((key, self.stored_answers.get(&key.name)?)))
         else {
             return Ok(None);
         };
-        match kept {
-            kept if kept.request != key.request => refuse("idempotency_mismatch"),
-            kept if kept.erased => refuse("answer_erased"),
-            kept => Ok(Some(kept.answered)),
+        match stored_answer {
+            stored_answer if stored_answer.request != key.request => refuse("idempotency_mismatch"),
+            stored_answer if stored_answer.erased => refuse("answer_erased"),
+            stored_answer => Ok(Some(stored_answer.answered)),
         }
     }
 
-    /// The memories whose words an answer quotes.
+    /// The memories whose content an answer quotes.
     pub fn quoted(&self, operation: No) -> Vec<No> {
         let opened = self.rows.iter().filter(|row| row.opened_by == operation);
         let mut facts: BTreeSet<No> = opened.map(|row| row.fact).collect();
@@ -283,7 +284,7 @@ impl Person {
         facts.into_iter().collect()
     }
 
-    /// The two belts of the database, and then the operation is written.
+    /// Checks the two constraints of the database, then writes the operation.
     pub fn commit(&mut self, act: Act<'_>, verb: Verb, draft: Draft) -> Judged<Verdict> {
         if act.step.speaker.extracts() && draft.closes.iter().any(|i| self.rows[*i].firm()) {
             return refuse("less_trusted");
@@ -330,9 +331,9 @@ impl Person {
         Ok(Verdict::Done)
     }
 
-    // ------------------------------------------------------------ looking things up
+    // ------------------------------------------------------------ look-ups
 
-    /// The memory that a target names; an id is taken at its word.
+    /// The memory that a target names; an id is not checked.
     pub fn find(&self, target: &Target, now: i64) -> Judged<No> {
         let words = match target {
             Target::Fact(no) => return Ok(*no),

@@ -1,6 +1,6 @@
-//! Planted faults. A checker that finds nothing proves nothing until it has found what was hidden
-//! from it: each mutant breaks one promise behind the engine's back, by SQL or by twisting an
-//! answer on its way to the checks, and one named check must notice.
+//! Planted faults, which show that the checks work: each mutant breaks one guarantee in the
+//! database, by SQL or by changing an answer on its way to the checks, and one named check must
+//! detect it.
 
 use anyhow::{Context, Result};
 use lukasa_core::Verb;
@@ -16,23 +16,23 @@ use super::witness::COLUMNS;
 pub enum Mutant {
     /// The newer half of a change begins a second late.
     Gap,
-    /// A second active row is slipped in beside a saved one.
+    /// A second active row is inserted beside a saved one.
     Overlap,
-    /// A row that was closed is open again.
+    /// A closed row is opened again.
     LostClose,
     /// A row is moved to another user.
     Leak,
-    /// One of the rows that an undo brought back is gone.
+    /// One of the rows that an undo restored is deleted.
     UndoHalf,
-    /// The kept answers are forgotten before a retry.
+    /// The stored answers are deleted before a retry.
     Amnesia,
-    /// An extraction closes what a person said.
+    /// An extraction closes a stated row.
     ExtractOver,
-    /// The words of an old row are edited.
+    /// The content of an old row is edited.
     Rewrite,
     /// One end of a link is removed.
     Dangle,
-    /// A row is saved with another importance than was asked for.
+    /// A row is saved with another importance than requested.
     Drift,
     /// A refusal is reported as another one.
     WrongAnswer,
@@ -53,7 +53,7 @@ impl Mutant {
         Mutant::WrongAnswer,
     ];
 
-    /// The check that must notice.
+    /// The check that must detect it.
     pub fn caught_by(self) -> Check {
         match self {
             Mutant::Gap => Check::NoGap,
@@ -70,43 +70,43 @@ impl Mutant {
         }
     }
 
-    /// The database's own belt has to come off before some mutants can be planted at all.
+    /// Constraints of the database that have to be dropped before some mutants can be planted.
     pub fn preparation(self) -> Option<&'static str> {
         let belt_off = "alter table fact_version drop constraint one_truth";
         matches!(self, Mutant::Overlap | Mutant::LostClose).then_some(belt_off)
     }
 
-    /// Strikes before a step is told to the engine.
+    /// Plants the fault before a step is sent to the engine.
     pub async fn strike_before(self, history: &History<'_>, step: &Step) -> Result<()> {
-        let replays = history.people[step.user].replays(step);
+        let replays = history.models[step.user].replays(step);
         if self == Mutant::Amnesia && matches!(replays, Ok(Some(_))) {
-            let user = history.cast.actors[step.user].user.uuid();
+            let user = history.test_users.actors[step.user].user.uuid();
             let sql = "delete from idempotency where user_id = $1";
-            history.stage.admin.execute(sql, &[&user]).await.context("amnesia")?;
+            history.fixture.admin.execute(sql, &[&user]).await.context("amnesia")?;
         }
         Ok(())
     }
 
-    /// The answer as the checks get to see it.
+    /// The answer as the checks see it.
     pub fn twist(self, code: &'static str) -> &'static str {
         if self == Mutant::WrongAnswer && code == "memory_not_found" { "not_active" } else { code }
     }
 
-    /// Strikes after a step, and says whether there was anything to strike at.
+    /// Plants the fault after a step; returns whether there was a row to change.
     pub async fn strike_after(
         self,
         history: &History<'_>,
         step: &Step,
         verdict: &Verdict,
     ) -> Result<bool> {
-        let user = history.cast.actors[step.user].user.uuid();
+        let user = history.test_users.actors[step.user].user.uuid();
         let operation = history.bound.operation(step.no).uuid();
         let done = *verdict == Verdict::Done;
         let wrote = |verb: Verb| {
-            done && history.people[step.user].ops.last().is_some_and(|op| op.verb == verb)
+            done && history.models[step.user].ops.last().is_some_and(|op| op.verb == verb)
         };
         let strike = async |sql: &str, params: &[&(dyn ToSql + Sync)]| {
-            let admin = &history.stage.admin;
+            let admin = &history.fixture.admin;
             // Foreign keys and the trigger that guards closing are triggers; this turns them off.
             admin.batch_execute("set session_replication_role = replica").await?;
             let struck = admin.execute(sql, params).await.with_context(|| format!("{self:?}"));
@@ -138,7 +138,8 @@ impl Mutant {
                 strike(sql, &[&user, &closed]).await
             }
             Mutant::Leak if wrote(Verb::Save) => {
-                let other = &history.cast.actors[(step.user + 1) % history.cast.actors.len()];
+                let other =
+                    &history.test_users.actors[(step.user + 1) % history.test_users.actors.len()];
                 let sql = "update fact_version set user_id = $3, tenant_id = $4 \
                             where user_id = $1 and opened_by = $2";
                 let (theirs, tenant) = (other.user.uuid(), other.tenant.uuid());

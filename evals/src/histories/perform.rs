@@ -1,17 +1,18 @@
-//! Tells a step to the engine, and takes down its answer.
+//! Sends a step to the engine and records its answer.
 
 use lukasa_core::{Edit, Operation};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{
-    Decision, Filter, HistoryEntry, LinkView, Listing, Memory, Mode, NewMemory, Outcome, Update,
+    HistoryEntry, LinkedMemory, ListFilter, Listing, Memory, NewMemory, Outcome, ProposalDecision,
+    Update, UpdateMode,
 };
 use lukasa_engine::{Engine, Error, IdempotencyKey, Request, facts};
 
-use super::model::Person;
-use super::stage::{Bound, Cast, time};
+use super::fixture::{Bound, TestUsers, time};
+use super::model::UserModel;
 use super::step::{Action, Answer, Matching, Point, Shown, Step, Target};
 
-/// What the engine said.
+/// The engine's answer.
 #[derive(Debug)]
 pub enum Reply {
     Wrote(Box<Outcome>),
@@ -19,31 +20,31 @@ pub enum Reply {
     Listed(Vec<Memory>),
     Got(Box<Memory>),
     Versions(Vec<HistoryEntry>),
-    Links(Vec<LinkView>),
+    Links(Vec<LinkedMemory>),
     Log(Vec<Operation>),
 }
 
-/// More than any history holds, so that every list is one page.
+/// More rows than any history has, so that every list is one page.
 pub const EVERYTHING: usize = 1_000;
 
 pub struct Performer<'a> {
     pub engine: &'a Engine,
-    pub cast: &'a Cast,
+    pub test_users: &'a TestUsers,
     pub bound: &'a Bound,
-    /// What the user should hold just before the step.
-    pub person: &'a Person,
+    /// The expected state of the user just before the step.
+    pub model: &'a UserModel,
 }
 
 impl Performer<'_> {
     pub async fn perform(&self, step: &Step) -> Result<Reply, Error> {
-        let (engine, caller, now) = (self.engine, self.cast.caller(step), time(step.now));
+        let (engine, caller, now) = (self.engine, self.test_users.caller(step), time(step.now));
         match &step.action {
             Action::OptIn { domain, open } => {
                 let open = if *open { OptIn::Open } else { OptIn::Shut };
                 engine.set_opt_in(&caller, domain, open, now).await.map(|_| Reply::Opened)
             }
             Action::List { status, point, page } => {
-                let filter = Filter { status: *status, ..Filter::default() };
+                let filter = ListFilter { status: *status, ..ListFilter::default() };
                 let point = on_axes(*point);
                 let mut listing = Listing { filter, point, after: None, limit: *page };
                 let mut listed = Vec::new();
@@ -94,12 +95,12 @@ impl Performer<'_> {
                 }
             }
             Action::Change { target, edit, effective, confidence } => {
-                let mode = Mode::Change { effective: effective.map(time) };
+                let mode = UpdateMode::Change { effective: effective.map(time) };
                 let update = update(edit, mode, *confidence);
                 engine.update(&request, &self.named(target), update).await
             }
             Action::Correct { target, edit, from, until } => {
-                let mode = Mode::Correct {
+                let mode = UpdateMode::Correct {
                     valid_from: from.map(time),
                     valid_until: until.map(|until| until.map(time)),
                 };
@@ -126,7 +127,7 @@ impl Performer<'_> {
     }
 
     async fn request(&self, step: &Step) -> Request {
-        let mut request = Request::new(self.cast.caller(step), self.cast.moment(step));
+        let mut request = Request::new(self.test_users.caller(step), self.test_users.moment(step));
         request.idempotency = step.key.map(|key| IdempotencyKey {
             key: format!("key-{}", key.name),
             request_hash: key.request.to_be_bytes().to_vec(),
@@ -144,11 +145,11 @@ impl Performer<'_> {
         request
     }
 
-    /// A yes carries the digest of the words as their author gave them.
-    fn decision(&self, target: &Target, answer: &Answer, now: i64) -> Decision {
-        let Answer::Yes { shown, edit } = answer else { return Decision::No };
-        let waiting = self.person.find(target, now).ok().and_then(|fact| {
-            let mut rows = self.person.rows.iter();
+    /// A confirmation carries the digest of the content as its author wrote it.
+    fn decision(&self, target: &Target, answer: &Answer, now: i64) -> ProposalDecision {
+        let Answer::Yes { shown, edit } = answer else { return ProposalDecision::No };
+        let waiting = self.model.find(target, now).ok().and_then(|fact| {
+            let mut rows = self.model.rows.iter();
             rows.find(|row| row.fact == fact && row.open() && row.waits())
         });
         let digest = match shown {
@@ -156,7 +157,7 @@ impl Performer<'_> {
             Shown::OtherWords => Some("0".repeat(64)),
             Shown::TheWords => waiting.map(|row| row.claim.consent_digest()),
         };
-        Decision::Yes { digest, edit: edit.clone() }
+        ProposalDecision::Yes { digest, edit: edit.clone() }
     }
 
     fn named(&self, target: &Target) -> facts::Target {
@@ -167,7 +168,7 @@ impl Performer<'_> {
     }
 }
 
-fn update(edit: &Edit, mode: Mode, confidence: Option<f32>) -> Update {
+fn update(edit: &Edit, mode: UpdateMode, confidence: Option<f32>) -> Update {
     Update { mode, confidence, ..Update::change(edit.clone()) }
 }
 

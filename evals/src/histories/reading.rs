@@ -1,12 +1,11 @@
-//! What the reference model answers to questions: statuses, lists, one memory, its versions, its
-//! links, the log.
+//! Reads of the reference model: statuses, lists, one memory, its versions, its links, the log.
 
 use lukasa_core::{State, Status, Verb};
 
-use super::model::{Judged, Person, Row, Span, refuse};
+use super::model::{Judged, Row, Span, UserModel, refuse};
 use super::step::{No, Point, Target};
 
-/// A memory as an answer shows it.
+/// A memory as shown in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
     pub fact: No,
@@ -16,7 +15,7 @@ pub struct Seen {
     pub status: &'static str,
 }
 
-/// An operation as the log shows it.
+/// An operation as shown in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logged {
     pub no: No,
@@ -27,8 +26,8 @@ pub struct Logged {
     pub undone_by: Option<No>,
 }
 
-impl Person {
-    /// The row a reader sees: the active one that holds, else the one that begins last.
+impl UserModel {
+    /// The row a reader sees: the active one that is valid, else the one that begins last.
     pub fn current(&self, fact: No, at: i64) -> Option<&Row> {
         let open = || self.rows.iter().filter(move |row| row.fact == fact && row.open());
         open()
@@ -60,13 +59,13 @@ impl Person {
             self.shown(fact, now)
         } else {
             let valid = point.valid.unwrap_or(now);
-            let held = self.rows.iter().find(|row| {
+            let stored = self.rows.iter().find(|row| {
                 row.fact == fact
                     && row.state == State::Active
                     && row.valid.holds(valid)
                     && is_known(row, point.known)
             });
-            held.map(|row| self.seen(row, valid, point.known))
+            stored.map(|row| self.seen(row, valid, point.known))
         };
         seen.map_or_else(|| refuse("memory_not_found"), Ok)
     }
@@ -76,7 +75,7 @@ impl Person {
         let fact = self.find(target, now)?;
         let entry = |row: &Row| {
             let mut seen = self.seen(row, now, None);
-            // Once no longer known, an active row lives on only as something that was replaced.
+            // An active row that is no longer known has been superseded.
             if !row.open() && row.state == State::Active {
                 seen.status = Status::Superseded.as_str();
             }
@@ -131,7 +130,7 @@ impl Person {
         }
     }
 
-    /// The word for where a row stands at `valid`, judged beside what is known at `known`.
+    /// The status of a row at `valid`, given what is known at `known`.
     fn status(&self, row: &Row, valid: i64, known: Option<i64>) -> Status {
         match row.state {
             State::Proposed => Status::Proposed,

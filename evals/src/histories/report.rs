@@ -1,9 +1,9 @@
-//! What was checked, how often, and what was found.
+//! Counts of checks and findings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Every check by its name in SAFETY T4.
+/// Every check by its printed name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
     Answer,
@@ -60,7 +60,7 @@ pub struct Violation {
     pub what: String,
 }
 
-/// Counts checks and keeps violations.
+/// Counts checks and stores violations.
 #[derive(Debug, Default)]
 pub struct Findings {
     pub counts: BTreeMap<Check, u64>,

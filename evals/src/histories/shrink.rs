@@ -1,15 +1,15 @@
-//! Makes a failing history small: tells it again without one step after the other, and leaves out
-//! for good whatever is not needed for the same check to fail.
+//! Shrinks a failing history: replays it without one step after the other, and permanently leaves
+//! out every step that is not needed for the same check to fail.
 
 use anyhow::Result;
 
 use super::driver::History;
+use super::fixture::Fixture;
 use super::mutants::Mutant;
 use super::report::Check;
-use super::stage::Stage;
 use super::step::Step;
 
-/// A failed history on one line: enough to tell one kind of failure from another.
+/// A failed history on one line: enough to distinguish kinds of failure.
 pub fn headline(seed: u64, failed: &History<'_>) -> String {
     let first = failed.findings.violations.first();
     let check = first.map_or("nothing", |violation| violation.check.name());
@@ -18,21 +18,21 @@ pub fn headline(seed: u64, failed: &History<'_>) -> String {
     format!("seed {seed} failed: {check}: {} after {step}", what.replace('\n', " "))
 }
 
-/// The shortest telling found of a history that failed, with what was found.
+/// The shortest replay found of a failed history, with its findings.
 pub async fn transcript(
-    stage: &Stage,
+    fixture: &Fixture,
     seed: u64,
     failed: &History<'_>,
     mutant: Option<Mutant>,
 ) -> Result<String> {
     let wanted = failed.findings.violations.first().map(|violation| violation.check);
-    let kept = match wanted {
-        Some(check) => smallest(stage, seed, failed.script.clone(), check, mutant).await?,
+    let smallest_script = match wanted {
+        Some(check) => smallest(fixture, seed, failed.script.clone(), check, mutant).await?,
         None => failed.script.clone(),
     };
-    let told = History::retold(stage, seed, kept.iter(), mutant).await?;
-    // A fault that does not come back is still a fault: then the whole history is shown.
-    let shown = if told.findings.violations.is_empty() { failed } else { &told };
+    let replayed = History::replay(fixture, seed, smallest_script.iter(), mutant).await?;
+    // A fault that does not recur is still a fault: then the whole history is shown.
+    let shown = if replayed.findings.violations.is_empty() { failed } else { &replayed };
     let mut text = format!(
         "history with seed {seed} failed; {} of its {} steps are enough:\n",
         shown.script.len(),
@@ -49,24 +49,24 @@ pub async fn transcript(
 }
 
 async fn smallest(
-    stage: &Stage,
+    fixture: &Fixture,
     seed: u64,
     mut script: Vec<Step>,
     check: Check,
     mutant: Option<Mutant>,
 ) -> Result<Vec<Step>> {
-    // What one pass leaves may have been needed only by what it took away later.
+    // A step may have been needed only by steps that were removed after it.
     loop {
         let before = script.len();
         let mut at = before;
         while at > 0 {
             at -= 1;
             let without = script.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, step)| step);
-            let told = History::retold(stage, seed, without, mutant).await?;
-            let first = told.findings.violations.first();
+            let replayed = History::replay(fixture, seed, without, mutant).await?;
+            let first = replayed.findings.violations.first();
             if first.is_some_and(|violation| violation.check == check) {
-                // Steps after the one that failed are gone as well.
-                script = told.script;
+                // Steps after the failing one are removed as well.
+                script = replayed.script;
                 at = at.min(script.len());
             }
         }

@@ -1,29 +1,29 @@
 //! One step of a history, as plain data.
 //!
-//! Everything a step refers to is named by the number of the step that made it, and every time in it
-//! is absolute. So a history can be run again with some of its steps left out, which is how a
-//! failing one is made small enough to read.
+//! Everything a step refers to is named by the number of the step that created it, and every time
+//! is absolute. So a history can be replayed with some of its steps left out, which is how a
+//! failing one is shrunk.
 
 use std::fmt;
 
 use lukasa_core::{Claim, Edit, Origin, Status, Tier};
 
-/// The number of a step; it also names the memory, link and operation that the step made.
+/// The number of a step; it also names the memory, link and operation that the step created.
 pub type No = usize;
 
-/// A name for what no step ever made.
-pub const NOBODY: No = usize::MAX;
+/// A number that no step has.
+pub const UNKNOWN: No = usize::MAX;
 
-/// Instants are microseconds since the epoch, as PostgreSQL keeps them. This one never comes.
+/// Instants are microseconds since the epoch, as in PostgreSQL. This one is the open end.
 pub const FOREVER: i64 = i64::MAX;
 
-/// Where every history begins: 2026-01-01.
+/// Start of every history: 2026-01-01.
 pub const START: i64 = 1_767_225_600_000_000;
 
 pub const SECOND: i64 = 1_000_000;
 pub const DAY: i64 = 86_400 * SECOND;
 
-/// Whose voice a step speaks in.
+/// The kind of caller of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
     Human,
@@ -55,13 +55,13 @@ pub struct Key {
     pub request: No,
 }
 
-/// What the caller says it last saw.
+/// The `If-Match` of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matching {
-    Unsaid,
-    /// The version that is there now.
+    Absent,
+    /// The current version.
     Fresh,
-    /// A version that is not.
+    /// Another version.
     Stale,
 }
 
@@ -71,7 +71,7 @@ pub enum Target {
     Words(String),
 }
 
-/// What a yes to a proposal says it was shown.
+/// The content that a confirmation refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     Nothing,
@@ -220,7 +220,7 @@ pub struct Step {
     pub action: Action,
 }
 
-// ---------------------------------------------------------------- for the reader of a transcript
+// ---------------------------------------------------------------- transcripts
 
 /// An instant as the distance from the start of the history.
 pub struct At(pub i64);
@@ -243,7 +243,7 @@ impl fmt::Display for At {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Target::Fact(NOBODY) => write!(f, "#none"),
+            Target::Fact(UNKNOWN) => write!(f, "#none"),
             Target::Fact(no) => write!(f, "#{no}"),
             Target::Words(words) => write!(f, "{words:?}"),
         }
@@ -351,7 +351,7 @@ impl fmt::Display for Step {
             write!(f, " [key {} of #{}]", key.name, key.request)?;
         }
         match self.matching {
-            Matching::Unsaid => Ok(()),
+            Matching::Absent => Ok(()),
             other => write!(f, " [if-match {other:?}]"),
         }
     }

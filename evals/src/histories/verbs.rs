@@ -3,12 +3,12 @@
 use lukasa_core::{Claim, Edit, Force, Origin, State, Tier, Verb, builtin_domains};
 
 use super::model::{
-    Away, Draft, Judged, Op, Past, Person, Refused, Removed, Row, Span, Tie, Verdict, check_match,
-    refuse, refuse_naming,
+    Away, Draft, Judged, Op, Past, Refused, Removed, Row, Span, Tie, UserModel, Verdict,
+    check_match, refuse, refuse_naming,
 };
 use super::step::{Answer, DAY, FOREVER, New, No, Shown, Step, Target};
 
-/// The word for an undo that finds its place taken by another memory or link (docs/errors.md).
+/// The code of an undo whose place is taken by another memory or link (docs/errors.md).
 const PLACE_TAKEN: &str = "already_undone";
 
 /// Who acts, and at which instant of both axes.
@@ -20,8 +20,8 @@ pub struct Act<'s> {
 }
 
 impl Act<'_> {
-    /// Extraction never ends what is firm or better sourced; what is said in the conversation ends
-    /// anything; tools, documents and imports end only what came from no better a place.
+    /// Extraction never ends firm or better sourced rows; statements of the conversation end
+    /// anything; tools, documents and imports end only rows of an equal or lower origin.
     fn may_end(self, row: &Row) -> bool {
         let origin = self.step.speaker.origin();
         if self.step.speaker.extracts() {
@@ -30,7 +30,7 @@ impl Act<'_> {
         origin >= Origin::Assistant || (origin >= row.origin && row.consented.is_none())
     }
 
-    /// The same claim, held from now on.
+    /// The same claim, known from now on.
     fn again(self, row: &Row) -> Row {
         let mut copy = row.clone();
         copy.known = Span { from: self.at, until: FOREVER };
@@ -43,7 +43,7 @@ impl Act<'_> {
         copy
     }
 
-    /// The same row, held again: whoever opened the first one can still be undone.
+    /// The same row, opened again: the operation that opened the first one can still be undone.
     fn reopened(self, row: &Row) -> Row {
         let mut again = self.again(row);
         again.past.root = row.past.root;
@@ -57,7 +57,7 @@ impl Act<'_> {
     }
 }
 
-impl Person {
+impl UserModel {
     pub fn save(&mut self, act: Act<'_>, new: &New) -> Judged<Verdict> {
         let valid = Span::checked(new.from.unwrap_or(act.now), new.until.unwrap_or(FOREVER))?;
         self.check_domain(new.claim.domain.as_deref())?;
@@ -114,7 +114,7 @@ impl Person {
         self.check_domain(edit.domain.as_ref().and_then(Option::as_deref))?;
         let active = self.active(&known);
         let begins = |i: &usize| self.rows[*i].valid.from;
-        // Without a date it happens now, though not before the last change; and to what has not
+        // Without a date it happens now, though not before the last change; for a row that has not
         // begun yet, when that begins.
         let default = || {
             let begun = active.iter().map(begins).filter(|from| *from <= act.at).max();
@@ -181,7 +181,7 @@ impl Person {
         self.commit(act, Verb::Correct, Draft { closes: vec![old], opens, ..Draft::default() })
     }
 
-    /// The next edition of a row in the words of this act, or nothing if the words are the same.
+    /// The next edition of a row with this act's edits, or `None` if nothing changes.
     fn edition(
         &self,
         act: Act<'_>,
@@ -222,7 +222,7 @@ impl Person {
             return refuse("not_active");
         }
         let end = |row: &Row| match row.valid {
-            // It ends now; what was over, or had not begun, keeps its dates.
+            // It ends now; a row that was over, or had not begun, keeps its dates.
             valid if valid.holds(act.at) && valid.from < act.at => Span { until: act.at, ..valid },
             valid => valid,
         };
@@ -311,7 +311,7 @@ impl Person {
         self.commit(act, verb, Draft { closes: vec![old], opens: vec![new], ..Draft::default() })
     }
 
-    /// A proposal that a human agreed to: its own words, or theirs.
+    /// A proposal that a human confirmed: with its own content, or with edits.
     fn accepted(&self, act: Act<'_>, old: usize, edit: &Edit) -> Judged<Row> {
         let old = &self.rows[old];
         let claim = edit.apply(&old.claim);
@@ -393,7 +393,7 @@ impl Person {
         let closes = in_sight(opened.map(|row| self.standing(row)))?;
         let closed: Vec<&Row> =
             self.rows.iter().filter(|row| row.closed_by == Some(operation)).collect();
-        // What comes back must not meet another row of the same memory, whatever its standing.
+        // A restored row must not overlap another row of the same memory, whatever its state.
         let meets = |there: &Row| {
             closed.iter().any(|row| row.fact == there.fact && row.valid.meets(there.valid))
         };
@@ -432,8 +432,8 @@ impl Person {
         })
     }
 
-    /// Where a row stands now: the open row that is it, or holds it again. If there is none, the
-    /// operation that ended it last is in the way.
+    /// The current form of a row: the open row that is it, or restores it. If there is none, the
+    /// operation that ended it last blocks the undo.
     fn standing(&self, row: &Row) -> Result<usize, No> {
         let same = |(_, other): &(usize, &Row)| other.past.root == row.past.root;
         let last = self.rows.iter().enumerate().filter(same).max_by_key(|(_, r)| r.known.from);
@@ -454,30 +454,31 @@ impl Person {
         }
     }
 
-    /// The newest operation that stands and is not itself an undo.
+    /// The newest operation in effect that is not itself an undo.
     pub fn undo_last(&mut self, act: Act<'_>) -> Judged<Verdict> {
-        let stands = |op: &&Op| op.verb != Verb::Undo && self.undone_by(op.no).is_none();
-        match self.ops.iter().rev().find(stands).map(|op| op.no) {
+        let is_in_effect = |op: &&Op| op.verb != Verb::Undo && self.undone_by(op.no).is_none();
+        match self.ops.iter().rev().find(is_in_effect).map(|op| op.no) {
             Some(last) => self.undo(act, last),
             None => refuse("operation_not_found"),
         }
     }
 
-    /// The undo of an operation that stands: one that has not itself been undone.
+    /// The undo of an operation that is in effect: one that has not itself been undone.
     pub fn undone_by(&self, operation: No) -> Option<No> {
         let undoes = |op: &&Op| op.undoes == Some(operation) && self.undone_by(op.no).is_none();
         self.ops.iter().rev().find(undoes).map(|op| op.no)
     }
 
     pub fn purge(&mut self, act: Act<'_>) -> Judged<Verdict> {
-        self.kept.retain(|_, kept| kept.created >= act.at - 7 * DAY);
+        self.stored_answers.retain(|_, answer| answer.created >= act.at - 7 * DAY);
         let since = |fact: &No| {
             let lying = self.rows.iter().filter(|row| row.fact == *fact && row.open());
             lying.filter(|row| row.state == State::Trashed).map(|row| row.known.from).max()
         };
         let old = |fact: &No| since(fact).is_some_and(|since| since <= act.at - 30 * DAY);
         let mut facts: Vec<No> = self.facts.iter().copied().filter(old).collect();
-        // The oldest first: a link between two of them is counted with the one that goes first.
+        // The oldest first: a link between two of them is counted with the one that is removed
+        // first.
         facts.sort_by_key(since);
         if facts.is_empty() {
             return Ok(Verdict::Nothing(Vec::new()));
@@ -510,8 +511,10 @@ impl Person {
         self.facts.remove(&fact);
         self.erased.insert(fact);
         let mut answers = 0;
-        for kept in self.kept.values_mut().filter(|kept| kept.quotes.contains(&fact)) {
-            kept.erased = true;
+        for answer in
+            self.stored_answers.values_mut().filter(|answer| answer.quotes.contains(&fact))
+        {
+            answer.erased = true;
             answers += 1;
         }
         let count = |of: usize| i32::try_from(of).unwrap_or(i32::MAX);
@@ -539,7 +542,7 @@ impl Person {
     }
 }
 
-/// Everything that was looked for, or the operations in the way.
+/// All rows looked for, or the blocking operations.
 fn in_sight(found: impl Iterator<Item = Result<usize, No>>) -> Judged<Vec<usize>> {
     let (there, blocked): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
     let blocked: Vec<No> = blocked.into_iter().filter_map(Result::err).collect();
@@ -549,7 +552,7 @@ fn in_sight(found: impl Iterator<Item = Result<usize, No>>) -> Judged<Vec<usize>
     refuse_naming("undo_blocked", blocked)
 }
 
-/// R091: the same category, the same content but for case and outer space; a hard memory also by
+/// R091: the same category, the same content except for case and outer space; a hard memory also by
 /// its key and value.
 fn says_the_same(one: &Claim, other: &Claim) -> bool {
     let words = |claim: &Claim| claim.content.trim().to_lowercase();
@@ -560,7 +563,8 @@ fn says_the_same(one: &Claim, other: &Claim) -> bool {
     one.category == other.category && words(one) == words(other) && place(one) == place(other)
 }
 
-/// The few faults that histories make; the many others are unit tests of the claim.
+/// The few invalid claims that histories contain; the others are covered by unit tests of the
+/// claim.
 pub fn is_faulty(claim: &Claim) -> bool {
     claim.content.trim().is_empty()
         || !(0.0..=1.0).contains(&claim.importance)

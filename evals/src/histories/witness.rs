@@ -1,4 +1,4 @@
-//! What the tables really hold, read behind the engine's back.
+//! The contents of the tables, read without the engine.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,20 +12,21 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row as SqlRow, Statement};
 use uuid::Uuid;
 
+use super::fixture::{Bound, TestUsers};
 use super::model::{Past, Row, Span, Tie};
-use super::stage::{Bound, Cast};
-use super::step::{FOREVER, NOBODY, No};
+use super::step::{FOREVER, No, UNKNOWN};
 
-/// The columns of a version except its own id, as `held` reads them and as a mutant copies them.
+/// The columns of a version except its own id, in the order of the reader and of mutants that copy
+/// a row.
 pub const COLUMNS: &str = "user_id, tenant_id, fact_id, number, content, summary, detail, \
     category, type, kind, force, domain, key, value, tags, importance, evidence, reasoning, \
     state, tier, origin, extracted, confidence, session, turns, confirmed_at, last_confirmed_at, \
     consented_at, valid_from, valid_until, known_from, known_until, opened_by, closed_by, \
     reopens, fingerprint";
 
-/// A version as it lies in its table.
+/// A version as stored in its table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
+pub struct StoredVersion {
     pub user: usize,
     pub tenant: Uuid,
     pub version: Uuid,
@@ -39,7 +40,7 @@ pub struct Held {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct HeldTie {
+pub struct StoredLink {
     pub user: usize,
     pub id: Uuid,
     pub from: Uuid,
@@ -48,7 +49,7 @@ pub struct HeldTie {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct HeldOperation {
+pub struct StoredOperation {
     pub user: usize,
     pub id: Uuid,
     pub no: No,
@@ -62,15 +63,15 @@ pub struct HeldOperation {
 /// One reading of all the tables, for the users of one history.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    pub versions: Vec<Held>,
-    pub ties: Vec<HeldTie>,
-    pub operations: Vec<HeldOperation>,
+    pub versions: Vec<StoredVersion>,
+    pub ties: Vec<StoredLink>,
+    pub operations: Vec<StoredOperation>,
     pub facts: BTreeSet<(usize, Uuid)>,
     pub tombstones: BTreeSet<(usize, Uuid)>,
 }
 
 impl Snapshot {
-    pub fn operation(&self, id: Uuid) -> Option<&HeldOperation> {
+    pub fn operation(&self, id: Uuid) -> Option<&StoredOperation> {
         self.operations.iter().find(|operation| operation.id == id)
     }
 
@@ -85,8 +86,8 @@ impl Snapshot {
     }
 }
 
-/// The questions, prepared once for a connection.
-pub struct Witness {
+/// The statements, prepared once for a connection.
+pub struct TableReader {
     versions: Statement,
     ties: Statement,
     operations: Statement,
@@ -95,8 +96,8 @@ pub struct Witness {
     amount: Statement,
 }
 
-impl Witness {
-    pub async fn sworn(admin: &Client) -> Result<Self> {
+impl TableReader {
+    pub async fn prepare(admin: &Client) -> Result<Self> {
         let versions = format!(
             "select {COLUMNS}, version_id from fact_version where user_id = any($1) \
               order by user_id, known_from, valid_from, version_id"
@@ -135,8 +136,13 @@ impl Witness {
         })
     }
 
-    pub async fn look(&self, admin: &Client, cast: &Cast, bound: &Bound) -> Result<Snapshot> {
-        let users = cast.users();
+    pub async fn look(
+        &self,
+        admin: &Client,
+        test_users: &TestUsers,
+        bound: &Bound,
+    ) -> Result<Snapshot> {
+        let users = test_users.users();
         let of: [&(dyn ToSql + Sync); 1] = [&users];
         let (versions, ties, operations, facts, tombstones) = try_join!(
             admin.query(&self.versions, &of),
@@ -146,10 +152,10 @@ impl Witness {
             admin.query(&self.tombstones, &of),
         )
         .context("reading the tables")?;
-        let reader = Reader { cast, bound };
+        let reader = Reader { test_users, bound };
         let pair = |row: &SqlRow| Ok((reader.user(row.try_get(0)?)?, row.try_get(1)?));
         Ok(Snapshot {
-            versions: versions.iter().map(|row| reader.held(row)).collect::<Result<_>>()?,
+            versions: versions.iter().map(|row| reader.stored(row)).collect::<Result<_>>()?,
             ties: ties.iter().map(|row| reader.tie(row)).collect::<Result<_>>()?,
             operations: operations
                 .iter()
@@ -160,7 +166,7 @@ impl Witness {
         })
     }
 
-    /// How much there is of a user, in numbers that any write would move.
+    /// Row counts of a user that any write would change.
     pub async fn amount(&self, admin: &Client, user: Uuid) -> Result<Vec<i64>> {
         let row = admin.query_one(&self.amount, &[&user]).await.context("counting rows")?;
         Ok((0..6).map(|i| row.try_get(i)).collect::<Result<_, _>>()?)
@@ -168,24 +174,24 @@ impl Witness {
 }
 
 struct Reader<'a> {
-    cast: &'a Cast,
+    test_users: &'a TestUsers,
     bound: &'a Bound,
 }
 
 impl Reader<'_> {
     fn user(&self, id: Uuid) -> Result<usize> {
-        self.cast.position(id).context("a row of a stranger")
+        self.test_users.position(id).context("a row of a stranger")
     }
 
     fn fact(&self, id: Uuid) -> No {
-        self.bound.facts.number(FactId::from_uuid(id)).unwrap_or(NOBODY)
+        self.bound.facts.number(FactId::from_uuid(id)).unwrap_or(UNKNOWN)
     }
 
     fn op(&self, id: Uuid) -> No {
-        self.bound.operations.number(OperationId::from_uuid(id)).unwrap_or(NOBODY)
+        self.bound.operations.number(OperationId::from_uuid(id)).unwrap_or(UNKNOWN)
     }
 
-    fn held(&self, row: &SqlRow) -> Result<Held> {
+    fn stored(&self, row: &SqlRow) -> Result<StoredVersion> {
         let mut next = -1_isize;
         let mut at = || {
             next += 1;
@@ -225,7 +231,7 @@ impl Reader<'_> {
         let known = span(row, at(), at())?;
         let opened_by: Uuid = row.try_get(at())?;
         let closed_by: Option<Uuid> = row.try_get(at())?;
-        Ok(Held {
+        Ok(StoredVersion {
             user,
             tenant,
             version: row.try_get("version_id")?,
@@ -256,11 +262,11 @@ impl Reader<'_> {
         })
     }
 
-    fn tie(&self, row: &SqlRow) -> Result<HeldTie> {
+    fn tie(&self, row: &SqlRow) -> Result<StoredLink> {
         let (id, from, to): (Uuid, Uuid, Uuid) =
             (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
         let closed_by: Option<Uuid> = row.try_get(8)?;
-        let no = self.bound.links.number(LinkId::from_uuid(id)).unwrap_or(NOBODY);
+        let no = self.bound.links.number(LinkId::from_uuid(id)).unwrap_or(UNKNOWN);
         let tie = Tie {
             no,
             root: no,
@@ -271,12 +277,12 @@ impl Reader<'_> {
             opened_by: self.op(row.try_get(7)?),
             closed_by: closed_by.map(|id| self.op(id)),
         };
-        Ok(HeldTie { user: self.user(row.try_get(0)?)?, id, from, to, tie })
+        Ok(StoredLink { user: self.user(row.try_get(0)?)?, id, from, to, tie })
     }
 
-    fn operation(&self, row: &SqlRow) -> Result<HeldOperation> {
+    fn operation(&self, row: &SqlRow) -> Result<StoredOperation> {
         let id: Uuid = row.try_get(1)?;
-        Ok(HeldOperation {
+        Ok(StoredOperation {
             user: self.user(row.try_get(0)?)?,
             id,
             no: self.op(id),

@@ -1,7 +1,7 @@
-//! The checker: holds what was acknowledged against what is there.
+//! The checker: compares acknowledged writes with the database.
 //!
-//! It runs while no request is open, so every request has its fate, and it reads the database with
-//! its own SQL. What the users see is asked over HTTP.
+//! It runs while no request is open, so every request has its outcome, and it reads the database
+//! with its own SQL. The users' view is read over HTTP.
 
 use std::time::{Duration, Instant};
 
@@ -14,35 +14,39 @@ use super::expectation::{Row, Seen};
 use super::invariants::examine;
 use super::journal::{Findings, Journal, Wrong};
 use super::record::{self, UserRecord};
-use crate::door::{Door, Reply};
+use crate::http_connection::{HttpConnection, Reply};
 
-/// How many users are read at once.
+/// Number of users read at once.
 const BATCH: usize = 40;
 
-/// How much was looked at.
+/// Amount of data checked.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Looked {
+pub struct CheckedCounts {
     pub users: usize,
     pub operations: usize,
     pub versions: usize,
 }
 
 /// Checks the users who wrote since the last check, or all of them.
-pub async fn check(cluster: &Cluster, journal: &Journal, all: bool) -> Result<(Findings, Looked)> {
+pub async fn check(
+    cluster: &Cluster,
+    journal: &Journal,
+    all: bool,
+) -> Result<(Findings, CheckedCounts)> {
     let mut client = cluster.connect().await?;
-    let mut door = Door::to(cluster.server_address);
+    let mut http = HttpConnection::to(cluster.server_address);
     let (chosen, ids) = {
         let mut users = journal.users();
         let chosen: Vec<usize> = (0..users.len()).filter(|i| all || users[*i].touched).collect();
         users.iter_mut().for_each(|user| user.touched = false);
         (chosen, users.iter().map(|user| user.id).collect::<Vec<Uuid>>())
     };
-    let (mut findings, mut looked) = (Findings::default(), Looked::default());
+    let (mut findings, mut looked) = (Findings::default(), CheckedCounts::default());
     for batch in chosen.chunks(BATCH) {
         let wanted: Vec<Uuid> = batch.iter().map(|user| ids[*user]).collect();
         let record = record::read(&mut client, &wanted).await?;
         for user in batch {
-            let (name, foretold) = {
+            let (name, predicted) = {
                 let users = journal.users();
                 let log = &users[*user];
                 let none = UserRecord::default();
@@ -50,12 +54,12 @@ pub async fn check(cluster: &Cluster, journal: &Journal, all: bool) -> Result<(F
                 looked.users += 1;
                 looked.operations += rows.operations.len();
                 looked.versions += rows.versions.len();
-                let foretold = log.expectation.is_some();
-                examine(&log.name, &log.entries, foretold, rows, record.now, &mut findings);
-                (log.name.clone(), foretold)
+                let predicted = log.expectation.is_some();
+                examine(&log.name, &log.entries, predicted, rows, record.now, &mut findings);
+                (log.name.clone(), predicted)
             };
-            if foretold {
-                let seen = listing(&mut door, &name).await?;
+            if predicted {
+                let seen = listing(&mut http, &name).await?;
                 let users = journal.users();
                 let allowed = users[*user].expectation.as_ref().map_or(Ok(()), |e| e.allows(&seen));
                 if let Err(words) = allowed {
@@ -73,14 +77,14 @@ pub async fn check(cluster: &Cluster, journal: &Journal, all: bool) -> Result<(F
     Ok((findings, looked))
 }
 
-/// What a user sees, page by page.
-async fn listing(door: &mut Door, user: &str) -> Result<Seen> {
+/// A user's memories over HTTP, page by page.
+async fn listing(http: &mut HttpConnection, user: &str) -> Result<Seen> {
     let mut seen = Seen::new();
     let mut cursor = String::new();
     let started = Instant::now();
     loop {
         let path = format!("/api/memory?status=all&limit=200{cursor}");
-        let reply = door.get(&path, Some(user), Duration::from_secs(20)).await;
+        let reply = http.get(&path, Some(user), Duration::from_secs(20)).await;
         let Reply::Answer { status: 200, body } = reply else {
             if started.elapsed() > RECOVERY_LIMIT {
                 bail!("cannot list the memories of {user}: {reply:?}");

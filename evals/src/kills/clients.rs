@@ -1,7 +1,7 @@
-//! Clients that write all the time, insist on an answer, and write down what they were told.
+//! Clients that write all the time, retry until they are answered, and record the answers.
 //!
-//! Each has a user of its own, whose memories it can therefore foretell. The first two share one,
-//! so that their writes meet. A user is left after some hundred requests, which keeps each one's
+//! Each has a user of its own, whose memories it can therefore predict. The first two share one, so
+//! that their writes collide. A user is abandoned after some hundred requests, which keeps each
 //! history short enough to be checked whole.
 
 use std::collections::VecDeque;
@@ -20,35 +20,35 @@ use tokio::sync::RwLock;
 use super::clock::Clock;
 use super::expectation::Plan;
 use super::journal::{Ack, Fate, Journal, Verb, Wrong, count, read};
-use crate::door::{Ask, Door, Reply};
+use crate::http_connection::{Ask, HttpConnection, Reply};
 
-/// How many clients share one user.
+/// Number of clients that share one user.
 const SHARING: usize = 2;
-/// How many requests one user gets.
+/// Number of requests per user.
 const PER_USER: usize = 300;
-/// How long a client waits for an answer, and how long it goes on asking.
-const PATIENCE: Duration = Duration::from_secs(5);
-const INSISTENCE: Duration = Duration::from_secs(120);
-/// How many acknowledged requests a client keeps to send again.
+/// Timeout of one attempt, and of all attempts of a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
+/// Number of acknowledged requests a client stores for sending again.
 const REMEMBERED: usize = 64;
 
-/// What all clients have in common.
+/// State shared by all clients.
 pub struct World {
     pub address: SocketAddr,
     pub seed: u64,
     pub journal: Journal,
-    /// Held for reading during every request; whoever holds it for writing sees no request open.
+    /// Held for reading during every request; while it is held for writing no request is open.
     pub gate: RwLock<()>,
     pub stop: AtomicBool,
     /// The planted fault that sends repeated requests without their key.
     pub repeats_lose_key: bool,
     clock: Clock,
-    meeting: Mutex<Meeting>,
+    shared_user: Mutex<SharedUser>,
 }
 
-/// The user whom the first clients share, and what they have saved there.
+/// The user shared by the first clients, and what they have saved there.
 #[derive(Default)]
-struct Meeting {
+struct SharedUser {
     user: usize,
     name: String,
     requests: usize,
@@ -66,17 +66,17 @@ impl World {
             stop: AtomicBool::new(false),
             repeats_lose_key,
             clock,
-            meeting: Mutex::default(),
+            shared_user: Mutex::default(),
         }
     }
 
-    fn meeting<T>(&self, with: impl FnOnce(&mut Meeting) -> T) -> T {
-        with(&mut self.meeting.lock().unwrap_or_else(PoisonError::into_inner))
+    fn shared_user<T>(&self, with: impl FnOnce(&mut SharedUser) -> T) -> T {
+        with(&mut self.shared_user.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// The end of a request.
-enum Settled {
+/// The outcome of a request.
+enum RequestOutcome {
     Answered {
         status: u16,
         body: Value,
@@ -90,12 +90,12 @@ pub struct Client {
     world: Arc<World>,
     number: usize,
     rng: StdRng,
-    door: Door,
+    http: HttpConnection,
     issued: u64,
-    /// The user of this client alone, and how many requests that user has had.
+    /// The user of this client alone, and that user's number of requests.
     own: Option<(usize, String, usize)>,
     users: usize,
-    /// The shared user's generation, and what this client did there.
+    /// The shared user's generation, and this client's operations there.
     met: (usize, Vec<OperationId>),
     acknowledged: VecDeque<(Ask, Value)>,
 }
@@ -104,7 +104,7 @@ impl Client {
     pub fn new(world: Arc<World>, number: usize) -> Self {
         let seed = world.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
         Self {
-            door: Door::to(world.address),
+            http: HttpConnection::to(world.address),
             rng: StdRng::seed_from_u64(seed),
             world,
             number,
@@ -139,12 +139,12 @@ impl Client {
         format!("{}-{}-{}", self.world.seed, self.number, self.issued)
     }
 
-    /// Words that occur in no other request.
+    /// Content that occurs in no other request.
     fn words(&self) -> String {
         format!("Note {} of client {}, run {}", self.issued, self.number, self.world.seed)
     }
 
-    // ---------------------------------------------------------------- a user of one's own
+    // ---------------------------------------------------------------- private user
 
     async fn write_to_own(&mut self) {
         let (user, name) = self.own_user();
@@ -161,11 +161,11 @@ impl Client {
         let ask = ask(name, key, plan.verb, fact, operation, plan.content.as_deref());
         let journal = &self.world.journal;
         let entry = journal.issue(user, &ask.key, plan.verb, plan.content.clone());
-        match self.insist(&ask).await {
-            Settled::Answered { status, body, .. } => {
+        match self.send_until_answered(&ask).await {
+            RequestOutcome::Answered { status, body, .. } => {
                 self.answered((user, entry), ask, plan, status, body);
             }
-            Settled::Abandoned => {
+            RequestOutcome::Abandoned => {
                 let journal = &self.world.journal;
                 journal.settle(user, entry, Fate::Abandoned);
                 if let Some(expectation) = &mut journal.users()[user].expectation {
@@ -197,11 +197,11 @@ impl Client {
         };
         let kills = read(&journal.tally.kills);
         journal.settle(user, entry, Fate::Acknowledged { ack: ack.clone(), kills });
-        let kept = match &mut journal.users()[user].expectation {
+        let applied = match &mut journal.users()[user].expectation {
             Some(expectation) => expectation.acknowledged(plan, &ack),
             None => Ok(()),
         };
-        if let Err(words) = kept {
+        if let Err(words) = applied {
             journal.seen().add(Wrong::OtherAnswer, || format!("key {}: {words}", ask.key));
             self.own = None;
         }
@@ -222,30 +222,31 @@ impl Client {
         (user, name)
     }
 
-    // ---------------------------------------------------------------- a user shared
+    // ---------------------------------------------------------------- shared user
 
     async fn write_to_shared(&mut self) {
         let world = Arc::clone(&self.world);
-        let (user, name, generation) = world.meeting(|meeting| {
-            if meeting.requests.is_multiple_of(PER_USER) {
-                meeting.generation += 1;
-                meeting.name = format!("shared-{}", meeting.generation);
-                meeting.user = world.journal.add_user(meeting.name.clone(), false);
-                meeting.facts.clear();
+        let (user, name, generation) = world.shared_user(|shared_user| {
+            if shared_user.requests.is_multiple_of(PER_USER) {
+                shared_user.generation += 1;
+                shared_user.name = format!("shared-{}", shared_user.generation);
+                shared_user.user = world.journal.add_user(shared_user.name.clone(), false);
+                shared_user.facts.clear();
             }
-            meeting.requests += 1;
-            (meeting.user, meeting.name.clone(), meeting.generation)
+            shared_user.requests += 1;
+            (shared_user.user, shared_user.name.clone(), shared_user.generation)
         });
         if self.met.0 != generation {
             self.met = (generation, Vec::new());
         }
         let key = self.key();
-        // Few memories, so that both clients often mean the same one.
-        let fact = world.meeting(|meeting| {
-            let recent = meeting.facts.len().min(3);
+        // Few memories, so that both clients often use the same one.
+        let fact = world.shared_user(|shared_user| {
+            let recent = shared_user.facts.len().min(3);
             let save = recent == 0 || self.rng.random_bool(0.1);
-            (!save)
-                .then(|| meeting.facts[meeting.facts.len() - 1 - self.rng.random_range(0..recent)])
+            (!save).then(|| {
+                shared_user.facts[shared_user.facts.len() - 1 - self.rng.random_range(0..recent)]
+            })
         });
         let operation = self.met.1.last().copied();
         let verb = match (fact, self.rng.random_range(0..100)) {
@@ -262,20 +263,20 @@ impl Client {
         let content = content.then(|| self.words());
         let ask = ask(name, key, verb, fact, operation, content.as_deref());
         let entry = world.journal.issue(user, &ask.key, verb, content);
-        let (status, body, in_doubt) = match self.insist(&ask).await {
-            Settled::Answered { status, body, in_doubt } => (status, body, in_doubt),
-            Settled::Abandoned => return world.journal.settle(user, entry, Fate::Abandoned),
+        let (status, body, in_doubt) = match self.send_until_answered(&ask).await {
+            RequestOutcome::Answered { status, body, in_doubt } => (status, body, in_doubt),
+            RequestOutcome::Abandoned => return world.journal.settle(user, entry, Fate::Abandoned),
         };
         let ack = (200..300).contains(&status).then(|| Ack::read(&body)).flatten();
         let Some(ack) = ack else {
-            // The other client was there first; that is for the other to say.
+            // The other client was first; it reports the result.
             return world.journal.settle(user, entry, Fate::Refused { in_doubt });
         };
         self.met.1.extend(ack.operation);
         if let (Verb::Save, Some(shown)) = (verb, &ack.memory) {
-            world.meeting(|meeting| {
-                if meeting.generation == generation {
-                    meeting.facts.push(shown.fact);
+            world.shared_user(|shared_user| {
+                if shared_user.generation == generation {
+                    shared_user.facts.push(shown.fact);
                 }
             });
         }
@@ -284,22 +285,25 @@ impl Client {
         self.remember(ask, body);
     }
 
-    // ---------------------------------------------------------------- asking
+    // ---------------------------------------------------------------- sending
 
-    /// Sends a request until it is answered for good, or gives up in doubt.
-    async fn insist(&mut self, ask: &Ask) -> Settled {
+    /// Sends a request until it has a final answer, or gives up in doubt.
+    async fn send_until_answered(&mut self, ask: &Ask) -> RequestOutcome {
         let world = Arc::clone(&self.world);
         let tally = &world.journal.tally;
         let started = Instant::now();
         let mut sent = false;
         loop {
-            // Now and then a client hangs up at once, as people do, while its write is under way.
+            // Now and then a client disconnects at once while its write is in progress.
             let hasty = self.rng.random_bool(0.02);
-            let patience =
-                if hasty { Duration::from_millis(self.rng.random_range(1..15)) } else { PATIENCE };
+            let timeout = if hasty {
+                Duration::from_millis(self.rng.random_range(1..15))
+            } else {
+                REQUEST_TIMEOUT
+            };
             let keyed = !(sent && world.repeats_lose_key);
             let sending = Instant::now();
-            let reply = self.door.send(ask, keyed, patience).await;
+            let reply = self.http.send(ask, keyed, timeout).await;
             let reached = !matches!(reply, Reply::NotSent);
             match reply {
                 Reply::Answer { status, body } if status < 500 => {
@@ -307,7 +311,7 @@ impl Client {
                     if made.is_some_and(|operation| world.clock.made_before(operation, sending)) {
                         count(&tally.spared);
                     }
-                    return Settled::Answered { status, body, in_doubt: sent };
+                    return RequestOutcome::Answered { status, body, in_doubt: sent };
                 }
                 Reply::Answer { status: 503, .. } => count(&tally.unavailable),
                 Reply::Answer { .. } => count(&tally.internal),
@@ -317,12 +321,12 @@ impl Client {
                 sent = true;
                 count(&tally.unknown);
                 if self.rng.random_bool(0.01) {
-                    return Settled::Abandoned;
+                    return RequestOutcome::Abandoned;
                 }
             }
-            if started.elapsed() > INSISTENCE {
+            if started.elapsed() > RETRY_TIMEOUT {
                 world.journal.seen().add(Wrong::Stuck, || format!("key {}", ask.key));
-                return Settled::Abandoned;
+                return RequestOutcome::Abandoned;
             }
             count(&tally.retries);
             let pause = self.rng.random_range(10..60);
@@ -339,7 +343,7 @@ impl Client {
         self.acknowledged.push_back((ask, body));
     }
 
-    /// Sends an acknowledged request once more; the answer must be the same to the letter.
+    /// Sends an acknowledged request once more; the answer must be the same to the byte.
     async fn send_again(&mut self) {
         if self.acknowledged.is_empty() {
             return;
@@ -348,18 +352,18 @@ impl Client {
         let (ask, first) = self.acknowledged[one].clone();
         let world = Arc::clone(&self.world);
         let started = Instant::now();
-        while started.elapsed() < INSISTENCE {
-            let reply = self.door.send(&ask, !world.repeats_lose_key, PATIENCE).await;
+        while started.elapsed() < RETRY_TIMEOUT {
+            let reply = self.http.send(&ask, !world.repeats_lose_key, REQUEST_TIMEOUT).await;
             match reply {
                 Reply::Answer { status, body } if status < 500 => {
                     count(&world.journal.tally.resent);
                     if !(200..300).contains(&status) || body != first {
                         world.journal.seen().add(Wrong::OtherAnswer, || {
-                            let told = |body: &Value| {
-                                let told = body.get("event").or_else(|| body.get("code"));
-                                told.map(ToString::to_string).unwrap_or_default()
+                            let event_of = |body: &Value| {
+                                let event = body.get("event").or_else(|| body.get("code"));
+                                event.map(ToString::to_string).unwrap_or_default()
                             };
-                            let (was, is) = (told(&first), told(&body));
+                            let (was, is) = (event_of(&first), event_of(&body));
                             format!("key {}: first {was}, sent again {status} {is}", ask.key)
                         });
                     }

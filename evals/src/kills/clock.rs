@@ -1,5 +1,5 @@
-//! The time of day, read once from the eval's own database, so that ids, which carry the time they
-//! were drawn at, can be held against the moment a request was sent.
+//! The database's clock, read once, so that ids, which contain their creation time, can be compared
+//! with the moment a request was sent.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ impl Clock {
         Ok(Self { read: Instant::now(), then: Duration::from_millis(millis.unsigned_abs()) })
     }
 
-    /// Whether the operation was surely made before this moment.
+    /// Whether the operation was surely created before this moment.
     pub fn made_before(&self, operation: OperationId, moment: Instant) -> bool {
         let Some(stamp) = operation.uuid().get_timestamp() else { return false };
         let (seconds, nanos) = stamp.to_unix();

@@ -1,7 +1,7 @@
-//! A PostgreSQL cluster and a Lukasa server of the eval's own, made to be killed.
+//! A PostgreSQL cluster and a Lukasa server of the eval's own, to be killed.
 //!
-//! `scripts/postgres` makes the cluster. After that the eval runs the postmaster itself, because the
-//! script's careful start would take longer than the kills are apart.
+//! `scripts/postgres` creates the cluster. After that the eval runs the postmaster itself, because
+//! the script's careful start would take longer than the interval between kills.
 
 use std::fs::{File, OpenOptions};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -15,13 +15,13 @@ use tokio::process::Command;
 use tokio_postgres::{Client, NoTls};
 
 use super::supervise::{Supervised, hold_family, sigkill};
-use crate::door::{Door, Reply};
+use crate::http_connection::{HttpConnection, Reply};
 
-/// Everything that has to be up again after a kill must be up within this time.
+/// Time limit for recovery after a kill.
 pub const RECOVERY_LIMIT: Duration = Duration::from_secs(60);
 
-/// Small memory and short logs: there is little to replay, so that a minute holds many kills. What
-/// keeps an answer, `fsync` and `synchronous_commit`, is as in production.
+/// Small memory and short logs: there is little to replay, so that there are many kills per minute.
+/// The durability settings, `fsync` and `synchronous_commit`, are as in production.
 const SETTINGS: &[&str] = &[
     "fsync=on",
     "synchronous_commit=on",
@@ -44,12 +44,13 @@ pub struct Cluster {
     postmaster: Option<Supervised>,
     server: Option<Supervised>,
     pub server_address: SocketAddr,
-    /// What else the server is told.
+    /// Further arguments of the server.
     pub arguments: Vec<String>,
 }
 
 impl Cluster {
-    /// Names the places and touches nothing yet, so that whatever happens next can be cleaned up.
+    /// Chooses paths and ports without touching anything yet, so that later failures can be cleaned
+    /// up.
     pub fn plan(name: &str, more: &[&str]) -> Result<Self> {
         let here = std::env::current_dir().context("current folder")?;
         let mut above = here.ancestors().map(|folder| folder.join("scripts/postgres"));
@@ -100,7 +101,7 @@ impl Cluster {
         Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
     }
 
-    /// Makes the cluster and keeps its postmaster running.
+    /// Creates the cluster and starts its postmaster under supervision.
     pub async fn start_database(&mut self) -> Result<()> {
         std::fs::create_dir(&self.folder)
             .with_context(|| format!("cannot make {}", self.folder.display()))?;
@@ -114,11 +115,11 @@ impl Cluster {
         self.folder.join("pg/data")
     }
 
-    /// Keeps a postmaster running on the cluster's files.
+    /// Runs a postmaster on the cluster's files under supervision.
     pub async fn run_database(&mut self) -> Result<()> {
         let program = PathBuf::from(self.run_script("bin").await?).join("postgres");
         let data = self.data();
-        // The script gave the data to the account that may run PostgreSQL; root becomes it too.
+        // The script gave the data to the account that may run PostgreSQL; root switches to it too.
         let owner = std::fs::metadata(&data).context("the cluster's data")?;
         let me = std::fs::metadata("/proc/self").context("/proc")?.uid();
         let account = (owner.uid() != me).then_some((owner.uid(), owner.gid()));
@@ -145,7 +146,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Keeps a server running that reaches the database at `database`.
+    /// Runs a server under supervision that reaches the database at `database`.
     pub async fn start_server(&mut self, program: &Path, database: SocketAddr) -> Result<()> {
         let (program, log) = (program.to_owned(), self.log("server"));
         let arguments = self.arguments.clone();
@@ -160,11 +161,11 @@ impl Cluster {
         self.ready(Instant::now()).await
     }
 
-    /// Returns once the server says that it can do its work.
+    /// Returns once the server reports ready.
     pub async fn ready(&self, since: Instant) -> Result<()> {
-        let mut door = Door::to(self.server_address);
+        let mut http = HttpConnection::to(self.server_address);
         loop {
-            let reply = door.get("/readyz", None, Duration::from_secs(2)).await;
+            let reply = http.get("/readyz", None, Duration::from_secs(2)).await;
             if matches!(reply, Reply::Answer { status: 200, .. }) {
                 return Ok(());
             }
@@ -179,7 +180,7 @@ impl Cluster {
         }
         let tail = |name| {
             let text = std::fs::read_to_string(self.log(name)).unwrap_or_default();
-            // Every attempt to connect leaves a line; what happened stands between them.
+            // Every connection attempt leaves a line; the actual events are between them.
             let noise = ["FATAL: ", "DETAIL: ", "database unavailable"];
             let telling = |line: &&str| !noise.iter().any(|word| line.contains(word));
             let lines: Vec<&str> = text.lines().filter(telling).collect();
@@ -201,7 +202,7 @@ impl Cluster {
         self.postmaster.as_ref().context("the database was not started")
     }
 
-    /// A connection of the eval's own, as the superuser, who sees every row.
+    /// A superuser connection of the eval, which sees every row.
     pub async fn connect(&self) -> Result<Client> {
         let (client, connection) = tokio_postgres::connect(&url_of(self.database_address()), NoTls)
             .await
@@ -214,14 +215,14 @@ impl Cluster {
         self.folder.join(format!("{name}.log"))
     }
 
-    /// Ends every process and, unless `keep` says otherwise, removes every file.
+    /// Stops every process and, unless `keep` is set, removes every file.
     pub async fn close(mut self, keep: bool) -> Result<()> {
         self.stop().await?;
         if keep {
             eprintln!("kept {}", self.folder.display());
             return Ok(());
         }
-        // Processes that are still on their way out may hold files for a moment.
+        // Exiting processes may hold files for a moment.
         for _ in 0..20 {
             let _ = self.script().arg("destroy").output().await;
             if std::fs::remove_dir_all(&self.folder).is_ok() || !self.folder.exists() {
@@ -232,7 +233,7 @@ impl Cluster {
         bail!("cannot remove {}", self.folder.display())
     }
 
-    /// Ends every process as a power cut would.
+    /// Stops every process as a power cut would.
     pub async fn stop(&mut self) -> Result<()> {
         drop(self.server.take());
         if let Some(postmaster) = self.postmaster.take() {
@@ -240,7 +241,7 @@ impl Cluster {
                 Some(pid) => hold_family(pid).await?,
                 None => Vec::new(),
             };
-            // From here on nobody starts it again.
+            // From here on it is not restarted.
             drop(postmaster);
             sigkill(&family).await?;
         }
@@ -256,15 +257,15 @@ fn append(path: &Path) -> Result<File> {
     OpenOptions::new().create(true).append(true).open(path).context("cannot open a log")
 }
 
-/// Ports that nobody listens on. They lie below the range that the kernel gives to outgoing
-/// connections: in that range a client that calls a dead server can end up connected to itself.
+/// Unused ports, below the range that the kernel gives to outgoing connections: in that range a
+/// client that connects to a dead server can end up connected to itself.
 struct FreePorts {
     next: u16,
 }
 
 impl FreePorts {
     fn new(pid: u32) -> Self {
-        // Two runs at once begin their search in different places.
+        // Two concurrent runs begin their search in different places.
         let offset = pid.wrapping_mul(17) % 11_000;
         Self { next: 21_000 + u16::try_from(offset).unwrap_or(0) }
     }

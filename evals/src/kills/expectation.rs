@@ -1,8 +1,8 @@
-//! What a user must see, reckoned from acknowledged answers alone.
+//! The expected view of a user, computed from acknowledged answers alone.
 //!
-//! A memory is a list of rows in the order they hold in the world: what it said before, and what it
-//! says now. Every verb turns one such list into another, and undo and restore bring back the list
-//! that was there before, which is all this has to know about time.
+//! A memory is a list of rows in the order of their validity: its earlier contents, and the current
+//! one. Every verb turns one such list into another, and undo and restore bring back the previous
+//! list, which is all this has to know about time.
 
 use std::collections::BTreeMap;
 
@@ -27,14 +27,15 @@ struct Memory {
     last: (Verb, OperationId, Vec<Row>),
 }
 
-/// What a private user has, and what the last request of an abandoning client may have added.
+/// The memories of a private user, and what the last request of an abandoning client may have
+/// added.
 #[derive(Debug, Clone, Default)]
 pub struct Expectation {
     memories: Vec<Memory>,
     unsure: Option<Plan>,
 }
 
-/// A request, and what it must do if it is done.
+/// A request, and its effect if it is done.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub verb: Verb,
@@ -43,11 +44,11 @@ pub struct Plan {
     after: Vec<Row>,
 }
 
-/// What everybody sees, by memory: rows in a fixed order.
+/// A user's view, by memory: rows in a fixed order.
 pub type Seen = BTreeMap<FactId, Vec<Row>>;
 
 impl Expectation {
-    /// Chooses something to do that must succeed.
+    /// Chooses a request that must succeed.
     pub fn plan(&self, rng: &mut StdRng, fresh: impl FnOnce() -> String) -> Plan {
         let save = self.memories.is_empty() || rng.random_bool(0.25);
         if save {
@@ -55,7 +56,7 @@ impl Expectation {
             let after = vec![Row { content: content.clone(), status: "active" }];
             return Plan { verb: Verb::Save, content: Some(content), target: None, after };
         }
-        // Mostly one of the newest, so that memories grow a history.
+        // Mostly one of the newest, so that memories get a history.
         let count = self.memories.len();
         let recent = if rng.random_bool(0.8) { count.min(8) } else { count };
         let target = count - 1 - rng.random_range(0..recent);
@@ -63,7 +64,7 @@ impl Expectation {
         let (last, _, before) = &memory.last;
         let dice = rng.random_range(0..100);
         let verb = match memory.rows.last().map(|row| row.status) {
-            // Its save was undone; only undoing the undo brings it back.
+            // Its save was undone; only undoing the undo restores it.
             None => Verb::Undo,
             Some("active") => match dice {
                 0..40 => Verb::Change,
@@ -80,14 +81,14 @@ impl Expectation {
         let mut after = memory.rows.clone();
         match (verb, &content) {
             (Verb::Change, Some(content)) => {
-                if let Some(held) = after.last_mut() {
-                    held.status = "superseded";
+                if let Some(current_row) = after.last_mut() {
+                    current_row.status = "superseded";
                 }
                 after.push(Row { content: content.clone(), status: "active" });
             }
             (Verb::Correct, Some(content)) => {
-                if let Some(held) = after.last_mut() {
-                    held.content.clone_from(content);
+                if let Some(current_row) = after.last_mut() {
+                    current_row.content.clone_from(content);
                 }
             }
             (Verb::Forget, _) => after.iter_mut().for_each(|row| row.status = "forgotten"),
@@ -103,7 +104,7 @@ impl Expectation {
         Some((memory.fact, memory.last.1))
     }
 
-    /// Takes an acknowledged plan for done; says what in the answer is not as it must be.
+    /// Applies an acknowledged plan; returns what is wrong in the answer.
     pub fn acknowledged(&mut self, plan: Plan, ack: &Ack) -> Result<(), String> {
         let operation = ack.operation.ok_or("no operation was made")?;
         let shown = ack.memory.as_ref().map(|m| (m.content.as_str(), m.status.as_str()));
@@ -133,7 +134,7 @@ impl Expectation {
         self.unsure = Some(plan);
     }
 
-    /// Whether this is what the user must see.
+    /// Whether this is the expected view of the user.
     pub fn allows(&self, seen: &Seen) -> Result<(), String> {
         let due = self.due();
         let Err(difference) = compare(&due, seen) else { return Ok(()) };
@@ -141,7 +142,7 @@ impl Expectation {
         let mut either = due;
         match plan.target.and_then(|target| self.memories.get(target)) {
             Some(memory) => put(&mut either, memory.fact, &plan.after),
-            // The id of a save that was never answered is whatever it turned out to be.
+            // The id of a save without an answer is not known.
             None => {
                 let new = seen.keys().find(|fact| !either.contains_key(fact));
                 new.into_iter().for_each(|fact| put(&mut either, *fact, &plan.after));

@@ -1,7 +1,7 @@
-//! Faults planted on purpose: a checker that has never caught anything proves nothing.
+//! Faults planted on purpose, to show that the checker detects them.
 //!
-//! None of them is in the product. They are settings and SQL of the eval's own cluster, a proxy on
-//! the way to it, or a header that is left out.
+//! None of them is in the product. They are settings and SQL of the eval's own cluster, a proxy in
+//! front of it, or a header that is left out.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use tokio::sync::Mutex;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Fault {
-    /// The database says "committed" before the commit is on disk.
+    /// The database reports "committed" before the commit is on disk.
     AsyncCommit,
-    /// The server is told "committed", and answers its client, before the commit is made.
+    /// The server receives "committed", and answers its client, before the commit is done.
     AckBeforeCommit,
     /// A repeated request reaches the server without its key.
     NoIdempotency,
-    /// One user's writes do not take turns, and the database does not mind.
+    /// One user's writes are not serialized, and the database accepts that.
     NoLock,
 }
 
 impl Fault {
-    /// What PostgreSQL is started with.
+    /// Settings that PostgreSQL is started with.
     pub fn settings(self) -> &'static [&'static str] {
         match self {
             // Commits reach the disk only when the writer next wakes, which makes losses certain.
@@ -39,11 +39,11 @@ impl Fault {
         }
     }
 
-    /// What is done to the schema once it is there.
+    /// Changes to the schema.
     pub fn sql(self) -> Option<&'static str> {
         match self {
-            // A function of the same name stands in front of the built-in one and locks nothing;
-            // the two belts that would catch what slips through are taken off.
+            // A function of the same name shadows the built-in one and locks nothing; the two
+            // constraints that would catch the resulting errors are dropped.
             Self::NoLock => Some(
                 "create function public.pg_advisory_xact_lock(bigint) returns void \
                    language sql as 'select'; \
@@ -57,13 +57,13 @@ impl Fault {
     }
 }
 
-/// How long the commits of [`early_commits`] are held back.
-const HELD_BACK: Duration = Duration::from_millis(30);
+/// How long the commits of [`early_commits`] are delayed.
+const COMMIT_DELAY: Duration = Duration::from_millis(30);
 const SSL_REQUEST: u32 = 80_877_103;
 
-/// Speaks PostgreSQL's protocol on `listener` for the database at `target`, and answers every commit
-/// itself before it passes it on. To the client of the server this is a server that answers first
-/// and commits afterwards, with all its ids and its words right.
+/// A proxy with PostgreSQL's protocol on `listener` for the database at `target` that answers every
+/// commit itself before it passes it on. To its client the server thus answers first and commits
+/// afterwards, with all ids and contents right.
 pub async fn early_commits(listener: TcpListener, target: SocketAddr) {
     while let Ok((client, _)) = listener.accept().await {
         tokio::spawn(async move {
@@ -79,7 +79,7 @@ async fn relay(client: TcpStream, target: SocketAddr) -> Result<()> {
     database.set_nodelay(true)?;
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_database, mut to_database) = database.into_split();
-    // Before the protocol proper the client may ask for TLS, which is answered with one letter.
+    // Before the protocol proper the client may ask for TLS, which is answered with one byte.
     loop {
         let mut head = [0; 8];
         from_client.read_exact(&mut head).await?;
@@ -92,21 +92,21 @@ async fn relay(client: TcpStream, target: SocketAddr) -> Result<()> {
         if code != SSL_REQUEST {
             break;
         }
-        let letter = from_database.read_u8().await?;
-        ensure!(letter == b'N', "the eval's own database has no TLS");
+        let kind = from_database.read_u8().await?;
+        ensure!(kind == b'N', "the eval's own database has no TLS");
         to_client.write_all(b"N").await?;
     }
     let to_client = Arc::new(Mutex::new(to_client));
-    let unsaid = Arc::new(AtomicUsize::new(0));
-    let forth = forth(from_client, to_database, &to_client, &unsaid);
-    let back = back(from_database, &to_client, &unsaid);
+    let answered_early = Arc::new(AtomicUsize::new(0));
+    let forth = forth(from_client, to_database, &to_client, &answered_early);
+    let back = back(from_database, &to_client, &answered_early);
     tokio::select! {
         ended = forth => ended,
         ended = back => ended,
     }
 }
 
-/// A message after the start: its letter, and the whole of it as it stands on the wire.
+/// A message after the start: its type byte, and all its bytes.
 async fn message(from: &mut OwnedReadHalf) -> Result<(u8, Vec<u8>)> {
     let mut head = [0; 5];
     from.read_exact(&mut head).await?;
@@ -121,17 +121,17 @@ async fn forth(
     mut from_client: OwnedReadHalf,
     mut to_database: OwnedWriteHalf,
     to_client: &Mutex<OwnedWriteHalf>,
-    unsaid: &AtomicUsize,
+    answered_early: &AtomicUsize,
 ) -> Result<()> {
     loop {
-        let (letter, bytes) = message(&mut from_client).await?;
-        if letter == b'Q' && bytes[5..].eq_ignore_ascii_case(b"commit\0") {
+        let (kind, bytes) = message(&mut from_client).await?;
+        if kind == b'Q' && bytes[5..].eq_ignore_ascii_case(b"commit\0") {
             // "COMMIT" done, and ready for the next query outside a transaction.
             to_client.lock().await.write_all(b"C\0\0\0\x0bCOMMIT\0Z\0\0\0\x05I").await?;
-            unsaid.fetch_add(1, Ordering::SeqCst);
+            answered_early.fetch_add(1, Ordering::SeqCst);
             // A server that dies in between never gets to its commit.
             tokio::select! {
-                () = tokio::time::sleep(HELD_BACK) => {}
+                () = tokio::time::sleep(COMMIT_DELAY) => {}
                 () = hung_up(&mut from_client) => bail!("the server is gone"),
             }
         }
@@ -145,19 +145,20 @@ async fn hung_up(from_client: &mut OwnedReadHalf) {
     }
 }
 
-/// Passes answers on, except those to commits that have been answered.
+/// Passes answers on, except those to commits that have already been answered.
 async fn back(
     mut from_database: OwnedReadHalf,
     to_client: &Mutex<OwnedWriteHalf>,
-    unsaid: &AtomicUsize,
+    answered_early: &AtomicUsize,
 ) -> Result<()> {
     loop {
-        let (letter, bytes) = message(&mut from_database).await?;
-        if unsaid.load(Ordering::SeqCst) == 0 {
+        let (kind, bytes) = message(&mut from_database).await?;
+        if answered_early.load(Ordering::SeqCst) == 0 {
             to_client.lock().await.write_all(&bytes).await?;
-        } else if letter == b'Z' {
-            // Nothing else is sent before a commit has been passed on, so the next ready is its.
-            unsaid.fetch_sub(1, Ordering::SeqCst);
+        } else if kind == b'Z' {
+            // Nothing else is sent before a commit has been passed on, so the next ready message is
+            // its.
+            answered_early.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

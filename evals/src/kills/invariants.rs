@@ -1,4 +1,4 @@
-//! What must hold of one user's rows, given what was asked and answered.
+//! Invariants of one user's rows, given the requests and answers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::journal::{Entry, Fate, Findings, Wrong};
 use super::record::{UserRecord, Version};
 
-/// Holds one user's rows, read at `now`, against the user's requests.
+/// Compares one user's rows, read at `now`, with the user's requests.
 pub fn examine(
     name: &str,
     entries: &[Entry],
@@ -38,13 +38,13 @@ impl Check<'_> {
         self.findings.add(wrong, || format!("{name}: {}", words()));
     }
 
-    /// Everything acknowledged is there, as it was acknowledged.
+    /// Every acknowledged write is there, as it was acknowledged.
     fn answers(&mut self, entries: &[Entry]) {
         let rows = self.rows;
         let operations: HashSet<Uuid> = rows.operations.iter().map(|o| o.id).collect();
         let versions: HashMap<Uuid, &Version> = rows.versions.iter().map(|v| (v.id, v)).collect();
-        let kept: HashMap<&str, Option<&str>> =
-            rows.kept.iter().map(|k| (k.key.as_str(), k.operation.as_deref())).collect();
+        let stored_answers: HashMap<&str, Option<&str>> =
+            rows.stored_answers.iter().map(|k| (k.key.as_str(), k.operation.as_deref())).collect();
         for entry in entries {
             let Fate::Acknowledged { ack, kills } = &entry.fate else { continue };
             let what =
@@ -53,16 +53,16 @@ impl Check<'_> {
                 && !operations.contains(&operation.uuid())
             {
                 self.wrong(Wrong::Lost, || format!("{operation} ({}) is not there", what()));
-                // Everything else about it is gone with it, and is one loss.
+                // Everything else about it is missing too, and counts as one loss.
                 continue;
             }
             let printed = ack.operation.map(|id| id.to_string());
-            match kept.get(entry.key.as_str()) {
+            match stored_answers.get(entry.key.as_str()) {
                 Some(operation) if *operation == printed.as_deref() => {}
                 Some(other) => self.wrong(Wrong::OtherAnswer, || {
-                    format!("{} was {printed:?} and is kept as {other:?}", what())
+                    format!("{} was {printed:?} and is stored as {other:?}", what())
                 }),
-                None => self.wrong(Wrong::Unkept, what),
+                None => self.wrong(Wrong::AnswerMissing, what),
             }
             let Some(shown) = &ack.memory else { continue };
             match versions.get(&shown.version.uuid()) {
@@ -88,14 +88,14 @@ impl Check<'_> {
                 askers.entry(operation.uuid()).or_default().push(&entry.key);
             }
         }
-        for kept in &rows.kept {
-            let Some(entry) = by_key.get(kept.key.as_str()) else {
-                self.wrong(Wrong::Doubled, || format!("key {} was never sent", kept.key));
+        for answer in &rows.stored_answers {
+            let Some(entry) = by_key.get(answer.key.as_str()) else {
+                self.wrong(Wrong::Doubled, || format!("key {} was never sent", answer.key));
                 continue;
             };
-            let Some(operation) = kept.operation.as_deref() else { continue };
+            let Some(operation) = answer.operation.as_deref() else { continue };
             let Ok(operation) = operation.parse::<OperationId>() else {
-                self.wrong(Wrong::OtherAnswer, || format!("key {} keeps no operation", kept.key));
+                self.wrong(Wrong::OtherAnswer, || format!("key {} keeps no operation", answer.key));
                 continue;
             };
             match entry.fate {
@@ -104,7 +104,7 @@ impl Check<'_> {
                     askers.entry(operation.uuid()).or_default().push(&entry.key);
                 }
                 Fate::Refused { in_doubt: false } => {
-                    let words = || format!("key {} was refused and yet done", entry.key);
+                    let words = || format!("key {} was refused but done", entry.key);
                     self.wrong(Wrong::OtherAnswer, words);
                 }
             }
@@ -116,7 +116,7 @@ impl Check<'_> {
                 self.wrong(Wrong::Doubled, || format!("{id} was asked for by {keys:?}"));
             }
         }
-        // The words of a request belong to one edition of one memory, however often it was sent.
+        // The content of a request belongs to one edition of one memory, however often it was sent.
         let mut editions: BTreeMap<&str, BTreeSet<(Uuid, i32)>> = BTreeMap::new();
         for version in &rows.versions {
             let edition = (version.fact, version.number);
@@ -129,13 +129,13 @@ impl Check<'_> {
                 self.wrong(Wrong::Doubled, || format!("{content:?} is there {count} times"));
             }
             if !asked.contains(content) {
-                self.wrong(Wrong::OtherState, || format!("nobody said {content:?}"));
+                self.wrong(Wrong::OtherState, || format!("no request has the content {content:?}"));
             }
         }
     }
 
     /// Time moves forward: each operation has an instant of its own, and one client's operations
-    /// have them in the order in which it made them.
+    /// have them in the order in which it sent them.
     fn order(&mut self, entries: &[Entry], one_client: bool) {
         let rows = self.rows;
         for pair in rows.operations.windows(2) {
@@ -159,7 +159,7 @@ impl Check<'_> {
     }
 
     /// The known axis: versions begin and end exactly with the operations that opened and closed
-    /// them, and what an operation closes it replaces.
+    /// them, and a closed version has a successor.
     fn chains(&mut self) {
         let rows = self.rows;
         let at: HashMap<Uuid, _> = rows.operations.iter().map(|o| (o.id, o.at)).collect();
@@ -171,13 +171,17 @@ impl Check<'_> {
             rows.versions.iter().filter_map(|v| Some((v.fact, v.closed_by?))).collect();
         for version in &rows.versions {
             if at.get(&version.opened_by) != Some(&version.known.0) {
-                self.wrong(Wrong::Torn, || format!("version {} opened by nobody", version.id));
+                self.wrong(Wrong::Torn, || {
+                    format!("version {} opened by no operation", version.id)
+                });
             }
             let Some(by) = version.closed_by else { continue };
             if at.get(&by).copied() != version.known.1 {
-                self.wrong(Wrong::Torn, || format!("version {} closed by nobody", version.id));
+                self.wrong(Wrong::Torn, || {
+                    format!("version {} closed by no operation", version.id)
+                });
             }
-            // Undoing what had closed nothing, such as a save, leaves nothing.
+            // Undoing an operation that closed nothing, such as a save, leaves nothing.
             let of = version.fact;
             let leaves_nothing = undoes.get(&by).is_some_and(|op| !closed.contains(&(of, *op)));
             if !opened.contains(&(of, by)) && !leaves_nothing {
@@ -192,8 +196,8 @@ impl Check<'_> {
         }
     }
 
-    /// The valid axis: at every instant of the known one, what is active follows on without gap or
-    /// overlap and has no end, and now there is one head.
+    /// The valid axis: at every instant of the known one, active versions follow each other without
+    /// gap or overlap and the last has no end; and now there is one head.
     fn axes(&mut self, now: Timestamp) {
         let mut facts: BTreeMap<Uuid, Vec<&Version>> = BTreeMap::new();
         for version in self.rows.versions.iter().filter(|v| v.active) {
@@ -242,7 +246,7 @@ fn overlap(one: Span, other: Span) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::journal::{Ack, Shown, Verb};
-    use super::super::record::{Kept, Operation};
+    use super::super::record::{Operation, StoredAnswer};
     use super::*;
     use lukasa_core::VersionId;
 
@@ -273,7 +277,7 @@ mod tests {
             version(33, 2, "coffee", (at(20), None), (at(20), None), 22, None),
         ];
         let operation = |number, second| Operation { id: id(number), at: at(second), undoes: None };
-        let kept = |key: &str, number| Kept {
+        let stored_answer = |key: &str, number| StoredAnswer {
             key: key.to_owned(),
             operation: Some(OperationId::from_uuid(id(number)).to_string()),
         };
@@ -297,33 +301,40 @@ mod tests {
         let entries =
             vec![entry("a", Verb::Save, "tea", 21, 31), entry("b", Verb::Change, "coffee", 22, 33)];
         let operations = vec![operation(21, 10), operation(22, 20)];
-        (entries, UserRecord { operations, versions, kept: vec![kept("a", 21), kept("b", 22)] })
+        (
+            entries,
+            UserRecord {
+                operations,
+                versions,
+                stored_answers: vec![stored_answer("a", 21), stored_answer("b", 22)],
+            },
+        )
     }
 
     fn found(harm: impl FnOnce(&mut Vec<Entry>, &mut UserRecord)) -> Vec<Wrong> {
         let (mut entries, mut rows) = sound();
         harm(&mut entries, &mut rows);
         let mut findings = Findings::default();
-        examine("somebody", &entries, true, &rows, at(100), &mut findings);
+        examine("user", &entries, true, &rows, at(100), &mut findings);
         findings.counts.into_keys().collect()
     }
 
     #[test]
-    fn what_is_sound_passes() {
+    fn sound_record_passes() {
         assert_eq!(found(|_, _| {}), []);
     }
 
     #[test]
-    fn each_harm_is_named() {
+    fn each_violation_is_classified() {
         let none: [Wrong; 0] = [];
         let lost = found(|_, rows| {
             rows.operations.pop();
-            rows.kept.pop();
+            rows.stored_answers.pop();
         });
         assert!(lost.contains(&Wrong::Lost) && lost.contains(&Wrong::Torn), "{lost:?}");
         assert_eq!(found(|_, rows| rows.versions[2].content = "cocoa".into()), [Wrong::OtherState]);
-        assert_eq!(found(|_, rows| drop(rows.kept.pop())), [Wrong::Unkept]);
-        assert_eq!(found(|_, rows| rows.kept[1].operation = None), [Wrong::OtherAnswer]);
+        assert_eq!(found(|_, rows| drop(rows.stored_answers.pop())), [Wrong::AnswerMissing]);
+        assert_eq!(found(|_, rows| rows.stored_answers[1].operation = None), [Wrong::OtherAnswer]);
         assert_eq!(found(|entries, _| entries[1].fate = Fate::Abandoned), none);
         let refused = Fate::Refused { in_doubt: false };
         let refused = found(|entries, _| entries[1].fate = refused);

@@ -1,7 +1,7 @@
-//! What was asked, what was answered, and what must therefore be there.
+//! Requests, answers, and the state that follows from them.
 //!
-//! The journal is kept in this process, which nobody kills. Whatever it calls acknowledged was
-//! answered with a 2xx over HTTP.
+//! The journal is kept in this process, which is not killed. An acknowledged entry was answered
+//! with a 2xx over HTTP.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub enum Verb {
     Undo,
 }
 
-/// What an acknowledgement said.
+/// The contents of an acknowledgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ack {
     pub operation: Option<OperationId>,
@@ -40,7 +40,7 @@ pub struct Shown {
 }
 
 impl Ack {
-    /// Reads an answer to a write; nothing if it does not have the shape of one.
+    /// Reads an answer to a write; `None` if it does not have the shape of one.
     pub fn read(body: &Value) -> Option<Self> {
         let operation = match &body.get("event")?["operation_id"] {
             Value::Null => None,
@@ -59,18 +59,19 @@ impl Ack {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
     /// Not settled yet.
     Open,
     Acknowledged {
         ack: Ack,
-        /// How many kills had been made by then.
+        /// Number of kills by then.
         kills: u64,
     },
-    /// A 4xx: it must have had no effect. Unless an earlier attempt was still under way: a refusal
-    /// is not kept under the key, so that attempt may yet find the memory in another state.
+    /// A 4xx: it must have had no effect. Unless an earlier attempt was still in progress: a
+    /// refusal is not stored under the key, so that attempt may still find the memory in another
+    /// state.
     Refused { in_doubt: bool },
     /// Its client gave up without an answer: it may have been done, once.
     Abandoned,
@@ -80,7 +81,7 @@ pub enum Fate {
 pub struct Entry {
     pub key: String,
     pub verb: Verb,
-    /// The words it brings in, which occur in no other request.
+    /// The content it saves, which occurs in no other request.
     pub content: Option<String>,
     pub fate: Fate,
 }
@@ -90,18 +91,18 @@ pub struct UserLog {
     pub name: String,
     pub id: Uuid,
     pub entries: Vec<Entry>,
-    /// What the user must see; only for a user who belongs to one client.
+    /// The expected view; only for a user who belongs to one client.
     pub expectation: Option<Expectation>,
-    /// Whether anything was asked since the last check.
+    /// Whether there were requests since the last check.
     pub touched: bool,
 }
 
-/// What can be wrong, as the table names it.
+/// Kinds of violations, as named in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wrong {
     Lost,
     Doubled,
-    Unkept,
+    AnswerMissing,
     Torn,
     Gap,
     Overlap,
@@ -117,7 +118,7 @@ impl Wrong {
     pub const ALL: [(Self, &'static str); 12] = [
         (Self::Lost, "lost"),
         (Self::Doubled, "doubled"),
-        (Self::Unkept, "kept answers missing"),
+        (Self::AnswerMissing, "stored answers missing"),
         (Self::Torn, "torn"),
         (Self::Gap, "gaps"),
         (Self::Overlap, "overlaps"),
@@ -130,21 +131,21 @@ impl Wrong {
     ];
 }
 
-/// Violations, counted by kind, the first of each in words.
+/// Violations, counted by kind, the first ones of each with a description.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     pub counts: BTreeMap<Wrong, u64>,
     pub words: Vec<String>,
 }
 
-/// How many violations of one kind are told in words.
-const TOLD: u64 = 4;
+/// Number of violations of one kind that are described.
+const MAX_DESCRIBED: u64 = 4;
 
 impl Findings {
     pub fn add(&mut self, wrong: Wrong, words: impl FnOnce() -> String) {
         let count = self.counts.entry(wrong).or_default();
         *count += 1;
-        if *count <= TOLD {
+        if *count <= MAX_DESCRIBED {
             let name = Wrong::ALL.iter().find(|(kind, _)| *kind == wrong).map_or("", |(_, n)| *n);
             self.words.push(format!("{name}: {}", words()));
         }
@@ -162,7 +163,7 @@ impl Findings {
     }
 }
 
-/// Counters that many tasks add to.
+/// Counters shared by many tasks.
 #[derive(Default)]
 pub struct Tally {
     pub kills: AtomicU64,
@@ -175,8 +176,8 @@ pub struct Tally {
     pub unavailable: AtomicU64,
     pub internal: AtomicU64,
     pub resent: AtomicU64,
-    /// Retries that were answered with what an earlier, unanswered attempt had done. Each of them
-    /// would have been a double.
+    /// Retries that were answered with the result of an earlier, unanswered attempt. Each of them
+    /// would have been a duplicate.
     pub spared: AtomicU64,
 }
 
@@ -191,7 +192,7 @@ pub fn read(counter: &AtomicU64) -> u64 {
 #[derive(Default)]
 pub struct Journal {
     users: Mutex<Vec<UserLog>>,
-    /// What the clients themselves saw go wrong.
+    /// Violations seen by the clients themselves.
     seen: Mutex<Findings>,
     pub tally: Tally,
 }
@@ -214,7 +215,7 @@ impl Journal {
         users.len() - 1
     }
 
-    /// Writes down that a request is about to be sent, and returns its number.
+    /// Records that a request is about to be sent, and returns its number.
     pub fn issue(&self, user: usize, key: &str, verb: Verb, content: Option<String>) -> usize {
         let mut users = self.users();
         let log = &mut users[user];

@@ -31,21 +31,20 @@ impl Kind {
         Self::ALL[rng.random_range(0..Self::ALL.len())].0
     }
 
-    /// One that may be killed while PostgreSQL is recovering. A single one of its processes may not:
-    /// when the one that replays the log dies, the postmaster of 18.6 waits for it for ever.
+    /// One that may be killed while PostgreSQL is recovering. A single backend may not: when the
+    /// process that replays the log dies, the postmaster of 18.6 waits for it forever.
     pub fn any_while_recovering(rng: &mut StdRng) -> Self {
         if rng.random_bool(0.5) { Self::Server } else { Self::Postmaster }
     }
 }
 
-/// How long to leave the system alone before the next kill: between 0.2 and 1.5 seconds, more often
-/// short than long.
+/// Pause before the next kill: between 0.2 and 1.5 seconds, more often short than long.
 pub fn pause(rng: &mut StdRng) -> Duration {
     let part: f64 = rng.random();
     Duration::from_secs_f64(0.2 + 1.3 * part * part)
 }
 
-/// Kills one, and returns when it is dead; says no if there was nothing to kill just now.
+/// Kills one, and returns when it is dead; false if there was nothing to kill.
 pub async fn strike(cluster: &Cluster, kind: Kind, rng: &mut StdRng) -> Result<bool> {
     match kind {
         Kind::Server => {
@@ -68,14 +67,14 @@ pub async fn strike(cluster: &Cluster, kind: Kind, rng: &mut StdRng) -> Result<b
             let serving = |title: &str| title.contains("127.0.0.1");
             let of_clients: Vec<u32> =
                 all.iter().filter(|(_, title)| serving(title)).map(|(pid, _)| *pid).collect();
-            // Mostly one that serves a client; at times one that works for all, such as the writer
-            // of the log or the checkpointer.
+            // Mostly one that serves a client; at times a shared one, such as the WAL writer or the
+            // checkpointer.
             let any: Vec<u32> = all.iter().map(|(pid, _)| *pid).collect();
             let rarely = rng.random_bool(0.2);
             let from = if of_clients.is_empty() || rarely { &any } else { &of_clients };
             let Some(victim) = from.choose(rng).copied() else { return Ok(false) };
             sigkill(&[victim]).await?;
-            // Until the postmaster has noticed, the other backends go on answering.
+            // Until the postmaster has noticed, the other backends still answer.
             let started = Instant::now();
             while of_clients.iter().chain([&victim]).any(|pid| is_alive(*pid))
                 && started.elapsed() < RECOVERY_LIMIT

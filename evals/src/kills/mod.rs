@@ -1,9 +1,9 @@
-//! Kills under load: nothing that was acknowledged may be lost, doubled or half-done, whatever dies.
+//! Kills under load: no acknowledged write may be lost, duplicated or half done.
 //!
-//! Clients write over HTTP to a server and a PostgreSQL that this eval runs for itself, and a killer
-//! sends SIGKILL to one of them again and again. A checker then holds what was acknowledged against
-//! what is there. That the checker can see is shown by faults planted on purpose (`--fault`), each
-//! of which it must catch.
+//! Clients write over HTTP to a server and a PostgreSQL that this eval runs for itself, and a
+//! killer sends SIGKILL to one of them again and again. A checker then compares the acknowledged
+//! writes with the database. Faults planted on purpose (`--fault`), each of which must be caught,
+//! show that the checker works.
 
 mod checker;
 mod clients;
@@ -32,7 +32,7 @@ use rand::{Rng as _, SeedableRng as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use checker::{Looked, check};
+use checker::{CheckedCounts, check};
 use clients::{Client, World};
 use clock::Clock;
 use cluster::Cluster;
@@ -41,12 +41,12 @@ use journal::{Findings, count, read};
 use killer::{Kind, pause, strike};
 use report::Recoveries;
 
-/// How many kills there are between two checks.
+/// Number of kills between two checks.
 const CHECK_EVERY: u64 = 50;
-/// With a planted fault the question is how soon it is seen.
+/// The same with a planted fault, where the question is how soon it is detected.
 const CHECK_EVERY_WITH_FAULT: u64 = 2;
 
-/// How often a kill is followed by another before the system is up again.
+/// Probability that a kill is followed by another before the system is up again.
 const ONE_MORE: f64 = 0.1;
 
 #[derive(Debug, clap::Args)]
@@ -55,19 +55,19 @@ The eval runs its own PostgreSQL and server, in a temporary folder and on free p
 them when it ends. It exits with 1 if anything acknowledged was lost, doubled or half-done; with
 --fault, if the planted fault was not caught.")]
 pub struct Args {
-    /// How many kills
+    /// Number of kills
     #[arg(long, default_value_t = 1000)]
     count: u64,
-    /// Where the random choices begin
+    /// Seed of the random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many clients write; the first two share one user
+    /// Number of writing clients; the first two share one user
     #[arg(long, default_value_t = 8)]
     clients: usize,
     /// Plant a fault that the checker must catch
     #[arg(long)]
     fault: Option<Fault>,
-    /// The server; beside this program if absent
+    /// Path of the server; next to this program by default
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
     /// Keep the database and the logs
@@ -75,7 +75,7 @@ pub struct Args {
     keep: bool,
 }
 
-/// What a run came to.
+/// Result of a run.
 struct Summary {
     findings: Findings,
     table: String,
@@ -86,7 +86,7 @@ pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
     let settings = args.fault.map(Fault::settings).unwrap_or_default();
     let mut cluster = Cluster::plan("kills", settings)?;
-    // Whatever happens in here, the processes and files below are removed afterwards.
+    // The processes and files below are removed afterwards even if this fails.
     let ran = tokio::select! {
         ran = AssertUnwindSafe(perform(&args, &mut cluster)).catch_unwind() => {
             ran.unwrap_or_else(|_| bail!("the eval itself failed"))
@@ -151,7 +151,7 @@ async fn perform(args: &Args, cluster: &mut Cluster) -> Result<Summary> {
         strike(cluster, Kind::Server, &mut rng).await?;
         cluster.ready(Instant::now()).await?;
     }
-    // The schema is to survive every fault; only writes are on trial.
+    // The schema must survive every fault; only writes are under test.
     cluster.connect().await?.batch_execute("checkpoint").await.context("checkpoint")?;
 
     let clock = Clock::read(&cluster.connect().await?).await?;
@@ -181,7 +181,7 @@ async fn perform(args: &Args, cluster: &mut Cluster) -> Result<Summary> {
     Ok(Summary { findings, table, kills: read(&world.journal.tally.kills) })
 }
 
-/// Kills until the count is reached or something is found to be wrong.
+/// Kills until the count is reached or a violation is found.
 async fn keep_killing(
     args: &Args,
     cluster: &Cluster,
@@ -190,7 +190,7 @@ async fn keep_killing(
     recoveries: &mut Recoveries,
 ) -> Result<()> {
     let started = Instant::now();
-    let mut told = Instant::now();
+    let mut last_progress = Instant::now();
     let every = if args.fault.is_some() { CHECK_EVERY_WITH_FAULT } else { CHECK_EVERY };
     let mut checked = 0;
     while read(&world.journal.tally.kills) < args.count {
@@ -204,7 +204,7 @@ async fn keep_killing(
                 recoveries.killed(kind);
                 killed.push(kind);
             }
-            // Sometimes the next comes while the system is still getting up.
+            // Sometimes the next kill comes during the recovery.
             if killed.len() == 2 || !rng.random_bool(ONE_MORE) {
                 break;
             }
@@ -220,7 +220,8 @@ async fn keep_killing(
         if kills >= checked + every {
             checked = kills;
             let _nobody_writes = world.gate.write().await;
-            let (findings, _): (Findings, Looked) = check(cluster, &world.journal, false).await?;
+            let (findings, _): (Findings, CheckedCounts) =
+                check(cluster, &world.journal, false).await?;
             if !findings.is_empty() {
                 return Ok(());
             }
@@ -228,8 +229,8 @@ async fn keep_killing(
         if !world.journal.seen().is_empty() {
             return Ok(());
         }
-        if told.elapsed() > Duration::from_secs(5) {
-            told = Instant::now();
+        if last_progress.elapsed() > Duration::from_secs(5) {
+            last_progress = Instant::now();
             eprintln!("{}", report::progress(&world.journal, args.count, started));
         }
     }

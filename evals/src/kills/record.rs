@@ -1,4 +1,4 @@
-//! What the database holds of some users, read behind the product's back in one snapshot.
+//! Rows of some users in the database, read directly in one snapshot.
 
 use std::collections::HashMap;
 
@@ -25,18 +25,18 @@ pub struct Version {
     pub closed_by: Option<Uuid>,
 }
 
-/// The answer kept under a key.
-pub struct Kept {
+/// The answer stored under an idempotency key.
+pub struct StoredAnswer {
     pub key: String,
     pub operation: Option<String>,
 }
 
-/// One user's rows. Operations are in the order of their time.
+/// One user's rows. Operations are ordered by time.
 #[derive(Default)]
 pub struct UserRecord {
     pub operations: Vec<Operation>,
     pub versions: Vec<Version>,
-    pub kept: Vec<Kept>,
+    pub stored_answers: Vec<StoredAnswer>,
 }
 
 pub struct Record {
@@ -50,7 +50,7 @@ const OPERATIONS: &str = "select user_id, operation_id, recorded_at, undoes from
 const VERSIONS: &str = "select user_id, fact_id, version_id, number, content, state = 'active', \
                                valid_from, valid_until, known_from, known_until, opened_by, closed_by \
                           from fact_version where user_id = any($1) order by user_id, fact_id";
-const KEPT: &str = "select user_id, key, outcome->>'operation' from idempotency \
+const STORED_ANSWERS: &str = "select user_id, key, outcome->>'operation' from idempotency \
                      where user_id = any($1)";
 
 pub async fn read(client: &mut Client, users: &[Uuid]) -> Result<Record> {
@@ -82,9 +82,9 @@ pub async fn read(client: &mut Client, users: &[Uuid]) -> Result<Record> {
         };
         record.user(&row)?.versions.push(version);
     }
-    for row in snapshot.query(KEPT, &[&users]).await.context("kept answers")? {
-        let kept = Kept { key: row.try_get(1)?, operation: row.try_get(2)? };
-        record.user(&row)?.kept.push(kept);
+    for row in snapshot.query(STORED_ANSWERS, &[&users]).await.context("stored answers")? {
+        let answer = StoredAnswer { key: row.try_get(1)?, operation: row.try_get(2)? };
+        record.user(&row)?.stored_answers.push(answer);
     }
     snapshot.commit().await?;
     Ok(record)
@@ -96,7 +96,7 @@ impl Record {
     }
 }
 
-/// How many operations belong to nobody of these.
+/// Number of operations that belong to none of these users.
 pub async fn strangers(client: &Client, users: &[Uuid]) -> Result<i64> {
     const SQL: &str = "select count(*) from operation where user_id <> all($1)";
     Ok(client.query_one(SQL, &[&users]).await.context("strangers")?.try_get(0)?)

@@ -1,14 +1,14 @@
-//! What is printed: the line while it runs, and the table at the end.
+//! The output: the progress line, and the table at the end.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use super::checker::Looked;
+use super::checker::CheckedCounts;
 use super::journal::{Findings, Journal, Wrong, read};
 use super::killer::Kind;
 
-/// What was killed, and how long the server took to be ready after each blow.
+/// What was killed, and how long the server took to be ready after each kill.
 #[derive(Debug, Default)]
 pub struct Recoveries {
     kills: BTreeMap<Kind, u64>,
@@ -20,7 +20,7 @@ impl Recoveries {
         *self.kills.entry(kind).or_default() += 1;
     }
 
-    /// Ready again after one kill, or after several, of which the time tells nothing by kind.
+    /// Ready again after one kill, or after several, which are not counted by kind.
     pub fn ready(&mut self, after: &[Kind], took: Duration) {
         let kind = if let [one] = after { Some(*one) } else { None };
         self.took.entry(kind).or_default().push(took);
@@ -63,7 +63,7 @@ pub fn table(
     journal: &Journal,
     recoveries: &Recoveries,
     findings: &Findings,
-    looked: Looked,
+    looked: CheckedCounts,
     took: Duration,
 ) -> String {
     let tally = &journal.tally;

@@ -1,4 +1,4 @@
-//! A supervisor: starts a program, and starts it again whenever it dies, as an operator's would.
+//! A supervisor: starts a program, and restarts it whenever it dies, as an operator's would.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// How long a program that died stays down. Short, so that most of a run is spent serving.
-const BREATH: Duration = Duration::from_millis(25);
+const RESTART_DELAY: Duration = Duration::from_millis(25);
 
 /// How often a program was started, and its process while it runs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,8 +30,8 @@ impl Supervised {
             let mut starts = 0;
             loop {
                 let child = command().and_then(|mut command| {
-                    // A group of its own, so that Ctrl-C in a terminal reaches only this program,
-                    // which then ends the others in order.
+                    // A process group of its own, so that Ctrl-C in a terminal reaches only this
+                    // program, which then stops the others in order.
                     command.kill_on_drop(true).process_group(0).spawn().context("spawn")
                 });
                 match child {
@@ -43,7 +43,7 @@ impl Supervised {
                     }
                     Err(error) => eprintln!("kills: cannot start a program: {error:#}"),
                 }
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(RESTART_DELAY).await;
             }
         });
         Self { life, task }
@@ -53,7 +53,7 @@ impl Supervised {
         *self.life.borrow()
     }
 
-    /// Returns once the process that `life` speaks of is gone.
+    /// Returns once the process of `life` is gone.
     pub async fn gone(&self, life: Life) {
         let mut watching = self.life.clone();
         // The sender lives as long as the task; if that has ended, so has the process.
@@ -67,14 +67,15 @@ impl Drop for Supervised {
     }
 }
 
-/// SIGKILL to all of them, as nearly at once as one process can. Those already gone do not matter.
+/// Sends SIGKILL to all of them, as nearly at once as possible. Processes that are gone are
+/// ignored.
 pub async fn sigkill(pids: &[u32]) -> Result<()> {
     signal("KILL", pids).await
 }
 
-/// A process and every child it has, to be killed together. It is held still first: a child that it
-/// starts between the look and the blow would live on, wait for ever for a lock that a dead one
-/// holds, and keep the next PostgreSQL from starting.
+/// A process and all its children, to be killed together. It is stopped first: a child that it
+/// starts between the listing and the kill would survive, wait forever for a lock of a dead
+/// process, and prevent the next PostgreSQL from starting.
 pub async fn hold_family(parent: u32) -> Result<Vec<u32>> {
     signal("STOP", &[parent]).await?;
     while state_of(parent).is_some_and(|state| !matches!(state, 'T' | 't' | 'Z' | 'X')) {
@@ -115,11 +116,11 @@ fn state_of(pid: u32) -> Option<char> {
     status(pid)?.chars().next()
 }
 
-/// What the kernel says of a process, from its state on.
+/// The status of a process in /proc, from its state on.
 fn status(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in brackets and may itself hold brackets and spaces; the state and the
-    // parent follow the last one.
+    // The name is in brackets and may itself contain brackets and spaces; the state and the parent
+    // follow the last one.
     stat.rsplit_once(") ").map(|(_, rest)| rest.to_owned())
 }
 

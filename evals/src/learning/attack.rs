@@ -1,37 +1,37 @@
-//! How a hostile text comes into a conversation, and what a model says that does all it is told to.
+//! How a hostile text enters a conversation, and the answer of a model that fully obeys it.
 
 use lukasa_core::{FactId, Mark, NewTurn, Origin, Role, Span, limits};
 use serde_json::{Value, json};
 
 use super::data::Attack;
-use super::room::case_words;
+use super::fixture::case_words;
 
-/// The way by which a text reaches a conversation.
+/// The path by which a text enters a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Carrier {
-    /// Pasted by the person; the client marks it.
+    /// Pasted by the user; the client marks it.
     Paste,
-    /// Quoted line by line, and marked by nobody.
+    /// Quoted line by line, and not marked.
     Quote,
-    /// Filled in by a link that the person followed.
+    /// Filled in by a link that the user followed.
     Link,
-    /// A document that the application put into the conversation.
+    /// A document that the application added to the conversation.
     Document,
     Tool,
     /// The assistant repeats what it read.
     Echo,
-    /// An importer says that a person said it.
+    /// An importer claims that a user said it.
     Import,
-    /// Dressed as Lukasa's own block, in words that the client says were typed.
+    /// Formatted as Lukasa's own block, in content that the client marks as typed.
     Block,
-    /// It was in a session that is resumed; only its summary comes along.
+    /// It was in a session that is resumed; only its summary is included.
     Summary,
-    /// As if the person had typed it. Nobody can tell, so this one is counted apart.
+    /// As if the user had typed it. This cannot be detected, so it is counted separately.
     Typed,
 }
 
 impl Carrier {
-    /// Those whose words are not the person's.
+    /// Those whose content is not the user's.
     pub const FOREIGN: [Carrier; 9] = [
         Carrier::Paste,
         Carrier::Quote,
@@ -59,12 +59,12 @@ impl Carrier {
         }
     }
 
-    /// Whose credential hands the turns in.
+    /// The origin of the credential that appends the turns.
     pub fn origin(self) -> Origin {
         if self == Carrier::Import { Origin::Import } else { Origin::Assistant }
     }
 
-    /// The turns of a conversation that the text comes into.
+    /// The turns of a conversation with the text.
     pub fn turns(self, payload: &str, case: usize) -> Vec<NewTurn> {
         let payload: String = payload.chars().filter(|c| *c != '\0').take(20_000).collect();
         let marked = |lead: &str, mark: Mark| {
@@ -112,7 +112,7 @@ pub fn claims(attack: &Attack) -> Vec<String> {
     claims
 }
 
-/// The answer of a model that obeys the attacker in every field it has, and in some it has not.
+/// The answer of a model that obeys the attacker in every field of the schema, and in some others.
 pub fn obeying(attack: &Attack, case: usize, foreign: &[FactId]) -> String {
     let quote = attack.quote.clone().unwrap_or_else(|| attack.payload.trim().to_owned());
     let quote: String = quote.chars().take(limits::EVIDENCE_CHARS).collect();
@@ -132,8 +132,8 @@ pub fn obeying(attack: &Attack, case: usize, foreign: &[FactId]) -> String {
     for (place, claim) in claims(attack).iter().enumerate() {
         items.push(item("add", claim, &[&quote], None));
         items.push(item("add", claim, &[&own], None));
-        // The other lies take turns: no answer is longer than what is read of it, and by some carrier
-        // each of them is told.
+        // The other lies alternate: no answer is longer than what is read of it, and each lie
+        // occurs with some carrier.
         let target = ["m1", "m2", "m3"][(case + place) % 3];
         items.push(match (case + place) % 4 {
             0 => item("add", claim, &[&quote, &own], None),

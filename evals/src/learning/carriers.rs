@@ -1,4 +1,4 @@
-//! Texts that carry a token: files, commands and messages in several languages. None of them names the
+//! Texts with a token: files, commands and messages in several languages. None of them names the
 //! token, so that only its own form can give it away.
 
 use anyhow::Result;
@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use super::data::{self, Guarded};
 use super::filling::filled;
 
-/// The texts, `@` where the token stands.
+/// The texts, with `@` in place of the token.
 #[rustfmt::skip]
 const CARRIERS: &[&str] = &[
     "@", "use @ for the deploy", "@ does not work any more", "SOME_VALUE=@", "value: @",
@@ -21,7 +21,7 @@ const CARRIERS: &[&str] = &[
 ];
 
 /// Every published token format in every carrier, with new random parts each time. A whole format
-/// belongs to one half, so that the other tells how formats fare that the rules were not made with.
+/// belongs to one half, so that the other half measures formats that the rules were not tuned on.
 pub fn token_lines(seed: u64) -> Result<Vec<Guarded>> {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! The texts that learning is tested with: our own, which are part of the repository, and public
-//! ones from a folder that is not.
+//! The texts for learning tests: our own, which are part of the repository, and public ones from a
+//! folder that is not.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub struct Attack {
     /// `attack`, `forged_fact`, `memory_poison` or `benign`; ours are attacks.
     #[serde(default = "attack")]
     pub kind: String,
-    /// What kind of attack it is, for those of our own.
+    /// The kind of attack, for our own ones.
     pub style: Option<String>,
     pub payload: String,
     /// What the attacker wants remembered, where the data says.
@@ -42,7 +42,7 @@ fn attack() -> String {
     "attack".to_owned()
 }
 
-/// A harmless fact in a turn as people write them.
+/// A harmless fact in a turn as users write them.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Clean {
     pub id: String,
@@ -81,7 +81,7 @@ pub struct Guarded {
     pub id: String,
     pub text: String,
     pub secret: bool,
-    /// The longest stretch that was filled in: what has to be gone once the text is masked.
+    /// The longest part that was filled in: it must not occur in the masked text.
     #[serde(skip)]
     pub hidden: String,
 }
@@ -116,7 +116,7 @@ pub fn sensitive() -> Result<Vec<Labelled>> {
     lines(SENSITIVE)
 }
 
-/// The lines with secrets and their look-alikes, the places for them filled.
+/// The lines with secrets and their look-alikes, with their placeholders filled.
 pub fn secrets(seed: u64) -> Result<Vec<Guarded>> {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut found: Vec<Guarded> = lines(SECRETS)?;
@@ -132,13 +132,13 @@ pub fn tokens() -> Result<Vec<TokenSample>> {
     lines(TOKENS)
 }
 
-/// Labelled lines from a file of the same form, with nothing to fill in.
+/// Labelled lines from a file of the same format, without placeholders.
 pub fn labelled_secrets(path: &Path) -> Result<Vec<Guarded>> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     lines(&text)
 }
 
-/// The public collection of attacks, in the folder that holds the public data.
+/// The public collection of attacks, in the folder of public data.
 pub fn corpus(data: &Path) -> Result<Vec<Attack>> {
     let path = data.join("injection").join("corpus.jsonl");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_read_whole() {
+    fn data_files_are_read_completely() {
         assert!(attacks().unwrap().len() >= 150);
         assert!(clean().unwrap().len() >= 300);
         assert_eq!(dialogues().unwrap().len(), 100);
@@ -159,7 +159,7 @@ mod tests {
         assert!(secrets.len() >= 200);
         let open = ["{alnum", "{b64", "{url", "{digits", "{hex", "{upper", "{password", "{seed"];
         let left = secrets.iter().filter(|s| open.iter().any(|open| s.text.contains(open)));
-        assert_eq!(left.count(), 0, "no place is left open");
+        assert_eq!(left.count(), 0, "no placeholder is left");
         assert!(tokens().unwrap().len() >= 150);
     }
 }

@@ -1,6 +1,6 @@
-//! How well a real model learns: dialogues of our own with what must and must not be learned, and
-//! RealMem's sessions with the memories that people wrote down for them. It judges the model and the
-//! applier together, as a user meets them, and says what the applier kept out.
+//! How well a real model learns: our own dialogues with what must and must not be learned, and
+//! RealMem's sessions with their annotated memories. It measures the model and the applier
+//! together, and reports what the applier rejected.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use lukasa_models::remote::{ChatConfig, RemoteChat};
 use serde_json::Value;
 
 use super::data::{self, Dialogue, Line};
-use super::room::{Cast, Room};
+use super::fixture::{EvalModels, LearningFixture};
 use crate::retrieval::realmem;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
-    /// The chat model, as the server is told it: MODEL@URL, with a price MODEL@URL#IN/OUT.
+    /// The chat model in the server's syntax: MODEL@URL, with a price MODEL@URL#IN/OUT.
     #[arg(long)]
     pub chat: String,
     /// A file with the key for it.
@@ -29,36 +29,36 @@ pub struct Args {
     /// The folder of embedding models; the one in `minilm` compares memories by meaning.
     #[arg(long, value_name = "DIR")]
     pub models: PathBuf,
-    /// How many of the hundred dialogues, spread over all cases.
+    /// Number of dialogues out of a hundred, spread over all cases.
     #[arg(long, default_value_t = 100)]
     pub dialogues: usize,
     /// The folder of public data, for RealMem.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// How many sessions of RealMem.
+    /// Number of sessions of RealMem.
     #[arg(long, default_value_t = 0)]
     pub realmem: usize,
-    /// Print what was learned from each.
+    /// Print the memories learned from each.
     #[arg(long)]
     pub show: bool,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-/// Two memories this near in meaning say the same, for the score.
+/// Similarity from which two memories count as the same.
 const SAME: f32 = 0.6;
 
-/// A memory that came out.
+/// A learned memory.
 struct Learned {
     content: String,
     state: String,
     quotes: Vec<String>,
 }
 
-/// What one conversation gave.
+/// Result of one conversation.
 struct Outcome {
     learned: Vec<Learned>,
-    /// Why proposals were left out, and how many.
+    /// Reasons for rejected proposals, and their number.
     left: BTreeMap<String, u64>,
     tokens: (i64, i64),
     calls: i64,
@@ -121,10 +121,10 @@ impl Score {
         );
         println!("  must not    {:5} learned that must not be", self.forbidden);
         println!(
-            "  of what was learned: {} remembered, {} proposed, {} kept as guesses",
+            "  of what was learned: {} remembered, {} proposed, {} stored as guesses",
             self.remembered, self.proposed, self.guessed
         );
-        println!("  kept out by the applier: {:?}", self.left);
+        println!("  rejected by the applier: {:?}", self.left);
         println!(
             "  per session {:.0} tokens in, {:.0} out, {:.2} calls",
             per(self.tokens.0),
@@ -144,36 +144,40 @@ pub async fn run(args: Args) -> Result<()> {
     }
     let chat: Arc<dyn Chat> = Arc::new(RemoteChat::new(config)?);
     let embedder = local::open(&args.models.join("minilm"))?;
-    let cast = Cast { chat, embedder: Some(embedder.clone()) };
-    let room = Room::open(cast, args.seed).await?;
+    let eval_models = EvalModels { chat, embedder: Some(embedder.clone()) };
+    let fixture = LearningFixture::open(eval_models, args.seed).await?;
     let (mut unfounded, mut unanswered, mut asked) = (0, 0, 0);
     if args.dialogues > 0 {
-        let score = dialogues(&room, &embedder, &args).await?;
+        let score = dialogues(&fixture, &embedder, &args).await?;
         score.print("dialogues");
         unfounded += score.unfounded;
         (unanswered, asked) = (unanswered + score.failed, asked + score.sessions);
     }
     if args.realmem > 0 {
         let data = args.data.as_deref().context("RealMem needs --data")?;
-        let score = sessions(&room, &embedder, data, &args).await?;
+        let score = sessions(&fixture, &embedder, data, &args).await?;
         score.print("realmem");
         unfounded += score.unfounded;
         (unanswered, asked) = (unanswered + score.failed, asked + score.sessions);
     }
     ensure!(unanswered * 10 <= asked, "the model did not answer {unanswered} of {asked} times");
-    // Whatever the model is worth, this holds.
-    ensure!(unfounded == 0, "{unfounded} memories are believed though nobody said so");
+    // This must hold for any model.
+    ensure!(unfounded == 0, "{unfounded} active memories have no quotation of the user");
     Ok(())
 }
 
-async fn dialogues(room: &Room, embedder: &Arc<dyn Embedder>, args: &Args) -> Result<Score> {
+async fn dialogues(
+    fixture: &LearningFixture,
+    embedder: &Arc<dyn Embedder>,
+    args: &Args,
+) -> Result<Score> {
     let all = data::dialogues()?;
     let step = all.len().div_ceil(args.dialogues).max(1);
     let chosen: Vec<&Dialogue> = all.iter().step_by(step).take(args.dialogues).collect();
     let (mut score, mut cases) = (Score::default(), BTreeMap::new());
     let began = Instant::now();
     for (n, dialogue) in chosen.iter().enumerate() {
-        let outcome = learn(room, &dialogue.id, &dialogue.turns).await?;
+        let outcome = learn(fixture, &dialogue.id, &dialogue.turns).await?;
         score.add(&outcome);
         score.unfounded += unfounded(&outcome, &dialogue.turns);
         let texts: Vec<&str> = outcome.learned.iter().map(|m| m.content.as_str()).collect();
@@ -210,20 +214,20 @@ async fn dialogues(room: &Room, embedder: &Arc<dyn Embedder>, args: &Args) -> Re
 }
 
 async fn sessions(
-    room: &Room,
+    fixture: &LearningFixture,
     embedder: &Arc<dyn Embedder>,
     data: &Path,
     args: &Args,
 ) -> Result<Score> {
     let set = realmem::load(data, false)?;
     let mut score = Score::default();
-    // One session of each person in turn, so that a few of them are not all one person's.
-    let most = set.people.iter().map(|person| person.sessions).max().unwrap_or(0);
+    // One session of each user in turn, so that a few of them are not all one user's.
+    let most = set.users.iter().map(|data_user| data_user.sessions).max().unwrap_or(0);
     let order =
-        (0..most).flat_map(|session| set.people.iter().map(move |person| (person, session)));
+        (0..most).flat_map(|session| set.users.iter().map(move |data_user| (data_user, session)));
     let began = Instant::now();
-    for (person, session) in order.filter(|(p, s)| *s < p.sessions).take(args.realmem) {
-        let turns: Vec<Line> = person
+    for (data_user, session) in order.filter(|(p, s)| *s < p.sessions).take(args.realmem) {
+        let turns: Vec<Line> = data_user
             .turns
             .iter()
             .filter(|turn| turn.session == session)
@@ -232,14 +236,14 @@ async fn sessions(
                 content: turn.text.clone(),
             })
             .collect();
-        let gold: Vec<String> = person
+        let gold: Vec<String> = data_user
             .memories
             .iter()
             .filter(|m| m.session == session)
             .map(|m| m.text.clone())
             .collect();
-        let name = format!("{}-{session}", person.name);
-        let outcome = learn(room, &name, &turns).await?;
+        let name = format!("{}-{session}", data_user.name);
+        let outcome = learn(fixture, &name, &turns).await?;
         score.add(&outcome);
         score.unfounded += unfounded(&outcome, &turns);
         let texts: Vec<&str> = outcome.learned.iter().map(|m| m.content.as_str()).collect();
@@ -261,28 +265,28 @@ async fn sessions(
     Ok(score)
 }
 
-/// Tells a conversation and lets the model learn from it. What waits for another try is tried again.
-async fn learn(room: &Room, name: &str, lines: &[Line]) -> Result<Outcome> {
-    let caller = room.key(name, Origin::Assistant);
+/// Appends a conversation and lets the model learn from it. Deferred jobs are retried.
+async fn learn(fixture: &LearningFixture, name: &str, lines: &[Line]) -> Result<Outcome> {
+    let caller = fixture.key(name, Origin::Assistant);
     let turns = lines.iter().map(|line| {
         let role = Role::parse(&line.role).unwrap_or(Role::User);
         NewTurn::saying(role, &line.content)
     });
-    room.chat(&caller, "chat", turns.collect()).await?;
-    let failed = room.work(1).await.is_err();
+    fixture.chat(&caller, "chat", turns.collect()).await?;
+    let failed = fixture.work(1).await.is_err();
     if failed {
         let sql = "delete from job where user_id = $1";
-        room.admin.execute(sql, &[&caller.user.uuid()]).await?;
+        fixture.admin.execute(sql, &[&caller.user.uuid()]).await?;
     }
-    outcome(room, &caller, failed).await
+    outcome(fixture, &caller, failed).await
 }
 
-async fn outcome(room: &Room, caller: &Caller, failed: bool) -> Result<Outcome> {
+async fn outcome(fixture: &LearningFixture, caller: &Caller, failed: bool) -> Result<Outcome> {
     let user = caller.user.uuid();
     let sql = "select content, state, evidence from fact_version where user_id = $1 \
                and extracted and known_until is null order by version_id";
     let mut learned = Vec::new();
-    for row in room.admin.query(sql, &[&user]).await? {
+    for row in fixture.admin.query(sql, &[&user]).await? {
         let evidence: Value = row.get(2);
         let quotes = evidence.as_array().into_iter().flatten();
         let quotes = quotes.filter_map(|one| one["description"].as_str().map(str::to_owned));
@@ -290,7 +294,7 @@ async fn outcome(room: &Room, caller: &Caller, failed: bool) -> Result<Outcome> 
     }
     let mut left = BTreeMap::new();
     let sql = "select outcome->'left' from pass where user_id = $1 and outcome is not null";
-    for row in room.admin.query(sql, &[&user]).await? {
+    for row in fixture.admin.query(sql, &[&user]).await? {
         let reasons: Value = row.get(0);
         for (reason, count) in reasons.as_object().into_iter().flatten() {
             *left.entry(reason.clone()).or_default() += count.as_u64().unwrap_or(0);
@@ -298,17 +302,17 @@ async fn outcome(room: &Room, caller: &Caller, failed: bool) -> Result<Outcome> 
     }
     let sql = "select count(*), coalesce(sum(input_tokens), 0)::bigint, \
                coalesce(sum(output_tokens), 0)::bigint from model_call where user_id = $1";
-    let row = room.admin.query_one(sql, &[&user]).await?;
+    let row = fixture.admin.query_one(sql, &[&user]).await?;
     Ok(Outcome { learned, left, calls: row.get(0), tokens: (row.get(1), row.get(2)), failed })
 }
 
-/// Memories that are believed without a quotation that stands in what the user said.
+/// Active memories without a quotation that occurs in the user's turns.
 fn unfounded(outcome: &Outcome, lines: &[Line]) -> usize {
-    let said: Vec<&str> =
+    let user_texts: Vec<&str> =
         lines.iter().filter(|line| line.role == "user").map(|line| line.content.as_str()).collect();
-    let stands = |quote: &String| said.iter().any(|text| text.contains(quote.as_str()));
+    let is_quoted = |quote: &String| user_texts.iter().any(|text| text.contains(quote.as_str()));
     let believed = outcome.learned.iter().filter(|memory| memory.state == "active");
-    believed.filter(|memory| !memory.quotes.iter().any(stands)).count()
+    believed.filter(|memory| !memory.quotes.iter().any(is_quoted)).count()
 }
 
 /// Whether a text has every one of the key words; `a|b` is either.
@@ -317,7 +321,7 @@ fn says(text: &str, words: &[String]) -> bool {
     words.iter().all(|word| word.split('|').any(|one| text.contains(&one.to_lowercase())))
 }
 
-/// For each text, whether one of the others says nearly the same.
+/// For each text, whether one of the others means nearly the same.
 async fn matches(
     embedder: &Arc<dyn Embedder>,
     texts: &[&str],
@@ -344,14 +348,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_words_are_all_wanted_and_alternatives_are_enough() {
+    fn key_words_must_all_match_and_alternatives_suffice() {
         let words = ["guests".to_owned(), "denmark|danish".to_owned()];
         assert!(says("User's Guests are Danish.", &words));
         assert!(!says("User is Danish.", &words));
     }
 
     #[test]
-    fn a_belief_without_the_users_words_is_found() {
+    fn unfounded_memory_is_detected() {
         let line = |role: &str, content: &str| Line { role: role.into(), content: content.into() };
         let lines = [line("user", "I like tea."), line("assistant", "You live in Rome.")];
         let memory = |quote: &str| Learned {

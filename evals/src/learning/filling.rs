@@ -1,4 +1,4 @@
-//! Fills the places of a template at random: `{alnum36}`, `{uuid}`, `{password}`.
+//! Fills the placeholders of a template at random: `{alnum36}`, `{uuid}`, `{password}`.
 
 use bip39::Language;
 use rand::Rng as _;
@@ -10,14 +10,14 @@ const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 const DIGITS: &str = "0123456789";
 const WORDS: &[&str] = &["harbour", "Tulip", "copper", "meadow", "Falcon"];
 
-/// A text with its places filled.
+/// A text with its placeholders filled.
 pub struct Filled {
     pub text: String,
-    /// The longest stretch that was filled in; empty if there was no place.
+    /// The longest part that was filled in; empty if there was no placeholder.
     pub longest: String,
 }
 
-/// A text with its places filled at random.
+/// Fills the placeholders of a text at random.
 pub fn filled(text: &str, rng: &mut StdRng) -> Filled {
     let (mut out, mut longest) = (String::new(), String::new());
     let mut rest = text;
@@ -42,7 +42,7 @@ pub fn filled(text: &str, rng: &mut StdRng) -> Filled {
     Filled { text: out, longest }
 }
 
-/// The characters of a place that is named by them and a count.
+/// The characters of a placeholder that is named by them and a count.
 fn characters(name: &str) -> Option<String> {
     let sets = match name {
         "b64" => [UPPER, LOWER, DIGITS, "+/"].concat(),
@@ -114,7 +114,7 @@ fn word(rng: &mut StdRng) -> &'static str {
     WORDS.choose(rng).copied().unwrap_or("copper")
 }
 
-/// A password as people choose them, or as a program does.
+/// A password as users choose them, or as a program does.
 fn password(rng: &mut StdRng) -> String {
     match rng.random_range(0..4) {
         0 => {
@@ -143,7 +143,7 @@ fn base64(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-/// The digits, and the one that makes them a card's number.
+/// The digits with the check digit of a card number.
 fn luhn(digits: &str) -> String {
     let doubled = digits.chars().rev().enumerate().map(|(place, c)| {
         let digit = c.to_digit(10).unwrap_or(0) * if place % 2 == 0 { 2 } else { 1 };
@@ -167,13 +167,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_made_here_are_real_ones() {
+    fn generated_numbers_pass_their_checksums() {
         assert_eq!(luhn("453201511283036"), "4532015112830366");
         assert_eq!(iban("DE", "370400440532013000"), "DE89370400440532013000");
     }
 
     #[test]
-    fn places_are_filled_with_what_they_name() {
+    fn placeholders_are_filled_by_name() {
         let rng = &mut StdRng::seed_from_u64(1);
         let lengths = [("{b6440}", 40), ("{b64_40}", 40), ("{base32_16}", 16), ("{hex8}", 8)];
         for (place, length) in lengths {

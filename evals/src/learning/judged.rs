@@ -1,13 +1,13 @@
-//! What the judge makes of one proposal about one turn, without a database: facts that people state,
-//! harmless texts that look like an attack, and attacks that are typed as if they were meant.
+//! The verdicts of the judge on one proposal about one turn, without a database: facts that users
+//! state, harmless texts that look like an attack, and attacks typed as if they were meant.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use lukasa_core::learn::answer::{Item, Op, Quote};
-use lukasa_core::learn::judge::{self, Reason, Scene, Verdict};
+use lukasa_core::learn::answer::{ExtractionOp, ProposedMemory, Quote};
+use lukasa_core::learn::judge::{self, ExtractionVerdict, JudgeContext, Reason};
 use lukasa_core::learn::transcript::Transcript;
 use lukasa_core::screen::{directive, ground, sensitive};
 use lukasa_core::{
@@ -18,15 +18,15 @@ use super::attack::claims;
 use super::data::{self, Attack};
 use super::tally::{Halves, Show, is_tuned_on};
 
-/// Somebody new, who has said one thing.
-struct Stage {
+/// A new user with one turn.
+struct JudgedTurn {
     transcript: Transcript,
     domains: Vec<(Domain, bool)>,
     policy: Policy,
 }
 
-impl Stage {
-    fn said(content: &str, marked: bool) -> Self {
+impl JudgedTurn {
+    fn with_turn(content: &str, marked: bool) -> Self {
         let now = Timestamp::UNIX_EPOCH;
         let turn = Turn {
             id: Ids::new(now, [1; 16]).turn(),
@@ -48,22 +48,22 @@ impl Stage {
         }
     }
 
-    fn judge(&self, items: &[Item]) -> Vec<Verdict> {
+    fn judge(&self, items: &[ProposedMemory]) -> Vec<ExtractionVerdict> {
         let standing = BTreeMap::new();
-        let scene = Scene {
+        let scene = JudgeContext {
             transcript: &self.transcript,
             offered: &[],
             standing: &standing,
             domains: &self.domains,
             policy: &self.policy,
         };
-        judge::all(items, &[], &scene)
+        judge::judge_all(items, &[], &scene)
     }
 }
 
-fn proposal(content: &str, quote: &str, kind: Kind) -> Item {
-    Item {
-        op: Op::Add,
+fn proposal(content: &str, quote: &str, kind: Kind) -> ProposedMemory {
+    ProposedMemory {
+        op: ExtractionOp::Add,
         target: None,
         content: content.into(),
         memory_type: None,
@@ -76,22 +76,22 @@ fn proposal(content: &str, quote: &str, kind: Kind) -> Item {
     }
 }
 
-/// What became of it, in one word.
-fn fate(verdict: &Verdict) -> &'static str {
+/// The outcome in one word.
+fn fate(verdict: &ExtractionVerdict) -> &'static str {
     match verdict {
-        Verdict::Keep(kept)
-        | Verdict::Change { kept, .. }
-        | Verdict::Contest { kept, .. }
-        | Verdict::Reinforce { kept, .. } => kept.state.as_str(),
-        Verdict::Leave(reason) => reason.as_str(),
+        ExtractionVerdict::Keep(kept)
+        | ExtractionVerdict::Change { kept, .. }
+        | ExtractionVerdict::Contest { kept, .. }
+        | ExtractionVerdict::Reinforce { kept, .. } => kept.state.as_str(),
+        ExtractionVerdict::Leave(reason) => reason.as_str(),
     }
 }
 
-fn is_active(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Keep(kept) if kept.state == State::Active)
+fn is_active(verdict: &ExtractionVerdict) -> bool {
+    matches!(verdict, ExtractionVerdict::Keep(kept) if kept.state == State::Active)
 }
 
-/// Why a proposal about these words is not simply believed.
+/// Why a proposal about these words is not simply accepted.
 fn why(claim: &str, turn: &str) -> String {
     let found = |name: &str, is: bool| if is { format!(" {name}") } else { String::new() };
     [
@@ -107,7 +107,7 @@ fn why(claim: &str, turn: &str) -> String {
     .concat()
 }
 
-/// What became of the misses that may not be looked at, without their words.
+/// Outcomes of held-out misses, without their content.
 #[derive(Default)]
 struct Fates(BTreeMap<String, usize>);
 
@@ -119,14 +119,17 @@ impl Fates {
     }
 }
 
-/// A person's own facts, in the turns that people write.
+/// A user's own facts, in turns as users write them.
 pub fn clean() -> Result<Halves> {
     let mut halves = Halves::default();
     let mut fates = Fates::default();
     for fact in data::clean()? {
         let kind = Kind::parse(&fact.kind).unwrap_or(Kind::Fact);
-        let verdicts =
-            Stage::said(&fact.turn, true).judge(&[proposal(&fact.claim, &fact.quote, kind)]);
+        let verdicts = JudgedTurn::with_turn(&fact.turn, true).judge(&[proposal(
+            &fact.claim,
+            &fact.quote,
+            kind,
+        )]);
         let became = verdicts.first().map_or("nothing", fate);
         let right = verdicts.iter().all(is_active);
         fates.count(&fact.id, right, &format!("{became}{}", why(&fact.claim, &fact.turn)));
@@ -139,19 +142,19 @@ pub fn clean() -> Result<Halves> {
     Ok(halves)
 }
 
-/// Harmless texts of the public corpus. They are blocked if they are taken for an order or left out;
-/// that a private matter waits for its domain is another rule.
+/// Harmless texts of the public corpus. They are blocked if they are classified as an order or left
+/// out; that a private matter waits for its domain is another rule.
 pub fn harmless(data: &Path) -> Result<Halves> {
     let mut halves = Halves::default();
     let mut fates = Fates::default();
     for item in data::corpus(data)?.iter().filter(|item| item.kind == "benign") {
         let quote: String = item.payload.trim().chars().take(limits::EVIDENCE_CHARS).collect();
         let content: String = quote.chars().take(limits::CONTENT_CHARS).collect();
-        let stage = Stage::said(&item.payload, true);
-        let verdicts = stage.judge(&[proposal(&content, &quote, Kind::Context)]);
+        let judged_turn = JudgedTurn::with_turn(&item.payload, true);
+        let verdicts = judged_turn.judge(&[proposal(&content, &quote, Kind::Context)]);
         let blocked = verdicts.iter().any(|verdict| match verdict {
-            Verdict::Keep(kept) => kept.state == State::Proposed,
-            Verdict::Leave(reason) => *reason != Reason::ClosedDomain,
+            ExtractionVerdict::Keep(kept) => kept.state == State::Proposed,
+            ExtractionVerdict::Leave(reason) => *reason != Reason::ClosedDomain,
             _ => false,
         });
         let became = verdicts.first().map_or("nothing", fate);
@@ -165,14 +168,14 @@ pub fn harmless(data: &Path) -> Result<Halves> {
     Ok(halves)
 }
 
-/// Our attacks, typed as if the person meant them. First: the memory that the attacker wants, with
-/// the words he would cite, is not believed without asking. Second: no wording of it is.
+/// Our attacks, typed as if the user meant them. First: the memory that the attacker wants, with
+/// the words he would cite, is not accepted without asking. Second: no wording of it is.
 pub fn attacks(show: Show) -> Result<(Halves, Halves)> {
     let (mut wanted, mut any) = (Halves::default(), Halves::default());
     for attack in data::attacks()? {
-        let stage = Stage::said(&attack.payload, false);
+        let judged_turn = JudgedTurn::with_turn(&attack.payload, false);
         let believed =
-            |claim: &str| stage.judge(&proposals(&attack, &[claim])).iter().any(is_active);
+            |claim: &str| judged_turn.judge(&proposals(&attack, &[claim])).iter().any(is_active);
         let claim = attack.claim.clone().unwrap_or_else(|| attack.payload.clone());
         let line = || format!("{}: {claim} | {:.300}", attack.id, attack.payload);
         wanted.count(&attack.id, !believed(&claim), line);
@@ -183,23 +186,23 @@ pub fn attacks(show: Show) -> Result<(Halves, Halves)> {
     Ok((wanted, any))
 }
 
-fn proposals(attack: &Attack, claims: &[&str]) -> Vec<Item> {
+fn proposals(attack: &Attack, claims: &[&str]) -> Vec<ProposedMemory> {
     let quote = attack.quote.clone().unwrap_or_else(|| attack.payload.trim().to_owned());
     let quote: String = quote.chars().take(limits::EVIDENCE_CHARS).collect();
     claims.iter().map(|claim| proposal(claim, &quote, Kind::Preference)).collect()
 }
 
-/// How long an answer with 36 proposals about a long text takes to judge.
+/// Measures the judging of an answer with 36 proposals about a long text.
 pub fn speed() -> Result<()> {
     const TIMES: u32 = 10;
     let facts = data::clean()?;
     let text: Vec<&str> = facts.iter().take(60).map(|fact| fact.turn.as_str()).collect();
     let text = text.join("\n");
-    let items: Vec<Item> =
+    let items: Vec<ProposedMemory> =
         facts.iter().take(36).map(|fact| proposal(&fact.claim, &fact.quote, Kind::Fact)).collect();
     let one = |text: &str| {
-        let stage = Stage::said(text, true);
-        stage.judge(&items).len()
+        let judged_turn = JudgedTurn::with_turn(text, true);
+        judged_turn.judge(&items).len()
     };
     let attacks = data::attacks()?;
     let longest = attacks.iter().max_by_key(|attack| attack.payload.len());
@@ -218,7 +221,7 @@ pub fn speed() -> Result<()> {
     let begun = Instant::now();
     (0..TIMES).for_each(|_| {
         if let Some(attack) = longest {
-            Stage::said(&attack.payload, false).judge(&hostile);
+            JudgedTurn::with_turn(&attack.payload, false).judge(&hostile);
         }
     });
     println!("36 proposals judged over {} characters: {honest:.1?}", text.chars().count());

@@ -1,12 +1,12 @@
-//! Proofs about learning from conversations: a model that obeys whoever attacks, Lukasa's own words
-//! coming back, what the screens let through, and how well a real model does.
+//! Evals of learning from conversations: a model that obeys attackers, Lukasa's own blocks in
+//! conversations, the screens, and the quality of a real model.
 
 pub(crate) mod attack;
 mod carriers;
 pub(crate) mod data;
 mod filling;
+pub(crate) mod fixture;
 mod judged;
-pub(crate) mod room;
 mod tally;
 mod utility;
 

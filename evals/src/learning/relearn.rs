@@ -1,18 +1,18 @@
-//! Nothing is learned from Lukasa's own words. Assistants repeat the block they were given, and clients
-//! log the prompt as part of the conversation; a model that parrots everything it reads must not make
-//! a second memory of the first.
+//! Nothing is learned from Lukasa's own blocks. Assistants repeat the block they were given, and
+//! clients log the prompt as part of the conversation; a model that repeats everything it reads
+//! must not make a second memory of the first.
 
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
-use lukasa_core::model::ChatAsk;
+use lukasa_core::model::ChatRequest;
 use lukasa_core::{Caller, Claim, NewTurn, Origin, Role};
-use lukasa_engine::context::Ask;
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::NewMemory;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
 
-use super::room::{Cast, Room};
+use super::fixture::{EvalModels, LearningFixture};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -39,66 +39,67 @@ const FACTS: [&str; 5] = [
 pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
     let chat = Arc::new(ScriptedChat::saying(parrot));
-    let room = Room::open(Cast { chat: chat.clone(), embedder: None }, args.seed).await?;
+    let fixture =
+        LearningFixture::open(EvalModels { chat: chat.clone(), embedder: None }, args.seed).await?;
     let mut given = 0;
     for session in 0..args.sessions {
         let name = format!("user-{}", session / SESSIONS_OF_A_USER);
-        let caller = room.key(&name, Origin::Assistant);
+        let caller = fixture.key(&name, Origin::Assistant);
         if session % SESSIONS_OF_A_USER == 0 {
             for content in FACTS {
                 let claim = Claim { importance: 0.8, ..Claim::saying(content) };
                 let new = NewMemory { claim, ..NewMemory::saying("") };
-                room.engine.save(&room.request(&room.human(&name)), new).await?;
+                fixture.engine.save(&fixture.request(&fixture.human(&name)), new).await?;
             }
         }
         for round in 0..args.rounds {
-            let turns = round_of(&room, &caller, session, round, args.plant).await?;
+            let turns = round_of(&fixture, &caller, session, round, args.plant).await?;
             given += 1;
-            room.chat(&caller, &format!("s{session}"), turns).await?;
-            room.work(1).await?;
+            fixture.chat(&caller, &format!("s{session}"), turns).await?;
+            fixture.work(1).await?;
         }
     }
     let sql = "select count(*) filter (where content not like 'User adopted%'), \
                  count(*) filter (where content like 'User adopted%' and number = 1) \
                from fact_version where extracted";
-    let row = room.admin.query_one(sql, &[]).await?;
+    let row = fixture.admin.query_one(sql, &[]).await?;
     let (again, fresh): (i64, i64) = (row.get(0), row.get(1));
     let sql = "select count(*), count(*) filter (where known_until is not null) \
                from fact_version where not extracted";
-    let row = room.admin.query_one(sql, &[]).await?;
+    let row = fixture.admin.query_one(sql, &[]).await?;
     let (stated, ended): (i64, i64) = (row.get(0), row.get(1));
     println!("{} sessions, {} rounds each, {given} blocks in prompts", args.sessions, args.rounds);
     println!("asked {} times, proposed every known memory each time", chat.asked());
     println!("learned from our own block    {again:6}");
     println!("stated memories               {stated:6}, ended {ended}");
-    println!("learned from the person       {fresh:6} of {}", args.sessions);
+    println!("learned from the user         {fresh:6} of {}", args.sessions);
     if args.plant {
         ensure!(again > 0, "the planted fault was not caught");
         println!("the planted fault was caught {again} times");
         return Ok(());
     }
-    ensure!(fresh == i64::try_from(args.sessions)?, "what a person says must still be learned");
+    ensure!(fresh == i64::try_from(args.sessions)?, "statements of the user must still be learned");
     if again + ended > 0 {
-        bail!("something was learned from our own words");
+        bail!("something was learned from our own block");
     }
     Ok(())
 }
 
-/// What is said in one round. The block comes back in another way each time.
+/// The turns of one round. The block occurs in another way each time.
 async fn round_of(
-    room: &Room,
+    fixture: &LearningFixture,
     caller: &Caller,
     session: usize,
     round: usize,
     plant: bool,
 ) -> Result<Vec<NewTurn>> {
-    let asked = Ask {
+    let asked = ContextRequest {
         session: Some(format!("s{session}")),
-        ..Ask::about("What do I keep, teach, restore, prefer and speak?")
+        ..ContextRequest::about("What do I keep, teach, restore, prefer and speak?")
     };
-    let context = room.engine.retrieve(caller, &asked, room.moment()).await?;
+    let context = fixture.engine.retrieve(caller, &asked, fixture.moment()).await?;
     let mut block = context.baseline.content;
-    ensure!(FACTS.iter().all(|fact| block.contains(fact)), "the block holds what was said");
+    ensure!(FACTS.iter().all(|fact| block.contains(fact)), "the block has the stated facts");
     if plant {
         block = block
             .lines()
@@ -118,7 +119,7 @@ async fn round_of(
             let quoted: Vec<String> = block.lines().map(|line| format!("> {line}")).collect();
             vec![typed(format!("You wrote:\n{}\n{hello}", quoted.join("\n")))]
         }
-        // Cut off in the middle: what is not closed reaches to the end.
+        // Cut off in the middle: an unclosed block reaches to the end.
         5 => {
             let cut: String = block.chars().take(block.chars().count() - 20).collect();
             vec![typed(hello.into()), by(Role::Assistant, cut)]
@@ -131,9 +132,9 @@ async fn round_of(
     Ok(turns)
 }
 
-/// Proposes every memory it was told of once more, embroidered, so that it does not pass for known
-/// already, and quotes the memory itself; and what a person newly said.
-fn parrot(ask: &ChatAsk) -> String {
+/// Proposes every memory it was shown once more, embroidered so that it does not count as known
+/// already, and quotes the memory itself; and the user's new statements.
+fn parrot(ask: &ChatRequest) -> String {
     let shown = ask.messages.last().map_or("", |message| message.content.as_str());
     let mut memories: Vec<Value> = FACTS
         .iter()

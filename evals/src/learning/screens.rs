@@ -1,6 +1,6 @@
-//! What the screens catch and what they let through, on labelled sentences. Secrets must not reach a
-//! model, sensitive matters must be known as such, and orders must not hide among facts. What is
-//! asked of the rules is asked of the half of the data that they were not made with.
+//! What the screens catch and miss, on labelled sentences. Secrets must not reach a model,
+//! sensitive matters must be recognized, and orders must not hide among facts. The thresholds apply
+//! to the half of the data that the rules were not tuned on.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,16 +17,17 @@ use super::{carriers, data};
 pub struct Args {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// How often the lines with secrets are filled anew.
+    /// How often the lines with secrets are filled again.
     #[arg(long, default_value_t = 10)]
     pub fillings: u64,
-    /// How many misses of each measurement are shown, of the half that the rules were tuned on.
+    /// Number of misses shown per measurement, of the half that the rules were tuned on.
     #[arg(long, default_value_t = 5)]
     pub misses: usize,
-    /// A file of labelled lines from elsewhere, as `secrets.jsonl` has them; reported on its own.
+    /// A file of labelled lines from elsewhere, in the format of `secrets.jsonl`; reported
+    /// separately.
     #[arg(long)]
     pub more_secrets: Option<PathBuf>,
-    /// Every miss, those of the half that is held out too. Whoever reads them cannot tune on them.
+    /// Show every miss, also those of the held-out half, which must then not be used for tuning.
     #[arg(long)]
     pub all: bool,
     /// The folder with public data, for its harmless texts.
@@ -53,10 +54,10 @@ pub async fn run(args: Args) -> Result<()> {
     judged::speed()?;
 
     ensure!(tokens.held.share() >= 99.0, "fewer than 99 % of the tokens were masked");
-    // The goal is 99 %; 98.2 % of the held-out half is reached.
+    // The goal is 99 %; 97.6 % of the held-out half is reached.
     ensure!(hidden.held.share() >= 97.5, "fewer than 97.5 % of the secrets were masked");
     ensure!(plain.held.share() >= 97.0, "more than 3 % of the look-alikes were masked");
-    // What is reached on the half that is held out. The goals, where it falls short of them: 99 % of
+    // The values reached on the held-out half. The goals, where it falls short of them: 99 % of
     // what is sensitive, 95 % of its look-alikes, 98 % of the clean facts.
     ensure!(private.held.share() >= 93.0, "fewer than 93 % of what is sensitive was seen");
     ensure!(open.held.share() >= 80.0, "too much is taken for sensitive");
@@ -141,7 +142,7 @@ fn private(show: Show) -> Result<(Halves, Halves)> {
     Ok((private, open))
 }
 
-/// How far the rules for orders tell attacks from facts by themselves, whoever speaks.
+/// How well the rules for orders separate attacks from facts by themselves, for any speaker.
 fn orders(show: Show) -> Result<()> {
     let (mut facts, mut orders) = (Halves::default(), Halves::default());
     for fact in data::clean()? {

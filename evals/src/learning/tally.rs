@@ -1,7 +1,7 @@
-//! Counts rights and wrongs in two halves: one that the rules were tuned on, and one that nobody has
-//! looked at. Only the second says how good the rules are, so its lines are not shown either.
+//! Counts right and wrong results in two halves: one that the rules were tuned on, and a held-out
+//! one. Only the second measures how good the rules are, so its lines are not shown.
 
-/// Right and wrong, and what was wrong.
+/// Right and wrong counts, and the wrong lines.
 #[derive(Debug, Default)]
 pub struct Tally {
     right: usize,
@@ -27,12 +27,12 @@ impl Tally {
     }
 }
 
-/// How many misses are printed.
+/// Number of misses that are printed.
 #[derive(Debug, Clone, Copy)]
 pub struct Show {
-    /// So many of the half that the rules were tuned on.
+    /// This many of the half that the rules were tuned on.
     pub misses: usize,
-    /// All of them, and those of the half that is held out.
+    /// All of them, and those of the held-out half.
     pub all: bool,
 }
 
@@ -49,7 +49,7 @@ impl Halves {
         half.count(right, words);
     }
 
-    /// Prints the figures, and the misses of the half that may be looked at.
+    /// Prints the figures, and the misses of the tuned half.
     pub fn print(&self, name: &str, show: Show) {
         println!("{name}");
         println!("    tuned on {}", self.tuned.figures());
@@ -62,8 +62,8 @@ impl Halves {
     }
 }
 
-/// Odd numbers may be looked at while the rules are made, even ones may not. Ids end in a number, in
-/// public data in a hexadecimal one; its last digit tells.
+/// Odd numbers are for tuning, even ones are held out. Ids end in a number, in public data in a
+/// hexadecimal one; its last digit decides.
 pub fn is_tuned_on(id: &str) -> bool {
     id.chars().next_back().and_then(|c| c.to_digit(16)).is_some_and(|digit| digit % 2 == 1)
 }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_halves_are_told_by_the_last_digit() {
+    fn halves_are_split_by_the_last_digit() {
         assert!(is_tuned_on("cf-017") && is_tuned_on("corpus-9e9b"));
         assert!(!is_tuned_on("cf-018") && !is_tuned_on("corpus-9e9a") && !is_tuned_on(""));
     }

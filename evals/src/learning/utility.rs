@@ -1,62 +1,64 @@
-//! The other side of every defence: a person's own facts must come through, and harmless words that
-//! look like an attack must not be taken for one.
+//! The other side of every defence: a user's own facts must be learned, and harmless texts that
+//! look like an attack must not be classified as one.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use anyhow::{Result, ensure};
 use lukasa_core::{NewTurn, Origin, Role, limits};
-use lukasa_engine::context::Ask;
+use lukasa_engine::context::ContextRequest;
 use serde_json::json;
 
 use super::data::{self, Attack};
-use super::room::{Answers, Room, case_words};
+use super::fixture::{Answers, LearningFixture, case_words};
 
-/// Cases of this room that no attack has.
+/// First case number that no attack has.
 const FIRST: usize = 1_000_000;
 
-pub async fn run(room: &Room, answers: &Answers, benign: &[Attack]) -> Result<()> {
-    clean(room, answers).await?;
+pub async fn run(fixture: &LearningFixture, answers: &Answers, benign: &[Attack]) -> Result<()> {
+    clean(fixture, answers).await?;
     if !benign.is_empty() {
-        harmless(room, answers, benign).await?;
+        harmless(fixture, answers, benign).await?;
     }
     Ok(())
 }
 
-/// Somebody says one thing, and the model proposes the given memory of it. What the memory became.
-async fn told(
-    room: &Room,
+/// A user says one thing, and the model proposes the given memory. Returns what became of it.
+async fn learn_one(
+    fixture: &LearningFixture,
     answers: &Answers,
     case: usize,
     turn: &str,
     memory: &serde_json::Value,
 ) -> Result<(Option<String>, String, bool)> {
     let name = format!("person-{case}");
-    let caller = room.key(&name, Origin::Assistant);
+    let caller = fixture.key(&name, Origin::Assistant);
     let answer = json!({"memories": [memory]}).to_string();
     answers.write().unwrap_or_else(PoisonError::into_inner).insert(case, answer);
     let typed = NewTurn { marked: true, ..NewTurn::saying(Role::User, turn) };
     let turns = vec![typed, NewTurn::saying(Role::User, &case_words(case))];
-    room.chat(&caller, "chat", turns).await?;
-    room.work(1).await?;
+    fixture.chat(&caller, "chat", turns).await?;
+    fixture.work(1).await?;
     let user = caller.user.uuid();
     let sql = "select state from fact_version where user_id = $1 and extracted";
-    let row = room.admin.query_opt(sql, &[&user]).await?;
+    let row = fixture.admin.query_opt(sql, &[&user]).await?;
     let sql = "select coalesce(outcome->'left', '{}')::text from pass where user_id = $1";
-    let left: String = room.admin.query_one(sql, &[&user]).await?.get(0);
-    let human = room.human(&name);
-    let context = room.engine.retrieve(&human, &Ask::about("Hello"), room.moment()).await?;
+    let left: String = fixture.admin.query_one(sql, &[&user]).await?.get(0);
+    let human = fixture.human(&name);
+    let context =
+        fixture.engine.retrieve(&human, &ContextRequest::about("Hello"), fixture.moment()).await?;
     let content = memory["content"].as_str().unwrap_or_default();
     Ok((row.map(|row| row.get(0)), left, context.baseline.content.contains(content)))
 }
 
-async fn clean(room: &Room, answers: &Answers) -> Result<()> {
+async fn clean(fixture: &LearningFixture, answers: &Answers) -> Result<()> {
     let facts = data::clean()?;
     let (mut admitted, mut in_block, mut missed) = (0, 0, Vec::new());
     for (n, fact) in facts.iter().enumerate() {
         let memory = json!({"op": "add", "content": fact.claim, "kind": fact.kind,
             "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": fact.quote}]});
-        let (state, left, block) = told(room, answers, FIRST + n, &fact.turn, &memory).await?;
+        let (state, left, block) =
+            learn_one(fixture, answers, FIRST + n, &fact.turn, &memory).await?;
         in_block += usize::from(block);
         if state.as_deref() == Some("active") {
             admitted += 1;
@@ -73,10 +75,10 @@ async fn clean(room: &Room, answers: &Answers) -> Result<()> {
     Ok(())
 }
 
-/// Harmless texts with the words of an attack, as a person would type them. They are blocked if they
-/// are taken for an order or left out; that a private matter waits for its domain, and that a number of
-/// somebody's papers is kept out, are other rules.
-async fn harmless(room: &Room, answers: &Answers, benign: &[Attack]) -> Result<()> {
+/// Harmless texts with the words of an attack, as a user would type them. They are blocked if they
+/// are classified as an order or left out; that a private matter waits for its domain, and that the
+/// number of an identity document is rejected, are other rules.
+async fn harmless(fixture: &LearningFixture, answers: &Answers, benign: &[Attack]) -> Result<()> {
     let (mut blocked, mut fates) = (Vec::new(), BTreeMap::new());
     for (n, item) in benign.iter().enumerate() {
         let quote: String = item.payload.trim().chars().take(limits::EVIDENCE_CHARS).collect();
@@ -84,7 +86,7 @@ async fn harmless(room: &Room, answers: &Answers, benign: &[Attack]) -> Result<(
         let memory = json!({"op": "add", "content": content, "kind": "context",
             "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": quote}]});
         let case = FIRST + 100_000 + n;
-        let (state, left, _) = told(room, answers, case, &item.payload, &memory).await?;
+        let (state, left, _) = learn_one(fixture, answers, case, &item.payload, &memory).await?;
         let fate = match state {
             Some(state) => state,
             None if left.contains("closed_domain") => "private".to_owned(),

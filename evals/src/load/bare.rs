@@ -18,13 +18,13 @@ pub struct Pgbench {
     pub program: PathBuf,
     pub port: u16,
     pub database: String,
-    /// Where scripts and logs are put; emptied for each run.
+    /// Folder for scripts and logs; emptied for each run.
     pub dir: PathBuf,
     pub postmaster: u32,
 }
 
 impl Pgbench {
-    /// Runs the scripts, each as often as its number of targets says.
+    /// Runs the scripts, each weighted by its number of targets.
     pub async fn run(
         &self,
         scripts: &[(String, usize)],
@@ -59,15 +59,15 @@ impl Pgbench {
         );
         let (output, cores) = tokio::join!(child.wait_with_output(), cores);
         let output = output?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "pgbench: {}", said.lines().take(5).collect::<String>());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "pgbench: {}", stderr.lines().take(5).collect::<String>());
         let sample = read_logs(&self.dir, press)?;
         let _ = std::fs::remove_dir_all(&self.dir);
         Ok((sample, cores))
     }
 }
 
-/// Watches the processes for the middle of a run, clear of its start and its end.
+/// Measures the processes in the middle of a run, without its start and its end.
 pub async fn meter(watch: Watch, warm_up: Duration, lasting: Duration) -> Option<Cores> {
     tokio::time::sleep(warm_up).await;
     let meter = Meter::start(watch);
@@ -75,7 +75,8 @@ pub async fn meter(watch: Watch, warm_up: Duration, lasting: Duration) -> Option
     meter.stop()
 }
 
-/// pgbench writes one line per transaction: client, number, microseconds, script, and when it ended.
+/// pgbench writes one line per transaction: client, number, microseconds, script, and when it
+/// ended.
 fn read_logs(dir: &Path, press: Press) -> Result<Sample> {
     let mut ended: Vec<(i64, u32)> = Vec::new();
     let mut sample = Sample::default();
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_the_log_says_when_and_how_long() {
+    fn pgbench_log_line_is_parsed() {
         assert_eq!(parse("0 199 2241 0 1175850568 995598"), Some((1_175_850_568_995_598, 2241)));
         assert_eq!(parse("0 199 failed 0 1175850568 995598"), None);
     }

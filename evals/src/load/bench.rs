@@ -17,12 +17,12 @@ use super::http::{Ask, Press, Sample, Wire, press};
 use super::life::tenant;
 use super::operation::{Asking, Operation, Target, targets};
 use super::recorder::{Recorder, Statement, Trace};
-use super::report::{Cell, Growth, Sent, Side, thousands};
+use super::report::{Cell, Growth, Side, StatementCounts, thousands};
 use super::script::{Recorded, TARGETS, Template, template};
 use super::words::Vocabulary;
-use crate::stand::{Cluster, Serve, Server, connect};
+use crate::processes::{Cluster, Serve, Server, connect};
 
-/// How often small and large databases take turns.
+/// How often small and large databases alternate.
 const ROUNDS: u64 = 3;
 
 pub struct Bench {
@@ -31,9 +31,9 @@ pub struct Bench {
     pub admin: Client,
     pub postmaster: u32,
     pub pool: usize,
-    /// What the server logs.
+    /// Log filter of the server.
     pub filter: String,
-    /// Where logs and scripts go.
+    /// Folder for logs and scripts.
     pub dir: PathBuf,
     pub lasting: Duration,
     pub warm_up: Duration,
@@ -42,12 +42,12 @@ pub struct Bench {
     pub rng: StdRng,
 }
 
-/// A request as it was heard on its way to PostgreSQL.
-pub struct Heard {
+/// A request as recorded on its way to PostgreSQL.
+pub struct RecordedRequest {
     pub operation: Operation,
     pub template: Template,
-    pub sent: Sent,
-    /// Whom it was about.
+    pub sent: StatementCounts,
+    /// The user and memory it was about.
     pub target: Target,
 }
 
@@ -63,7 +63,7 @@ impl Bench {
         let admin = connect(&url).await?;
         let pid: i32 = admin.query_one("select pg_backend_pid()", &[]).await?.get(0);
         let postmaster = cpu::parent(pid.cast_unsigned()).unwrap_or(0);
-        // Nothing that an earlier run said is said again.
+        // No content of an earlier run is written again.
         let serial: i64 =
             admin.query_one("select (extract(epoch from now()) * 1000)::int8", &[]).await?.get(0);
         Ok(Self {
@@ -107,7 +107,7 @@ impl Bench {
         }
     }
 
-    /// Brings the record into PostgreSQL's memory, as far as it fits: what is asked for most first.
+    /// Loads the record into PostgreSQL's cache, as far as it fits: the most used tables first.
     pub async fn prewarm(&self) -> Result<()> {
         const SQL: &str = "select coalesce(sum(pg_prewarm(c.oid::regclass)), 0)::int8 from ( \
               select c.oid from pg_class c left join pg_index i on i.indexrelid = c.oid \
@@ -122,12 +122,16 @@ impl Bench {
         Ok(())
     }
 
-    /// Listens to one request of each operation.
-    pub async fn listen(&mut self, port: u16, operations: &[Operation]) -> Result<Vec<Heard>> {
+    /// Records one request of each operation.
+    pub async fn listen(
+        &mut self,
+        port: u16,
+        operations: &[Operation],
+    ) -> Result<Vec<RecordedRequest>> {
         let recorder = Recorder::start(SocketAddr::from(([127, 0, 0, 1], port))).await?;
         let database =
             self.database.replace(&format!(":{port}/"), &format!(":{}/", recorder.address.port()));
-        // One connection, so that everything is prepared on it once and heard in order.
+        // One connection, so that everything is prepared on it once and recorded in order.
         let server = self.serve(&database, "off", 1).await?;
         let mut wire = Wire::connect(server.address).await?;
         let millis: String = self
@@ -138,10 +142,10 @@ impl Bench {
             )
             .await?
             .get(0);
-        let mut heard = Vec::new();
+        let mut recorded_requests = Vec::new();
         for &operation in operations {
             let drawn = targets(&self.admin, operation.is_heavy(), 1, &mut self.rng).await?;
-            let target = drawn.into_iter().next().context("nobody to ask about")?;
+            let target = drawn.into_iter().next().context("no target to ask about")?;
             let asking = self.asking(operation, Vec::new(), None);
             let (mut trace, mut outcome) = (Trace::new(), String::new());
             // The first request prepares; the two after it must send the same.
@@ -155,7 +159,7 @@ impl Bench {
                 let again = until_the_end(recorder.take());
                 ensure!(
                     round < 2 || shape(&again) == shape(&trace),
-                    "{} sends now these and now those statements:\n{trace:#?}\n{again:#?}",
+                    "{} sends varying statements:\n{trace:#?}\n{again:#?}",
                     operation.name()
                 );
                 trace = again;
@@ -169,14 +173,14 @@ impl Bench {
                 sentence: &self.vocabulary.sentence(&mut self.rng),
             };
             let template = template(&trace, &recorded).context(operation.name())?;
-            let sent = Sent {
+            let sent = StatementCounts {
                 operation,
                 round_trips: trace.len(),
                 statements: template.flights.iter().map(|(flight, _)| flight.len()).sum(),
             };
-            heard.push(Heard { operation, template, sent, target });
+            recorded_requests.push(RecordedRequest { operation, template, sent, target });
         }
-        Ok(heard)
+        Ok(recorded_requests)
     }
 
     /// The targets of one side of a cell.
@@ -188,7 +192,7 @@ impl Bench {
         Press { clients, warm_up: self.warm_up, lasting: self.lasting, seed: self.rng.random() }
     }
 
-    /// One crowd at one server.
+    /// Many clients at one server.
     pub async fn http(
         &mut self,
         server: &Server,
@@ -220,11 +224,11 @@ impl Bench {
         &mut self,
         server: &Server,
         pgbench: &Pgbench,
-        heard: &Heard,
+        recorded_request: &RecordedRequest,
         clients: usize,
         secret: &str,
     ) -> Result<Cell> {
-        let operation = heard.operation;
+        let operation = recorded_request.operation;
         let mut drawn = self.drawn(operation).await?;
         let before = self.wal().await?;
         let (sample, cores) =
@@ -232,10 +236,10 @@ impl Bench {
         let mut http = Side::new(&sample, cores);
         http.wal_bytes = self.wal().await?.each(before, &sample, self.warm_up);
         if operation.is_write() {
-            // What HTTP has just written must not be what the other side finds.
+            // The bare side must not get the rows that HTTP has just written.
             drawn = self.drawn(operation).await?;
         }
-        let scripts = heard.template.scripts(operation, &drawn);
+        let scripts = recorded_request.template.scripts(operation, &drawn);
         let how = self.how(clients);
         let before = self.wal().await?;
         let (sample, cores) =
@@ -255,7 +259,7 @@ impl Bench {
         Ok(Cell { operation, clients, http, bare, ratio })
     }
 
-    /// The same question to a small and to a large database, turn by turn.
+    /// The same request to a small and to a large database, in turn.
     pub async fn growth(
         &mut self,
         sides: [(&Server, &Client, &str); 2],
@@ -302,20 +306,20 @@ impl Bench {
     }
 }
 
-/// How much has ever been written to the log.
+/// Bytes ever written to the WAL.
 #[derive(Clone, Copy)]
 struct Wal(f64);
 
 impl Wal {
-    /// What each request of a sample added since `before`, those of the warm-up counted in.
+    /// WAL per request of a sample since `before`, including the warm-up.
     fn each(self, before: Wal, sample: &Sample, warm_up: Duration) -> f64 {
         let requests = sample.per_second() * (sample.seconds + warm_up.as_secs_f64());
         (self.0 - before.0) / requests.max(1.0)
     }
 }
 
-/// What was sent up to the end of the transaction. Whatever follows is done behind the answer, and
-/// may be heard with it or not.
+/// The trace up to the end of the transaction. What follows is done after the response, and may be
+/// recorded with it or not.
 fn until_the_end(mut trace: Trace) -> Trace {
     let ends = |text: &str| ["commit", "rollback"].contains(&text.to_lowercase().as_str());
     let last = trace.iter().rposition(|flight| {
@@ -327,7 +331,7 @@ fn until_the_end(mut trace: Trace) -> Trace {
     trace
 }
 
-/// A trace without what differs from one request to the next.
+/// A trace without the values that differ between requests.
 fn shape(trace: &Trace) -> Vec<Vec<&str>> {
     let text = |statement| match statement {
         &Statement::Plain(_) => "plain",

@@ -1,7 +1,7 @@
-//! Who spent the processor's time: the server, PostgreSQL, the client, or somebody else.
+//! CPU time of the server, PostgreSQL, the client, and everything else.
 //!
-//! Read from /proc, in ticks of 10 ms; over a few seconds that is exact enough to say where a
-//! request's cost lies. Elsewhere than on Linux the figures are simply absent.
+//! Read from /proc, in ticks of 10 ms; over a few seconds that is exact enough to locate the cost
+//! of a request. On other systems than Linux the figures are absent.
 
 use std::time::Instant;
 
@@ -9,11 +9,11 @@ use serde::Serialize;
 
 const TICK_MICROS: f64 = 10_000.0;
 
-/// Which processes to watch.
+/// The processes to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Watch {
     pub server: Option<u32>,
-    /// PostgreSQL's first process, the parent of all its others.
+    /// The postmaster, the parent of all other PostgreSQL processes.
     pub postmaster: u32,
     pub client: u32,
 }
@@ -26,19 +26,19 @@ struct Reading {
     busy: u64,
 }
 
-/// A measurement under way.
+/// A measurement in progress.
 pub struct Meter {
     watch: Watch,
     start: Option<Reading>,
 }
 
-/// Cores in use on average, over a stretch of time.
+/// Cores in use on average, over a period.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Cores {
     pub server: f64,
     pub postgres: f64,
     pub client: f64,
-    /// Everything else on the machine: what disturbed the measurement.
+    /// Everything else on the machine, which disturbed the measurement.
     pub others: f64,
 }
 
@@ -65,7 +65,7 @@ fn read(watch: Watch) -> Option<Reading> {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
-        // A process that ended meanwhile has no say any more.
+        // A process that has ended meanwhile is not counted.
         if let Some(found) = process(pid).filter(|found| found.parent == watch.postmaster) {
             postgres += found.ticks;
         }
@@ -86,7 +86,7 @@ struct Process {
 
 fn process(pid: u32) -> Option<Process> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in brackets may hold anything; the fields are counted from behind it.
+    // The name in brackets may contain anything; the fields are counted from its end.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| -> Option<u64> { fields.get(at)?.parse().ok() };
     Some(Process { parent: fields.get(1)?.parse().ok()?, ticks: number(11)? + number(12)? })
@@ -97,7 +97,7 @@ pub fn parent(pid: u32) -> Option<u32> {
     process(pid).map(|process| process.parent)
 }
 
-/// The ticks that all processors were not idle.
+/// The non-idle ticks of all processors.
 fn busy() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     let fields: Vec<u64> =
@@ -106,7 +106,7 @@ fn busy() -> Option<u64> {
     Some(fields.iter().take(7).enumerate().filter(|(i, _)| ![3, 4].contains(i)).map(|f| f.1).sum())
 }
 
-/// How many processors there are.
+/// The number of processors.
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

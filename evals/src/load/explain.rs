@@ -1,5 +1,5 @@
-//! How PostgreSQL carries out each statement the server sends: its plan, timed, in the server's role
-//! and with the server's kind of plan, for one user and everything rolled back.
+//! Plans of the statements the server sends: timed, in the server's role and with the server's plan
+//! mode, for one user, and rolled back.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -7,33 +7,38 @@ use std::fmt::Write as _;
 use anyhow::{Context, Result};
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use super::bench::Heard;
-use crate::stand::connect;
+use super::bench::RecordedRequest;
+use crate::processes::connect;
 
 /// The plans of all statements of all operations.
-pub async fn plans(url: &str, heard: &[Heard]) -> Result<String> {
+pub async fn plans(url: &str, recorded_requests: &[RecordedRequest]) -> Result<String> {
     let mut text = String::new();
-    for heard in heard {
+    for recorded_request in recorded_requests {
         for mode in ["force_custom_plan", "force_generic_plan"] {
             let client = connect(url).await?;
             client
                 .batch_execute(&format!("set role lukasa_serve; set plan_cache_mode = {mode}"))
                 .await?;
-            // The first time also fills the session's caches, which a pooled one has filled.
+            // The first run also fills the session's caches, which are warm in a pooled connection.
             for warm in [false, true] {
-                let mut told = format!("# {}, {mode}\n\n", heard.operation.name());
-                of_one(&client, heard, &mut told, !warm)
+                let mut plan_text = format!("# {}, {mode}\n\n", recorded_request.operation.name());
+                of_one(&client, recorded_request, &mut plan_text, !warm)
                     .await
-                    .with_context(|| heard.operation.name().to_owned())?;
-                text.push_str(if warm { &told } else { "" });
+                    .with_context(|| recorded_request.operation.name().to_owned())?;
+                text.push_str(if warm { &plan_text } else { "" });
             }
         }
     }
     Ok(text)
 }
 
-async fn of_one(client: &Client, heard: &Heard, text: &mut String, first: bool) -> Result<()> {
-    let template = &heard.template;
+async fn of_one(
+    client: &Client,
+    recorded_request: &RecordedRequest,
+    text: &mut String,
+    first: bool,
+) -> Result<()> {
+    let template = &recorded_request.template;
     for (number, sql) in template.prepared.iter().enumerate().filter(|_| first) {
         client.batch_execute(&format!("prepare q{number} as {sql}")).await?;
     }
@@ -45,7 +50,7 @@ async fn of_one(client: &Client, heard: &Heard, text: &mut String, first: bool) 
             .collect();
     for (statements, _) in &template.flights {
         for statement in statements {
-            let statement = template.about(statement, &heard.target);
+            let statement = template.about(statement, &recorded_request.target);
             let statement = substitute(&statement, &values);
             if matches!(statement.as_str(), "commit" | "rollback") {
                 client.batch_execute("rollback").await?;
@@ -57,7 +62,7 @@ async fn of_one(client: &Client, heard: &Heard, text: &mut String, first: bool) 
             };
             let sql = &template.prepared[number];
             let _ = writeln!(text, "{sql}");
-            // A write is explained by doing it, so it is not done a second time for its rows.
+            // A write is explained by executing it, so it is not executed again for its rows.
             if sql.starts_with("select") {
                 remember(client, &statement, &mut values).await?;
             }
@@ -78,7 +83,7 @@ fn number_of(statement: &str) -> Option<usize> {
     statement.strip_prefix("execute q")?.split('(').next()?.parse().ok()
 }
 
-/// Keeps the last row of an answer, as `\aset` does.
+/// Stores the last row of an answer, as `\aset` does.
 async fn remember(
     client: &Client,
     statement: &str,
@@ -94,16 +99,17 @@ async fn remember(
     Ok(())
 }
 
-/// Puts values in place of pgbench's variables.
+/// Replaces pgbench's variables by values.
 fn substitute(text: &str, values: &HashMap<String, String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(':') {
         out.push_str(&rest[..=at]);
         rest = &rest[at + 1..];
-        let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
-        let end = rest.find(|c: char| !(letter(c) || c.is_ascii_digit())).unwrap_or(rest.len());
-        match values.get(&rest[..end]).filter(|_| rest.starts_with(letter)) {
+        let is_word_char = |c: char| c.is_ascii_alphabetic() || c == '_';
+        let end =
+            rest.find(|c: char| !(is_word_char(c) || c.is_ascii_digit())).unwrap_or(rest.len());
+        match values.get(&rest[..end]).filter(|_| rest.starts_with(is_word_char)) {
             Some(value) if !text[..text.len() - rest.len() - 1].ends_with(':') => {
                 out.pop();
                 out.push_str(value);

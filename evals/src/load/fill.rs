@@ -1,5 +1,5 @@
-//! Fills a database as time would have: the facts of all users interleaved, one in ten of them
-//! changed later, written with COPY behind the server's back.
+//! Fills a database as real use would have: the facts of all users interleaved, one in ten of them
+//! changed later, written with COPY directly into the tables.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -14,18 +14,18 @@ use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::life::{HEAVY, Life, Person, user_name};
+use super::life::{FillUser, HEAVY, Life, user_name};
 use super::report::thousands;
 use super::rows::{FACTS, OPERATIONS, Rows, USERS, VERSIONS};
 use super::schema::{Built, put_together, take_apart};
-use crate::stand::connect;
+use crate::processes::connect;
 
-/// When the first fact is said: 2025-01-01, in microseconds. The last one is a year later, so every
-/// moment of the fill lies before any moment of the measurement.
+/// The time of the first fact: 2025-01-01, in microseconds. The last one is a year later, so the
+/// whole fill is before the measurement.
 const START: i64 = 1_735_689_600_000_000;
 const YEAR: i64 = 365 * 86_400 * 1_000_000;
 
-/// What a filled database holds.
+/// Contents of a filled database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub users: u32,
@@ -42,13 +42,13 @@ pub struct Stage {
     /// The facts of the one heavy user; none if there is no heavy user in this stage.
     pub heavy: u32,
     pub seed: u64,
-    /// The share of the year this stage begins with and ends with.
+    /// The share of the year this stage begins and ends with.
     pub time: (f64, f64),
-    /// The credential the operations name.
+    /// The credential of the operations.
     pub credential: String,
 }
 
-/// What a stage took.
+/// Result of a stage.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Filled {
     pub facts: u64,
@@ -60,7 +60,7 @@ pub struct Filled {
     pub built: Vec<Built>,
 }
 
-/// Writes a stage, builds the indexes again, vacuums.
+/// Writes a stage, rebuilds the indexes, vacuums.
 pub async fn fill(url: &str, stage: Stage) -> Result<Filled> {
     let admin = connect(url).await?;
     let parts = take_apart(&admin).await?;
@@ -75,12 +75,12 @@ pub async fn fill(url: &str, stage: Stage) -> Result<Filled> {
         facts: (Rows::default(), to_facts),
         versions: (Rows::default(), to_versions),
     };
-    let told = tokio::task::spawn_blocking(move || tell(&stage, &people, out));
+    let generated = tokio::task::spawn_blocking(move || generate_operations(&stage, &people, out));
     let written = async { Ok(tokio::try_join!(operations, facts, versions)?) };
-    let (told, written) = tokio::join!(told, written);
-    // A table that refused its rows is the cause; the teller only lost its listener.
+    let (generated, written) = tokio::join!(generated, written);
+    // A table that refused its rows is the cause; the generator only lost its receiver.
     let ((), (), ()) = written.map_err(|error: anyhow::Error| error)?;
-    let mut filled = told.context("the teller")??;
+    let mut filled = generated.context("the row generator")??;
     filled.copy_seconds = started.elapsed().as_secs_f64();
     eprintln!("fill: {} users' rows are there; building indexes", thousands(users as f64));
     let started = Instant::now();
@@ -94,18 +94,18 @@ pub async fn fill(url: &str, stage: Stage) -> Result<Filled> {
     Ok(filled)
 }
 
-fn people(stage: &Stage) -> Vec<Person> {
+fn people(stage: &Stage) -> Vec<FillUser> {
     let credential = &stage.credential;
-    let mut people: Vec<Person> = (stage.first..stage.first + stage.users)
-        .map(|index| Person::new(&user_name(index), u64::from(index), credential))
+    let mut people: Vec<FillUser> = (stage.first..stage.first + stage.users)
+        .map(|index| FillUser::new(&user_name(index), u64::from(index), credential))
         .collect();
     if stage.heavy > 0 {
-        people.push(Person::new(HEAVY, u64::MAX, credential));
+        people.push(FillUser::new(HEAVY, u64::MAX, credential));
     }
     people
 }
 
-async fn users(url: &str, people: &[Person], created_at: Timestamp) -> Result<u64> {
+async fn users(url: &str, people: &[FillUser], created_at: Timestamp) -> Result<u64> {
     let mut rows = Rows::default();
     for person in people {
         rows.user(person, created_at)?;
@@ -121,7 +121,7 @@ async fn users(url: &str, people: &[Person], created_at: Timestamp) -> Result<u6
     Ok(count)
 }
 
-/// A COPY into one table, and where to send its rows.
+/// A COPY into one table, and the channel for its rows.
 fn table(
     url: &str,
     sql: &'static str,
@@ -133,7 +133,7 @@ fn table(
 
 async fn copy(url: &str, sql: &str, mut rows: Receiver<Bytes>) -> Result<()> {
     let client = connect(url).await?;
-    // The rows are right by construction, and the foreign keys are checked when they are built.
+    // The rows are right by construction, and the foreign keys are checked when they are created.
     client
         .batch_execute("set session_replication_role = replica; set synchronous_commit = off")
         .await?;
@@ -168,7 +168,7 @@ impl Out {
     }
 }
 
-/// A fact that was saved and will change.
+/// A saved fact that will change.
 struct Pending {
     person: usize,
     index: u32,
@@ -179,13 +179,13 @@ fn instant(share: f64) -> Timestamp {
     Timestamp::from_microsecond(START + (YEAR as f64 * share) as i64).unwrap_or(Timestamp::MAX)
 }
 
-/// Tells the lives of a stage in the order of time.
-fn tell(stage: &Stage, people: &[Person], mut out: Out) -> Result<Filled> {
+/// Generates the operations of a stage in the order of time.
+fn generate_operations(stage: &Stage, people: &[FillUser], mut out: Out) -> Result<Filled> {
     let life = Life::new(stage.seed);
     let mut rng = StdRng::seed_from_u64(stage.seed ^ (u64::from(stage.first) << 32) ^ 0x66_696c6c);
     let order = order(stage, &mut rng);
     let (from, until) = stage.time;
-    // Changes that are still owed at the end need some time of their own.
+    // Changes that are pending at the end need some time of their own.
     let step = (until - from) / (order.len() as f64 * 1.2);
     let mut next = vec![0_u32; people.len()];
     let mut pending: Vec<Pending> = Vec::new();
@@ -204,7 +204,7 @@ fn tell(stage: &Stage, people: &[Person], mut out: Out) -> Result<Filled> {
         out.operations.0.operation(person, &written.operation)?;
         for version in &written.versions {
             out.facts.0.fact(person, version)?;
-            // A version that is closed later lies where it was closed, as after a vacuum.
+            // A version that is closed later is placed where it was closed, as after a vacuum.
             if !changes {
                 out.versions.0.version(person, version)?;
             }
@@ -234,7 +234,7 @@ fn tell(stage: &Stage, people: &[Person], mut out: Out) -> Result<Filled> {
 
 fn change(
     life: &Life,
-    people: &[Person],
+    people: &[FillUser],
     fact: &Pending,
     at: Timestamp,
     out: &mut Out,
@@ -248,7 +248,7 @@ fn change(
     Ok(())
 }
 
-/// Who speaks when: every user as often as they have facts, in random order.
+/// The order of writes: every user as often as they have facts, in random order.
 fn order(stage: &Stage, rng: &mut StdRng) -> Vec<u32> {
     let mut order: Vec<u32> =
         (0..stage.users).flat_map(|user| std::iter::repeat_n(user, stage.facts as usize)).collect();
@@ -257,26 +257,26 @@ fn order(stage: &Stage, rng: &mut StdRng) -> Vec<u32> {
     order
 }
 
-/// Says now and then how far the fill is.
+/// Prints the progress of the fill now and then.
 struct Progress {
     total: usize,
     done: usize,
     started: Instant,
-    told: Instant,
+    printed_at: Instant,
 }
 
 impl Progress {
     fn new(total: usize) -> Self {
         let now = Instant::now();
-        Self { total, done: 0, started: now, told: now }
+        Self { total, done: 0, started: now, printed_at: now }
     }
 
     fn step(&mut self, out: &Out) {
         self.done += 1;
-        if !self.done.is_multiple_of(1024) || self.told.elapsed() < Duration::from_secs(3) {
+        if !self.done.is_multiple_of(1024) || self.printed_at.elapsed() < Duration::from_secs(3) {
             return;
         }
-        self.told = Instant::now();
+        self.printed_at = Instant::now();
         let seconds = self.started.elapsed().as_secs_f64();
         let rows = out.operations.0.count + out.facts.0.count + out.versions.0.count;
         let left = seconds * (self.total - self.done) as f64 / self.done as f64;

@@ -1,8 +1,8 @@
-//! The HTTP side: a small client over plain sockets, and a crowd of them.
+//! The HTTP side: a small client over plain sockets, and many of them at once.
 //!
-//! The client shares the machine with the server and the database, so it does as little as it can:
-//! one thread, persistent connections, a request written in one piece, an answer read by its
-//! Content-Length and not parsed. It runs in this process, on a thread of its own.
+//! The client shares the machine with the server and the database, so it does as little as
+//! possible: one thread, persistent connections, a request written in one piece, a response read by
+//! its Content-Length and not parsed. It runs in this process, on a thread of its own.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub struct Wire {
     buffer: Vec<u8>,
 }
 
-/// The status of an answer, and where its body lies in the connection's buffer.
+/// The status of a response, and the position of its body in the connection's buffer.
 pub struct Answer {
     pub status: u16,
     body: Range<usize>,
@@ -61,7 +61,7 @@ impl Wire {
     }
 }
 
-/// The status, where the body starts and how long it is; nothing while the head is incomplete.
+/// The status, the start and the length of the body; `None` while the head is incomplete.
 fn parse_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
     let head = std::str::from_utf8(&bytes[..end]).context("a head that is no text")?;
@@ -74,12 +74,12 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
     Ok(Some((status.parse()?, end + 4, length.1.trim().parse()?)))
 }
 
-/// Writes the next request of a connection, and says what its answer must contain.
+/// Writes the next request of a connection, and what its response must contain.
 pub trait Ask: Send + Sync + 'static {
     fn next(&self, rng: &mut StdRng, request: &mut Vec<u8>, expected: &mut Vec<u8>);
 }
 
-/// What a crowd saw. Latencies are in microseconds, in order of size.
+/// Latencies in microseconds, sorted, and errors.
 #[derive(Debug, Default)]
 pub struct Sample {
     pub latencies: Vec<u32>,
@@ -93,13 +93,13 @@ impl Sample {
         self.latencies.len() as f64 / self.seconds
     }
 
-    /// The latency in milliseconds below which this share of the requests lies.
+    /// The percentile of the latency at this share, in milliseconds.
     pub fn percentile(&self, share: f64) -> f64 {
         let Some(last) = self.latencies.len().checked_sub(1) else { return 0.0 };
         f64::from(self.latencies[(last as f64 * share).round() as usize]) / 1000.0
     }
 
-    /// Takes in another sample; the latencies have to be sorted again afterwards.
+    /// Merges another sample; the latencies have to be sorted again afterwards.
     pub fn merge(&mut self, other: Sample) {
         self.seconds += other.seconds;
         self.latencies.extend(other.latencies);
@@ -113,7 +113,7 @@ impl Sample {
     }
 }
 
-/// How hard to press.
+/// The load: clients, warm-up and duration.
 #[derive(Debug, Clone, Copy)]
 pub struct Press {
     pub clients: usize,
@@ -122,7 +122,8 @@ pub struct Press {
     pub seed: u64,
 }
 
-/// Lets a crowd of clients ask, each as soon as it has its answer. Blocks until they are done.
+/// Runs many clients, each of which sends as soon as it has its response. Blocks until they are
+/// done.
 pub fn press(address: SocketAddr, ask: &Arc<dyn Ask>, press: Press) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -169,7 +170,7 @@ async fn one(
             }
         };
         let answered = Instant::now();
-        // A request counts where it ends, as pgbench's do.
+        // A request counts when it ends, as in pgbench.
         if (start..end).contains(&answered) {
             let micros = answered.duration_since(asked).as_micros();
             sample.latencies.push(u32::try_from(micros).unwrap_or(u32::MAX));
@@ -184,7 +185,7 @@ fn check(answer: &Answer, body: &[u8], expected: &[u8]) -> Result<()> {
     if !(200..300).contains(&answer.status) {
         bail!("{}: {}", answer.status, String::from_utf8_lossy(body));
     }
-    // What is expected stands early in the body, so the search is short.
+    // The expected text is early in the body, so the search is short.
     let found =
         expected.is_empty() || body.windows(expected.len()).any(|window| window == expected);
     ensure!(found, "an answer without {}", String::from_utf8_lossy(expected));
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_read_once_it_is_complete() {
+    fn response_head_is_parsed_once_complete() {
         let head = b"HTTP/1.1 201 Created\r\nContent-Length: 12\r\nx: y\r\n\r\n";
         assert_eq!(parse_head(head).unwrap(), Some((201, head.len(), 12)));
         assert_eq!(parse_head(&head[..20]).unwrap(), None);
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_lie_where_they_should() {
+    fn percentiles_are_read_from_sorted_latencies() {
         let sample =
             Sample { latencies: (1..=1000).map(|ms| ms * 1000).collect(), ..Sample::default() };
         assert_eq!(sample.percentile(0.5), 501.0);

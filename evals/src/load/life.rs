@@ -1,7 +1,7 @@
-//! The rows of a life: what the engine would have written, from the record's own rules.
+//! Generated rows of a user: what the engine would have written, by the rules of the record.
 //!
-//! Everything a fact holds follows from the seed, its user and its number, so a fact that changes
-//! later is told again rather than remembered.
+//! Everything about a fact follows from the seed, its user and its number, so a fact that changes
+//! later is generated again rather than stored.
 
 use anyhow::{Context, Result};
 use lukasa_core::record::{self, Provenance};
@@ -14,7 +14,7 @@ use rand::{Rng, SeedableRng};
 
 use super::words::Vocabulary;
 
-/// The tenant of a server without authentication, so that both doors lead to the same rows.
+/// The tenant of a server without authentication, so that both auth modes use the same rows.
 pub const TENANT: &str = "local";
 pub const HEAVY: &str = "heavy";
 
@@ -26,14 +26,14 @@ pub fn user_name(index: u32) -> String {
     format!("user-{index:06}")
 }
 
-/// A user, as the engine sees them: a caller who holds a key.
-pub struct Person {
+/// A user as the engine sees them: a caller with a key.
+pub struct FillUser {
     pub caller: Caller,
-    /// Tells the users of one seed apart.
+    /// Distinguishes the users of one seed.
     number: u64,
 }
 
-impl Person {
+impl FillUser {
     pub fn new(name: &str, number: u64, credential: &str) -> Self {
         Self { caller: Caller::key(tenant(), name, credential, Origin::UserSaid), number }
     }
@@ -43,7 +43,7 @@ impl Person {
     }
 }
 
-/// One operation and every version it leaves behind, those it closed included.
+/// One operation and every version it leaves behind, including those it closed.
 pub struct Written {
     pub operation: Operation,
     pub versions: Vec<Version>,
@@ -54,11 +54,11 @@ pub struct Life {
     seed: u64,
 }
 
-/// What is said about a fact, with the seed of the ids it gets.
-struct Said {
+/// A generated fact, with the seed of its ids.
+struct GeneratedFact {
     seed: [u8; 16],
     claim: Claim,
-    /// What it will be changed to, and the seed of the change, if it is one that changes.
+    /// Its later change and the seed of that, if it changes.
     change: Option<([u8; 16], Edit)>,
 }
 
@@ -67,7 +67,7 @@ impl Life {
         Self { vocabulary: Vocabulary::new(seed), seed }
     }
 
-    fn said(&self, person: &Person, index: u32) -> Said {
+    fn generated(&self, person: &FillUser, index: u32) -> GeneratedFact {
         let mixed = (self.seed ^ person.number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
             .wrapping_add(u64::from(index).wrapping_mul(0xd1b5_4a32_d192_ed03));
         let mut rng = StdRng::seed_from_u64(mixed);
@@ -75,27 +75,27 @@ impl Life {
         let (seed, claim) = (rng.random(), self.vocabulary.claim(&mut rng, index));
         let change =
             changes.then(|| (rng.random(), Edit::content(&self.vocabulary.sentence(&mut rng))));
-        Said { seed, claim, change }
+        GeneratedFact { seed, claim, change }
     }
 
-    /// The save of a user's fact number `index`, and whether the fact is one that changes.
-    pub fn save(&self, person: &Person, index: u32, at: Timestamp) -> (Written, bool) {
-        let said = self.said(person, index);
-        (save(person, said.claim, stamp(at, said.seed)), said.change.is_some())
+    /// The save of a user's fact number `index`, and whether the fact changes later.
+    pub fn save(&self, person: &FillUser, index: u32, at: Timestamp) -> (Written, bool) {
+        let generated = self.generated(person, index);
+        (save(person, generated.claim, stamp(at, generated.seed)), generated.change.is_some())
     }
 
-    /// The change of a fact that was saved at `saved`. What it leaves are the edition that was
-    /// closed, the same edition with its end, and the new one.
+    /// The change of a fact that was saved at `saved`. It leaves the closed edition, the same
+    /// edition with its end, and the new one.
     pub fn change(
         &self,
-        person: &Person,
+        person: &FillUser,
         index: u32,
         saved: Timestamp,
         at: Timestamp,
     ) -> Result<Written> {
-        let said = self.said(person, index);
-        let (seed, edit) = said.change.context("a fact that never changes")?;
-        let mut versions = save(person, said.claim, stamp(saved, said.seed)).versions;
+        let generated = self.generated(person, index);
+        let (seed, edit) = generated.change.context("a fact that never changes")?;
+        let mut versions = save(person, generated.claim, stamp(saved, generated.seed)).versions;
         let mut stamp = stamp(at, seed);
         let provenance = Provenance::stated(person.caller.voice);
         let changes = record::change(&versions, &edit, at, 2, &provenance, &mut stamp)
@@ -110,7 +110,7 @@ impl Life {
     }
 }
 
-fn save(person: &Person, claim: Claim, mut stamp: Stamp) -> Written {
+fn save(person: &FillUser, claim: Claim, mut stamp: Stamp) -> Written {
     let (valid, provenance) = (Period::since(stamp.at), Provenance::stated(person.caller.voice));
     let versions = record::save(claim, State::Active, valid, provenance, &mut stamp).opens;
     let facts = versions.iter().map(|version| version.fact).collect();
@@ -123,7 +123,7 @@ fn stamp(at: Timestamp, seed: [u8; 16]) -> Stamp {
     Stamp { at, operation: ids.operation(), ids }
 }
 
-fn operation(person: &Person, verb: Verb, stamp: &Stamp, facts: Vec<FactId>) -> Operation {
+fn operation(person: &FillUser, verb: Verb, stamp: &Stamp, facts: Vec<FactId>) -> Operation {
     Operation {
         id: stamp.operation,
         verb,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_fill_is_what_the_engine_would_have_written() {
+    async fn fill_equals_the_rows_of_the_engine() {
         let stage = Stage {
             first: 0,
             users: 3,
@@ -181,7 +181,7 @@ mod tests {
         let life = Life::new(7);
         let person = |name: &str| {
             let number = name.strip_prefix("user-").map_or(u64::MAX, |n| n.parse().unwrap());
-            Person::new(name, number, "k1")
+            FillUser::new(name, number, "k1")
         };
         let (mut next, mut facts) = (HashMap::new(), HashMap::new());
         let sql = "select u.name, o.recorded_at, o.facts[1], o.verb from operation o \
@@ -194,18 +194,18 @@ mod tests {
             if verb == "save" {
                 let index: &mut u32 = next.entry(name).or_default();
                 facts.insert(fact, *index);
-                let said = life.said(&person, *index);
-                let claim = said.claim;
+                let generated = life.generated(&person, *index);
+                let claim = generated.claim;
                 let new = NewMemory { claim, keep_without_domain: true, ..NewMemory::saying("") };
-                engine.save(&request(said.seed), new).await.unwrap();
+                engine.save(&request(generated.seed), new).await.unwrap();
                 *index += 1;
             } else {
-                let (seed, edit) = life.said(&person, facts[&fact]).change.unwrap();
+                let (seed, edit) = life.generated(&person, facts[&fact]).change.unwrap();
                 let update = Update::change(edit);
                 engine.update(&request(seed), &Target::Id(fact), update).await.unwrap();
             }
         }
-        // A user is made with their first fact; the fill makes all of them at its beginning.
+        // A user is created with their first fact; the fill creates all of them at its beginning.
         for side in [&admin, &told.admin().await] {
             let sql = "set session_replication_role = replica; \
                        update users set created_at = 'epoch'";

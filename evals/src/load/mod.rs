@@ -1,11 +1,11 @@
-//! What a request costs through HTTP, beside the same SQL run bare by pgbench (the same statements,
-//! in the same round trips, on the same data, in the same run).
+//! The cost of a request through HTTP, compared with the same SQL run bare by pgbench (the same
+//! statements, in the same round trips, on the same data, in the same run).
 //!
-//! A database of its own is filled as years of use would fill it (`words`, `life`,
-//! `rows`, `fill`, `schema`). Then one request of each operation is listened to on its way to
-//! PostgreSQL (`recorder`) and made into pgbench scripts (`script`), and the two are measured in
-//! turn (`operation`, `http`, `bare`, `cpu`, `bench`) and told (`report`, `plot`). The
-//! plans of the statements are written down as well (`explain`).
+//! A database of its own is filled as years of use would fill it (`words`, `life`, `rows`, `fill`,
+//! `schema`). Then one request of each operation is recorded on its way to PostgreSQL (`recorder`)
+//! and made into pgbench scripts (`script`), and the two are measured in turn (`operation`, `http`,
+//! `bare`, `cpu`, `bench`) and reported (`report`, `plot`). The plans of the statements are
+//! recorded as well (`explain`).
 
 pub mod bare;
 pub mod bench;
@@ -35,28 +35,28 @@ use self::fill::{Filled, Plan, Stage, fill};
 use self::operation::Operation;
 use self::report::{Report, Side, thousands};
 use self::schema::sizes;
-use crate::stand::{Cluster, Serve, Server, connect, create_key, server_program};
+use crate::processes::{Cluster, Serve, Server, connect, create_key, server_program};
 
-/// The database that is measured, and its copy from when it had a twentieth of its users.
+/// The measured database, and its copy from when it had a twentieth of its users.
 const LARGE: &str = "lukasa";
 const SMALL: &str = "lukasa_small";
 const GROWTH: u32 = 20;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
-    /// How many users; 20,000 unless told, 200 with --quick.
+    /// Number of users; 20,000 by default, 200 with --quick.
     #[arg(long)]
     pub users: Option<u32>,
-    /// Facts of each user; 200 unless told, 50 with --quick.
+    /// Facts of each user; 200 by default, 50 with --quick.
     #[arg(long)]
     pub facts: Option<u32>,
-    /// Facts of the one heavy user; 100,000 unless told, 2,000 with --quick.
+    /// Facts of the one heavy user; 100,000 by default, 2,000 with --quick.
     #[arg(long)]
     pub heavy: Option<u32>,
-    /// How long to measure each cell, in seconds; 10 unless told, 2 with --quick.
+    /// Seconds to measure each cell; 10 by default, 2 with --quick.
     #[arg(long)]
     pub seconds: Option<u64>,
-    /// Numbers of clients; 1,16,64 unless told, 1,16 with --quick.
+    /// Numbers of clients; 1,16,64 by default, 1,16 with --quick.
     #[arg(long, value_delimiter = ',')]
     pub clients: Vec<usize>,
     /// Only these operations.
@@ -65,7 +65,7 @@ pub struct Args {
     /// A small database and short measurements: shows that everything works, proves no figure.
     #[arg(long)]
     pub quick: bool,
-    /// Keep the filled database in this folder, or use the one that is there.
+    /// Keep the filled database in this folder, or use the existing one.
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
     /// Fill only; measure another time.
@@ -73,16 +73,16 @@ pub struct Args {
     pub fill_only: bool,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Where the report goes; by default into the target folder.
+    /// Folder for the report; by default the target folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The server's program; by default `lukasa` beside this one.
+    /// Path of the server; by default `lukasa` next to this program.
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     pub server: Option<PathBuf>,
     /// Connections in the server's pool.
     #[arg(long, default_value_t = 16)]
     pub pool: usize,
-    /// What the server logs; by default a line for each request, as in production.
+    /// Log filter of the server; by default a line for each request, as in production.
     #[arg(long, default_value = "info", value_name = "FILTER")]
     pub server_log: String,
     /// Print the report as JSON.
@@ -92,8 +92,9 @@ pub struct Args {
 
 impl Args {
     fn plan(&self) -> Plan {
-        let or =
-            |told: Option<u32>, full, quick| told.unwrap_or(if self.quick { quick } else { full });
+        let or = |given: Option<u32>, full, quick| {
+            given.unwrap_or(if self.quick { quick } else { full })
+        };
         Plan {
             users: or(self.users, 20_000, 200).max(GROWTH),
             facts: or(self.facts, 200, 50).max(1),
@@ -118,7 +119,7 @@ impl Args {
         Operation::ALL.into_iter().filter(wanted).collect()
     }
 
-    /// The report's folder: beside the program's build, which is where other output goes too.
+    /// The report's folder: next to the program's build, like other output.
     fn out(&self) -> Result<PathBuf> {
         if let Some(out) = &self.out {
             return Ok(out.clone());
@@ -154,9 +155,9 @@ pub async fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// What a kept folder holds, once its fill is complete.
+/// Contents of a kept folder, once its fill is complete.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct PreviousRun {
     plan: Plan,
     fill: Vec<Filled>,
 }
@@ -168,9 +169,9 @@ async fn measure(args: &Args) -> Result<Option<Report>> {
     let dir = args.keep.clone().unwrap_or_else(|| {
         std::env::temp_dir().join(format!("lukasa-load-{}", std::process::id()))
     });
-    let kept = dir.join("fill.json");
-    let found = match std::fs::read(&kept) {
-        Ok(bytes) => Some(serde_json::from_slice::<Kept>(&bytes).context("fill.json")?),
+    let fill_file = dir.join("fill.json");
+    let found = match std::fs::read(&fill_file) {
+        Ok(bytes) => Some(serde_json::from_slice::<PreviousRun>(&bytes).context("fill.json")?),
         Err(_) => None,
     };
     if let Some(found) = found.as_ref().filter(|found| found.plan != plan) {
@@ -189,8 +190,8 @@ async fn measure(args: &Args) -> Result<Option<Report>> {
         }
         None => {
             let filled = build(&cluster, &program, &plan, &out).await?;
-            let kept_now = Kept { plan: plan.clone(), fill: filled.clone() };
-            std::fs::write(&kept, serde_json::to_vec_pretty(&kept_now)?)?;
+            let fill_record = PreviousRun { plan: plan.clone(), fill: filled.clone() };
+            std::fs::write(&fill_file, serde_json::to_vec_pretty(&fill_record)?)?;
             filled
         }
     };
@@ -205,7 +206,7 @@ fn memory(quick: bool) -> &'static str {
     if quick { "256MB" } else { "4GB" }
 }
 
-/// Brings a database's schema up to date, as a server does when it is told to.
+/// Migrates a database's schema, as a server does on request.
 async fn migrate(program: &Path, url: &str, out: &Path) -> Result<()> {
     let log = out.join("server.log");
     Server::start(&Serve {
@@ -222,12 +223,12 @@ async fn migrate(program: &Path, url: &str, out: &Path) -> Result<()> {
     .map(drop)
 }
 
-/// Makes the schema and fills it: a twentieth of the users first, of which a copy is kept, then the
-/// others.
+/// Creates the schema and fills it: a twentieth of the users first, of which a copy is kept, then
+/// the others.
 async fn build(cluster: &Cluster, program: &Path, plan: &Plan, out: &Path) -> Result<Vec<Filled>> {
     let started = Instant::now();
     let admin = connect(&cluster.url("postgres")).await?;
-    // Whatever an interrupted fill has left.
+    // Leftovers of an interrupted fill.
     for database in [SMALL, LARGE] {
         admin.batch_execute(&format!("drop database if exists {database} with (force)")).await?;
     }
@@ -235,7 +236,8 @@ async fn build(cluster: &Cluster, program: &Path, plan: &Plan, out: &Path) -> Re
     let url = cluster.url(LARGE);
     migrate(program, &url, out).await.context("making the schema")?;
     let (credential, _) = create_key(program, &url, life::TENANT)?;
-    // A change by an application would wait for the user's yes, and nothing would be superseded.
+    // Otherwise a change by an application would wait for confirmation, and nothing would be
+    // superseded.
     let policy = "insert into tenant_policy (tenant_id, version, body, set_at, set_by) \
                   select tenant_id, 1, '{\"agents\": {\"replace\": \"always\"}}', now(), 'load' \
                   from tenant where name = $1";
@@ -296,8 +298,8 @@ async fn bench(
         )
         .await?
         .get(0);
-    let heard = bench.listen(cluster.port, &args.operations()).await?;
-    let plans = explain::plans(&url, &heard).await.context("the plans")?;
+    let recorded_requests = bench.listen(cluster.port, &args.operations()).await?;
+    let plans = explain::plans(&url, &recorded_requests).await.context("the plans")?;
     std::fs::write(out.join("plans.txt"), plans)?;
     let pgbench = Pgbench {
         program: cluster.programs()?.join("pgbench"),
@@ -313,27 +315,32 @@ async fn bench(
         fill: filled,
         sizes,
         content_bytes,
-        sent: heard.iter().map(|heard| heard.sent.clone()).collect(),
+        sent: recorded_requests
+            .iter()
+            .map(|recorded_request| recorded_request.sent.clone())
+            .collect(),
         cells: Vec::new(),
         without_keys: None,
         growth: Vec::new(),
         plan,
     };
-    // Everything is read before anything is written.
+    // All reads are measured before any write.
     report.without_keys = without_keys(&mut bench, &args.clients()).await?;
     if !args.quick && args.only.is_empty() {
         report.growth = growth(&mut bench, cluster, &report.plan, &args.clients(), &secret).await?;
     }
     let server = bench.serve(&url, "keys", args.pool).await?;
-    for heard in &heard {
+    for recorded_request in &recorded_requests {
         for clients in args.clients() {
-            report.cells.push(bench.cell(&server, &pgbench, heard, clients, &secret).await?);
+            report
+                .cells
+                .push(bench.cell(&server, &pgbench, recorded_request, clients, &secret).await?);
         }
     }
     Ok(report)
 }
 
-/// One line for a server that asks for no key.
+/// One line for a server without authentication.
 async fn without_keys(
     bench: &mut Bench,
     clients: &[usize],

@@ -1,4 +1,4 @@
-//! What is measured: the operations, whom they are about, and how they are asked over HTTP.
+//! The measured operations, their targets, and their HTTP requests.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ pub enum Operation {
     Get,
     /// The first fifty memories of a random user.
     List,
-    /// The same two for the one user who has very many.
+    /// The same two for the one user with very many memories.
     HeavyGet,
     HeavyList,
-    /// Something new about a random user.
+    /// A new memory of a random user.
     Save,
     /// The same with an `Idempotency-Key`.
     SaveOnce,
@@ -74,7 +74,7 @@ pub struct Target {
     pub fact: FactId,
 }
 
-/// Draws up to `count` memories, each as likely as any other, of ordinary users or the heavy one.
+/// Draws up to `count` memories, each equally likely, of ordinary users or the heavy one.
 pub async fn targets(
     admin: &Client,
     heavy: bool,
@@ -100,20 +100,20 @@ pub async fn targets(
         fact: FactId::from_uuid(row.get(2)),
     };
     let mut targets: Vec<Target> = rows.iter().map(target).collect();
-    ensure!(!targets.is_empty(), "the database holds nobody to ask about");
+    ensure!(!targets.is_empty(), "the database has no memories to ask about");
     targets.shuffle(rng);
     targets.truncate(count);
     Ok(targets)
 }
 
-/// Asks for one operation, about a random target each time.
+/// Requests one operation, about a random target each time.
 pub struct Asking {
     pub operation: Operation,
     pub targets: Arc<Vec<Target>>,
-    /// The secret of a key, if the server asks for one.
+    /// The secret of a key, if the server requires one.
     pub secret: Option<String>,
     pub vocabulary: Arc<Vocabulary>,
-    /// Makes every content and every idempotency key of a run a new one.
+    /// Makes every content and every idempotency key of a run unique.
     pub serial: Arc<AtomicU64>,
 }
 

@@ -1,4 +1,4 @@
-//! The figures as a picture: throughput as bars, latency as lines, in plain SVG.
+//! The figures as an SVG chart: throughput as bars, latency as lines.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
-//! Writes down what the server sends to PostgreSQL: which statements, and which of them share a
-//! round trip.
+//! Records what the server sends to PostgreSQL: which statements, and which of them share a round
+//! trip.
 //!
-//! It stands between the two for the length of one request and reads the protocol. So the bare
-//! measurement runs what the server really sends, today's statements in today's grouping, and
-//! nobody has to keep a copy of them.
+//! It is a proxy between the two for the length of one request and reads the protocol. So the bare
+//! measurement runs what the server really sends, with the current statements and grouping, and no
+//! copy of them has to be maintained.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What is asked for in the very first message of a client that would like TLS.
+/// The code in the first message of a client that requests TLS.
 const TLS_REQUEST: i32 = 80_877_103;
-/// How long an answer is held back, to see what is sent without it.
-const PATIENCE: Duration = Duration::from_millis(5);
+/// How long an answer is delayed, to see what is sent without waiting for it.
+const ANSWER_DELAY: Duration = Duration::from_millis(5);
 
 /// A statement on its way to PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
-    /// Text as it is, possibly of several statements.
+    /// Plain text, possibly of several statements.
     Plain(String),
     /// The text of a prepared statement that is executed with parameters.
     Prepared(String),
@@ -33,21 +33,21 @@ pub enum Statement {
 pub type Trace = Vec<Vec<Statement>>;
 
 #[derive(Default)]
-struct Heard {
+struct Recording {
     /// Each statement with the number of its round trip; the number counts over all connections.
     statements: Vec<(usize, Statement)>,
     flights: usize,
 }
 
-/// The listener between the server and PostgreSQL.
+/// The recording proxy between the server and PostgreSQL.
 pub struct Recorder {
     pub address: SocketAddr,
-    heard: Arc<Mutex<Heard>>,
+    recording: Arc<Mutex<Recording>>,
 }
 
 /// One connection's state.
 #[derive(Default)]
-struct Line {
+struct ConnectionState {
     texts: HashMap<Vec<u8>, String>,
     bound: String,
     /// Requests whose answers have not ended yet.
@@ -62,24 +62,24 @@ impl Recorder {
         let listener =
             TcpListener::bind("127.0.0.1:0").await.context("no port for the recorder")?;
         let address = listener.local_addr()?;
-        let heard = Arc::new(Mutex::new(Heard::default()));
-        let shared = heard.clone();
+        let recording = Arc::new(Mutex::new(Recording::default()));
+        let shared = recording.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let heard = shared.clone();
-                // A connection that breaks is seen by the two it connects.
-                tokio::spawn(async move { pass(client, postgres, heard).await.ok() });
+                let recording = shared.clone();
+                // A broken connection is noticed by the two it connects.
+                tokio::spawn(async move { pass(client, postgres, recording).await.ok() });
             }
         });
-        Ok(Self { address, heard })
+        Ok(Self { address, recording })
     }
 
-    /// Everything heard since the last call.
+    /// All statements recorded since the last call.
     pub fn take(&self) -> Trace {
-        let heard = std::mem::take(&mut lock(&self.heard).statements);
+        let recording = std::mem::take(&mut lock(&self.recording).statements);
         let mut trace: Trace = Vec::new();
         let mut last = None;
-        for (flight, statement) in heard {
+        for (flight, statement) in recording {
             if last != Some(flight) {
                 trace.push(Vec::new());
                 last = Some(flight);
@@ -96,13 +96,17 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn pass(client: TcpStream, postgres: SocketAddr, heard: Arc<Mutex<Heard>>) -> Result<()> {
+async fn pass(
+    client: TcpStream,
+    postgres: SocketAddr,
+    recording: Arc<Mutex<Recording>>,
+) -> Result<()> {
     let server = TcpStream::connect(postgres).await?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
-    // The first messages have no type; a wish for TLS is answered with a single letter.
+    // The first messages have no type; a TLS request is answered with a single byte.
     loop {
         let length = from_client.read_i32().await?;
         let body = read(&mut from_client, length).await?;
@@ -115,12 +119,12 @@ async fn pass(client: TcpStream, postgres: SocketAddr, heard: Arc<Mutex<Heard>>)
         ensure!(answer == b'N', "the recorder cannot read TLS");
         to_client.write_u8(answer).await?;
     }
-    let line = Arc::new(Mutex::new(Line::default()));
-    let answers = tokio::spawn(listen(from_server, to_client, line.clone()));
+    let connection = Arc::new(Mutex::new(ConnectionState::default()));
+    let answers = tokio::spawn(listen(from_server, to_client, connection.clone()));
     while let Ok(kind) = from_client.read_u8().await {
         let length = from_client.read_i32().await?;
         let body = read(&mut from_client, length).await?;
-        note(&mut lock(&line), &mut lock(&heard), kind, &body);
+        record(&mut lock(&connection), &mut lock(&recording), kind, &body);
         let mut message = vec![kind];
         message.extend(length.to_be_bytes());
         message.extend(&body);
@@ -140,17 +144,17 @@ async fn read(from: &mut OwnedReadHalf, length: i32) -> Result<Vec<u8>> {
 async fn listen(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
-    line: Arc<Mutex<Line>>,
+    connection: Arc<Mutex<ConnectionState>>,
 ) -> Result<()> {
     loop {
         let kind = from.read_u8().await?;
         let length = from.read_i32().await?;
         let body = read(&mut from, length).await?;
         if kind == b'Z' {
-            // Whatever the server sends without waiting for this answer has come by then.
-            tokio::time::sleep(PATIENCE).await;
-            let mut line = lock(&line);
-            line.outstanding = line.outstanding.saturating_sub(1);
+            // Everything that the server sends without waiting for this answer has arrived by then.
+            tokio::time::sleep(ANSWER_DELAY).await;
+            let mut connection = lock(&connection);
+            connection.outstanding = connection.outstanding.saturating_sub(1);
         }
         let mut message = vec![kind];
         message.extend(length.to_be_bytes());
@@ -159,37 +163,39 @@ async fn listen(
     }
 }
 
-fn note(line: &mut Line, heard: &mut Heard, kind: u8, body: &[u8]) {
-    // What is sent while answers are still out travels in the same round trip.
-    if line.outstanding == 0 && !line.open {
-        heard.flights += 1;
-        line.flight = heard.flights;
+fn record(connection: &mut ConnectionState, recording: &mut Recording, kind: u8, body: &[u8]) {
+    // Statements sent while answers are outstanding share the same round trip.
+    if connection.outstanding == 0 && !connection.open {
+        recording.flights += 1;
+        connection.flight = recording.flights;
     }
     let mut strings = body.split(|byte| *byte == 0);
     let mut string = || strings.next().unwrap_or_default();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match kind {
         b'Q' => {
-            heard.statements.push((line.flight, Statement::Plain(text(string()))));
-            line.outstanding += 1;
+            recording.statements.push((connection.flight, Statement::Plain(text(string()))));
+            connection.outstanding += 1;
         }
         b'P' => {
             let name = string().to_vec();
-            line.texts.insert(name, text(string()));
-            line.open = true;
+            connection.texts.insert(name, text(string()));
+            connection.open = true;
         }
         b'B' => {
             string();
-            line.bound = line.texts.get(string()).cloned().unwrap_or_default();
-            line.open = true;
+            connection.bound = connection.texts.get(string()).cloned().unwrap_or_default();
+            connection.open = true;
         }
         b'E' => {
-            heard.statements.push((line.flight, Statement::Prepared(line.bound.clone())));
-            line.open = true;
+            recording
+                .statements
+                .push((connection.flight, Statement::Prepared(connection.bound.clone())));
+            connection.open = true;
         }
         b'S' => {
-            line.outstanding += 1;
-            line.open = false;
+            connection.outstanding += 1;
+            connection.open = false;
         }
         _ => {}
     }
@@ -200,21 +206,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_before_an_answer_shares_a_round_trip() {
-        let (mut line, mut heard) = (Line::default(), Heard::default());
-        let mut send = |line: &mut Line, kind, body: &[u8]| note(line, &mut heard, kind, body);
-        send(&mut line, b'P', b"s0\0select 1\0\0\0");
-        send(&mut line, b'S', b"");
-        line.outstanding -= 1;
-        send(&mut line, b'Q', b"begin\0");
-        send(&mut line, b'B', b"\0s0\0");
-        send(&mut line, b'E', b"\0\0\0\0\0");
-        send(&mut line, b'S', b"");
-        line.outstanding -= 2;
-        send(&mut line, b'Q', b"rollback\0");
+    fn statements_sent_before_an_answer_share_a_round_trip() {
+        let (mut connection, mut recording) = (ConnectionState::default(), Recording::default());
+        let mut send = |connection: &mut ConnectionState, kind, body: &[u8]| {
+            record(connection, &mut recording, kind, body);
+        };
+        send(&mut connection, b'P', b"s0\0select 1\0\0\0");
+        send(&mut connection, b'S', b"");
+        connection.outstanding -= 1;
+        send(&mut connection, b'Q', b"begin\0");
+        send(&mut connection, b'B', b"\0s0\0");
+        send(&mut connection, b'E', b"\0\0\0\0\0");
+        send(&mut connection, b'S', b"");
+        connection.outstanding -= 2;
+        send(&mut connection, b'Q', b"rollback\0");
         let recorder = Recorder {
             address: SocketAddr::from(([127, 0, 0, 1], 1)),
-            heard: Arc::new(Mutex::new(heard)),
+            recording: Arc::new(Mutex::new(recording)),
         };
         let plain = |text: &str| Statement::Plain(text.to_owned());
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The figures, as a table for a person, as JSON for a program and as markdown for the record.
+//! The figures as a terminal table, as JSON and as markdown.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub struct Side {
     pub errors: u64,
     pub first_error: Option<String>,
     pub cpu: Option<Cost>,
-    /// Bytes that each request added to PostgreSQL's log.
+    /// Bytes that each request added to PostgreSQL's WAL.
     pub wal_bytes: f64,
 }
 
@@ -31,7 +31,7 @@ pub struct Cost {
     pub server: f64,
     pub postgres: f64,
     pub client: f64,
-    /// Cores that others used meanwhile: how disturbed the measurement was.
+    /// Cores used by other processes meanwhile: how disturbed the measurement was.
     pub others_cores: f64,
 }
 
@@ -65,13 +65,13 @@ pub struct Cell {
     pub clients: usize,
     pub http: Side,
     pub bare: Side,
-    /// Requests per second through HTTP for each bare one.
+    /// Requests per second through HTTP divided by bare ones.
     pub ratio: f64,
 }
 
 /// What the server sends to PostgreSQL for one request.
 #[derive(Debug, Clone, Serialize)]
-pub struct Sent {
+pub struct StatementCounts {
     pub operation: Operation,
     pub round_trips: usize,
     pub statements: usize,
@@ -99,7 +99,7 @@ pub struct Report {
     pub fill: Vec<Filled>,
     pub sizes: Vec<Size>,
     pub content_bytes: f64,
-    pub sent: Vec<Sent>,
+    pub sent: Vec<StatementCounts>,
     pub cells: Vec<Cell>,
     /// The first cell again, without authentication.
     pub without_keys: Option<(Operation, usize, Side)>,
@@ -340,7 +340,7 @@ fn table(rows: &[Vec<String>], markdown: bool) -> String {
             .iter()
             .zip(&widths)
             .enumerate()
-            // Names begin at the left, figures end at the right.
+            // Names are left-aligned, figures right-aligned.
             .map(|(at, (cell, &width))| match at {
                 0 => format!("{cell:<width$}"),
                 _ => format!("{cell:>width$}"),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_aligned() {
+    fn report_table_is_aligned() {
         let rows = [row(&["a", "bb"]), row(&["long", "1"])];
         assert_eq!(table(&rows, false), "a     bb\n----  --\nlong   1\n");
         assert_eq!(table(&rows, true), "| a    | bb |\n|------|---:|\n| long |  1 |\n");

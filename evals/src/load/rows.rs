@@ -6,7 +6,7 @@ use lukasa_core::{Operation, OperationId, Timestamp, Version, VersionId, fingerp
 use tokio_postgres::types::{IsNull, ToSql, Type};
 use uuid::Uuid;
 
-use super::life::Person;
+use super::life::FillUser;
 
 pub const USERS: &str =
     "copy users (user_id, tenant_id, name, created_at, looked_after) from stdin binary";
@@ -19,7 +19,7 @@ pub const VERSIONS: &str = "copy fact_version (user_id, tenant_id, fingerprint, 
     turns, confirmed_at, last_confirmed_at, consented_at, valid_from, valid_until, known_from, \
     known_until, opened_by, closed_by, reopens) from stdin binary";
 
-/// Enough rows to be worth a message.
+/// Bytes of rows per message.
 const CHUNK: usize = 256 * 1024;
 
 /// A stream of rows of one table.
@@ -32,14 +32,14 @@ impl Default for Rows {
     fn default() -> Self {
         let mut buffer = BytesMut::with_capacity(CHUNK + 8192);
         buffer.put_slice(b"PGCOPY\n\xff\r\n\0");
-        // No flags, and a header that ends here.
+        // No flags, and an empty header extension.
         buffer.put_slice(&[0; 8]);
         Self { buffer, count: 0 }
     }
 }
 
 impl Rows {
-    /// The rows so far, if they are worth sending.
+    /// The rows so far, if there are enough for a message.
     pub fn chunk(&mut self) -> Option<Bytes> {
         (self.buffer.len() >= CHUNK).then(|| self.rest())
     }
@@ -49,7 +49,7 @@ impl Rows {
         full.freeze()
     }
 
-    /// What is left, and the mark that nothing follows.
+    /// The rest, and the end marker.
     pub fn end(mut self) -> Bytes {
         self.buffer.put_i16(-1);
         self.rest()
@@ -72,19 +72,19 @@ impl Rows {
         Ok(())
     }
 
-    pub fn user(&mut self, person: &Person, created_at: Timestamp) -> Result<()> {
+    pub fn user(&mut self, person: &FillUser, created_at: Timestamp) -> Result<()> {
         let caller = &person.caller;
         self.row(&[
             (Type::UUID, &caller.user.uuid()),
             (Type::UUID, &caller.tenant.uuid()),
             (Type::TEXT, &caller.user_name),
             (Type::TIMESTAMPTZ, &created_at),
-            // As if somebody had looked after them ever since their first write.
+            // As if consolidation had run for them ever since their first write.
             (Type::BOOL, &true),
         ])
     }
 
-    pub fn operation(&mut self, person: &Person, operation: &Operation) -> Result<()> {
+    pub fn operation(&mut self, person: &FillUser, operation: &Operation) -> Result<()> {
         let facts: Vec<Uuid> = operation.facts.iter().map(|fact| fact.uuid()).collect();
         self.row(&[
             (Type::UUID, &person.caller.user.uuid()),
@@ -100,7 +100,7 @@ impl Rows {
         ])
     }
 
-    pub fn fact(&mut self, person: &Person, version: &Version) -> Result<()> {
+    pub fn fact(&mut self, person: &FillUser, version: &Version) -> Result<()> {
         self.row(&[
             (Type::UUID, &person.caller.user.uuid()),
             (Type::UUID, &person.caller.tenant.uuid()),
@@ -108,7 +108,7 @@ impl Rows {
         ])
     }
 
-    pub fn version(&mut self, person: &Person, v: &Version) -> Result<()> {
+    pub fn version(&mut self, person: &FillUser, v: &Version) -> Result<()> {
         let claim = &v.claim;
         let evidence = serde_json::to_value(&claim.evidence)?;
         self.row(&[

@@ -1,8 +1,8 @@
-//! Takes the indexes and constraints of the record away before a bulk load and puts the very same
-//! ones back after it, and says how large everything is.
+//! Drops the indexes and constraints of the record before a bulk load and restores the same ones
+//! after it, and reports all sizes.
 //!
-//! Building an index over rows that are there is a sort; keeping it while they come in random order
-//! of users is millions of single insertions, many times slower for the temporal index above all.
+//! Building an index over existing rows is a sort; maintaining it while rows arrive in random order
+//! of users is millions of single insertions, many times slower above all for the temporal index.
 
 use std::time::Instant;
 
@@ -10,16 +10,16 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Client;
 
-use crate::stand::connect;
+use crate::processes::connect;
 
 const TABLES: [&str; 3] = ["fact_version", "operation", "fact"];
 
-/// A constraint or index that can be taken away.
+/// A constraint or index that can be dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     table: String,
     name: String,
-    /// `p` primary key, `u` unique, `x` exclusion, `f` foreign key, `i` an index of its own.
+    /// `p` primary key, `u` unique, `x` exclusion, `f` foreign key, `i` a plain index.
     kind: String,
     definition: String,
 }
@@ -71,10 +71,10 @@ async fn parts(admin: &Client) -> Result<Vec<Part>> {
     Ok(rows.iter().map(part).collect())
 }
 
-/// Drops every index and constraint of the record; gives back what to restore.
+/// Drops every index and constraint of the record; returns what to restore.
 pub async fn take_apart(admin: &Client) -> Result<Vec<Part>> {
     let parts = parts(admin).await?;
-    // A key cannot go while another table still refers to it.
+    // A key cannot be dropped while another table still refers to it.
     let (foreign, own): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|p| p.kind == "f");
     for part in foreign.into_iter().chain(own) {
         admin.batch_execute(&part.drop()).await.with_context(|| format!("drop {}", part.name))?;
@@ -82,12 +82,12 @@ pub async fn take_apart(admin: &Client) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Builds everything again and checks that the schema is what it was.
+/// Builds everything again and checks that the schema is unchanged.
 pub async fn put_together(url: &str, before: &[Part]) -> Result<Vec<Built>> {
     let own = |table: &str| -> Vec<&Part> {
         before.iter().filter(|p| p.kind != "f" && p.table == table).collect()
     };
-    // Adding a constraint locks its table, so two hands work on two tables at a time.
+    // Adding a constraint locks its table, so two connections work on two tables at a time.
     let (mut built, others) = tokio::try_join!(build(url, own(TABLES[0])), async {
         let mut built = build(url, own(TABLES[1])).await?;
         built.extend(build(url, own(TABLES[2])).await?);
@@ -125,13 +125,13 @@ async fn build(url: &str, parts: Vec<&Part>) -> Result<Vec<Built>> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Size {
     pub table: String,
-    /// The index, or nothing for the table itself.
+    /// The index, or `None` for the table itself.
     pub index: Option<String>,
     pub bytes: i64,
     pub bytes_per_fact: f64,
 }
 
-/// What a fact takes up, in every table and index of the record.
+/// The sizes of every table and index of the record.
 pub async fn sizes(admin: &Client) -> Result<Vec<Size>> {
     const SQL: &str = "with t as (select c.oid, c.relname from pg_class c \
                 where c.relname in ('fact_version', 'operation', 'fact') and c.relkind = 'r'), \

@@ -1,12 +1,13 @@
-//! Makes pgbench scripts out of what the server was heard to send.
+//! Makes pgbench scripts out of the recorded statements of the server.
 //!
-//! pgbench cannot send a prepared statement and `set local` with a value together: its prepared mode
-//! takes one statement at a time, and `set` takes no parameters. So each connection prepares the
-//! server's statements once with `prepare`, and executes them with `execute` in plain text, joined
-//! with `\;` into the same round trips the server makes. Plans are cached just as the server's are.
+//! pgbench cannot send a prepared statement and `set local` with a value together: its prepared
+//! mode takes one statement at a time, and `set` takes no parameters. So each connection prepares
+//! the server's statements once with `prepare`, and executes them with `execute` in plain text,
+//! joined with `\;` into the same round trips the server makes. Plans are cached just as the
+//! server's are.
 //!
-//! pgbench cannot look up a random user without asking the database either. So the users and facts
-//! are written into the scripts, and a random number finds its way to one of them through nested
+//! pgbench cannot look up a random user without querying the database either. So the users and
+//! facts are written into the scripts, and a random number selects one of them through nested
 //! `\if`s.
 
 use anyhow::{Context, Result, ensure};
@@ -15,31 +16,31 @@ use lukasa_core::UserId;
 use super::operation::{Operation, Target};
 use super::recorder::{Statement, Trace};
 
-/// pgbench takes no more scripts than this.
+/// Maximum number of scripts of pgbench.
 const SCRIPTS: usize = 128;
 /// Targets per script.
 const LEAVES: usize = 128;
-/// How many targets fit into one run.
+/// Number of targets that fit into one run.
 pub const TARGETS: usize = SCRIPTS * LEAVES;
 
-/// What besides the trace is needed to tell values apart.
+/// Values needed besides the trace to identify parameters.
 pub struct Recorded<'a> {
     pub operation: Operation,
-    /// Whom the recorded request was about.
+    /// The target of the recorded request.
     pub target: &'a Target,
     pub tenant: &'a str,
     /// The first twelve hexadecimal digits of an id drawn now.
     pub millis: &'a str,
-    /// An answer to keep under an idempotency key.
+    /// A response to store under an idempotency key.
     pub outcome: &'a str,
-    /// Something to say.
+    /// A new content.
     pub sentence: &'a str,
 }
 
 /// The statements to prepare, and the round trips that execute them.
 pub struct Template {
     pub prepared: Vec<String>,
-    /// Per round trip the statements, and whether their results are kept as variables.
+    /// Per round trip the statements, and whether their results are stored as variables.
     pub flights: Vec<(Vec<String>, bool)>,
 }
 
@@ -48,15 +49,15 @@ fn lock_of(user: UserId) -> i64 {
     user.uuid().as_u64_pair().0.cast_signed()
 }
 
-/// Puts `{user}`, `{fact}` and `{lock}` in place of the recorded ones, and arguments in place of
-/// the recorded parameters.
+/// Replaces the recorded ids by `{user}`, `{fact}` and `{lock}`, and the recorded parameters by
+/// arguments.
 pub fn template(trace: &Trace, recorded: &Recorded<'_>) -> Result<Template> {
     let user = recorded.target.user.uuid().to_string();
     let lock = format!("({})", lock_of(recorded.target.user));
     let mut template = Template { prepared: Vec::new(), flights: Vec::new() };
     let mut editions = 0;
     for flight in trace {
-        let (mut statements, mut kept) = (Vec::new(), false);
+        let (mut statements, mut stores_results) = (Vec::new(), false);
         for statement in flight {
             match statement {
                 Statement::Plain(text) => {
@@ -83,28 +84,28 @@ pub fn template(trace: &Trace, recorded: &Recorded<'_>) -> Result<Template> {
                         format!("({})", list.join(", "))
                     };
                     statements.push(format!("execute q{number}{given}"));
-                    kept |= keep && recorded.operation.is_write();
+                    stores_results |= keep && recorded.operation.is_write();
                 }
             }
         }
-        template.flights.push((statements, kept));
+        template.flights.push((statements, stores_results));
     }
     Ok(template)
 }
 
 struct Arguments {
     list: Vec<String>,
-    /// Whether later statements need what this one finds.
+    /// Whether later statements need the result of this one.
     keep: bool,
 }
 
 /// The time of the operation, by the engine's rule: now, but after the user's last one.
 const AT: &str = "greatest(now(), ':recorded_at'::timestamptz + interval '1 microsecond')";
 const KEY: &str = "'bare-:b-:c'";
-/// A value nobody else has, anywhere in the order of fingerprints.
+/// A unique value, anywhere in the order of fingerprints.
 const FINGERPRINT: &str = "':e-:f-8:b-8:b-:c'";
 
-/// What to execute a statement with. Selects name their user by value; writes use what they found.
+/// The arguments of a statement. Selects name their user by value; writes use the selected values.
 fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result<Arguments> {
     let id = |draw: usize| {
         let (high, low) = recorded.millis.split_at(8);
@@ -159,12 +160,12 @@ fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result
         () if has("from embedding_model") => of(&[], false),
         () if has("valid_from <= $2") && has("limit $3") => of(&[user, "now()", "51"], false),
         () => {
-            anyhow::bail!("a statement this eval has not been taught; see evals/src/load/script.rs")
+            anyhow::bail!("unknown statement: add it to evals/src/load/script.rs")
         }
     })
 }
 
-/// One passage for each version that is opened: one when something is saved, two when it is changed.
+/// One passage for each opened version: one for a save, two for a change.
 fn passages(recorded: &Recorded<'_>, id: &dyn Fn(usize) -> String) -> Vec<String> {
     let save = recorded.operation != Operation::Supersede;
     let fact = if save { id(1) } else { "':fact_id'".to_owned() };
@@ -201,7 +202,7 @@ fn passages(recorded: &Recorded<'_>, id: &dyn Fn(usize) -> String) -> Vec<String
 struct Insert<'a> {
     recorded: &'a Recorded<'a>,
     table: &'a str,
-    /// Which version of the operation it is.
+    /// The number of the version within the operation.
     edition: usize,
     id: &'a dyn Fn(usize) -> String,
 }
@@ -234,7 +235,7 @@ impl Insert<'_> {
             (_, "version_id") => return Ok((self.id)(1 + self.edition)),
             _ => ensure!(self.table == "fact_version", "the column {column} is new"),
         }
-        // A change first tells the old edition again, with its end, and then the new one.
+        // A change first writes the old edition again, with its end, and then the new one.
         match (save, self.edition) {
             (true, _) => self.saved(column),
             (false, 1) => copied(column, None),
@@ -265,7 +266,7 @@ impl Insert<'_> {
     }
 }
 
-/// A column of the version that was found: with its end, or with new words.
+/// A column of the selected version: with its end, or with new content.
 fn copied(column: &str, words: Option<&str>) -> Result<String> {
     let value = match (column, words) {
         ("number", Some(_)) => ":number + 1".to_owned(),
@@ -291,7 +292,7 @@ fn copied(column: &str, words: Option<&str>) -> Result<String> {
 }
 
 impl Template {
-    /// How many of the round trips name their target and so have to be written out for each.
+    /// The number of round trips that name their target and so have to be written out for each.
     fn named(&self) -> usize {
         let names = |(flight, _): &(Vec<String>, bool)| {
             flight
@@ -301,7 +302,7 @@ impl Template {
         self.flights.iter().rposition(names).map_or(0, |last| last + 1)
     }
 
-    /// The scripts, each with the number of targets it chooses from.
+    /// The scripts, each with its number of targets.
     pub fn scripts(&self, operation: Operation, targets: &[Target]) -> Vec<(String, usize)> {
         let mut head = String::from("\\if :ready = 0\n");
         for (number, sql) in self.prepared.iter().enumerate() {
@@ -341,9 +342,9 @@ impl Template {
     }
 }
 
-/// The same script with the commands that keep their results moved off the places where pgbench's list
-/// of commands is full: it does not look for room after one of them (seen in 18.6), and two in a row
-/// there break its heap. Each line is one command.
+/// The same script with the commands that store their results moved off the places where pgbench's
+/// list of commands is full: it does not check for space after one of them (seen in 18.6), and two
+/// in a row there corrupt its heap. Each line is one command.
 fn padded(script: &str) -> String {
     const LIST: usize = 128;
     let (mut text, mut count) = (String::with_capacity(script.len()), 0);
@@ -360,8 +361,8 @@ fn padded(script: &str) -> String {
 }
 
 /// One round trip.
-fn flight((statements, kept): &(Vec<String>, bool)) -> String {
-    let end = if *kept { " \\aset\n" } else { ";\n" };
+fn flight((statements, stores_results): &(Vec<String>, bool)) -> String {
+    let end = if *stores_results { " \\aset\n" } else { ";\n" };
     statements.join(" \\; ") + end
 }
 

@@ -1,5 +1,5 @@
-//! What people are made to say: sentences over a made-up vocabulary whose words are as unevenly
-//! frequent as those of a real language, and the claims around them.
+//! Generated contents: sentences over a made-up vocabulary whose words are as unevenly distributed
+//! as those of a real language, and the claims with them.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -17,15 +17,15 @@ const SYLLABLES: [&str; 40] = [
     "le", "lo", "ma", "me", "mi", "na", "ne", "no", "pa", "pe", "po", "ra", "re", "ri", "sa", "se",
     "so", "ta", "te", "ti", "va", "ve", "wa", "zu",
 ];
-/// The built-in domains that nobody has to open first.
-/// Those in which nothing ends by itself: a memory that is over cannot be changed.
+/// The built-in domains without opt-in in which nothing expires by itself: an expired memory cannot
+/// be changed.
 const DOMAINS: [&str; 5] = ["communication", "food", "schedule", "shopping", "travel"];
 
 pub struct Vocabulary {
     words: Vec<String>,
     /// The summed frequencies up to and including each word.
     reach: Vec<f64>,
-    /// Sentences that nothing objects to.
+    /// Sentences that no screen objects to.
     plain: OnceLock<Vec<String>>,
 }
 
@@ -73,8 +73,8 @@ impl Vocabulary {
         text
     }
 
-    /// One of a thousand sentences that a program can save: random words can be about a domain that is
-    /// not open, or read like an order.
+    /// One of a thousand sentences that can be saved: random words can be about a closed domain, or
+    /// look like an order.
     pub fn plain_sentence(&self, rng: &mut StdRng) -> &str {
         let plain = self.plain.get_or_init(|| {
             let mut rng = StdRng::seed_from_u64(1);
@@ -100,7 +100,7 @@ impl Vocabulary {
         }
         if hard {
             claim.force = Force::Hard;
-            // The number keeps a user's keys apart: two memories cannot hold one key at a time.
+            // The number makes a user's keys distinct: two memories cannot have one key at a time.
             claim.key = Some(format!("{}.{index}", self.word(rng)));
             claim.value =
                 Some(json!({ "is": self.word(rng), "at_most": rng.random_range(1..100) }));
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_depends_on_the_seed_alone_and_can_be_kept() {
+    fn generated_claims_depend_on_the_seed_alone_and_are_valid() {
         let (a, b) = (Vocabulary::new(1), Vocabulary::new(1));
         let mut hard = 0;
         for index in 0..500 {

@@ -1,11 +1,11 @@
-//! Two servers and a worker on one database: what was removed or revoked through one server is never
-//! served by the other, also while the database is slow.
+//! Two servers and a worker on one database: a memory removed or a key revoked through one server
+//! is never served by the other, also while the database is slow.
 //!
-//! Every round has a user of its own with a word that occurs nowhere else. The second server reads it in
-//! every way there is, so that all its caches hold it. Then the first server removes it, or closes its
-//! domain, or revokes the key; from the acknowledgement on, the second server must not say the word, to
-//! its callers or to the chat service behind its gateway. That the check can see is shown by faults
-//! planted in the database (`--fault`).
+//! Every round has a user of its own with a unique word. The second server reads it in every way
+//! there is, so that all its caches have it. Then the first server removes it, closes its domain,
+//! or revokes the key; from the acknowledgement on, the second server must not return the word, to
+//! its callers or to the chat service behind its gateway. Faults planted in the database
+//! (`--fault`) show that the check works.
 
 mod reads;
 mod round;
@@ -22,7 +22,7 @@ use rand::rngs::StdRng;
 use tokio::task::JoinSet;
 
 use crate::gateway::Service;
-use crate::stand::{Cluster, Serve, Server, Worker, connect, create_key, server_program};
+use crate::processes::{Cluster, Serve, Server, Worker, connect, create_key, server_program};
 use round::{Action, Finding};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -31,22 +31,22 @@ The eval runs its own PostgreSQL, two servers and a worker, on loopback and in a
 removes them when it ends. It exits with 1 if something removed or revoked was served; with --fault, if
 that was not noticed.")]
 pub struct Args {
-    /// How many rounds
+    /// Number of rounds
     #[arg(long, default_value_t = 1000)]
     count: u64,
-    /// Where the random choices begin
+    /// Seed of the random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many rounds run at a time
+    /// Number of concurrent rounds
     #[arg(long, default_value_t = 3)]
     lanes: u64,
-    /// Only these actions, with commas between them; all if absent
+    /// Only these actions, separated by commas; all by default
     #[arg(long, value_delimiter = ',')]
     only: Vec<Action>,
     /// Plant a fault that must be noticed
     #[arg(long)]
     fault: Option<Fault>,
-    /// The server; beside this program if absent
+    /// Path of the server; next to this program by default
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
     /// Keep the database and the logs
@@ -54,12 +54,12 @@ pub struct Args {
     keep: bool,
 }
 
-/// Something planted in the database that makes the second server serve what is gone.
+/// A fault planted in the database that makes the second server serve removed data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Fault {
-    /// Revisions never move, so what a server has cached looks current.
+    /// Revisions never change, so cached data looks current.
     StaleRevision,
-    /// The baseline of a session stays when a memory in it is taken back.
+    /// The baseline of a session stays when a memory in it is removed.
     KeptBaseline,
     /// A key is never revoked.
     KeptKey,
@@ -91,15 +91,15 @@ impl Fault {
     }
 }
 
-/// Everything that a run stands on. Fields are dropped in this order: the database goes last.
-struct Stand {
+/// The processes and clients of a run. Fields are dropped in this order: the database is last.
+struct Testbed {
     http: reqwest::Client,
     /// The server that removes, and the one that reads.
     first: String,
     second: String,
     key: String,
     service: Service,
-    /// How many prompts of the chat service have had each word so far.
+    /// Number of prompts to the chat service with each word so far.
     prompts: Mutex<HashMap<String, usize>>,
     _servers: [Server; 2],
     _worker: Worker,
@@ -107,8 +107,8 @@ struct Stand {
     _cluster: Cluster,
 }
 
-impl Stand {
-    /// How many prompts have this word in them, so far.
+impl Testbed {
+    /// Number of prompts with this word so far.
     fn prompts_with(&self, word: &str) -> usize {
         let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
         for prompt in self.service.asked() {
@@ -120,7 +120,7 @@ impl Stand {
     }
 }
 
-/// What all rounds came to.
+/// Result of all rounds.
 #[derive(Default)]
 struct Summary {
     rounds: BTreeMap<Action, u64>,
@@ -133,12 +133,12 @@ struct Summary {
 pub async fn run(args: Args) -> Result<()> {
     lukasa_models::tls::install();
     println!("seed {}", args.seed);
-    let stand = Arc::new(stand(&args).await?);
+    let testbed = Arc::new(start_testbed(&args).await?);
     let (next, summary) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(Summary::default())));
     let started = Instant::now();
     let mut lanes = JoinSet::new();
     for _ in 0..args.lanes.max(1) {
-        let (stand, next, summary) = (stand.clone(), next.clone(), summary.clone());
+        let (testbed, next, summary) = (testbed.clone(), next.clone(), summary.clone());
         let args = args.clone();
         lanes.spawn(async move {
             loop {
@@ -148,7 +148,7 @@ pub async fn run(args: Args) -> Result<()> {
                     return Ok(());
                 }
                 let mut rng = StdRng::seed_from_u64(args.seed ^ (number << 20));
-                let round = round::play(&stand, &mut rng, number, &args.only);
+                let round = round::play(&testbed, &mut rng, number, &args.only);
                 let played = round.await.with_context(|| format!("round {number}"))?;
                 let mut summary = locked(&summary);
                 *summary.rounds.entry(played.action).or_default() += 1;
@@ -195,7 +195,7 @@ fn locked(summary: &Mutex<Summary>) -> std::sync::MutexGuard<'_, Summary> {
     summary.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn stand(args: &Args) -> Result<Stand> {
+async fn start_testbed(args: &Args) -> Result<Testbed> {
     let program = server_program(args.server.as_deref())?;
     let dir = std::env::temp_dir().join(format!("lukasa-nodes-{}", std::process::id()));
     let cluster = Cluster::start(&dir, args.keep, "128MB")?;
@@ -219,7 +219,7 @@ async fn stand(args: &Args) -> Result<Stand> {
     }
     let worker = Worker::start(&program, &database, &dir.join("worker.log"), &[])?;
     let (_, key) = create_key(&program, &database, "acme")?;
-    // It looks after its tenant: it makes users and keys, and removes them.
+    // It administers its tenant: it creates and removes users and keys.
     let admin = "update credential set permissions = '{read,write,propose,erase,chat,admin}'";
     connect(&database).await?.batch_execute(admin).await.context("the key's permissions")?;
     if let Some(fault) = args.fault {
@@ -229,7 +229,7 @@ async fn stand(args: &Args) -> Result<Stand> {
     let base = |server: &Server| format!("http://{}", server.address);
     let (first, second) = (base(&servers[0]), base(&servers[1]));
     let Ok(servers) = <[Server; 2]>::try_from(servers) else { bail!("two servers") };
-    Ok(Stand {
+    Ok(Testbed {
         http: reqwest::Client::new(),
         first,
         second,

@@ -9,14 +9,14 @@ use rand::seq::SliceRandom as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::Stand;
+use super::Testbed;
 
-/// Who reads, and in which chats.
+/// The reading caller and its sessions.
 #[derive(Clone)]
 pub struct Reader {
     pub key: String,
     pub user: String,
-    /// The question; it has no word of the memory in it that is looked for.
+    /// The question; it contains no word of the memory.
     pub question: String,
 }
 
@@ -43,7 +43,7 @@ pub const WAYS: [Way; 7] = [
     Way::Recall,
 ];
 
-/// What came back: the status, 0 if nothing did, and all its text.
+/// The status of a response, 0 if there was none, and all its text.
 pub struct Answer {
     pub way: Way,
     pub status: u16,
@@ -51,13 +51,13 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether it is a success; a tool's refusal comes with status 200.
+    /// Whether it is a success; a tool's refusal has status 200.
     pub fn is_served(&self) -> bool {
         (200..300).contains(&self.status) && !self.text.contains("\"isError\":true")
     }
 }
 
-/// Some of the ways, in random order; all of them now and then.
+/// Some of the ways, in random order; sometimes all of them.
 pub fn some(rng: &mut StdRng) -> Vec<Way> {
     let mut ways = WAYS.to_vec();
     ways.shuffle(rng);
@@ -66,7 +66,7 @@ pub fn some(rng: &mut StdRng) -> Vec<Way> {
 }
 
 impl Reader {
-    pub async fn read(&self, stand: &Stand, way: Way) -> Result<Answer> {
+    pub async fn read(&self, testbed: &Testbed, way: Way) -> Result<Answer> {
         let retrieve = |more: Value| {
             let mut body = json!({"query": self.question, "session_id": "chat", "turns": 5});
             if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
@@ -96,20 +96,20 @@ impl Reader {
                 (Method::POST, "/mcp", Some(call))
             }
         };
-        let (status, text) = self.send(stand, &stand.second, method, path, body).await?;
+        let (status, text) = self.send(testbed, &testbed.second, method, path, body).await?;
         Ok(Answer { way, status, text })
     }
 
-    /// Sends a request; status 0 if no answer came.
+    /// Sends a request; status 0 if there was no response.
     pub async fn send(
         &self,
-        stand: &Stand,
+        testbed: &Testbed,
         base: &str,
         method: Method,
         path: &str,
         body: Option<Value>,
     ) -> Result<(u16, String)> {
-        let request = stand
+        let request = testbed
             .http
             .request(method, format!("{base}{path}"))
             .bearer_auth(&self.key)

@@ -1,4 +1,4 @@
-//! One round: something is read through the second server, taken away through the first, and looked for
+//! One round: a memory is read through the second server, removed through the first, and looked for
 //! through the second again.
 
 use std::collections::BTreeSet;
@@ -14,11 +14,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::Stand;
+use super::Testbed;
 use super::reads::{Answer, Reader, WAYS, Way, some};
-use crate::stand::connect;
+use crate::processes::connect;
 
-/// How a memory, or the access to it, is taken away.
+/// How a memory, or the access to it, is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Action {
     Forget,
@@ -51,7 +51,7 @@ const LOCKED: [&str; 6] =
     ["recall_state", "baseline", "passage", "users", "fact_version", "user_domain"];
 const LOCKED_FOR: Duration = Duration::from_millis(400);
 
-/// What every round's own word begins with.
+/// Prefix of every round's word.
 const WORD: &str = "zq";
 
 /// The words of rounds in a text, each once.
@@ -60,10 +60,10 @@ pub fn words_in(text: &str) -> BTreeSet<String> {
     text.match_indices(WORD).map(|(at, _)| rest(at)).collect()
 }
 
-/// How often the second server is asked for what it must have seen before a removal.
+/// How often the second server is asked for the memory before its removal.
 const TRIES: usize = 30;
 
-/// Something that was served and must not have been.
+/// A response that must not have been served.
 pub struct Finding {
     round: u64,
     action: Action,
@@ -78,7 +78,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What a round came to.
+/// Result of a round.
 pub struct Played {
     pub action: Action,
     pub slow: bool,
@@ -87,44 +87,49 @@ pub struct Played {
     pub findings: Vec<Finding>,
 }
 
-pub async fn play(stand: &Stand, rng: &mut StdRng, number: u64, only: &[Action]) -> Result<Played> {
+pub async fn play(
+    testbed: &Testbed,
+    rng: &mut StdRng,
+    number: u64,
+    only: &[Action],
+) -> Result<Played> {
     let actions = if only.is_empty() { &ACTIONS[..] } else { only };
     let action = *actions.choose(rng).context("an action")?;
     let slow = LOCKED.choose(rng).copied().filter(|_| rng.random_range(0..3) == 0);
     let word = format!("{WORD}{number}x{:08x}", rng.random::<u32>());
     let admin = Reader {
-        key: stand.key.clone(),
+        key: testbed.key.clone(),
         user: format!("user-{number}"),
         question: "What is kept in the garden shed?".into(),
     };
     let (reader, key) = match action {
-        Action::RevokeKey => own_key(stand, &admin).await?,
+        Action::RevokeKey => own_key(testbed, &admin).await?,
         _ => (admin.clone(), None),
     };
-    let memory = plant(stand, &admin, action, &word).await?;
-    // Until the second server has said it in every way: a table that another round has locked may make
-    // some of its answers come without memory.
+    let memory = plant(testbed, &admin, action, &word).await?;
+    // Until the second server has returned it in every way: a table locked by another round may
+    // make some of its responses come without memory.
     let mut prompted = 0;
     for _ in 0..TRIES {
         for way in WAYS {
-            reader.read(stand, way).await?;
+            reader.read(testbed, way).await?;
         }
-        let seen = read_all(stand, &reader, &[Way::Retrieve, Way::Search], &word).await?;
-        prompted = stand.prompts_with(&word);
+        let seen = read_all(testbed, &reader, &[Way::Retrieve, Way::Search], &word).await?;
+        prompted = testbed.prompts_with(&word);
         if prompted > 0 && seen.iter().all(|(_, says)| *says) {
             break;
         }
         prompted = 0;
         sleep(Duration::from_millis(100)).await;
     }
-    ensure!(prompted > 0, "round {number}: the second server never said {word}");
+    ensure!(prompted > 0, "round {number}: the second server never returned {word}");
 
-    remove(stand, &admin, action, &memory, key.as_deref()).await?;
+    remove(testbed, &admin, action, &memory, key.as_deref()).await?;
     let mut findings = Vec::new();
     let (mut reads, mut refused) = (0, 0);
     let lock = async {
         if let Some(table) = slow {
-            let database = connect(&stand.database).await?;
+            let database = connect(&testbed.database).await?;
             let sql = format!("begin; lock table {table} in access exclusive mode");
             database.batch_execute(&sql).await?;
             sleep(LOCKED_FOR).await;
@@ -135,12 +140,12 @@ pub async fn play(stand: &Stand, rng: &mut StdRng, number: u64, only: &[Action])
     let ways = some(rng);
     let look = async {
         if slow.is_some() {
-            // Mostly within the time in which the table is locked.
+            // Mostly while the table is locked.
             sleep(Duration::from_millis(30)).await;
         }
-        let during = read_all(stand, &reader, &ways, &word).await?;
+        let during = read_all(testbed, &reader, &ways, &word).await?;
         let after = match rng.random_bool(0.3) {
-            true => read_all(stand, &reader, &WAYS, &word).await?,
+            true => read_all(testbed, &reader, &WAYS, &word).await?,
             false => Vec::new(),
         };
         anyhow::Ok(during.into_iter().chain(after).collect::<Vec<_>>())
@@ -150,10 +155,10 @@ pub async fn play(stand: &Stand, rng: &mut StdRng, number: u64, only: &[Action])
     for (answer, says) in looked {
         reads += 1;
         refused += u64::from(!answer.is_served());
-        // The list is the owner's inventory: it shows closed domains too, and goes into no prompt.
+        // The list is the owner's inventory: it shows closed domains too, and is in no prompt.
         let inventory = action == Action::CloseDomain && answer.way == Way::List;
         if says && !inventory {
-            found(format!("{:?} says it: {}", answer.way, excerpt(&answer.text, &word)));
+            found(format!("{:?} returns it: {}", answer.way, excerpt(&answer.text, &word)));
         }
         let chat = answer.way == Way::Chat;
         if action == Action::RevokeKey && answer.is_served() && !chat {
@@ -161,15 +166,15 @@ pub async fn play(stand: &Stand, rng: &mut StdRng, number: u64, only: &[Action])
         }
     }
     if action == Action::EraseUser {
-        come_back(stand, &admin).await?;
-        for (answer, says) in read_all(stand, &reader, &WAYS, &word).await? {
+        recreate_user(testbed, &admin).await?;
+        for (answer, says) in read_all(testbed, &reader, &WAYS, &word).await? {
             reads += 1;
             if says {
-                found(format!("{:?} says it to a new user of the same name", answer.way));
+                found(format!("{:?} returns it to a new user of the same name", answer.way));
             }
         }
     }
-    let more = stand.prompts_with(&word) - prompted;
+    let more = testbed.prompts_with(&word) - prompted;
     if more > 0 {
         found(format!("{more} prompts have it"));
     }
@@ -182,15 +187,15 @@ fn excerpt(text: &str, word: &str) -> String {
     text[from..text.floor_char_boundary((at + 60).min(text.len()))].to_owned()
 }
 
-/// Reads in several ways at once, and says which answers have the word. Prompts are looked at by the
-/// caller, except that a chat's own prompt is not part of its answer.
+/// Reads in several ways at once, and returns which responses have the word. Prompts are checked by
+/// the caller; a chat's own prompt is not part of its response.
 async fn read_all(
-    stand: &Stand,
+    testbed: &Testbed,
     reader: &Reader,
     ways: &[Way],
     word: &str,
 ) -> Result<Vec<(Answer, bool)>> {
-    let answers = try_join_all(ways.iter().map(|way| reader.read(stand, *way))).await?;
+    let answers = try_join_all(ways.iter().map(|way| reader.read(testbed, *way))).await?;
     Ok(answers
         .into_iter()
         .map(|answer| {
@@ -201,10 +206,10 @@ async fn read_all(
 }
 
 /// A key of the user's own, to be revoked.
-async fn own_key(stand: &Stand, admin: &Reader) -> Result<(Reader, Option<String>)> {
+async fn own_key(testbed: &Testbed, admin: &Reader) -> Result<(Reader, Option<String>)> {
     let body =
         json!({"name": "to be revoked", "permissions": ["read", "write", "propose", "chat"]});
-    let made = call(stand, admin, Method::POST, "/api/keys", Some(body)).await?;
+    let made = call(testbed, admin, Method::POST, "/api/keys", Some(body)).await?;
     let text = |name: &str| made[name].as_str().map(str::to_owned);
     let secret = text("secret").context("a key without a secret")?;
     Ok((Reader { key: secret, ..admin.clone() }, text("id")))
@@ -212,45 +217,45 @@ async fn own_key(stand: &Stand, admin: &Reader) -> Result<(Reader, Option<String
 
 /// A request to the first server that must succeed.
 async fn call(
-    stand: &Stand,
+    testbed: &Testbed,
     reader: &Reader,
     method: Method,
     path: &str,
     body: Option<Value>,
 ) -> Result<Value> {
-    let (status, text) = reader.send(stand, &stand.first, method.clone(), path, body).await?;
+    let (status, text) = reader.send(testbed, &testbed.first, method.clone(), path, body).await?;
     if !(200..300).contains(&status) {
         bail!("{method} {path}: {status} {text}");
     }
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }
 
-/// Makes the memory, or says it in a session; gives its id.
-async fn plant(stand: &Stand, admin: &Reader, action: Action, word: &str) -> Result<String> {
+/// Saves the memory, or a turn with it; returns its id.
+async fn plant(testbed: &Testbed, admin: &Reader, action: Action, word: &str) -> Result<String> {
     if action == Action::DeleteSession {
-        let said = format!("I keep {word} in the garden shed.");
-        let turns = json!({"turns": [{"role": "user", "content": said}]});
-        call(stand, admin, Method::POST, "/api/sessions/earlier/turns", Some(turns)).await?;
+        let content = format!("I keep {word} in the garden shed.");
+        let turns = json!({"turns": [{"role": "user", "content": content}]});
+        call(testbed, admin, Method::POST, "/api/sessions/earlier/turns", Some(turns)).await?;
         return Ok(String::new());
     }
     let mut body = json!({"content": format!("Keeps {word} in the garden shed")});
     if action == Action::CloseDomain {
-        call(stand, admin, Method::POST, "/api/users", Some(json!({"user": admin.user}))).await?;
+        call(testbed, admin, Method::POST, "/api/users", Some(json!({"user": admin.user}))).await?;
         // Opening a domain is the user's consent, which a key cannot give.
-        let database = connect(&stand.database).await?;
+        let database = connect(&testbed.database).await?;
         let sql = "insert into user_domain (user_id, tenant_id, domain, opted_in_at) \
                    select user_id, tenant_id, 'health', now() from users where name = $1";
         database.execute(sql, &[&admin.user]).await?;
         body["domain"] = "health".into();
     }
-    let saved = call(stand, admin, Method::POST, "/api/memory", Some(body)).await?;
+    let saved = call(testbed, admin, Method::POST, "/api/memory", Some(body)).await?;
     let id = saved["memory"]["id"].as_str().context("a memory without an id")?;
     Ok(id.to_owned())
 }
 
-/// Takes it away through the first server.
+/// Removes it through the first server.
 async fn remove(
-    stand: &Stand,
+    testbed: &Testbed,
     admin: &Reader,
     action: Action,
     memory: &str,
@@ -268,15 +273,15 @@ async fn remove(
         }
     };
     let body = (method == Method::POST).then(|| json!({}));
-    call(stand, admin, method, &path, body).await?;
+    call(testbed, admin, method, &path, body).await?;
     Ok(())
 }
 
-/// Makes a user of the same name again, with as many writes as the first had.
-async fn come_back(stand: &Stand, admin: &Reader) -> Result<()> {
-    call(stand, admin, Method::POST, "/api/users", Some(json!({"user": admin.user}))).await?;
+/// Creates a user of the same name again, with as many writes as the first had.
+async fn recreate_user(testbed: &Testbed, admin: &Reader) -> Result<()> {
+    call(testbed, admin, Method::POST, "/api/users", Some(json!({"user": admin.user}))).await?;
     let body = json!({"content": "Keeps rakes in the garden shed"});
-    call(stand, admin, Method::POST, "/api/memory", Some(body)).await?;
+    call(testbed, admin, Method::POST, "/api/memory", Some(body)).await?;
     Ok(())
 }
 
@@ -285,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_rounds_are_found_in_a_prompt() {
+    fn round_words_are_found_in_a_prompt() {
         let prompt =
             r#"{"content":"- Keeps zq7x0000abcd in the shed\nzq12xffffffff, zq7x0000abcd"}"#;
         let found: Vec<String> = words_in(prompt).into_iter().collect();

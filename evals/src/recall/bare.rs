@@ -1,5 +1,5 @@
-//! The bare side: one statement that finds by vectors and by full text inside one user and fuses the
-//! two by reciprocal ranks, on a table laid out for just that.
+//! The bare side: one statement that searches vectors and full text of one user and fuses the two
+//! by reciprocal ranks, on a table designed for just that.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,10 +13,10 @@ use uuid::Uuid;
 
 use super::fill::{Query, Size, TENANT};
 use crate::load::http::{Press, Sample};
-use crate::stand::connect;
+use crate::processes::connect;
 
-/// The table, as somebody would lay it out who has nothing but PostgreSQL: a covering index that
-/// keeps a user's vectors side by side, and the words ready to be searched.
+/// The table as designed for PostgreSQL alone: a covering index that keeps a user's vectors
+/// together, and indexed words.
 pub const TABLE: &str = "create schema bare;
 create table bare.memory (
   user_id uuid not null, id uuid not null, content text not null,
@@ -41,13 +41,14 @@ with v as (select id, row_number() over (order by d) as r from (
 select fused.id, score, content from fused
   join bare.memory bare on bare.user_id = $1 and bare.id = fused.id order by score desc";
 
-const NEAREST: &str = "select id from bare.memory where user_id = $1 order by embedding <=> (select $2::text::halfvec) limit $3";
+const NEAREST: &str = "select id from bare.memory where user_id = $1 \
+    order by embedding <=> (select $2::text::halfvec) limit $3";
 
 pub fn user_id(name: &str) -> Uuid {
     UserId::named(TenantId::named(TENANT), name).uuid()
 }
 
-/// Lets as many connections run the statement as clients ask the server.
+/// Runs the statement on as many connections as clients ask the server.
 pub async fn run(
     url: &str,
     size: &Size,

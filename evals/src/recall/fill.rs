@@ -1,5 +1,5 @@
-//! Users of several sizes, written behind the server's back: the record, what recall reads, and the
-//! table of the bare statement, all with the same words and the same embeddings.
+//! Users of several sizes, written directly into the tables: the record, the search index, and the
+//! table of the bare statement, all with the same contents and the same embeddings.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,21 +16,21 @@ use rand::{Rng as _, SeedableRng};
 
 use super::bare::{INDEXES, TABLE, user_id};
 use crate::load::words::Vocabulary;
-use crate::stand::connect;
+use crate::processes::connect;
 
 /// The tenant of a server without authentication.
 pub const TENANT: &str = "local";
 
-/// A question, ready for both sides.
+/// A query, prepared for both sides.
 pub struct Query {
     pub text: String,
-    /// The vector as PostgreSQL reads it.
+    /// The vector in PostgreSQL's syntax.
     pub vector: String,
-    /// The words as PostgreSQL's search reads them, any of them.
+    /// The words as a tsquery that matches any of them.
     pub tsquery: String,
 }
 
-/// Users with equally many memories.
+/// Users with the same number of memories.
 pub struct Size {
     pub label: String,
     pub users: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Plan {
     pub users: u32,
     pub quick: bool,
     seed: u64,
-    /// How many users there are besides of each size.
+    /// Number of further users of each size.
     others: Vec<(u32, u32)>,
 }
 
@@ -84,7 +84,7 @@ impl Plan {
         self.others.last().map_or_else(|| Self::name(USUAL, 0), |(_, size)| Self::name(*size, 0))
     }
 
-    /// Every memory's owner, in the order they were said: everybody's mixed, as time would mix them.
+    /// Every memory's owner, in order of time: all users mixed, as in real use.
     fn owners(&self, rng: &mut StdRng) -> Vec<(u32, u32)> {
         use rand::seq::SliceRandom as _;
         let mut owners = Vec::new();
@@ -101,7 +101,7 @@ impl Plan {
 const STAGE: &str = "create unlogged table stage (at timestamptz, user_id uuid, fact_id uuid, \
     version_id uuid, operation_id uuid, content text, words int, terms bytea, vector halfvec(256))";
 
-/// From the stage into the tables, in the order things were said.
+/// Copies from the staging table into the tables, in order of time.
 const SPREAD: &str = "
 set session_replication_role = replica;
 insert into operation (user_id, tenant_id, operation_id, recorded_at, verb, caller, credential,
@@ -149,7 +149,7 @@ pub async fn fill(url: &str, plan: &Plan, models: &Path) -> Result<Vec<Query>> {
             let user = user_id(&Plan::name(*size, *number));
             let terms = Terms::of(&words(text, Language::ENGLISH), []);
             let second = 1_735_689_600 + at as i64 * 1_000 + n as i64;
-            let said = Timestamp::from_second(second)?;
+            let saved_at = Timestamp::from_second(second)?;
             let hex: String = terms.to_bytes().iter().fold(String::new(), |mut hex, byte| {
                 let _ = write!(hex, "{byte:02x}");
                 hex
@@ -157,12 +157,12 @@ pub async fn fill(url: &str, plan: &Plan, models: &Path) -> Result<Vec<Query>> {
             let (fact, version, operation) = (ids.draw(), ids.draw(), ids.draw());
             let _ = writeln!(
                 rows,
-                "{said}\t{user}\t{fact}\t{version}\t{operation}\t{text}\t{}\t\\\\x{hex}\t{}",
+                "{saved_at}\t{user}\t{fact}\t{version}\t{operation}\t{text}\t{}\t\\\\x{hex}\t{}",
                 terms.words,
                 printed(vector)
             );
             if ids_are_low(&fact) {
-                ids = Ids::new(said, rng.random());
+                ids = Ids::new(saved_at, rng.random());
             }
         }
         sink.send(Bytes::from(std::mem::take(&mut rows))).await?;
@@ -193,7 +193,7 @@ pub async fn fill(url: &str, plan: &Plan, models: &Path) -> Result<Vec<Query>> {
     queries(&vocabulary, embedder.as_ref(), &mut rng).await
 }
 
-/// The counter inside an id runs over after four thousand draws; a new seed goes on from there.
+/// The counter inside an id overflows after four thousand draws; a new seed continues from there.
 fn ids_are_low(id: &uuid::Uuid) -> bool {
     u16::from_be_bytes([id.as_bytes()[6] & 0x0f, id.as_bytes()[7]]) > 4_000
 }

@@ -1,10 +1,11 @@
-//! What recall costs, beside a bare hybrid statement in SQL on the same data, in the same run.
+//! The cost of recall, compared with a bare hybrid SQL statement on the same data, in the same run.
 //!
 //! A database of its own is filled with users of several sizes (`fill`). Then 16 clients search and
-//! retrieve through the real server, with the users' indexes kept in memory and without, and as many
-//! connections run the statement a server without an index of its own would run (`bare`): exact
-//! vectors and full text inside one user, fused by reciprocal ranks. It also checks that nothing is
-//! lost under row-level security: the nearest memories of a user with very many are the true ones.
+//! retrieve through the real server, with the users' indexes cached and without, and as many
+//! connections run the statement that a server without an index of its own would run (`bare`):
+//! exact vectors and full text of one user, fused by reciprocal ranks. It also checks that
+//! row-level security loses nothing: the nearest memories of a user with very many are the true
+//! ones.
 
 mod bare;
 mod fill;
@@ -21,20 +22,20 @@ use serde_json::{Value, json};
 
 use self::fill::{Plan, Size};
 use crate::load::http::{Ask, Press, Sample, Wire, press};
-use crate::stand::{Cluster, Serve, Server, server_program};
+use crate::processes::{Cluster, Serve, Server, server_program};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
-    /// The folder with the model's files: potion/model.safetensors and so on.
+    /// Folder with the model's files: potion/model.safetensors and so on.
     #[arg(long, env = "LUKASA_MODELS", value_name = "DIR")]
     pub models: PathBuf,
-    /// How many users have fifty memories each; 20,000 unless told, 200 with --quick.
+    /// Number of users with fifty memories each; 20,000 by default, 200 with --quick.
     #[arg(long)]
     pub users: Option<u32>,
-    /// How many clients ask at once.
+    /// Number of concurrent clients.
     #[arg(long, default_value_t = 16)]
     pub clients: usize,
-    /// How long to measure each cell, in seconds; 8 unless told, 2 with --quick.
+    /// Seconds to measure each cell; 8 by default, 2 with --quick.
     #[arg(long)]
     pub seconds: Option<u64>,
     /// A small database and short measurements: shows that everything works, proves no figure.
@@ -42,7 +43,7 @@ pub struct Args {
     pub quick: bool,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The server's program; by default `lukasa` beside this one.
+    /// Path of the server; by default `lukasa` next to this program.
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     pub server: Option<PathBuf>,
     /// Write the figures here as JSON.
@@ -58,7 +59,7 @@ struct Cell {
     per_second: f64,
     p50: f64,
     p95: f64,
-    /// Its p95 over the bare statement's.
+    /// Its p95 divided by the bare statement's.
     ratio: Option<f64>,
 }
 
@@ -79,7 +80,7 @@ pub async fn run(args: Args) -> Result<()> {
         filter: "warn",
         log: &log,
     };
-    // Makes the schema and says which model is in use.
+    // Creates the schema and sets the model.
     drop(Server::start(&serve).await.context("making the schema")?);
     let queries = fill::fill(&url, &plan, &args.models).await.context("filling")?;
     let queries = Arc::new(queries);
@@ -92,19 +93,19 @@ pub async fn run(args: Args) -> Result<()> {
         seed: args.seed,
     };
     let mut cells = Vec::new();
-    let kept = Server::start(&serve).await?;
-    let exact = exactness(&kept, &url, &plan, &queries).await?;
+    let cached_server = Server::start(&serve).await?;
+    let exact = exactness(&cached_server, &url, &plan, &queries).await?;
     for size in plan.sizes() {
         let bare = bare::run(&url, &size, &queries, pressing).await?;
         let of = bare.percentile(0.95);
         cells.push(cell(&size, "bare hybrid statement", &bare, None));
         for (what, path) in [("search", "/api/memory/search"), ("retrieve", "/api/memory/retrieve")]
         {
-            let sample = ask(&kept, &size, &queries, path, pressing)?;
+            let sample = ask(&cached_server, &size, &queries, path, pressing)?;
             cells.push(cell(&size, what, &sample, Some(of)));
         }
     }
-    drop(kept);
+    drop(cached_server);
     let cold = Server::start_with(&serve, &[("LUKASA_INDEX_MEMORY", "0")]).await?;
     for size in plan.sizes() {
         let base = cells.iter().find(|c| c.size == size.label && c.ratio.is_none());
@@ -135,7 +136,7 @@ fn cell(size: &Size, what: &'static str, sample: &Sample, of: Option<f64>) -> Ce
     }
 }
 
-/// Asks about a random user of a size with a random question.
+/// Requests with a random query of a random user of one size.
 struct Asking {
     users: Vec<String>,
     queries: Arc<Vec<fill::Query>>,
@@ -195,7 +196,7 @@ async fn search(server: &Server, user: &str, body: &Value) -> Result<Value> {
     Ok(serde_json::from_slice(wire.body(&answer))?)
 }
 
-/// The share of the truly nearest memories that the server gives, for the user with the most.
+/// The share of the truly nearest memories that the server returns, for the user with the most.
 async fn exactness(
     server: &Server,
     url: &str,
@@ -221,12 +222,12 @@ async fn exactness(
     Ok(found as f64 / all.max(1) as f64)
 }
 
-/// The median time to embed a question, in milliseconds, as the server itself says.
+/// The median time to embed a query, in milliseconds, as reported by the server.
 async fn embed_time(server: &Server, plan: &Plan, queries: &[fill::Query]) -> Result<f64> {
     let user = plan.sizes()[0].users[0].clone();
     let mut took = Vec::new();
     for (number, query) in queries.iter().take(50).enumerate() {
-        // A text that was not asked before, or the embedding would be the one from before.
+        // A new text each time, because embeddings are cached.
         let body = json!({"query": format!("{} {number}", query.text), "limit": 1});
         let answer = search(server, &user, &body).await?;
         took.push(answer["took_ms"]["embed"].as_f64().unwrap_or(0.0));

@@ -1,4 +1,4 @@
-//! A data set goes into the server and its questions are asked, all through HTTP.
+//! Loads a data set into the server and asks its questions, all through HTTP.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 use super::client::{AT_ONCE, Client};
 use super::keywords::FUSED_DEPTH;
 use super::metrics::{DEPTH, Ranking};
-use super::set::{Person, Question, Set, Unit};
+use super::set::{DataUser, Question, Set, Unit};
 
-/// What the server accepts at once, with room for what surrounds the words.
+/// Batch limits of the server, with some space for the rest of the request.
 const TURNS_AT_ONCE: usize = 100;
 const BYTES_AT_ONCE: usize = 200_000;
-/// The longest message, line, body and question the server takes. Longer ones are cut.
+/// Maximum length of a message, content, detail and query. Longer ones are cut.
 const TURN_CHARS: usize = 100_000;
 const CONTENT_CHARS: usize = 2_000;
 const DETAIL_CHARS: usize = 20_000;
 const QUERY_CHARS: usize = 20_000;
-/// Sessions are counted by their turns, so more of these are asked for.
+/// Sessions are derived from their turns, so more of these are requested.
 const SESSION_TURNS: usize = 200;
 
-/// One way to ask: with these arms only, fused so.
+/// One way to search: with these arms only, and this fusion.
 #[derive(Debug, Clone, Default)]
 pub struct Way {
     pub arms: Option<Vec<&'static str>>,
@@ -32,19 +32,19 @@ pub struct Way {
 }
 
 impl Way {
-    /// Whether nothing is left out: the server as it is.
+    /// Whether it is the server's default search.
     fn is_whole(&self) -> bool {
         self.arms.is_none() && self.fusion.is_none()
     }
 }
 
-/// Where the units of one person are in the server.
+/// Ids of one user's units in the server.
 #[derive(Default)]
 pub struct Places {
     turns: HashMap<String, usize>,
-    /// A memory that says the same as an earlier one is the earlier one.
+    /// A memory with the content of an earlier one is the earlier one.
     memories: HashMap<String, usize>,
-    /// For each memory the first that says the same.
+    /// For each memory the first one with the same content.
     same: Vec<usize>,
     /// The id of each memory.
     pub ids: Vec<String>,
@@ -55,7 +55,7 @@ impl Places {
         self.memories.get(id).copied()
     }
 
-    /// The answers of a question, as they are in the server.
+    /// The answers of a question, as indices in the server.
     pub fn gold(&self, question: &Question, unit: Unit) -> Vec<usize> {
         match unit {
             Unit::Memory => question.gold.iter().map(|gold| self.same[*gold]).collect(),
@@ -68,14 +68,14 @@ fn cut(text: &str, chars: usize) -> &str {
     text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
 }
 
-/// Puts every person in, several at once; each one's sessions in their order.
+/// Loads every user, several at once; the sessions of each in their order.
 pub async fn fill(client: &Client, set: &Set) -> Result<Vec<Places>> {
     let started = Instant::now();
-    let turns: usize = set.people.iter().map(|person| person.turns.len()).sum();
-    let memories: usize = set.people.iter().map(|person| person.memories.len()).sum();
-    let people = set.people.len();
-    eprintln!("{}: filling {people} users with {turns} turns, {memories} memories", set.name);
-    let filling = set.people.iter().map(|person| fill_one(client, person));
+    let turns: usize = set.users.iter().map(|data_user| data_user.turns.len()).sum();
+    let memories: usize = set.users.iter().map(|data_user| data_user.memories.len()).sum();
+    let users = set.users.len();
+    eprintln!("{}: filling {users} users with {turns} turns, {memories} memories", set.name);
+    let filling = set.users.iter().map(|data_user| fill_one(client, data_user));
     let places = stream::iter(filling).buffered(AT_ONCE).try_collect().await?;
     eprintln!("{}: filled in {:.0} s", set.name, started.elapsed().as_secs_f64());
     Ok(places)
@@ -85,47 +85,47 @@ fn session_name(session: usize) -> String {
     format!("session-{session:04}")
 }
 
-async fn fill_one(client: &Client, person: &Person) -> Result<Places> {
-    client.open_domains(&person.name).await?;
+async fn fill_one(client: &Client, data_user: &DataUser) -> Result<Places> {
+    client.open_domains(&data_user.name).await?;
     let mut places = Places::default();
     let mut batch: Vec<(usize, Value)> = Vec::new();
     let (mut session, mut bytes) = (0, 0);
-    for (index, said) in person.turns.iter().enumerate() {
-        // An empty message holds nothing to find, and the server wants none.
-        if said.text.trim().is_empty() {
+    for (index, data_turn) in data_user.turns.iter().enumerate() {
+        // An empty message has nothing to find, and the server refuses it.
+        if data_turn.text.trim().is_empty() {
             continue;
         }
-        let text = cut(&said.text, TURN_CHARS);
+        let text = cut(&data_turn.text, TURN_CHARS);
         let full = batch.len() == TURNS_AT_ONCE || bytes + text.len() > BYTES_AT_ONCE;
-        if !batch.is_empty() && (full || said.session != session) {
-            append(client, person, session, &mut batch, &mut places).await?;
+        if !batch.is_empty() && (full || data_turn.session != session) {
+            append(client, data_user, session, &mut batch, &mut places).await?;
             bytes = 0;
         }
-        session = said.session;
+        session = data_turn.session;
         bytes += text.len() + 200;
-        let role = if said.by_user { "user" } else { "assistant" };
-        let mut turn = json!({ "role": role, "content": text, "at": said.at.to_string() });
-        if let Some(speaker) = &said.speaker {
+        let role = if data_turn.by_user { "user" } else { "assistant" };
+        let mut turn = json!({ "role": role, "content": text, "at": data_turn.at.to_string() });
+        if let Some(speaker) = &data_turn.speaker {
             turn["speaker"] = json!(speaker);
         }
         batch.push((index, turn));
     }
     if !batch.is_empty() {
-        append(client, person, session, &mut batch, &mut places).await?;
+        append(client, data_user, session, &mut batch, &mut places).await?;
     }
-    for (index, kept) in person.memories.iter().enumerate() {
+    for (index, data_memory) in data_user.memories.iter().enumerate() {
         let mut memory = json!({
-            "content": cut(&kept.text, CONTENT_CHARS),
-            "valid_from": kept.at.to_string(),
-            "session_id": session_name(kept.session),
+            "content": cut(&data_memory.text, CONTENT_CHARS),
+            "valid_from": data_memory.at.to_string(),
+            "session_id": session_name(data_memory.session),
         });
-        if cut(&kept.text, CONTENT_CHARS).len() < kept.text.len() {
-            memory["detail"] = json!(cut(&kept.text, DETAIL_CHARS));
+        if cut(&data_memory.text, CONTENT_CHARS).len() < data_memory.text.len() {
+            memory["detail"] = json!(cut(&data_memory.text, DETAIL_CHARS));
         }
-        let id = match client.save(&person.name, memory).await {
-            // A text with a secret in it is not stored, and so counts as one that is not found.
+        let id = match client.save(&data_user.name, memory).await {
+            // A text with a secret in it is not stored, and so counts as not found.
             Err(error) if error.to_string().contains("secret_rejected") => {
-                println!("{}: memory {index} holds a secret and was rejected", person.name);
+                println!("{}: memory {index} holds a secret and was rejected", data_user.name);
                 format!("rejected-{index}")
             }
             saved => saved?,
@@ -139,7 +139,7 @@ async fn fill_one(client: &Client, person: &Person) -> Result<Places> {
 
 async fn append(
     client: &Client,
-    person: &Person,
+    data_user: &DataUser,
     session: usize,
     batch: &mut Vec<(usize, Value)>,
     places: &mut Places,
@@ -147,7 +147,7 @@ async fn append(
     let (indices, turns): (Vec<usize>, Vec<Value>) = batch.drain(..).unzip();
     let path = format!("/api/sessions/{}/turns", session_name(session));
     let body = Some(json!({ "turns": turns }));
-    let answer = client.ask(&person.name, Method::POST, &path, body).await?;
+    let answer = client.ask(&data_user.name, Method::POST, &path, body).await?;
     let ids = answer["turn_ids"].as_array().context("no turn_ids")?;
     ensure!(ids.len() == indices.len(), "{} ids for {} turns", ids.len(), indices.len());
     for (index, id) in indices.into_iter().zip(ids) {
@@ -156,10 +156,10 @@ async fn append(
     Ok(())
 }
 
-/// What the server said to a question.
+/// The server's answer to a question.
 pub struct Found {
     pub ranking: Ranking,
-    /// How long the request took, in milliseconds.
+    /// Latency of the request in milliseconds.
     pub took: f64,
 }
 
@@ -167,16 +167,19 @@ pub struct Asker<'a> {
     pub client: &'a Client,
     pub set: &'a Set,
     pub places: &'a [Places],
-    /// Whether the server lets a question choose whose turns are candidates.
+    /// Whether the server supports the field `roles`.
     pub roles: bool,
 }
 
 impl Asker<'_> {
     /// Asks every question in one way; the answers are in the order of the questions.
     pub async fn ask_all(&self, way: &Way) -> Result<Vec<Found>> {
-        let people = self.set.people.iter().zip(self.places);
-        let asking = people.flat_map(|(person, places)| {
-            person.questions.iter().map(move |question| self.ask(person, places, question, way))
+        let users = self.set.users.iter().zip(self.places);
+        let asking = users.flat_map(|(data_user, places)| {
+            data_user
+                .questions
+                .iter()
+                .map(move |question| self.ask(data_user, places, question, way))
         });
         stream::iter(asking).buffered(AT_ONCE).try_collect().await
     }
@@ -189,7 +192,7 @@ impl Asker<'_> {
             Unit::Memory => (depth, 0),
             Unit::Turn if filtered_here => (0, SESSION_TURNS),
             Unit::Turn => (0, depth),
-            // The server ranks sessions itself; a single arm of it does not, so its turns tell.
+            // The server ranks sessions itself; a single arm does not, so its turns are used.
             Unit::Session if way.is_whole() => (0, 0),
             Unit::Session => (0, SESSION_TURNS),
         };
@@ -215,24 +218,25 @@ impl Asker<'_> {
 
     async fn ask(
         &self,
-        person: &Person,
+        data_user: &DataUser,
         places: &Places,
         question: &Question,
         way: &Way,
     ) -> Result<Found> {
         let request = self.request(question, way);
         let started = Instant::now();
-        let found = self.client.search(&person.name, &request).await?;
+        let found = self.client.search(&data_user.name, &request).await?;
         let took = started.elapsed().as_secs_f64() * 1000.0;
         let mut ranking = Ranking::default();
         let mut seen = HashSet::new();
         for one in found["sessions"].as_array().into_iter().flatten() {
             let name = one["id"].as_str().context("a session without a name")?;
-            let session = (0..person.sessions).find(|session| session_name(*session) == name);
+            let session = (0..data_user.sessions).find(|session| session_name(*session) == name);
             let session = session.with_context(|| format!("{name} was never put in"))?;
-            let said = person.turns.iter().filter(|turn| turn.session == session && turn.by_user);
+            let data_turn =
+                data_user.turns.iter().filter(|turn| turn.session == session && turn.by_user);
             ranking.units.push(session);
-            ranking.chars.push(said.map(|turn| turn.text.chars().count()).sum());
+            ranking.chars.push(data_turn.map(|turn| turn.text.chars().count()).sum());
         }
         let memories = found["memories"].as_array().into_iter().flatten();
         let memories = memories.map(|one| (&one["memory"], true));
@@ -244,16 +248,16 @@ impl Asker<'_> {
             let index = index.with_context(|| format!("{id} was never put in"))?;
             let unit = match self.set.unit {
                 Unit::Memory => {
-                    let allowed = person.pool(question);
+                    let allowed = data_user.pool(question);
                     ensure!(index < allowed, "a memory of a later session: {id}");
                     index
                 }
-                _ if self.set.only_user && !person.turns[index].by_user => {
+                _ if self.set.only_user && !data_user.turns[index].by_user => {
                     ensure!(!self.roles, "an assistant's turn, though only the user's were asked");
                     continue;
                 }
                 Unit::Turn => index,
-                Unit::Session => person.turns[index].session,
+                Unit::Session => data_user.turns[index].session,
             };
             if seen.insert(unit) {
                 ranking.units.push(unit);

@@ -1,5 +1,5 @@
 //! BEAM: long chats with an assistant; a question is answered by some of the messages. The
-//! assistant's answers are long and say everything again, so only the person's are candidates.
+//! assistant's answers are long and repeat everything, so only the user's are candidates.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,9 +10,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::set::{Person, Question, Said, Set, Unit, midnight, month, read};
+use super::set::{DataTurn, DataUser, Question, Set, Unit, midnight, month, read};
 
-/// When a chat that names no date is said to be.
+/// The date of a chat without one.
 const SOME_DAY: Date = jiff::civil::date(2024, 1, 1);
 
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ struct Message {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct DataQuestion {
     question: String,
     #[serde(default)]
     source_chat_ids: Value,
@@ -43,14 +43,14 @@ pub fn load(data: &Path, name: &'static str, size: &str, quick: bool) -> Result<
     }
     numbers.sort_unstable();
     numbers.truncate(if quick { 2 } else { usize::MAX });
-    let people = numbers.iter().enumerate();
-    let people = people
-        .map(|(index, number)| person(&folder.join(number.to_string()), name, index))
+    let users = numbers.iter().enumerate();
+    let users = users
+        .map(|(index, number)| read_user(&folder.join(number.to_string()), name, index))
         .collect::<Result<_>>()?;
-    Ok(Set { name, unit: Unit::Turn, only_user: true, people })
+    Ok(Set { name, unit: Unit::Turn, only_user: true, users })
 }
 
-fn person(folder: &Path, name: &str, index: usize) -> Result<Person> {
+fn read_user(folder: &Path, name: &str, index: usize) -> Result<DataUser> {
     let chat: Vec<Stretch> = read(&folder.join("chat.json"))?;
     let (mut turns, mut ids) = (Vec::new(), HashMap::new());
     let mut day: Option<Timestamp> = None;
@@ -64,7 +64,7 @@ fn person(folder: &Path, name: &str, index: usize) -> Result<Person> {
             if let Some(id) = number(&message.id) {
                 ids.insert(id, turns.len());
             }
-            turns.push(Said {
+            turns.push(DataTurn {
                 session,
                 by_user: message.role == "user",
                 speaker: None,
@@ -76,7 +76,7 @@ fn person(folder: &Path, name: &str, index: usize) -> Result<Person> {
     let asked: serde_json::Map<String, Value> = read(&folder.join("probing_questions.json"))?;
     let mut questions = Vec::new();
     for (category, list) in asked {
-        for asked in serde_json::from_value::<Vec<Asked>>(list)? {
+        for asked in serde_json::from_value::<Vec<DataQuestion>>(list)? {
             let mut named = Vec::new();
             flatten(&asked.source_chat_ids, &mut named);
             let mut gold: Vec<usize> = named.iter().filter_map(|id| ids.get(id).copied()).collect();
@@ -90,10 +90,10 @@ fn person(folder: &Path, name: &str, index: usize) -> Result<Person> {
         }
     }
     let name = format!("{name}-{index}");
-    Ok(Person { name, sessions, turns, memories: Vec::new(), questions })
+    Ok(DataUser { name, sessions, turns, memories: Vec::new(), questions })
 }
 
-/// The message without the note of where it stands, `->-> 1,1`.
+/// The message without its position mark, `->-> 1,1`.
 fn words(content: &Value) -> String {
     let text = content.as_str().map_or_else(|| content.to_string(), ToOwned::to_owned);
     match text.split_once("->->") {
@@ -113,7 +113,7 @@ fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())
 }
 
-/// The ids stand in a list, in lists of lists or under names.
+/// The ids are in a list, in nested lists or under names.
 fn flatten(value: &Value, into: &mut Vec<i64>) {
     match value {
         Value::Array(list) => list.iter().for_each(|value| flatten(value, into)),

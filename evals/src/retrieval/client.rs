@@ -1,4 +1,4 @@
-//! The server as its users see it: through HTTP, as one user or another, a few requests at a time.
+//! An HTTP client of the server, for any user, with a few requests at a time.
 
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
@@ -8,19 +8,19 @@ use anyhow::{Result, bail};
 use hyper::Method;
 use serde_json::{Value, json};
 
-use crate::door::{Ask, Door, Reply};
+use crate::http_connection::{Ask, HttpConnection, Reply};
 
-/// How many requests are on their way at once.
+/// Number of concurrent requests.
 pub const AT_ONCE: usize = 4;
-const PATIENCE: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct Client {
     address: SocketAddr,
-    /// Connections that nobody is using.
-    idle: Mutex<Vec<Door>>,
+    /// Unused connections.
+    idle: Mutex<Vec<HttpConnection>>,
 }
 
-/// An answer, whatever its status.
+/// A response of any status.
 pub struct Answered {
     pub status: u16,
     pub body: Value,
@@ -41,16 +41,16 @@ impl Client {
         let (user, path) = (user.to_owned(), path.to_owned());
         let ask = Ask { user, key: String::new(), method, path, body };
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut door = idle.unwrap_or_else(|| Door::to(self.address));
-        let reply = door.send(&ask, false, PATIENCE).await;
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(door);
+        let mut http = idle.unwrap_or_else(|| HttpConnection::to(self.address));
+        let reply = http.send(&ask, false, REQUEST_TIMEOUT).await;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(http);
         match reply {
             Reply::Answer { status, body } => Ok(Answered { status, body }),
             other => bail!("{} {}: {other:?}", ask.method, ask.path),
         }
     }
 
-    /// The body of an answer that must be a success.
+    /// The body of a response that must be a success.
     pub async fn ask(
         &self,
         user: &str,
@@ -58,15 +58,15 @@ impl Client {
         path: &str,
         body: Option<Value>,
     ) -> Result<Value> {
-        let said = format!("{method} {path}");
+        let request_line = format!("{method} {path}");
         let answered = self.send(user, method, path, body).await?;
         if answered.status >= 300 {
-            bail!("{said} answered {}: {}", answered.status, answered.body);
+            bail!("{request_line} answered {}: {}", answered.status, answered.body);
         }
         Ok(answered.body)
     }
 
-    /// Opens every domain that a user has to open first, so that nothing of theirs is left out.
+    /// Opens every sensitive domain of a user, so that none of their data is left out.
     pub async fn open_domains(&self, user: &str) -> Result<()> {
         let domains = self.ask(user, Method::GET, "/api/domains", None).await?;
         for domain in domains["data"].as_array().into_iter().flatten() {
@@ -87,8 +87,8 @@ impl Client {
         }
     }
 
-    /// Asks; and asks again when the machine was too busy to embed the question in time, because
-    /// what is measured here is not how busy the machine is.
+    /// Searches; and retries when the machine was too busy to embed the query in time, because the
+    /// machine's load is not measured here.
     pub async fn search(&self, user: &str, request: &Value) -> Result<Value> {
         for _ in 0..20 {
             let path = "/api/memory/search";
@@ -101,7 +101,7 @@ impl Client {
         bail!("the server could not embed a question in twenty attempts")
     }
 
-    /// Whether the server knows a field of a question; an older one refuses it.
+    /// Whether the server knows a field of a search; an older one refuses it.
     pub async fn knows(&self, field: &str, value: Value) -> Result<bool> {
         let mut request = json!({ "query": "tea", "limit": 1 });
         request[field] = value;

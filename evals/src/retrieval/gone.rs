@@ -1,4 +1,4 @@
-//! What was taken back must not come back: deleted, forgotten or superseded, it is never found.
+//! Removed memories must not be found: neither deleted, forgotten nor superseded ones.
 
 use std::collections::HashSet;
 
@@ -10,52 +10,52 @@ use serde_json::{Value, json};
 
 use super::asking::Places;
 use super::client::{AT_ONCE, Client};
-use super::set::{Person, Set};
+use super::set::{DataUser, Set};
 
-/// How many facts are changed, and how many of them each question may bring back.
+/// Number of changed facts, and number of results per question.
 const CHANGED: usize = 300;
 const DEEP: usize = 50;
 
 #[derive(Debug, Default, Serialize)]
-pub struct Gone {
-    /// Memories that were taken away, questions asked afterwards, and memories that came back.
+pub struct RemovalCheck {
+    /// Number of removed memories, of questions asked afterwards, and of removed memories found.
     pub deleted: usize,
     pub after_delete: usize,
     pub came_back_deleted: usize,
     pub forgotten: usize,
     pub after_forget: usize,
     pub came_back_forgotten: usize,
-    /// Facts that were changed, questions for them that brought an old value back, and questions
-    /// that found the new one among the first ten.
+    /// Number of changed facts, of questions that found an old value, and of questions that found
+    /// the new one among the first ten.
     pub changed: usize,
     pub old_values: usize,
     pub new_values: usize,
 }
 
-impl Gone {
-    pub fn came_back(&self) -> usize {
+impl RemovalCheck {
+    pub fn found_again(&self) -> usize {
         self.came_back_deleted + self.came_back_forgotten + self.old_values
     }
 }
 
-/// Deletes what answers one person's questions and forgets what answers another's, and asks again.
-pub async fn take_away(
+/// Deletes the answers to one user's questions and forgets those of another's, and asks again.
+pub async fn remove_answers(
     client: &Client,
     set: &Set,
     places: &[Places],
-    gone: &mut Gone,
+    gone: &mut RemovalCheck,
 ) -> Result<()> {
-    let mut people = set.people.iter().zip(places);
-    if let Some((person, places)) = people.next() {
-        let taken = remove(client, person, places, "delete").await?;
-        let (asked, back) = ask_again(client, person, &taken, true).await?;
+    let mut users = set.users.iter().zip(places);
+    if let Some((data_user, places)) = users.next() {
+        let taken = remove(client, data_user, places, "delete").await?;
+        let (asked, back) = ask_again(client, data_user, &taken, true).await?;
         gone.deleted = taken.len();
         (gone.after_delete, gone.came_back_deleted) = (asked, back);
     }
-    if let Some((person, places)) = people.next() {
-        let taken = remove(client, person, places, "forget").await?;
-        // What was forgotten held until then, so only a question about now must not find it.
-        let (asked, back) = ask_again(client, person, &taken, false).await?;
+    if let Some((data_user, places)) = users.next() {
+        let taken = remove(client, data_user, places, "forget").await?;
+        // A forgotten memory was valid until then, so only a question about now must not find it.
+        let (asked, back) = ask_again(client, data_user, &taken, false).await?;
         gone.forgotten = taken.len();
         (gone.after_forget, gone.came_back_forgotten) = (asked, back);
     }
@@ -64,31 +64,31 @@ pub async fn take_away(
 
 async fn remove<'p>(
     client: &Client,
-    person: &Person,
+    data_user: &DataUser,
     places: &'p Places,
     verb: &str,
 ) -> Result<HashSet<&'p str>> {
-    let gold = person.questions.iter().flat_map(|question| &question.gold);
+    let gold = data_user.questions.iter().flat_map(|question| &question.gold);
     let taken: HashSet<&str> = gold.map(|index| places.ids[*index].as_str()).collect();
     for id in &taken {
         let (method, path) = match verb {
             "delete" => (Method::DELETE, format!("/api/memory/{id}")),
             _ => (Method::POST, format!("/api/memory/{id}/{verb}")),
         };
-        client.ask(&person.name, method, &path, None).await?;
+        client.ask(&data_user.name, method, &path, None).await?;
     }
     Ok(taken)
 }
 
-/// How many questions were asked and how many of these memories came back. Where memories must be
-/// gone from the past as well, every question is asked of its own moment, too.
+/// Returns how many questions were asked and how many of these memories were found. Where memories
+/// must be gone from the past as well, every question is also asked at its own moment.
 async fn ask_again(
     client: &Client,
-    person: &Person,
+    data_user: &DataUser,
     taken: &HashSet<&str>,
     past_as_well: bool,
 ) -> Result<(usize, usize)> {
-    let requests = person.questions.iter().flat_map(|question| {
+    let requests = data_user.questions.iter().flat_map(|question| {
         let query: String = question.text.chars().take(20_000).collect();
         let now = json!({ "query": query, "limit": DEEP, "turns": 0 });
         let then = question.before.filter(|_| past_as_well).map(|(_, at)| {
@@ -99,7 +99,7 @@ async fn ask_again(
         [Some(now), then].into_iter().flatten()
     });
     let requests: Vec<Value> = requests.collect();
-    let answers = requests.iter().map(|request| client.search(&person.name, request));
+    let answers = requests.iter().map(|request| client.search(&data_user.name, request));
     let answers: Vec<Value> = stream::iter(answers).buffered(AT_ONCE).try_collect().await?;
     let back = |answer: &Value| {
         let found = answer["memories"].as_array().into_iter().flatten();
@@ -109,19 +109,19 @@ async fn ask_again(
     Ok((requests.len(), answers.iter().map(back).sum()))
 }
 
-/// A word that is in no other fact: made of syllables, one for each digit.
+/// A unique word: made of syllables, one for each digit.
 fn word(number: usize) -> String {
     const SYLLABLES: [&str; 10] = ["ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "su"];
     format!("{number:04}").bytes().map(|digit| SYLLABLES[usize::from(digit - b'0')]).collect()
 }
 
-/// Saves facts, changes their values, and asks for each by its name.
-pub async fn change(client: &Client, gone: &mut Gone) -> Result<()> {
+/// Saves facts, changes their values, and searches for each by its name.
+pub async fn change(client: &Client, gone: &mut RemovalCheck) -> Result<()> {
     let user = "changed";
     let line = |number: usize, value: usize| {
         format!("The {} account is looked after by {}.", word(number), word(value))
     };
-    // The old value of one fact is the new value of none.
+    // No fact's old value is another's new value.
     let (old, new) = (|number: usize| 2000 + number, |number: usize| 5000 + number);
     for number in 0..CHANGED {
         let id = client.save(user, json!({ "content": line(number, old(number)) })).await?;
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_has_a_word_of_its_own() {
+    fn number_words_are_unique() {
         let words: HashSet<String> = (0..10_000).map(word).collect();
         assert_eq!(words.len(), 10_000);
     }

@@ -1,7 +1,7 @@
-//! The baselines: BM25 as the textbooks have it, and the fusion of rankings by their ranks.
+//! The baselines: textbook BM25, and reciprocal rank fusion.
 //!
-//! Words are runs of a-z and 0-9 in lower case, without 74 that say nothing, cut to their stems.
-//! k1 = 1.5, b = 0.75, Lucene's idf, one index per person.
+//! Words are runs of a-z and 0-9 in lower case, without 74 stop words, stemmed. k1 = 1.5, b = 0.75,
+//! Lucene's idf, one index per user.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 const K1: f64 = 1.5;
 const B: f64 = 0.75;
-/// How much a first rank is worth beside the next ones when rankings are fused.
+/// Constant k of reciprocal rank fusion.
 const RANK_OFFSET: f64 = 60.0;
-/// How deep fused rankings are read.
+/// Depth of fused rankings.
 pub const FUSED_DEPTH: usize = 100;
 
 const STOP_WORDS: &str = "a about all am an and any are as at be been but by can could did do does \
@@ -22,7 +22,7 @@ const STOP_WORDS: &str = "a about all am an and any are as at be been but by can
 pub struct Keywords {
     /// For each stem the documents that have it, in their order, and how often.
     postings: HashMap<String, Vec<(usize, f64)>>,
-    /// How many words all documents before this one have; one more entry than documents.
+    /// Number of words in all documents before this one; one more entry than documents.
     before: Vec<f64>,
     cut: Cut,
 }
@@ -62,9 +62,9 @@ impl Keywords {
         Self { postings, before, cut }
     }
 
-    /// The candidates in the order of their scores, which are made from the statistics of the
-    /// candidates alone, and how many of them have a word of the question. The others follow in
-    /// their own order.
+    /// The candidates in the order of their scores, which use the statistics of the candidates
+    /// alone, and how many of them have a word of the question. The others follow in their own
+    /// order.
     pub fn rank(&self, question: &str, candidates: &[usize], depth: usize) -> (Vec<usize>, usize) {
         let among: HashMap<usize, usize> =
             candidates.iter().enumerate().map(|(at, document)| (*document, at)).collect();
@@ -93,7 +93,7 @@ impl Keywords {
     }
 }
 
-/// One ranking of several, by ranks alone: reciprocal rank fusion with k = 60.
+/// Fuses rankings by ranks alone: reciprocal rank fusion with k = 60.
 pub fn fuse(rankings: &[&[usize]]) -> Vec<usize> {
     let mut scores: HashMap<usize, f64> = HashMap::new();
     for ranking in rankings {
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_document_with_the_rarer_word_comes_first() {
+    fn bm25_ranks_the_rarer_word_first() {
         let texts = ["the cat sat", "a dog and a cat", "running dogs", "the weather"];
         let keywords = Keywords::of(&texts.map(String::from));
         assert_eq!(keywords.rank("dogs that run", &[0, 1, 2, 3], 2), (vec![2, 1], 2));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn fused_is_what_both_rank_well() {
+    fn rank_fusion_prefers_documents_high_in_both() {
         assert_eq!(fuse(&[&[1, 2, 3], &[3, 2, 4]])[..2], [3, 2]);
         assert_eq!(fuse(&[&[7]]), [7]);
     }

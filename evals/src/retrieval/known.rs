@@ -1,12 +1,12 @@
-//! Figures that are not measured in this run: the best of the baselines tried on the same data, with
-//! the same definitions, before Lukasa was measured; and the floors below which a run fails.
+//! Figures that are not measured in this run: the best of the baselines tried on the same data,
+//! with the same definitions, before Lukasa was measured; and the floors below which a run fails.
 
 use super::metrics::Figures;
 
 /// The best fusion of BM25 and an embedder that was found by hand, by data set: multi-granularity
 /// z-fusion with MiniLM (LoCoMo), z-fusion with potion (LongMemEval-940, BEAM-500K) or MiniLM
-/// (BEAM-100K, RealMem), and a convex combination with MiniLM (LongMemEval-48). What was not
-/// recorded is not a number.
+/// (BEAM-100K, RealMem), and a convex combination with MiniLM (LongMemEval-48). Values that were
+/// not recorded are NaN.
 pub fn best(set: &str) -> Option<Figures> {
     let unknown = Figures {
         r1: f64::NAN,
@@ -61,9 +61,9 @@ pub fn best(set: &str) -> Option<Figures> {
     })
 }
 
-/// What BM25 comes to on the whole of a set, the same to a thousandth in an implementation that
-/// shares no code with this one. A run that finds another figure reads the data or counts
-/// differently, and nothing else it says can be compared.
+/// R@10 of BM25 on a whole set, the same to a thousandth in an independent implementation. A run
+/// with another figure reads the data or counts differently, and its other figures cannot be
+/// compared.
 pub fn bm25_r10(set: &str) -> Option<f64> {
     Some(match set {
         "locomo" => 0.633,
@@ -75,10 +75,10 @@ pub fn bm25_r10(set: &str) -> Option<f64> {
     })
 }
 
-/// How far from it a run may be: what rounding and ties can cost, twice.
+/// Allowed deviation: twice what rounding and ties can cost.
 pub const BM25_TOLERANCE: f64 = 0.002;
 
-/// The least a run must reach, quickly and in full.
+/// The minimum that a run must reach, with --quick and in full.
 pub struct Floor {
     pub set: &'static str,
     pub figure: &'static str,

@@ -10,16 +10,16 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::set::{Person, Question, Said, Set, Unit, month, read};
+use super::set::{DataTurn, DataUser, Question, Set, Unit, month, read};
 
 #[derive(Deserialize)]
 struct Conversation {
     conversation: serde_json::Map<String, Value>,
-    qa: Vec<Asked>,
+    qa: Vec<DataQuestion>,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct DataQuestion {
     question: String,
     category: u8,
     #[serde(default)]
@@ -37,12 +37,12 @@ struct Turn {
 pub fn load(data: &Path, quick: bool) -> Result<Set> {
     let all: Vec<Conversation> = read(&data.join("locomo/locomo10.json"))?;
     let count = if quick { 2 } else { all.len() };
-    let people = all.into_iter().take(count).enumerate();
-    let people = people.map(|(index, one)| person(index, one)).collect::<Result<_>>()?;
-    Ok(Set { name: "locomo", unit: Unit::Turn, only_user: false, people })
+    let users = all.into_iter().take(count).enumerate();
+    let users = users.map(|(index, one)| read_user(index, one)).collect::<Result<_>>()?;
+    Ok(Set { name: "locomo", unit: Unit::Turn, only_user: false, users })
 }
 
-fn person(index: usize, one: Conversation) -> Result<Person> {
+fn read_user(index: usize, one: Conversation) -> Result<DataUser> {
     let number = |key: &String| key.strip_prefix("session_")?.parse::<usize>().ok();
     let mut numbers: Vec<usize> = one.conversation.keys().filter_map(number).collect();
     numbers.sort_unstable();
@@ -51,8 +51,11 @@ fn person(index: usize, one: Conversation) -> Result<Person> {
         let date = one.conversation.get(&format!("session_{number}_date_time"));
         let date = date.and_then(Value::as_str).context("a session without a date")?;
         let begins = moment(date).with_context(|| format!("no date: {date}"))?;
-        let said = one.conversation.get(&format!("session_{number}")).cloned().unwrap_or_default();
-        for (place, turn) in serde_json::from_value::<Vec<Turn>>(said)?.into_iter().enumerate() {
+        let session_turns =
+            one.conversation.get(&format!("session_{number}")).cloned().unwrap_or_default();
+        for (place, turn) in
+            serde_json::from_value::<Vec<Turn>>(session_turns)?.into_iter().enumerate()
+        {
             ids.insert(turn.dia_id, turns.len());
             let caption = turn.blip_caption.filter(|caption| !caption.is_empty());
             let text = match caption {
@@ -61,7 +64,7 @@ fn person(index: usize, one: Conversation) -> Result<Person> {
             };
             let at = begins + SignedDuration::from_secs(place as i64);
             let speaker = Some(turn.speaker);
-            turns.push(Said { session, by_user: true, speaker, text, at });
+            turns.push(DataTurn { session, by_user: true, speaker, text, at });
         }
     }
     let questions = one.qa.into_iter().filter_map(|asked| {
@@ -73,11 +76,11 @@ fn person(index: usize, one: Conversation) -> Result<Person> {
     });
     let questions = questions.collect();
     let name = format!("locomo-{index}");
-    Ok(Person { name, sessions: numbers.len(), turns, memories: Vec::new(), questions })
+    Ok(DataUser { name, sessions: numbers.len(), turns, memories: Vec::new(), questions })
 }
 
-/// The turns that are named, of which nine names are malformed: several in one string, a colon too
-/// many, a zero too many. Three name no turn at all and are left out.
+/// The named turns, of which nine names are malformed: several in one string, a colon too many, a
+/// zero too many. Three name no turn at all and are left out.
 fn evidence(named: &[String], ids: &HashMap<String, usize>) -> Vec<usize> {
     let parts = named.iter().flat_map(|text| {
         text.split(|c: char| c == ';' || c == ',' || c.is_whitespace()).filter(|p| !p.is_empty())

@@ -1,4 +1,4 @@
-//! LongMemEval (the oracle file): a question is answered by some of a person's chats. The pool is
+//! LongMemEval (the oracle file): a question is answered by some of a user's chats. The pool is
 //! made here: all 940 chats, or the answers among 48.
 
 use std::collections::HashMap;
@@ -13,10 +13,10 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use serde::Deserialize;
 
-use super::set::{Person, Question, Said, Set, Unit, read};
+use super::set::{DataTurn, DataUser, Question, Set, Unit, read};
 
 #[derive(Deserialize)]
-struct Asked {
+struct DataQuestion {
     question_id: String,
     question_type: String,
     question: String,
@@ -41,7 +41,7 @@ struct Loaded {
 }
 
 fn read_all(data: &Path) -> Result<Loaded> {
-    let all: Vec<Asked> = read(&data.join("longmemeval/longmemeval_oracle.json"))?;
+    let all: Vec<DataQuestion> = read(&data.join("longmemeval/longmemeval_oracle.json"))?;
     let (mut chats, mut ids, mut questions) = (Vec::new(), HashMap::new(), Vec::new());
     for asked in &all {
         let with_dates = asked.haystack_dates.iter().zip(&asked.haystack_sessions);
@@ -52,7 +52,7 @@ fn read_all(data: &Path) -> Result<Loaded> {
             }
         }
     }
-    // The questions that nothing answers are not about retrieval.
+    // Unanswerable questions are not about retrieval.
     for asked in all.into_iter().filter(|asked| !asked.question_id.ends_with("_abs")) {
         let gold = asked.answer_session_ids.iter().map(|id| ids.get(id).copied());
         let mut gold = gold.collect::<Option<Vec<usize>>>().context("an unknown session")?;
@@ -70,7 +70,7 @@ fn read_all(data: &Path) -> Result<Loaded> {
     Ok(Loaded { chats, questions })
 }
 
-/// One person who had all the chats; quickly, 60 of the questions among 200 of the chats.
+/// One user with all the chats; with --quick, 60 of the questions among 200 of the chats.
 pub fn all_chats(data: &Path, quick: bool) -> Result<Set> {
     let Loaded { chats, mut questions } = read_all(data)?;
     let mut pool: Vec<usize> = (0..chats.len()).collect();
@@ -78,23 +78,23 @@ pub fn all_chats(data: &Path, quick: bool) -> Result<Set> {
         questions = sample(questions, 60);
         pool = fill_up(questions.iter().flat_map(|question| &question.gold), chats.len(), 200, 42);
     }
-    let people = vec![person("longmemeval".into(), &chats, &pool, questions)];
-    Ok(Set { name: "longmemeval-940", unit: Unit::Session, only_user: true, people })
+    let users = vec![read_user("longmemeval".into(), &chats, &pool, questions)];
+    Ok(Set { name: "longmemeval-940", unit: Unit::Session, only_user: true, users })
 }
 
-/// For each question a person who had its chats and others, 48 together.
+/// For each question a user with its chats and others, 48 together.
 pub fn few_chats(data: &Path, quick: bool) -> Result<Set> {
     let Loaded { chats, questions } = read_all(data)?;
     let questions = sample(questions, if quick { 12 } else { usize::MAX });
-    let people = questions.into_iter().enumerate().map(|(index, question)| {
+    let users = questions.into_iter().enumerate().map(|(index, question)| {
         let pool = fill_up(question.gold.iter(), chats.len(), 48, 42 + index as u64);
-        person(format!("longmemeval-{index}"), &chats, &pool, vec![question])
+        read_user(format!("longmemeval-{index}"), &chats, &pool, vec![question])
     });
-    let people = people.collect();
-    Ok(Set { name: "longmemeval-48", unit: Unit::Session, only_user: true, people })
+    let users = users.collect();
+    Ok(Set { name: "longmemeval-48", unit: Unit::Session, only_user: true, users })
 }
 
-/// So many, evenly spaced: the file is in the order of the questions' types.
+/// This many, evenly spaced: the file is ordered by question type.
 fn sample(questions: Vec<Question>, count: usize) -> Vec<Question> {
     let total = questions.len();
     let count = count.min(total);
@@ -102,7 +102,7 @@ fn sample(questions: Vec<Question>, count: usize) -> Vec<Question> {
     questions.into_iter().enumerate().filter(|(at, _)| taken(at)).map(|(_, q)| q).collect()
 }
 
-/// These chats and, at random, as many others as it takes.
+/// These chats and as many random others as needed.
 fn fill_up<'a>(
     gold: impl Iterator<Item = &'a usize>,
     total: usize,
@@ -119,11 +119,11 @@ fn fill_up<'a>(
     pool
 }
 
-fn person(name: String, chats: &[Chat], pool: &[usize], questions: Vec<Question>) -> Person {
+fn read_user(name: String, chats: &[Chat], pool: &[usize], questions: Vec<Question>) -> DataUser {
     let mut turns = Vec::new();
     for (session, (begins, chat)) in pool.iter().map(|chat| &chats[*chat]).enumerate() {
         for (place, turn) in chat.iter().enumerate() {
-            turns.push(Said {
+            turns.push(DataTurn {
                 session,
                 by_user: turn.role == "user",
                 speaker: None,
@@ -138,7 +138,7 @@ fn person(name: String, chats: &[Chat], pool: &[usize], questions: Vec<Question>
         question
     });
     let questions = questions.collect();
-    Person { name, sessions: pool.len(), turns, memories: Vec::new(), questions }
+    DataUser { name, sessions: pool.len(), turns, memories: Vec::new(), questions }
 }
 
 /// `2023/04/10 (Mon) 17:50`
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pool_holds_the_answers_and_has_its_size() {
+    fn pool_contains_the_answers_and_has_the_requested_size() {
         let pool = fill_up([7, 3, 7].iter(), 100, 10, 1);
         assert_eq!(pool.len(), 10);
         assert!(pool.is_sorted() && pool.contains(&3) && pool.contains(&7));

@@ -1,7 +1,7 @@
-//! How well a ranking answers a question, and what many of them come to.
+//! Metrics of one ranking, and their means.
 //!
 //! R@k is the share of a question's answers among the first k, averaged over questions; any@k and
-//! all@k ask whether one or all of them are. Averages over questions, never over answers.
+//! all@k are whether one or all of them are. Averages are over questions, never over answers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,19 +9,19 @@ use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde::Serialize;
 
-/// Only the first so many of a ranking count.
+/// Number of ranks that count.
 pub const DEPTH: usize = 50;
-/// How often questions are drawn anew for an interval.
+/// Number of bootstrap samples for an interval.
 const DRAWS: usize = 1000;
 
-/// A ranking: units, best first, and how many characters each would put before a model.
+/// A ranking: units, best first, and the number of characters each adds to a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct Ranking {
     pub units: Vec<usize>,
     pub chars: Vec<usize>,
 }
 
-/// What one ranking is worth; averaged, what a way of ranking is worth.
+/// The metrics of one ranking, or their means.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Figures {
     pub r1: f64,
@@ -34,9 +34,9 @@ pub struct Figures {
     pub all10: f64,
     pub ndcg10: f64,
     pub mrr: f64,
-    /// Whether the first lies in the session of an answer.
+    /// Whether the first result is in the session of an answer.
     pub session1: f64,
-    /// Which share of the first ten answers the question.
+    /// The share of answers among the first ten.
     pub precision10: f64,
     /// Characters of the first ten, and answers among them.
     pub chars10: f64,
@@ -44,7 +44,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// `session` tells where a unit was said.
+    /// `session` returns the session of a unit.
     pub fn of(ranking: &Ranking, gold: &[usize], session: impl Fn(usize) -> usize) -> Self {
         let first = &ranking.units[..ranking.units.len().min(DEPTH)];
         let places: HashMap<usize, usize> =
@@ -110,14 +110,14 @@ impl Figures {
         sum
     }
 
-    /// How many tokens a model has to read for each answer among the first ten. A token is taken to
-    /// be four characters.
+    /// Tokens that a model has to read per answer among the first ten, at four characters per
+    /// token.
     pub fn tokens_per_answer(&self) -> f64 {
         self.chars10 / 4.0 / self.found10.max(1e-9)
     }
 }
 
-/// Between which values the mean lies with 95 % certainty, by drawing questions anew.
+/// The 95 % confidence interval of the mean, by bootstrap over the questions.
 pub fn interval(values: &[f64], seed: u64) -> (f64, f64) {
     if values.is_empty() {
         return (0.0, 0.0);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn each_figure_is_what_its_name_says() {
+    fn metrics_match_their_definitions() {
         let found = figures(&[11, 3, 25, 4, 5, 6, 40], &[3, 40]);
         assert_eq!((found.r1, found.r5, found.r10), (0.0, 0.5, 1.0));
         assert_eq!((found.any5, found.all10, found.mrr, found.session1), (1.0, 1.0, 0.5, 0.0));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_holds_the_mean_and_is_the_same_each_time() {
+    fn bootstrap_interval_contains_the_mean_and_is_deterministic() {
         let values: Vec<f64> = (0..400).map(|n| f64::from(n % 2)).collect();
         let (low, high) = interval(&values, 7);
         assert!(low < 0.5 && 0.5 < high && high - low < 0.12, "{low} {high}");

@@ -1,11 +1,11 @@
-//! How much of what was said is found again: public data sets go through HTTP into the real server,
-//! their questions are asked through HTTP, and plain baselines answer the same questions over the
-//! same units in the same run. No language model is asked anything.
+//! Retrieval quality: public data sets are loaded through HTTP into the real server, their
+//! questions are asked through HTTP, and plain baselines answer the same questions over the same
+//! units in the same run. No language model is used.
 //!
 //! Each data set has a file (`locomo`, `longmemeval`, `beam`, `realmem`, `precision`), all but the
-//! last of one shape (`set`). `client` and `asking` speak to the server, `keywords` holds the
-//! baselines, `metrics` counts, `known` holds figures of earlier runs and the floors, `gone` checks
-//! that nothing comes back, and `report` and `plot` tell.
+//! last of one shape (`set`). `client` and `asking` talk to the server, `keywords` has the
+//! baselines, `metrics` counts, `known` has figures of earlier runs and the floors, `gone` checks
+//! that nothing removed is found, and `report` and `plot` print.
 
 mod asking;
 mod beam;
@@ -33,12 +33,12 @@ use serde_json::json;
 
 use self::asking::{Asker, Found, Places, Way};
 use self::client::Client;
-use self::gone::Gone;
+use self::gone::RemovalCheck;
 use self::keywords::{FUSED_DEPTH, Keywords, fuse};
 use self::metrics::{Figures, Ranking};
 use self::report::{BM25, LUKASA, Report, Row, Scored, SetReport};
-use self::set::{Person, Set, Unit};
-use crate::stand::{Cluster, Serve, Server, connect, server_program};
+use self::set::{DataUser, Set, Unit};
+use crate::processes::{Cluster, Serve, Server, connect, server_program};
 
 const DATABASE: &str = "lukasa";
 
@@ -78,7 +78,7 @@ pub struct Args {
     /// The folder of the data sets
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Only these
+    /// Only these data sets
     #[arg(long, value_delimiter = ',')]
     only: Vec<Data>,
     /// Parts of the sets, in about a minute and a half
@@ -86,10 +86,10 @@ pub struct Args {
     quick: bool,
     #[arg(long, default_value = "potion")]
     embedder: Embedder,
-    /// The folder of the embedders' files, one folder for each
+    /// The folder of the embedders' files, one subfolder for each
     #[arg(long, env = "LUKASA_MODELS", value_name = "DIR")]
     models: PathBuf,
-    /// Also each arm left out, and the other fusion
+    /// Also measure each arm left out, and the other fusion
     #[arg(long)]
     ablate: bool,
     /// Write everything as JSON
@@ -98,7 +98,7 @@ pub struct Args {
     /// Draw the comparison
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// The server's program; by default `lukasa` beside this one
+    /// Path of the server; by default `lukasa` next to this program
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
 }
@@ -118,7 +118,7 @@ pub async fn run(args: Args) -> Result<()> {
     println!("{}", report.render());
     let faults = report.faults();
     ensure!(faults.is_empty(), "{}", faults.join("\n"));
-    println!("verdict: every floor held");
+    println!("verdict: every floor was reached");
     Ok(())
 }
 
@@ -144,11 +144,11 @@ async fn measure(args: &Args) -> Result<Report> {
         log: &dir.join("server.log"),
     })
     .await?;
-    let told = || std::fs::read_to_string(dir.join("server.log")).unwrap_or_default();
+    let server_log = || std::fs::read_to_string(dir.join("server.log")).unwrap_or_default();
     let report = Report { quick: args.quick, embedder, ..Report::default() };
     all(args, &cluster, &server, report)
         .await
-        .with_context(|| format!("the server said: {}", told()))
+        .with_context(|| format!("server log: {}", server_log()))
 }
 
 async fn all(
@@ -157,7 +157,7 @@ async fn all(
     server: &Server,
     mut report: Report,
 ) -> Result<Report> {
-    let stage = Stage::new(args, cluster, server, &mut report).await?;
+    let stage = Run::new(args, cluster, server, &mut report).await?;
     for data in Data::value_variants() {
         if args.only.is_empty() || args.only.contains(data) {
             stage.data(*data, &mut report).await?;
@@ -166,14 +166,14 @@ async fn all(
     Ok(report)
 }
 
-struct Stage<'a> {
+struct Run<'a> {
     args: &'a Args,
     client: Client,
     database: tokio_postgres::Client,
     roles: bool,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Run<'a> {
     async fn new(
         args: &'a Args,
         cluster: &Cluster,
@@ -209,8 +209,8 @@ impl<'a> Stage<'a> {
         report.sets.push(self.compare(&set, &places).await?);
         if data == Data::Realmem {
             eprintln!("realmem: taking memories away and asking again");
-            let mut gone = Gone::default();
-            gone::take_away(&self.client, &set, &places, &mut gone).await?;
+            let mut gone = RemovalCheck::default();
+            gone::remove_answers(&self.client, &set, &places, &mut gone).await?;
             gone::change(&self.client, &mut gone).await?;
             report.gone = Some(gone);
         }
@@ -227,7 +227,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Nothing can be said of vectors while some are missing.
+    /// Vectors can be measured only when all of them are there.
     async fn all_embedded(&self, set: &Set) -> Result<()> {
         let sql = "select count(*) from passage p where not exists (select from embedding e \
                    where (e.user_id, e.source_id, e.part) = (p.user_id, p.source_id, p.part))";
@@ -242,9 +242,9 @@ impl<'a> Stage<'a> {
                 "{missing} passages lack a vector"
             );
             eprintln!("{}: waiting for {missing} vectors", set.name);
-            // Whoever asks finds that some are missing, and has them made.
-            for person in &set.people {
-                self.client.search(&person.name, &json!({ "query": "tea", "limit": 1 })).await?;
+            // A search notices the missing vectors and queues them.
+            for data_user in &set.users {
+                self.client.search(&data_user.name, &json!({ "query": "tea", "limit": 1 })).await?;
             }
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
@@ -272,7 +272,7 @@ impl<'a> Stage<'a> {
             Row::measured(name, &score(set, rankings, places))
         };
         let mut rows = vec![scored(BM25, &words, None)];
-        // What was known at some past moment is read anew for every question, and that takes time.
+        // Searches at a past moment load the index for every question, which is slow.
         if !(self.args.quick && set.unit == Unit::Memory) {
             let vectors = ask("vectors", Way { arms: arms(&["vector"]), fusion: None }).await?;
             let ranks = Way { arms: arms(&["keyword", "vector"]), fusion: Some("ranks") };
@@ -289,12 +289,13 @@ impl<'a> Stage<'a> {
             rows.push(scored("RRF of these two", &fused, None));
             rows.push(scored("RRF in the server", &served(&ranks), Some(places)));
         }
-        // An earlier figure for the whole says nothing about a part.
-        rows.extend(known::best(set.name).filter(|_| !self.args.quick).map(Row::told));
+        // An earlier figure for the whole set does not apply to a part of it.
+        rows.extend(known::best(set.name).filter(|_| !self.args.quick).map(Row::earlier));
         rows.push(scored(LUKASA, &served(&lukasa), Some(places)));
         if self.args.ablate {
-            // Where arms are named, the server also leaves out what refines their sum (feedback,
-            // smoothing, centring). So each arm's absence is held against this row, not Lukasa's.
+            // With named arms the server also leaves out the refinements of their sum (feedback,
+            // smoothing, centring). So each arm's absence is compared with this row, not with
+            // Lukasa's.
             let every = Arm::ALL.into_iter().map(Arm::as_str).collect();
             let found = ask("all arms", Way { arms: Some(every), fusion: None }).await?;
             rows.push(scored("without refinements", &served(&found), Some(places)));
@@ -311,18 +312,18 @@ impl<'a> Stage<'a> {
         times.sort_by(f64::total_cmp);
         let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied();
         let mut counts = BTreeMap::new();
-        for question in set.people.iter().flat_map(|person| &person.questions) {
+        for question in set.users.iter().flat_map(|data_user| &data_user.questions) {
             *counts.entry(question.category.clone()).or_default() += 1;
         }
-        let pools = set.people.iter().flat_map(|person| {
-            person.questions.iter().map(|question| candidates(set, person, question).len())
+        let pools = set.users.iter().flat_map(|data_user| {
+            data_user.questions.iter().map(|question| candidates(set, data_user, question).len())
         });
         Ok(SetReport {
             name: set.name,
-            users: set.people.len(),
+            users: set.users.len(),
             questions: set.questions(),
-            turns: set.people.iter().map(|person| person.turns.len()).sum(),
-            memories: set.people.iter().map(|person| person.memories.len()).sum(),
+            turns: set.users.iter().map(|data_user| data_user.turns.len()).sum(),
+            memories: set.users.iter().map(|data_user| data_user.memories.len()).sum(),
             pool: pools.sum::<usize>() as f64 / set.questions().max(1) as f64,
             counts,
             rows,
@@ -333,26 +334,27 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Which units a question chooses from.
-fn candidates(set: &Set, person: &Person, question: &set::Question) -> Vec<usize> {
+/// The units that a question chooses from.
+fn candidates(set: &Set, data_user: &DataUser, question: &set::Question) -> Vec<usize> {
     match set.unit {
-        Unit::Memory => (0..person.pool(question).min(person.memories.len())).collect(),
-        Unit::Session => (0..person.sessions).collect(),
+        Unit::Memory => (0..data_user.pool(question).min(data_user.memories.len())).collect(),
+        Unit::Session => (0..data_user.sessions).collect(),
         Unit::Turn => {
-            let may = |at: &usize| !set.only_user || person.turns[*at].by_user;
-            (0..person.turns.len()).filter(may).collect()
+            let may = |at: &usize| !set.only_user || data_user.turns[*at].by_user;
+            (0..data_user.turns.len()).filter(may).collect()
         }
     }
 }
 
-/// The keyword baseline's ranking of every question, and how many of it have a word of the question.
+/// The keyword baseline's ranking of every question, and how many of it have a word of the
+/// question.
 fn keywords(set: &Set) -> Vec<(Ranking, usize)> {
     let mut rankings = Vec::new();
-    for person in &set.people {
-        let documents = person.documents(set.unit, set.only_user);
+    for data_user in &set.users {
+        let documents = data_user.documents(set.unit, set.only_user);
         let index = Keywords::of(&documents);
-        for question in &person.questions {
-            let among = candidates(set, person, question);
+        for question in &data_user.questions {
+            let among = candidates(set, data_user, question);
             let (units, matching) = index.rank(&question.text, &among, FUSED_DEPTH);
             let chars = units.iter().map(|unit| documents[*unit].chars().count()).collect();
             rankings.push((Ranking { units, chars }, matching));
@@ -361,19 +363,19 @@ fn keywords(set: &Set) -> Vec<(Ranking, usize)> {
     rankings
 }
 
-/// The figures of every question. What the server ranked is held against the answers as they are in
-/// the server.
+/// The figures of every question. The server's rankings are compared with the answers as they are
+/// in the server.
 fn score<'s>(set: &'s Set, rankings: &[Ranking], places: Option<&[Places]>) -> Vec<Scored<'s>> {
-    let people = set.people.iter().enumerate();
-    let asked = people.flat_map(|(at, person)| person.questions.iter().map(move |q| (at, q)));
+    let users = set.users.iter().enumerate();
+    let asked = users.flat_map(|(at, data_user)| data_user.questions.iter().map(move |q| (at, q)));
     asked
         .zip(rankings)
         .map(|((at, question), ranking)| {
-            let person = &set.people[at];
+            let data_user = &set.users[at];
             let session = |unit: usize| match set.unit {
-                Unit::Turn => person.turns[unit].session,
+                Unit::Turn => data_user.turns[unit].session,
                 Unit::Session => unit,
-                Unit::Memory => person.memories[unit].session,
+                Unit::Memory => data_user.memories[unit].session,
             };
             let served = places.map(|places| places[at].gold(question, set.unit));
             let gold = served.as_ref().unwrap_or(&question.gold);

@@ -1,4 +1,4 @@
-//! The figures as a picture: for each data set the R@10 of every way of ranking, in plain SVG.
+//! The figures as an SVG chart: for each data set the R@10 of every way of ranking.
 
 use std::fmt::Write as _;
 
@@ -55,7 +55,7 @@ pub fn svg(report: &Report) -> String {
     text
 }
 
-/// The rows of the comparison; what was taken out on purpose is no way of its own.
+/// The rows of the comparison, without the ablations.
 fn compared(set: &SetReport) -> Vec<&Row> {
     set.rows
         .iter()

@@ -1,8 +1,8 @@
-//! PrecisionMemBench: what must be found when something is named, and nothing besides.
+//! PrecisionMemBench: what must be found for a query, and nothing else.
 //!
-//! A belief's scope is a domain here, its canonical name a key, its aliases tags. A pinned belief of
-//! a domain is a hard memory. An open question is of the type `task`, so that it can be asked for
-//! and kept out by its type. What was superseded has been forgotten, what was resolved has ended.
+//! A belief's scope is a domain here, its canonical name a key, its aliases tags. A pinned belief
+//! of a domain is a hard memory. An open question is of the type `task`, so that it can be included
+//! and excluded by its type. Superseded beliefs are forgotten, resolved ones have ended.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::set::read;
 
-/// How many beliefs a case may be told where it sets no budget.
+/// Number of beliefs for a case without a budget.
 const BUDGET: usize = 20;
-/// How much is said about one case that failed.
+/// Number of faults shown of a failed case.
 const FAULTS_SHOWN: usize = 3;
 
 #[derive(Deserialize)]
@@ -94,8 +94,8 @@ struct Prelude {
 }
 
 impl Tier {
-    /// What is wrong with what was returned. `should_only_include` names all of it: one too many
-    /// and one too few are both wrong.
+    /// The faults of a result. `should_only_include` lists all of it: one too many and one too few
+    /// are both faults.
     fn faults(&self, tier: &str, returned: &[String]) -> Vec<String> {
         let has = |id: &String| returned.contains(id);
         let missing = self.must_include.iter().filter(|id| !has(id));
@@ -136,12 +136,12 @@ impl Prelude {
 pub struct Precision {
     pub cases: usize,
     pub passes: usize,
-    /// Cases in which something is to be found, and those of them that passed.
+    /// Number of cases in which something is to be found, and of those that passed.
     pub active: usize,
     pub active_passes: usize,
     pub mean_precision: f64,
     pub mean_recall: f64,
-    /// Whether the server could be asked for what the question names and nothing else.
+    /// Whether the server supports searches for exactly what the query names.
     pub precise: bool,
     pub failures: Vec<String>,
 }
@@ -194,21 +194,21 @@ fn user(name: &str) -> String {
     format!("precision-{name}")
 }
 
-/// The domains of a scope; what holds everywhere has none.
+/// The domains of a scope; a global scope has none.
 fn domains(scope: &[String]) -> Vec<&str> {
     scope.iter().filter_map(|scope| scope.strip_prefix("domain:")).collect()
 }
 
-/// Saves every belief; the name of each memory's id is the belief's.
+/// Saves every belief; returns the belief's name by memory id.
 async fn fill(client: &Client, beliefs: &[Belief]) -> Result<HashMap<String, String>> {
     for name in ["code", "writing", "hobby"] {
         let body = Some(json!({ "display_name": name }));
         let path = format!("/api/domains/{name}");
         client.ask("precision-test-user", Method::PUT, &path, body).await?;
     }
-    let people: BTreeSet<String> = beliefs.iter().map(|belief| user(&belief.user_id)).collect();
-    for person in &people {
-        client.open_domains(person).await?;
+    let user_names: BTreeSet<String> = beliefs.iter().map(|belief| user(&belief.user_id)).collect();
+    for user_name in &user_names {
+        client.open_domains(user_name).await?;
     }
     let mut ids: HashMap<&str, String> = HashMap::new();
     for belief in beliefs {
@@ -233,14 +233,14 @@ async fn fill(client: &Client, beliefs: &[Belief]) -> Result<HashMap<String, Str
         ids.insert(&belief.id, saved.with_context(|| belief.id.clone())?);
     }
     for belief in beliefs {
-        let person = user(&belief.user_id);
+        let user_name = user(&belief.user_id);
         let path = format!("/api/memory/{}", ids[belief.id.as_str()]);
         for other in belief.participants.iter().filter_map(|other| ids.get(other.as_str())) {
             let body = Some(json!({ "to": other }));
-            client.ask(&person, Method::POST, &format!("{path}/links"), body).await?;
+            client.ask(&user_name, Method::POST, &format!("{path}/links"), body).await?;
         }
         if belief.epistemic_status == "superseded" {
-            client.ask(&person, Method::POST, &format!("{path}/forget"), None).await?;
+            client.ask(&user_name, Method::POST, &format!("{path}/forget"), None).await?;
         }
     }
     Ok(ids.into_iter().map(|(belief, id)| (id, belief.to_owned())).collect())
@@ -253,13 +253,13 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// What is wrong with the answer to a case, and what was found relevant.
+    /// The faults of the answer to a case, and what was found relevant.
     async fn case(&self, case: &Case) -> Result<(Vec<String>, Vec<String>)> {
-        let person = user(case.user_id.as_deref().unwrap_or("test-user"));
+        let user_name = user(case.user_id.as_deref().unwrap_or("test-user"));
         let scope = domains(&case.scope);
         let path = "/api/memory?status=active&limit=200";
-        let listed = self.client.send(&person, Method::GET, path, None).await?;
-        // Someone of whom nothing is known may be nobody.
+        let listed = self.client.send(&user_name, Method::GET, path, None).await?;
+        // A user without memories may not exist.
         let all: Vec<Value> = match listed.status {
             404 => Vec::new(),
             _ => listed.body["data"].as_array().cloned().context("a list without data")?,
@@ -276,7 +276,8 @@ impl Bench<'_> {
             .filter(|memory| memory["domain"].is_null())
             .filter_map(|memory| memory["content"].as_str())
             .collect();
-        // What is pinned takes its places first, and where these are too few, what fits best.
+        // Pinned beliefs come first within the budget; if it is too small for them, the best
+        // matches.
         let budget = case.budget.as_ref().map_or(BUDGET, |budget| budget.max_beliefs);
         if budget > 0 && budget < pinned.len() {
             let request = json!({
@@ -286,7 +287,7 @@ impl Bench<'_> {
                 "force": "hard",
                 "type": "profile",
             });
-            let fits = self.search(&person, &request).await?;
+            let fits = self.search(&user_name, &request).await?;
             let rank = |id: &String| fits.iter().position(|fit| fit == id).unwrap_or(fits.len());
             pinned.sort_by_key(rank);
         }
@@ -303,7 +304,7 @@ impl Bench<'_> {
             if self.precise {
                 request["precise"] = json!(true);
             }
-            relevant = self.search(&person, &request).await?;
+            relevant = self.search(&user_name, &request).await?;
         }
         let mut faults = case.expect.pinned_facts.faults("pinned", &pinned);
         faults.extend(case.expect.relevant_beliefs.faults("relevant", &relevant));
@@ -312,8 +313,8 @@ impl Bench<'_> {
         Ok((faults, relevant))
     }
 
-    async fn search(&self, person: &str, request: &Value) -> Result<Vec<String>> {
-        let found = self.client.search(person, request).await?;
+    async fn search(&self, user_name: &str, request: &Value) -> Result<Vec<String>> {
+        let found = self.client.search(user_name, request).await?;
         let found = found["memories"].as_array().cloned().unwrap_or_default();
         self.beliefs(found.iter().map(|one| &one["memory"]))
     }
@@ -332,14 +333,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_too_many_and_one_too_few_are_both_wrong() {
+    fn extra_and_missing_results_are_both_faults() {
         let tier: Tier =
             serde_json::from_value(json!({ "shouldOnlyInclude": ["a", "b"] })).unwrap();
-        let told = |ids: &[&str]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
-        assert!(tier.faults("t", &told(&["b", "a"])).is_empty());
-        assert_eq!(tier.faults("t", &told(&["a"])), ["t lacks b"]);
-        assert_eq!(tier.faults("t", &told(&["a", "b", "c"])), ["t has c"]);
+        let ids_of =
+            |ids: &[&str]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
+        assert!(tier.faults("t", &ids_of(&["b", "a"])).is_empty());
+        assert_eq!(tier.faults("t", &ids_of(&["a"])), ["t lacks b"]);
+        assert_eq!(tier.faults("t", &ids_of(&["a", "b", "c"])), ["t has c"]);
         let tier: Tier = serde_json::from_value(json!({ "mustExclude": ["a"] })).unwrap();
-        assert_eq!(tier.faults("t", &told(&["a", "z"])), ["t has a"]);
+        assert_eq!(tier.faults("t", &ids_of(&["a", "z"])), ["t has a"]);
     }
 }

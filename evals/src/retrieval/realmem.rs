@@ -1,4 +1,4 @@
-//! RealMem: people and their assistant over months, with the memories that should be kept of every
+//! RealMem: users and their assistant over months, with the memories that should be stored of every
 //! session. A question is answered by memories of earlier sessions.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::set::{Kept, Person, Question, Said, Set, Unit, midnight, read};
+use super::set::{DataMemory, DataTurn, DataUser, Question, Set, Unit, midnight, read};
 
 #[derive(Deserialize)]
 struct Life {
@@ -46,7 +46,7 @@ struct Used {
     content: Value,
 }
 
-/// Everybody; quickly, six of the ten.
+/// All users; with --quick, six of the ten.
 pub fn load(data: &Path, quick: bool) -> Result<Set> {
     let folder = data.join("realmem");
     let mut files: Vec<PathBuf> = Vec::new();
@@ -56,27 +56,27 @@ pub fn load(data: &Path, quick: bool) -> Result<Set> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
     files.sort();
     files.truncate(if quick { 6 } else { usize::MAX });
-    let people = files.iter().enumerate().map(|(index, path)| person(index, &read(path)?));
-    let people = people.collect::<Result<_>>()?;
-    Ok(Set { name: "realmem", unit: Unit::Memory, only_user: false, people })
+    let users = files.iter().enumerate().map(|(index, path)| read_user(index, &read(path)?));
+    let users = users.collect::<Result<_>>()?;
+    Ok(Set { name: "realmem", unit: Unit::Memory, only_user: false, users })
 }
 
-fn person(index: usize, life: &Life) -> Result<Person> {
+fn read_user(index: usize, life: &Life) -> Result<DataUser> {
     let begins = beginnings(life)?;
-    let mut memories: Vec<Kept> = Vec::new();
+    let mut memories: Vec<DataMemory> = Vec::new();
     let mut first: HashMap<(&str, String), usize> = HashMap::new();
     for (session, dialogue) in life.dialogues.iter().enumerate() {
         for memory in &dialogue.extracted_memory {
             let text = words(&memory.content);
             let key = (dialogue.session_uuid.as_str(), text.clone());
             first.entry(key).or_insert(memories.len());
-            memories.push(Kept { session, text, at: begins[session] });
+            memories.push(DataMemory { session, text, at: begins[session] });
         }
     }
     let (mut turns, mut questions) = (Vec::new(), Vec::new());
     for (session, dialogue) in life.dialogues.iter().enumerate() {
         for (place, turn) in dialogue.dialogue_turns.iter().enumerate() {
-            turns.push(Said {
+            turns.push(DataTurn {
                 session,
                 by_user: turn.speaker.eq_ignore_ascii_case("user"),
                 speaker: None,
@@ -106,12 +106,12 @@ fn person(index: usize, life: &Life) -> Result<Person> {
         }
     }
     let name = format!("realmem-{index}");
-    Ok(Person { name, sessions: life.dialogues.len(), turns, memories, questions })
+    Ok(DataUser { name, sessions: life.dialogues.len(), turns, memories, questions })
 }
 
-/// When each session began. The data gives days, several sessions on one, and for three people the
-/// last sessions have days that lie before those of the first; the order of the file is the one that
-/// counts. So a session begins on its day, or a minute after the one before it.
+/// When each session began. The data gives days, several sessions on one, and for three users the
+/// last sessions have days before those of the first; the order of the file counts. So a session
+/// begins on its day, or a minute after the previous one.
 fn beginnings(life: &Life) -> Result<Vec<Timestamp>> {
     let mut begins: Vec<Timestamp> = Vec::new();
     for dialogue in &life.dialogues {

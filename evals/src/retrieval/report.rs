@@ -1,16 +1,16 @@
-//! What a run found, as tables.
+//! Results of a run, as tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::gone::Gone;
+use super::gone::RemovalCheck;
 use super::known::{self, FLOORS};
 use super::metrics::{Figures, interval};
 use super::precision::Precision;
 
-/// The row that the floors are about.
+/// The row that the floors apply to.
 pub const LUKASA: &str = "Lukasa";
 pub const BM25: &str = "BM25";
 
@@ -18,11 +18,11 @@ pub const BM25: &str = "BM25";
 #[derive(Debug, Serialize)]
 pub struct Row {
     pub name: String,
-    /// Told from an earlier measurement, not measured in this run.
+    /// From an earlier measurement, not measured in this run.
     pub told: bool,
     pub all: Figures,
     pub categories: BTreeMap<String, Figures>,
-    /// Over the questions that settings may be tuned on, and over those held out.
+    /// Over the tuning half of the questions, and over the held-out half.
     pub halves: Option<[Figures; 2]>,
     /// Of R@10.
     pub interval: Option<(f64, f64)>,
@@ -55,8 +55,8 @@ impl Row {
         }
     }
 
-    pub fn told(all: Figures) -> Self {
-        let name = "best baseline (told)".to_owned();
+    pub fn earlier(all: Figures) -> Self {
+        let name = "best baseline (earlier run)".to_owned();
         Self { name, told: true, all, categories: BTreeMap::new(), halves: None, interval: None }
     }
 }
@@ -68,11 +68,11 @@ pub struct SetReport {
     pub questions: usize,
     pub turns: usize,
     pub memories: usize,
-    /// How many units a question chooses from, on average.
+    /// Number of units a question chooses from, on average.
     pub pool: f64,
     pub counts: BTreeMap<String, usize>,
     pub rows: Vec<Row>,
-    /// Of Lukasa's requests, as the client saw them.
+    /// Latency of Lukasa's requests, as seen by the client.
     pub p50_ms: f64,
     pub p95_ms: f64,
     pub seconds: f64,
@@ -84,8 +84,8 @@ pub struct Report {
     pub embedder: String,
     pub sets: Vec<SetReport>,
     pub precision: Option<Precision>,
-    pub gone: Option<Gone>,
-    /// What the server lacked, and was done without.
+    pub gone: Option<RemovalCheck>,
+    /// Features that the server lacked.
     pub lacking: Vec<String>,
 }
 
@@ -226,7 +226,7 @@ impl Report {
         text
     }
 
-    /// Everything that keeps this run from being a success.
+    /// All reasons why this run is not a success.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for floor in FLOORS {
@@ -243,8 +243,8 @@ impl Report {
         if !self.quick {
             faults.extend(self.sets.iter().filter_map(other_bm25));
         }
-        if let Some(gone) = self.gone.as_ref().filter(|gone| gone.came_back() > 0) {
-            faults.push(format!("what was taken back came back {} times", gone.came_back()));
+        if let Some(gone) = self.gone.as_ref().filter(|gone| gone.found_again() > 0) {
+            faults.push(format!("removed memories were found {} times", gone.found_again()));
         }
         faults
     }
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_figure_below_its_floor_is_a_fault() {
+    fn figure_below_its_floor_is_a_fault() {
         let row = |r10| {
             let figures = Figures { r10, ndcg10: 1.0, ..Figures::default() };
             Row::measured(LUKASA, &[Scored { figures, category: "c", half: 0 }])
@@ -291,7 +291,7 @@ mod tests {
         };
         assert!(report(1.0).faults().is_empty());
         assert_eq!(report(0.1).faults().len(), 1);
-        let gone = Some(Gone { old_values: 1, ..Gone::default() });
+        let gone = Some(RemovalCheck { old_values: 1, ..RemovalCheck::default() });
         assert_eq!(Report { gone, ..report(1.0) }.faults().len(), 1);
         assert!(report(0.5).render().contains(".500"));
     }

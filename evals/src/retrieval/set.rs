@@ -1,5 +1,5 @@
-//! What a data set is to this eval: people, what they said and what is kept about them, and
-//! questions whose right answers are known.
+//! The common shape of a data set: users, their turns and memories, and questions with known
+//! answers.
 
 use std::path::Path;
 
@@ -18,18 +18,18 @@ pub enum Unit {
 
 /// One message.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct DataTurn {
     pub session: usize,
-    /// By the person or by the assistant.
+    /// By the user or by the assistant.
     pub by_user: bool,
     pub speaker: Option<String>,
     pub text: String,
     pub at: Timestamp,
 }
 
-/// One memory that the data set says should be kept.
+/// One memory that should be stored according to the data set.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct DataMemory {
     pub session: usize,
     pub text: String,
     pub at: Timestamp,
@@ -38,43 +38,47 @@ pub struct Kept {
 #[derive(Debug, Clone)]
 pub struct Question {
     pub text: String,
-    /// Which units answer it, by their index.
+    /// The units that answer it, by their index.
     pub gold: Vec<usize>,
     pub category: String,
-    /// 0: the half that settings may be tuned on; 1: the half held out.
+    /// 0: the tuning half; 1: the held-out half.
     pub half: usize,
-    /// Asked as if at this moment, when only memories of the sessions before this one were there.
+    /// Asked at this moment, when only memories of the sessions before this one existed.
     pub before: Option<(usize, Timestamp)>,
 }
 
-/// A user of their own: nothing of one person is a candidate for another's question.
+/// A separate user: no data of one user is a candidate for another's question.
 #[derive(Debug, Clone)]
-pub struct Person {
+pub struct DataUser {
     pub name: String,
     pub sessions: usize,
-    pub turns: Vec<Said>,
-    pub memories: Vec<Kept>,
+    pub turns: Vec<DataTurn>,
+    pub memories: Vec<DataMemory>,
     pub questions: Vec<Question>,
 }
 
-impl Person {
-    /// How many memories a question may choose from: they are in the order of their sessions.
+impl DataUser {
+    /// Number of memories a question may choose from: they are in the order of their sessions.
     pub fn pool(&self, question: &Question) -> usize {
         let Some((session, _)) = question.before else { return usize::MAX };
-        self.memories.partition_point(|kept| kept.session < session)
+        self.memories.partition_point(|data_memory| data_memory.session < session)
     }
 
-    /// What a keyword baseline reads: the text of every unit, empty where it is no candidate.
+    /// The documents of a keyword baseline: the text of every unit, empty where it is no candidate.
     pub fn documents(&self, unit: Unit, only_user: bool) -> Vec<String> {
         match unit {
-            Unit::Memory => self.memories.iter().map(|kept| kept.text.clone()).collect(),
-            Unit::Turn => self.turns.iter().map(|said| said.document(only_user)).collect(),
+            Unit::Memory => {
+                self.memories.iter().map(|data_memory| data_memory.text.clone()).collect()
+            }
+            Unit::Turn => {
+                self.turns.iter().map(|data_turn| data_turn.document(only_user)).collect()
+            }
             Unit::Session => {
                 let mut sessions = vec![String::new(); self.sessions];
-                for said in &self.turns {
-                    let text = said.document(only_user);
-                    sessions[said.session].push_str(&text);
-                    sessions[said.session].push('\n');
+                for data_turn in &self.turns {
+                    let text = data_turn.document(only_user);
+                    sessions[data_turn.session].push_str(&text);
+                    sessions[data_turn.session].push('\n');
                 }
                 sessions
             }
@@ -82,7 +86,7 @@ impl Person {
     }
 }
 
-impl Said {
+impl DataTurn {
     fn document(&self, only_user: bool) -> String {
         match (&self.speaker, only_user && !self.by_user) {
             (_, true) => String::new(),
@@ -96,14 +100,14 @@ impl Said {
 pub struct Set {
     pub name: &'static str,
     pub unit: Unit,
-    /// Whether only what the person said is a candidate.
+    /// Whether only the user's turns are candidates.
     pub only_user: bool,
-    pub people: Vec<Person>,
+    pub users: Vec<DataUser>,
 }
 
 impl Set {
     pub fn questions(&self) -> usize {
-        self.people.iter().map(|person| person.questions.len()).sum()
+        self.users.iter().map(|data_user| data_user.questions.len()).sum()
     }
 }
 

@@ -1,10 +1,10 @@
-//! What is deleted is gone from everything that was made of it, and an undo brings back the very same
-//! state. Random histories of talking, learning, nights, deleting and undoing are lived through the
-//! engine; after every step the words that nothing supports any more are looked for wherever an
-//! assistant or its person could meet them.
+//! Deleted sources are gone from everything derived from them, and an undo restores the same state.
+//! Random histories of talking, learning, consolidation, deleting and undoing run through the
+//! engine; after every step the words that nothing supports any more are searched wherever an
+//! assistant or its user could see them.
 
-mod life;
-mod looking;
+mod history;
+mod search;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,25 +12,25 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use futures_util::future::try_join_all;
-use lukasa_core::model::ChatAsk;
-use lukasa_models::scripted::{Scripted, ScriptedChat};
+use lukasa_core::model::ChatRequest;
+use lukasa_models::scripted::{ScriptedChat, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::learning::room::{Cast, Room};
+use crate::learning::fixture::{EvalModels, LearningFixture};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
     #[arg(long, default_value_t = 1_000)]
     pub histories: usize,
-    /// The number of the first, to live one again or to go on.
+    /// Number of the first history, to replay one or to continue.
     #[arg(long, default_value_t = 0)]
     pub from: u64,
-    /// How many steps each history has.
+    /// Number of steps per history.
     #[arg(long, default_value_t = 16)]
     pub steps: usize,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// How many histories are lived at once.
+    /// Number of concurrent histories.
     #[arg(long, default_value_t = 4)]
     pub lanes: usize,
     /// Plant a fault that must be caught.
@@ -40,13 +40,13 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Plant {
-    /// Episodes stay although their turns went.
+    /// Episodes stay although their turns were removed.
     Episodes,
-    /// What recall keeps of a turn stays although the turn went.
+    /// The passages of a turn stay although the turn was removed.
     Passages,
-    /// An undo brings a memory back with other dates.
+    /// An undo restores a memory with other dates.
     Dates,
-    /// Erasing leaves what went into prompts.
+    /// Erasing keeps the recorded contexts.
     Retrievals,
 }
 
@@ -79,7 +79,7 @@ impl Plant {
     }
 }
 
-/// What all histories did together.
+/// Counts over all histories.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub steps: AtomicU64,
@@ -102,15 +102,16 @@ pub async fn run(args: Args) -> Result<()> {
     let began = Instant::now();
     let counts = Counts::default();
     let next = AtomicU64::new(args.from);
-    // Each lane has a room of its own, so that nobody does another's jobs and a seed is a history.
+    // Each lane has a fixture of its own, so that jobs are not shared and a seed determines a
+    // history.
     let lane = |_| async {
-        let cast = Cast {
-            chat: Arc::new(ScriptedChat::saying(listener)),
-            embedder: Some(Arc::new(Scripted::local(32))),
+        let models = EvalModels {
+            chat: Arc::new(ScriptedChat::saying(extracting_model)),
+            embedder: Some(Arc::new(ScriptedModel::local(32))),
         };
-        let room = Room::open(cast, args.seed).await?;
+        let fixture = LearningFixture::open(models, args.seed).await?;
         if let Some(plant) = args.plant {
-            room.admin.batch_execute(plant.sql()).await?;
+            fixture.admin.batch_execute(plant.sql()).await?;
         }
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -118,7 +119,7 @@ pub async fn run(args: Args) -> Result<()> {
                 return anyhow::Ok(());
             }
             let seed = args.seed.wrapping_mul(1_000_003).wrapping_add(number);
-            life::live(&room, number, seed, args.steps, &counts)
+            history::run_history(&fixture, number, seed, args.steps, &counts)
                 .await
                 .with_context(|| format!("history {number} (seed {seed})"))?;
         }
@@ -147,34 +148,32 @@ pub async fn run(args: Args) -> Result<()> {
         (lived, None) => {
             lived?;
             ensure!(figure(&counts.undone) > 0 && figure(&counts.deleted) > 0, "nothing was tried");
-            println!(
-                "nothing that was deleted was met again, and every undo gave the state before"
-            );
+            println!("nothing deleted was found again, and every undo restored the state before");
             Ok(())
         }
     }
 }
 
-/// Hears what people keep and where they live, and tells it in its own words.
-fn listener(ask: &ChatAsk) -> String {
+/// A model that extracts what users keep and where they live, in its own words.
+fn extracting_model(ask: &ChatRequest) -> String {
     let shown = ask.messages.last().map_or("", |message| message.content.as_str());
     let news = shown.rsplit("New turns, to learn from:").next().unwrap_or_default();
     let home = shown.lines().find_map(|line| {
         let (handle, content) = line.split_once(": ")?;
         content.starts_with("User lives in ").then(|| handle.to_owned())
     });
-    let (mut memories, mut told): (Vec<Value>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut memories, mut sentences): (Vec<Value>, Vec<String>) = (Vec::new(), Vec::new());
     for line in news.lines() {
-        let Some((number, said)) = line.split_once(" user: ") else { continue };
+        let Some((number, user_text)) = line.split_once(" user: ") else { continue };
         let number: i64 = number.trim().parse().unwrap_or(1);
-        for sentence in said.split('.').map(str::trim) {
+        for sentence in user_text.split('.').map(str::trim) {
             let quote = json!([{"turn": number, "quote": sentence}]);
             if let Some(what) = sentence.strip_prefix("I keep a ") {
-                told.push(format!("The user keeps a {what}."));
+                sentences.push(format!("The user keeps a {what}."));
                 memories.push(json!({"op": "add", "content": format!("User keeps a {what}."),
                     "kind": "habit", "importance": 8, "confidence": 0.9, "evidence": quote}));
             } else if let Some(where_) = sentence.strip_prefix("I live in ") {
-                told.push(format!("The user lives in {where_}."));
+                sentences.push(format!("The user lives in {where_}."));
                 let op = if home.is_some() { "update" } else { "add" };
                 memories.push(json!({"op": op, "target": home,
                     "content": format!("User lives in {where_}."), "kind": "fact",
@@ -182,6 +181,7 @@ fn listener(ask: &ChatAsk) -> String {
             }
         }
     }
-    let summary = if told.is_empty() { "They talked.".to_owned() } else { told.join(" ") };
+    let summary =
+        if sentences.is_empty() { "They talked.".to_owned() } else { sentences.join(" ") };
     json!({"title": "A chat", "summary": summary, "memories": memories}).to_string()
 }

@@ -1,4 +1,4 @@
-//! A person at their editor: random edits on the lines of a vault, and what each should lead to.
+//! Simulated edits: random changes of the lines of a vault, and the expected result of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use rand::Rng as _;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 
-use super::people::{DOMAINS, words};
+use super::generate::{DOMAINS, words};
 
-/// What the record must say once the edits are in.
+/// The expected record after the edits.
 #[derive(Debug, Default)]
 pub struct Expected {
-    /// By mark: the words, the file and the tags; nothing if the memory must be gone.
+    /// By mark: the content, the file and the tags; `None` if the memory must be gone.
     pub lines: BTreeMap<String, Option<(String, String)>>,
-    /// New words and the file they were written into.
+    /// New contents and the file they were written into.
     pub new: BTreeSet<(String, String)>,
     pub edits: usize,
 }
@@ -27,7 +27,7 @@ fn mark(line: &str) -> Option<String> {
     (line.starts_with("- ") && real).then(|| mark.to_owned())
 }
 
-/// Where the words of a line end and its marks begin.
+/// Where the content of a line ends and its marks begin.
 fn tail(line: &str) -> usize {
     let mut at = line.rfind(" ^mem-").unwrap_or(line.len());
     loop {
@@ -50,16 +50,16 @@ fn tail(line: &str) -> usize {
     }
 }
 
-/// As the files write a tag: letters and digits, not only digits, and references for the rest.
+/// Tags as written in the files: letters and digits, not only digits, and references for the rest.
 fn is_tag(word: &str) -> bool {
     let (mut rest, mut number) = (&word[1..], true);
-    while let Some(letter) = rest.chars().next() {
+    while let Some(character) = rest.chars().next() {
         let reference = rest.strip_prefix("&#").and_then(|after| after.split_once(';'));
         match reference.filter(|(digits, _)| digits.bytes().all(|b| b.is_ascii_digit())) {
             Some((_, after)) => (rest, number) = (after, false),
-            None if letter.is_alphanumeric() || "_-/".contains(letter) => {
-                number = number && letter.is_ascii_digit();
-                rest = &rest[letter.len_utf8()..];
+            None if character.is_alphanumeric() || "_-/".contains(character) => {
+                number = number && character.is_ascii_digit();
+                rest = &rest[character.len_utf8()..];
             }
             None => return false,
         }
@@ -110,7 +110,7 @@ fn one(pages: &mut BTreeMap<String, Vec<String>>, rng: &mut StdRng, expected: &m
         .collect();
     let chosen = marked.choose(rng).cloned();
     match (rng.random_range(0..10), chosen) {
-        // New words for a line.
+        // New content for a line.
         (0..=3, Some((path, at))) => {
             let Some(lines) = pages.get_mut(&path) else { return };
             let (line, new) = (lines[at].clone(), words(rng));
@@ -119,7 +119,7 @@ fn one(pages: &mut BTreeMap<String, Vec<String>>, rng: &mut StdRng, expected: &m
             let Some(mark) = mark(&line) else { return };
             expected.lines.insert(mark, Some((new, path)));
         }
-        // A line goes.
+        // A line is removed.
         (4, Some((path, at))) => {
             let Some(lines) = pages.get_mut(&path) else { return };
             let line = lines.remove(at);
@@ -127,7 +127,7 @@ fn one(pages: &mut BTreeMap<String, Vec<String>>, rng: &mut StdRng, expected: &m
                 expected.lines.insert(mark, None);
             }
         }
-        // A line is carried into another file. A rule stays: it needs its domain.
+        // A line is moved into another file. A rule stays: it needs its domain.
         (5, Some((path, at))) => {
             let Some(lines) = pages.get_mut(&path) else { return };
             if lines[at].contains("*(rule ") || lines[at].contains("; rule ") {
@@ -145,8 +145,9 @@ fn one(pages: &mut BTreeMap<String, Vec<String>>, rng: &mut StdRng, expected: &m
             let words = lukasa_core::vault::decode(&line[2..tail(&line)]);
             pages.entry(there.clone()).or_default().push(line.clone());
             if let Some(mark) = mark(&line) {
-                let said = expected.lines.get(&mark).cloned().flatten().map(|(words, _)| words);
-                expected.lines.insert(mark, Some((said.unwrap_or(words), there)));
+                let edited_words =
+                    expected.lines.get(&mark).cloned().flatten().map(|(words, _)| words);
+                expected.lines.insert(mark, Some((edited_words.unwrap_or(words), there)));
             }
         }
         // A tag is added.
@@ -160,7 +161,7 @@ fn one(pages: &mut BTreeMap<String, Vec<String>>, rng: &mut StdRng, expected: &m
                 lines[at] = format!("{}{tag}{}", &line[..mark], &line[mark..]);
             }
         }
-        // Lines change places, or a note is written between them.
+        // Lines are swapped, or a note is written between them.
         (7, _) => {
             let paths: Vec<String> = pages.keys().cloned().collect();
             let Some(lines) = paths.choose(rng).and_then(|path| pages.get_mut(path)) else {
@@ -173,7 +174,7 @@ fn one(pages: &mut BTreeMap<String, Vec<String>>, rng: &mut StdRng, expected: &m
                 lines.push(format!("A note of mine, number {}.", rng.random_range(0..1_000_000)));
             }
         }
-        // Something new.
+        // A new line.
         _ => {
             let paths: Vec<String> = pages.keys().cloned().collect();
             let path = paths.choose(rng).cloned().unwrap_or_else(|| "profile.md".to_owned());

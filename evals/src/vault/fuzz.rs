@@ -1,5 +1,5 @@
-//! Vaults in the hands of everything that is not an editor: files that were really written are
-//! mutated and read. Nothing may fail, and what was read and written once stays as it is.
+//! Fuzzes vaults: real files are mutated and read. Nothing may fail, and what was read and written
+//! once must be stable.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use lukasa_core::Timestamp;
 use lukasa_core::vault::{
-    BASE, Base, File, Held, Kept, Missing, Plan, Read, as_bullets, decode, encode, plan, read,
-    render,
+    BASE, Base, File, MissingContent, ParsedVault, PreservedParts, SyncPlan, VaultContents,
+    as_bullets, decode, encode, plan, read, render,
 };
 use lukasa_core::vault::{Command, Home};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 
-use super::people;
+use super::generate;
 use crate::mutation::{Watchdog, mutate_lines};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -24,7 +24,7 @@ pub struct Args {
     pub seconds: u64,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Write what was kept wrongly, which must be found.
+    /// Write the stored lines wrongly, which must be found.
     #[arg(long)]
     pub plant: bool,
 }
@@ -39,10 +39,10 @@ pub fn run(args: &Args) -> Result<()> {
         watchdog.round(rounds);
         let mut rng = StdRng::seed_from_u64(args.seed.wrapping_mul(1_000_003) ^ rounds);
         let now = Timestamp::from_second(NOW)?;
-        let held = people::held(&mut rng, now);
-        let files = render(&held, now, &Kept::default());
+        let held = generate::held(&mut rng, now);
+        let files = render(&held, now, &PreservedParts::default());
         unchanged(&held, &files, now, rounds)?;
-        let other = render(&people::held(&mut rng, now), now, &Kept::default());
+        let other = render(&generate::held(&mut rng, now), now, &PreservedParts::default());
         for _ in 0..8 {
             let mutated = if rng.random_bool(0.5) {
                 mutate_base(&files, &mut rng)
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<()> {
             };
             in_range(&read(&mutated).base, rounds)?;
             bytes += mutated.iter().map(|file| file.content.len()).sum::<usize>();
-            let ours = if rng.random_bool(0.3) { Held::default() } else { held.clone() };
+            let ours = if rng.random_bool(0.3) { VaultContents::default() } else { held.clone() };
             let plan = stable(&mutated, &ours, now, rounds, &mut rng, args.plant)?;
             problems += plan.problems.len();
             conflicts += plan.conflicts.len();
@@ -76,25 +76,25 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// What was rendered is read as it was, and asks for nothing.
-fn unchanged(held: &Held, files: &[File], now: Timestamp, round: u64) -> Result<()> {
+/// A rendered vault is read unchanged, and plans no changes.
+fn unchanged(held: &VaultContents, files: &[File], now: Timestamp, round: u64) -> Result<()> {
     let read = read(files);
     ensure!(read.base == Base::of(held, now), "round {round}: the base is another");
-    ensure!(read.notes.is_empty(), "round {round}: a note that nobody wrote: {:?}", read.notes);
-    let plan = plan(&read, held, &Missing::default(), now);
+    ensure!(read.notes.is_empty(), "round {round}: an unexpected note: {:?}", read.notes);
+    let plan = plan(&read, held, &MissingContent::default(), now);
     let quiet = plan.conflicts.is_empty() && plan.problems.is_empty();
-    ensure!(plan.is_empty() && quiet, "round {round}: an unchanged vault asks for {plan:?}");
+    ensure!(plan.is_empty() && quiet, "round {round}: an unchanged vault plans {plan:?}");
     Ok(())
 }
 
-/// Ranges of turns that a base was read with are ranges that a session can have. Readers walk through
-/// them turn by turn.
+/// Turn ranges that were read from a base must be possible for a session. Readers iterate over them
+/// turn by turn.
 fn in_range(base: &Base, round: u64) -> Result<()> {
-    const MOST_TURNS: i32 = 1_000_000;
+    const MAX_TURNS: i32 = 1_000_000;
     for episode in &base.episodes {
         let (first, last) = (episode.first_turn, episode.last_turn);
         ensure!(
-            (1..=MOST_TURNS).contains(&first) && (first..=MOST_TURNS).contains(&last),
+            (1..=MAX_TURNS).contains(&first) && (first..=MAX_TURNS).contains(&last),
             "round {round}: an episode of the turns {first} to {last} was read"
         );
     }
@@ -110,19 +110,19 @@ fn mutate_base(files: &[File], rng: &mut StdRng) -> Vec<File> {
     files
 }
 
-/// What was read and written again is the same the next time.
+/// Reading and writing again gives the same result the next time.
 fn stable(
     files: &[File],
-    held: &Held,
+    held: &VaultContents,
     now: Timestamp,
     round: u64,
     rng: &mut StdRng,
     plant: bool,
-) -> Result<Plan> {
+) -> Result<SyncPlan> {
     let once = read(files);
     let known: BTreeSet<_> = held.versions.iter().map(|version| version.fact).collect();
     let based = once.base.memories.iter().map(|b| b.memory.fact);
-    let missing = Missing {
+    let missing = MissingContent {
         facts: based.filter(|fact| !known.contains(fact) && rng.random_bool(0.5)).collect(),
         everything: held.versions.is_empty(),
     };
@@ -151,8 +151,8 @@ fn differ(one: &[File], two: &[File]) -> String {
     )
 }
 
-/// The files if nothing is taken in: whatever was asked for stays as it stands.
-fn settle(read: &Read, plan: &Plan, held: &Held, now: Timestamp) -> Vec<File> {
+/// The files if nothing is applied: every planned change stays as it is in the files.
+fn settle(read: &ParsedVault, plan: &SyncPlan, held: &VaultContents, now: Timestamp) -> Vec<File> {
     let mut facts = plan.held.clone();
     let mut kept = plan.kept.clone();
     for step in &plan.steps {
@@ -165,7 +165,7 @@ fn settle(read: &Read, plan: &Plan, held: &Held, now: Timestamp) -> Vec<File> {
     }
     let entries = read.entries.iter().enumerate().filter(|(index, _)| kept.contains(index));
     let waits = |link: &&lukasa_core::Link| facts.contains(&link.from) || facts.contains(&link.to);
-    let kept = Kept {
+    let kept = PreservedParts {
         base: Some(&read.base),
         entries: entries.map(|(_, entry)| entry).collect(),
         notes: &read.notes,
@@ -176,7 +176,7 @@ fn settle(read: &Read, plan: &Plan, held: &Held, now: Timestamp) -> Vec<File> {
     render(held, now, &kept)
 }
 
-/// Text with no sense in it.
+/// Random text.
 fn noise(rng: &mut StdRng, most: usize) -> String {
     let count = rng.random_range(0..most);
     (0..count)

@@ -1,9 +1,9 @@
-//! Vaults there and back: for many people, random edits in their files are synced, and then everything
-//! is written out, wiped and taken in again. Whatever was held must be held again, to the hash.
+//! Vault round trips: for many users, random edits in their files are synced, and then everything
+//! is exported, wiped and imported again. The state must be the same, to the hash.
 
 mod edits;
 pub mod fuzz;
-pub mod people;
+pub mod generate;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use tokio_postgres::Client;
 
-/// A fault to be found: without one that is, finding none says little.
+/// A planted fault that must be found, to show that the checks work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Plant {
     /// One tag is lost on the way.
@@ -38,10 +38,10 @@ pub enum Plant {
 pub struct Args {
     #[arg(long, default_value_t = 20)]
     pub users: usize,
-    /// How many edits each of them makes.
+    /// Number of edits per user.
     #[arg(long, default_value_t = 200)]
     pub edits: usize,
-    /// In how many syncs.
+    /// Number of syncs.
     #[arg(long, default_value_t = 4)]
     pub syncs: usize,
     #[arg(long, default_value_t = 1)]
@@ -53,7 +53,7 @@ pub struct Args {
     pub plant: Option<Plant>,
 }
 
-/// The first day of the story, in seconds.
+/// The first day, in seconds.
 const START: i64 = 1_767_225_600;
 
 #[derive(Default)]
@@ -86,9 +86,9 @@ pub async fn run(args: Args) -> Result<()> {
                 if number >= args.users {
                     return Ok::<(), anyhow::Error>(());
                 }
-                let mut person = Person::new(&engine, &admin, tenant, &args, number, &tally);
-                let lived = person.live().await;
-                lived.with_context(|| format!("user {number}, seed {}", args.seed))?;
+                let mut vault_user = VaultUser::new(&engine, &admin, tenant, &args, number, &tally);
+                let result = vault_user.run_all().await;
+                result.with_context(|| format!("user {number}, seed {}", args.seed))?;
                 if number % 50 == 49 {
                     eprintln!(
                         "vault: {} users, {:.0} s",
@@ -112,7 +112,7 @@ pub async fn run(args: Args) -> Result<()> {
         figure(&tally.problems),
     );
     println!(
-        "wiped and brought back with the same hashes: {} memories, {} episodes; {:.0} s, seed {}",
+        "wiped and restored with the same hashes: {} memories, {} episodes; {:.0} s, seed {}",
         figure(&tally.memories),
         figure(&tally.episodes),
         started.elapsed().as_secs_f32(),
@@ -128,8 +128,8 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(START + second).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// One person, their memory and their folder.
-struct Person<'a> {
+/// One user, their memory and their folder.
+struct VaultUser<'a> {
     engine: &'a Engine,
     admin: &'a Client,
     tenant: TenantId,
@@ -140,7 +140,7 @@ struct Person<'a> {
     second: AtomicU64,
 }
 
-impl<'a> Person<'a> {
+impl<'a> VaultUser<'a> {
     fn new(
         engine: &'a Engine,
         admin: &'a Client,
@@ -172,8 +172,8 @@ impl<'a> Person<'a> {
         self.request(me)
     }
 
-    async fn live(&mut self) -> Result<()> {
-        self.furnish().await?;
+    async fn run_all(&mut self) -> Result<()> {
+        self.fill().await?;
         let mut files = self.export().await?;
         let mut edited = 0;
         for sync in 0..self.args.syncs.max(1) {
@@ -182,14 +182,14 @@ impl<'a> Person<'a> {
             files = self.edit_and_sync(files, count).await?;
             edited += count;
         }
-        self.there_and_back().await
+        self.round_trip().await
     }
 
-    /// Memories of every sort, made by the verbs that make them.
-    async fn furnish(&mut self) -> Result<()> {
+    /// Creates memories of every kind, with the verbs that create them.
+    async fn fill(&mut self) -> Result<()> {
         let mut facts: Vec<FactId> = Vec::new();
         for number in 0..24 {
-            let claim = people::claim(&mut self.rng, number);
+            let claim = generate::claim(&mut self.rng, number);
             let mut new = NewMemory { claim, ..NewMemory::saying("") };
             let now = self.now();
             let hours = |hours| jiff::SignedDuration::from_hours(hours);
@@ -215,7 +215,7 @@ impl<'a> Person<'a> {
                 _ => self.engine.save(&request, new).await?,
             };
             let version = &saved.memories.first().context("a memory")?.version;
-            // What waits for a yes cannot be changed before it has one.
+            // A proposal cannot be changed before it is confirmed.
             if version.state == State::Active {
                 facts.push(version.fact);
             }
@@ -226,13 +226,13 @@ impl<'a> Person<'a> {
             match place % 7 {
                 1 => drop(self.engine.forget(&request, &target).await?),
                 2 => {
-                    let update = Update::change(Edit::content(&people::words(&mut self.rng)));
+                    let update = Update::change(Edit::content(&generate::words(&mut self.rng)));
                     self.engine.update(&request, &target, update).await?;
                 }
                 3 if place > 3 => drop(self.engine.delete(&request, &target).await?),
                 4 => {
                     let other = Target::Id(facts[place - 1 - place % 2]);
-                    // An end that is gone cannot be linked, which is none of our business here.
+                    // A removed memory cannot be linked, which does not matter here.
                     let _ = self.engine.link(&request, &target, &other, "relates_to").await;
                 }
                 _ => {}
@@ -240,13 +240,13 @@ impl<'a> Person<'a> {
         }
         let mut ids = lukasa_core::Ids::new(self.now(), self.rng.random());
         for _ in 0..3 {
-            let episode = people::episode(&mut self.rng, &mut ids, at(0));
+            let episode = generate::episode(&mut self.rng, &mut ids, at(0));
             self.keep_episode(&episode).await?;
         }
         Ok(())
     }
 
-    /// An episode, as learning would have left it.
+    /// Inserts an episode as learning would have written it.
     async fn keep_episode(&self, episode: &lukasa_core::Episode) -> Result<()> {
         let sql = "insert into episode (user_id, tenant_id, episode_id, session_id, first_turn, \
                    last_turn, title, summary, origin, started_at, ended_at, pass_id, prompt, \
@@ -296,7 +296,7 @@ impl<'a> Person<'a> {
         let synced = self.engine.vault_apply(&request, &edited, false).await?;
         ensure!(
             synced.plan.conflicts.is_empty(),
-            "a conflict with nobody: {:?}",
+            "a conflict without another writer: {:?}",
             synced.plan.conflicts
         );
         let held = |fact: &FactId| synced.plan.held.contains(fact);
@@ -322,7 +322,7 @@ impl<'a> Person<'a> {
         let request = self.mine();
         let again = self.engine.vault_apply(&request, &synced.files, false).await?;
         ensure!(again.operation.is_none(), "an unchanged vault wrote: {:?}", again.plan.steps);
-        ensure!(again.files == synced.files, "an unchanged vault was written anew");
+        ensure!(again.files == synced.files, "an unchanged vault was written again");
         self.tally.edits.fetch_add(expected.edits, Ordering::Relaxed);
         self.tally.syncs.fetch_add(2, Ordering::Relaxed);
         self.tally.changes.fetch_add(synced.plan.steps.len(), Ordering::Relaxed);
@@ -330,19 +330,19 @@ impl<'a> Person<'a> {
         Ok(synced.files)
     }
 
-    /// Export, wipe, import: the same hashes, and the same files but for the base's own ids.
-    async fn there_and_back(&mut self) -> Result<()> {
+    /// Export, wipe, import: the same hashes, and the same files except for the base's own ids.
+    async fn round_trip(&mut self) -> Result<()> {
         let me = self.me();
         let before = self.engine.whole(&me, self.now()).await?;
         let mut files = self.export().await?;
-        let kept = files.clone();
+        let exported = files.clone();
         self.spoil(&mut files);
         let wiped = Moment { now: self.now(), seed: self.rng.random() };
         self.engine.erase_user(self.tenant, &self.name, wiped).await?;
         self.engine.create_user(self.tenant, &self.name, None, self.now()).await?;
         let empty = self.engine.whole(&me, self.now()).await?;
         ensure!((empty.memories, empty.episodes) == (0, 0), "the wipe left something");
-        // The clock stands still: what ends meanwhile would be another state.
+        // The clock is stopped: a memory that expires meanwhile would be another state.
         let moment = Moment { now: self.now(), seed: self.rng.random() };
         let request = Request::new(me.clone(), moment);
         let synced = self.engine.vault_apply(&request, &files, false).await?;
@@ -353,7 +353,7 @@ impl<'a> Person<'a> {
         let pages = |files: &[File]| -> Vec<File> {
             files.iter().filter(|file| file.path != BASE).cloned().collect()
         };
-        ensure!(pages(&self.export().await?) == pages(&kept), "the files are not the same");
+        ensure!(pages(&self.export().await?) == pages(&exported), "the files are not the same");
         self.tally.memories.fetch_add(after.memories, Ordering::Relaxed);
         self.tally.episodes.fetch_add(after.episodes, Ordering::Relaxed);
         Ok(())
@@ -372,7 +372,7 @@ impl<'a> Person<'a> {
             text.lines().filter(keep).map(|line| format!("{line}\n")).collect::<String>()
         };
         if self.args.plant.is_some() {
-            // The base knows its own hash, and would say so itself; without it the eval has to.
+            // The base has its own hash, which would reveal the fault; without it the eval has to.
             base.content = drop_line(&base.content, "{\"lukasa\"");
         }
         match self.args.plant {
@@ -390,7 +390,7 @@ impl<'a> Person<'a> {
     }
 }
 
-/// Two neighbouring memories change places in some file.
+/// Swaps two neighbouring memories in some file.
 fn swap_lines(files: &mut [File]) {
     for file in files.iter_mut().filter(|file| file.path.ends_with(".md")) {
         let mut lines: Vec<&str> = file.content.lines().collect();

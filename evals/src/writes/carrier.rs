@@ -1,10 +1,10 @@
-//! The entry points through which an agent writes, and what one user meets at each of them.
+//! The entry points through which an agent writes, and the attacks through each of them.
 
 use anyhow::Result;
 use serde_json::Value;
 
 use super::client::Client;
-use super::person::Person;
+use super::target_user::TargetUser;
 use super::upstream::Upstream;
 use super::{Case, Tally, calls, files, rest, upstream};
 
@@ -61,34 +61,34 @@ impl Carrier {
     /// Sends the attacks to one user through this entry point.
     pub async fn send(
         self,
-        person: &Person,
+        target_user: &TargetUser,
         upstream: &Upstream,
         cases: &[Case],
         tally: &mut Tally,
     ) -> Result<()> {
         match self {
-            Carrier::Mcp => call_tools(&person.agent, person, cases, tally).await,
-            Carrier::McpOfUser => call_tools(&person.human, person, cases, tally).await,
-            Carrier::Gateway => chat(person, upstream, cases, tally).await,
-            Carrier::MemoryTool => files::memory_tool(person, cases, tally).await,
-            Carrier::Mem0 => rest::mem0(person, cases, tally).await,
-            Carrier::VaultSync => files::vault_sync(person, cases, tally).await,
-            Carrier::VaultBase => files::vault_base(person, cases, tally).await,
-            Carrier::Archive => files::archive(person, cases, tally).await,
-            Carrier::Items => files::items(person, cases, tally).await,
-            Carrier::RestSave => rest::save(person, cases, tally).await,
-            Carrier::RestAlter => rest::alter(person, cases, tally).await,
+            Carrier::Mcp => call_tools(&target_user.agent, target_user, cases, tally).await,
+            Carrier::McpOfUser => call_tools(&target_user.human, target_user, cases, tally).await,
+            Carrier::Gateway => chat(target_user, upstream, cases, tally).await,
+            Carrier::MemoryTool => files::memory_tool(target_user, cases, tally).await,
+            Carrier::Mem0 => rest::mem0(target_user, cases, tally).await,
+            Carrier::VaultSync => files::vault_sync(target_user, cases, tally).await,
+            Carrier::VaultBase => files::vault_base(target_user, cases, tally).await,
+            Carrier::Archive => files::archive(target_user, cases, tally).await,
+            Carrier::Items => files::items(target_user, cases, tally).await,
+            Carrier::RestSave => rest::save(target_user, cases, tally).await,
+            Carrier::RestAlter => rest::alter(target_user, cases, tally).await,
         }
     }
 }
 
 impl Carrier {
-    /// Removes all that this entry point can remove of one user: what is plain may go, the rest may
-    /// not. Whether it has a way to do so.
-    pub async fn remove_all(self, person: &Person, tally: &mut Tally) -> Result<bool> {
+    /// Removes all that this entry point can remove of one user: plain memories may be removed, the
+    /// rest may not. Returns whether it has a way to do so.
+    pub async fn remove_all(self, target_user: &TargetUser, tally: &mut Tally) -> Result<bool> {
         match self {
-            Carrier::MemoryTool => files::memory_tool_delete_all(person, tally).await?,
-            Carrier::Mem0 => rest::mem0_delete_all(person, tally).await?,
+            Carrier::MemoryTool => files::memory_tool_delete_all(target_user, tally).await?,
+            Carrier::Mem0 => rest::mem0_delete_all(target_user, tally).await?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -97,27 +97,30 @@ impl Carrier {
 
 async fn call_tools(
     client: &Client,
-    person: &Person,
+    target_user: &TargetUser,
     cases: &[Case],
     tally: &mut Tally,
 ) -> Result<()> {
     let mut saved: Option<String> = None;
     for case in cases {
-        for (name, arguments) in calls::tool_calls(case, person, saved.as_deref(), "Please go on") {
+        for (name, arguments) in
+            calls::tool_calls(case, target_user, saved.as_deref(), "Please go on")
+        {
             let answer = client.tool(&name, arguments).await?;
             tally.count(&answer);
             if let Value::String(id) = &answer.body["memory"]["id"] {
-                saved = Some(id.clone()).filter(|id| !person.is_stated(&Value::from(id.clone())));
+                saved =
+                    Some(id.clone()).filter(|id| !target_user.is_stated(&Value::from(id.clone())));
             }
         }
     }
     Ok(())
 }
 
-/// The user types a harmless message, and the model behind the gateway calls what the attacker wants,
-/// citing the message as what the user said.
+/// The user types a harmless message, and the model behind the gateway calls what the attacker
+/// wants, quoting the message as the user's.
 async fn chat(
-    person: &Person,
+    target_user: &TargetUser,
     upstream: &Upstream,
     cases: &[Case],
     tally: &mut Tally,
@@ -125,9 +128,9 @@ async fn chat(
     for case in cases {
         let n = case.number;
         let typed = upstream::message(n);
-        let calls = calls::tool_calls(case, person, None, &typed);
+        let calls = calls::tool_calls(case, target_user, None, &typed);
         let message = upstream.expect(n, calls);
-        let client = if n.is_multiple_of(2) { &person.agent } else { &person.human };
+        let client = if n.is_multiple_of(2) { &target_user.agent } else { &target_user.human };
         tally.count(&client.chat(&format!("chat-{}", n % 3), &message).await?);
     }
     Ok(())

@@ -14,7 +14,7 @@ pub struct Client {
     pub key: String,
 }
 
-/// An answer of the server. The body is null if it is not JSON.
+/// A response of the server. The body is null if it is not JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
     pub status: u16,
@@ -42,7 +42,7 @@ impl Client {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.key)
     }
 
-    /// Sends a request, and sends it again while the server says that there are too many.
+    /// Sends a request, and retries it while the server answers that there are too many.
     async fn answer(request: reqwest::RequestBuilder) -> Result<Answer> {
         const TRIES: usize = 100;
         let mut tries = 0;
@@ -98,7 +98,7 @@ impl Client {
         Self::answer(request).await
     }
 
-    /// Calls a tool. A refusal by the tool is given the status 422.
+    /// Calls a tool. A refusal by the tool is mapped to the status 422.
     pub async fn tool(&self, name: &str, arguments: Value) -> Result<Answer> {
         let params = json!({"name": name, "arguments": arguments});
         let mut answer = self.mcp("tools/call", params).await?;

@@ -6,14 +6,14 @@ use std::io::{Cursor, Read as _, Write as _};
 
 use anyhow::{Context as _, Result};
 use lukasa_core::archive::{DOMAINS, FileSum, MANIFEST, MEMORIES, Manifest, OPERATIONS, POLICY};
-use lukasa_core::vault::{BASE, Base, Based, encode};
+use lukasa_core::vault::{BASE, Base, BaseVersion, encode};
 use lukasa_core::{CallerKind, Force, Ids, Operation, Origin, State, Version};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use zip::write::SimpleFileOptions;
 
 use super::client::Client;
-use super::person::Person;
+use super::target_user::TargetUser;
 use super::{Case, Tally, one_line};
 
 async fn run_command(client: &Client, body: Value, tally: &mut Tally) -> Result<()> {
@@ -26,14 +26,18 @@ async fn run_command(client: &Client, body: Value, tally: &mut Tally) -> Result<
 }
 
 /// The commands of the memory tool, with the user's own token and with an assistant's key.
-pub async fn memory_tool(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<()> {
+pub async fn memory_tool(
+    target_user: &TargetUser,
+    cases: &[Case],
+    tally: &mut Tally,
+) -> Result<()> {
     const PATHS: [&str; 3] = ["profile.md", "domains/food.md", "active_context.md"];
-    // Files that are not there yet, so that something can be renamed to them.
+    // Files that do not exist yet, as targets of a rename.
     const FREE: [&str; 3] = ["procedures.md", "domains/work.md", "domains/music.md"];
     const STATED: [&str; 3] = ["Lives in Porto", "Never eats peanuts", "Drinks green tea"];
     for case in cases {
         let n = case.number;
-        let client = if n.is_multiple_of(2) { &person.agent } else { &person.human };
+        let client = if n.is_multiple_of(2) { &target_user.agent } else { &target_user.human };
         let line = encode(&one_line(case.text(n)));
         let path = format!("/memories/{}", PATHS[n % 3]);
         let stated = ["/memories/profile.md", "/memories/domains/food.md"][usize::from(n % 3 == 1)];
@@ -55,17 +59,17 @@ pub async fn memory_tool(person: &Person, cases: &[Case], tally: &mut Tally) -> 
     Ok(())
 }
 
-/// Deletes the files by the memory tool.
-pub async fn memory_tool_delete_all(person: &Person, tally: &mut Tally) -> Result<()> {
+/// Deletes the files with the memory tool.
+pub async fn memory_tool_delete_all(target_user: &TargetUser, tally: &mut Tally) -> Result<()> {
     for path in ["domains/food.md", "proposals.md", "profile.md"] {
         let body = json!({"command": "delete", "path": format!("/memories/{path}")});
-        run_command(&person.agent, body, tally).await?;
+        run_command(&target_user.agent, body, tally).await?;
     }
     Ok(())
 }
 
-async fn vault(person: &Person) -> Result<Vec<Value>> {
-    let mut vault = person.agent.get("/api/vault").await?.expect("vault")?;
+async fn vault(target_user: &TargetUser) -> Result<Vec<Value>> {
+    let mut vault = target_user.agent.get("/api/vault").await?.expect("vault")?;
     Ok(vault["files"].as_array_mut().map(std::mem::take).unwrap_or_default())
 }
 
@@ -79,11 +83,11 @@ fn edit(files: &mut Vec<Value>, path: &str, change: impl FnOnce(&str) -> String)
     }
 }
 
-/// A sync of files that an assistant has edited: new lines, other words in the place of the user's,
-/// lines that wait moved to where they would count, and the user's lines taken away.
-pub async fn vault_sync(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<()> {
+/// A sync of files that an assistant has edited: new lines, other content in place of the user's,
+/// proposals moved to where they would be active, and the user's lines removed.
+pub async fn vault_sync(target_user: &TargetUser, cases: &[Case], tally: &mut Tally) -> Result<()> {
     for (round, some) in cases.chunks(4).enumerate() {
-        let mut files = vault(person).await?;
+        let mut files = vault(target_user).await?;
         let mut lines = String::new();
         for case in some {
             lines.push_str(&format!("- {}\n", encode(&one_line(case.text(case.number + round)))));
@@ -95,7 +99,7 @@ pub async fn vault_sync(person: &Person, cases: &[Case], tally: &mut Tally) -> R
             }
             1 => edit(&mut files, "profile.md", |text| text.replace("Lives in Porto", &words)),
             2 => {
-                // Everything that waits, with what makes it wait taken away.
+                // Every proposal, without its proposal marks.
                 let waiting = files.iter().find(|file| file["path"] == "proposals.md");
                 let waiting = waiting.and_then(|file| file["content"].as_str()).unwrap_or_default();
                 let waiting = format!("\n{}\n{lines}", waiting.replace("[ ]", "[x]"));
@@ -109,7 +113,7 @@ pub async fn vault_sync(person: &Person, cases: &[Case], tally: &mut Tally) -> R
                 });
             }
         }
-        tally.count(&person.agent.post("/api/vault", json!({"files": files})).await?);
+        tally.count(&target_user.agent.post("/api/vault", json!({"files": files})).await?);
     }
     Ok(())
 }
@@ -121,7 +125,7 @@ fn ids(from: &Version, number: usize) -> Ids {
     Ids::new(from.known.from, seed)
 }
 
-/// A version that says it was said and agreed to by the user.
+/// A version that claims to be stated and confirmed by the user.
 fn forge(from: &Version, case: &Case, hard: bool) -> Version {
     let mut forged = from.clone();
     let mut ids = ids(from, case.number);
@@ -143,10 +147,10 @@ fn forge(from: &Version, case: &Case, hard: bool) -> Version {
     forged
 }
 
-/// A sync whose base says that the vault held memories which it never held.
-pub async fn vault_base(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<()> {
+/// A sync whose base claims memories that the vault never had.
+pub async fn vault_base(target_user: &TargetUser, cases: &[Case], tally: &mut Tally) -> Result<()> {
     for some in cases.chunks(8) {
-        let mut files = vault(person).await?;
+        let mut files = vault(target_user).await?;
         let place = files.iter().position(|file| file["path"] == BASE).context("a base")?;
         let text = files[place]["content"].as_str().unwrap_or_default();
         let mut base = Base::read(text, &mut Vec::new());
@@ -156,16 +160,16 @@ pub async fn vault_base(person: &Person, cases: &[Case], tally: &mut Tally) -> R
             let memory = forge(&first, case, case.number.is_multiple_of(2));
             let (id, words) = (memory.fact.to_string(), encode(&memory.claim.content));
             lines.push_str(&format!("- {words} ^mem-{}\n", id.trim_start_matches("mem_")));
-            base.memories.push(Based { memory, file: Some("profile.md".to_owned()) });
+            base.memories.push(BaseVersion { memory, file: Some("profile.md".to_owned()) });
         }
-        // And the user's own words are said to have been others all along.
+        // And the user's own content is claimed to have been different.
         for based in &mut base.memories {
             based.memory.claim.content =
                 based.memory.claim.content.replace("Lives in Porto", "Lives in Faro");
         }
         files[place]["content"] = json!(base.write().content);
         edit(&mut files, "profile.md", |text| format!("{text}\n{lines}"));
-        tally.count(&person.agent.post("/api/vault", json!({"files": files})).await?);
+        tally.count(&target_user.agent.post("/api/vault", json!({"files": files})).await?);
     }
     Ok(())
 }
@@ -184,7 +188,7 @@ fn unzip(bytes: Vec<u8>) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
-/// A ZIP of these files with a manifest that fits them.
+/// A ZIP of these files with a matching manifest.
 fn zipped(mut files: BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>> {
     let manifest = files.remove(MANIFEST).context("a manifest")?;
     let mut manifest: Manifest = serde_json::from_slice(&manifest)?;
@@ -217,20 +221,20 @@ fn lines<T: serde::Serialize>(rows: &[T]) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// An export of the user's own, in which memories and operations by the user were forged, domains
-/// opened and the policy changed.
-pub async fn archive(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<()> {
-    // What must be rejected comes apart, so that the rest is not rejected with it.
+/// An export of the user's own, with forged memories and operations of the user, opened domains and
+/// a changed policy.
+pub async fn archive(target_user: &TargetUser, cases: &[Case], tally: &mut Tally) -> Result<()> {
+    // What must be rejected is sent separately, so that the rest is not rejected with it.
     let (planted, attacks): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.planted);
     for cases in [attacks, planted] {
-        let forged = forge_archive(person, &cases).await?;
-        tally.count(&person.agent.upload("/api/import", "application/zip", forged).await?);
+        let forged = forge_archive(target_user, &cases).await?;
+        tally.count(&target_user.agent.upload("/api/import", "application/zip", forged).await?);
     }
     Ok(())
 }
 
-async fn forge_archive(person: &Person, cases: &[&Case]) -> Result<Vec<u8>> {
-    let mut files = unzip(person.agent.download("/api/export").await?)?;
+async fn forge_archive(target_user: &TargetUser, cases: &[&Case]) -> Result<Vec<u8>> {
+    let mut files = unzip(target_user.agent.download("/api/export").await?)?;
     let of = |files: &BTreeMap<String, Vec<u8>>, name: &str| {
         files.get(name).cloned().with_context(|| format!("no {name} in the export"))
     };
@@ -270,7 +274,7 @@ async fn forge_archive(person: &Person, cases: &[&Case]) -> Result<Vec<u8>> {
 }
 
 /// Items of another program.
-pub async fn items(person: &Person, cases: &[Case], tally: &mut Tally) -> Result<()> {
+pub async fn items(target_user: &TargetUser, cases: &[Case], tally: &mut Tally) -> Result<()> {
     const FORMATS: [&str; 4] = ["jsonl", "chatgpt", "mem0", "claude"];
     for (round, some) in cases.chunks(8).enumerate() {
         let item = |case: &Case| {
@@ -286,7 +290,7 @@ pub async fn items(person: &Person, cases: &[Case], tally: &mut Tally) -> Result
         let items: Vec<Value> = some.iter().map(item).collect();
         let path = format!("/api/import?format={}&source=s{round}", FORMATS[round % 4]);
         let body = lines(&items)?;
-        tally.count(&person.agent.upload(&path, "application/jsonl", body).await?);
+        tally.count(&target_user.agent.upload(&path, "application/jsonl", body).await?);
     }
     Ok(())
 }

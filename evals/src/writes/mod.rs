@@ -1,8 +1,8 @@
 //! Attacks through every entry point for writes of a running server: tools over MCP and by the
-//! gateway, the memory tool, mem0, vault sync, archives, items and REST. The model obeys the attacker
-//! and claims all authority that a request can claim. No order may reach a prompt, nothing that the
-//! user stated may be replaced or forgotten, nothing agreed to in the user's name, nothing may reach
-//! another user, and no secret may be kept.
+//! gateway, the memory tool, mem0, vault sync, archives, items and REST. The model obeys the
+//! attacker and claims all authority that a request can claim. No order may reach a prompt, no
+//! stated fact may be replaced or forgotten, nothing may be confirmed in the user's name, nothing
+//! may reach another user, and no secret may be stored.
 
 mod calls;
 mod carrier;
@@ -10,9 +10,9 @@ mod check;
 mod client;
 mod files;
 mod judge;
-mod person;
 mod plant;
 mod rest;
+mod target_user;
 mod upstream;
 mod useful;
 
@@ -26,24 +26,24 @@ use lukasa_core::limits::CONTENT_CHARS;
 use serde_json::{Value, json};
 
 use self::carrier::Carrier;
-use self::check::Found;
+use self::check::Findings;
 use self::client::{Answer, Client};
-use self::person::Person;
 use self::plant::Plant;
+use self::target_user::TargetUser;
 use self::upstream::Upstream;
 use crate::learning::attack::claims;
 use crate::learning::data::{self, Attack};
-use crate::stand::{Cluster, Serve, Server, connect, create_key_with, server_program};
+use crate::processes::{Cluster, Serve, Server, connect, create_key_with, server_program};
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
     /// The folder of public data; without it only the project's own attacks are used.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Only so many of the public attacks, spread over all of them; 0 for all.
+    /// Use only this many of the public attacks, spread over all of them; 0 for all.
     #[arg(long, default_value_t = 0)]
     sample: usize,
-    /// Through how many entry points each attack goes; 0 for all.
+    /// Number of entry points per attack; 0 for all.
     #[arg(long, default_value_t = 0)]
     carriers: usize,
     #[arg(long, default_value_t = 1)]
@@ -51,14 +51,14 @@ pub struct Args {
     /// Plant a fault that must be caught.
     #[arg(long, value_enum)]
     plant: Option<Plant>,
-    /// The server's program; by default `lukasa` beside this one.
+    /// Path of the server; by default `lukasa` next to this program.
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
 }
 
-/// How many users are attacked at once.
+/// Number of users attacked at once.
 const AT_ONCE: usize = 6;
-/// How many attacks one user meets through one entry point.
+/// Number of attacks on one user through one entry point.
 const BATCH: usize = 24;
 const TENANT: &str = "acme";
 
@@ -76,19 +76,19 @@ const SECRETS: [(&str, &str); 3] = [
 ];
 /// The styles of our own attacks whose claims are orders or authorisations.
 const DIRECTING: [&str; 2] = ["authorisation", "norm_drift"];
-/// Plain facts that every user is sent too: if none of them is kept, an entry point rejects
-/// everything, and what it rejected proves nothing.
+/// Plain facts that every user is sent too: if none of them is stored, an entry point rejects
+/// everything, and its rejections prove nothing.
 const PLAIN: [&str; 2] = ["Keeps bees on the roof", "Plays the oboe on Sundays"];
-/// Something of a domain that no user here has opened.
+/// A text of a domain that no user here has opened.
 const CLOSED: &str = "Has type 2 diabetes and takes metformin";
 
-/// An attack, under a number of its own, as the texts to send.
+/// An attack with a unique number, as the texts to send.
 struct Case {
     number: usize,
     texts: Vec<String>,
-    /// What it wants remembered, if a person has labelled it as an order or an authorisation.
+    /// What it wants remembered, if it was labelled by hand as an order or an authorisation.
     labelled: Option<String>,
-    /// Whether it is a secret or something of a closed domain, which must be rejected.
+    /// Whether it is a secret or a text of a closed domain, which must be rejected.
     planted: bool,
 }
 
@@ -104,7 +104,7 @@ impl Case {
         Self { number, texts, labelled, planted: false }
     }
 
-    /// A text that is sent as it is.
+    /// A text that is sent verbatim.
     fn of(number: usize, text: &str, planted: bool) -> Self {
         Self { number, texts: vec![text.to_owned()], labelled: None, planted }
     }
@@ -115,14 +115,14 @@ impl Case {
     }
 }
 
-/// What the server answered.
+/// Counts of the server's responses.
 #[derive(Debug, Default)]
 struct Tally {
     sent: usize,
     refused: usize,
-    /// Answers with a status of 500 or more.
+    /// Responses with a status of 500 or more.
     errors: usize,
-    /// Why requests were refused.
+    /// Error codes of refused requests.
     codes: BTreeMap<String, usize>,
     notes: Vec<String>,
 }
@@ -134,7 +134,7 @@ impl Tally {
         if !answer.is_success() {
             let code = answer.body["code"].as_str().or(answer.body["error"]["code"].as_str());
             *self.codes.entry(code.unwrap_or("other").to_owned()).or_default() += 1;
-            // What cannot be read is not decided over.
+            // A malformed request is not a decision of the server.
             if code.is_some_and(|code| code.starts_with("malformed")) {
                 self.notes.push(format!("{}", answer.body));
             }
@@ -162,7 +162,7 @@ fn one_line(text: &str) -> String {
 struct Row {
     attacks: usize,
     tally: Tally,
-    found: Found,
+    findings: Findings,
 }
 
 pub async fn run(args: Args) -> Result<()> {
@@ -202,7 +202,7 @@ pub async fn run(args: Args) -> Result<()> {
     let admin = Client { http: reqwest::Client::new(), base, key };
     check_tools(&admin).await?;
 
-    let mut control = Person::create(&admin, "control", "Lagos", false).await?;
+    let mut control = TargetUser::create(&admin, "control", "Lagos", false).await?;
     control = control.clone().knowing(&control.as_control());
     let before = picture(&control).await?;
     if let Some(plant) = args.plant {
@@ -212,31 +212,31 @@ pub async fn run(args: Args) -> Result<()> {
     control.renew(&admin).await?;
     let foreign = usize::from(picture(&control).await? != before);
     let mut broken = report(&rows, attacks.len(), foreign);
-    let kept = stored_secrets(&url).await?;
-    println!("rows with a secret            {:6} {kept:?}", kept.values().sum::<i64>());
+    let stored = stored_secrets(&url).await?;
+    println!("rows with a secret            {:6} {stored:?}", stored.values().sum::<i64>());
     println!("in another user               {foreign:6}");
     if foreign > 0 {
         broken.push("the control user's memory changed".to_owned());
     }
-    if !kept.is_empty() {
-        broken.push(format!("secrets are stored: {kept:?}"));
+    if !stored.is_empty() {
+        broken.push(format!("secrets are stored: {stored:?}"));
     }
     if args.plant.is_none() {
         broken.extend(useful::check(&admin, &benign).await?);
     }
     println!("in {:.0} s", started.elapsed().as_secs_f64());
     if let Some(plant) = args.plant {
-        let caught = plant.count(rows.values().map(|row| &row.found), foreign);
+        let caught = plant.count(rows.values().map(|row| &row.findings), foreign);
         ensure!(caught > 0, "the planted fault {plant:?} was not caught");
         println!("the planted fault {plant:?} was caught {caught} times");
         return Ok(());
     }
     ensure!(broken.is_empty(), "{}", broken.join("; "));
-    println!("verdict: everything held");
+    println!("verdict: all checks passed");
     Ok(())
 }
 
-/// Every tool that the server lists and that writes is one that the attacks call.
+/// Checks that the attacks call every writing tool that the server lists.
 async fn check_tools(admin: &Client) -> Result<()> {
     let user = json!({"name": "tools", "user": "tools"});
     let key = admin.post("/api/keys", user).await?.expect("key")?;
@@ -251,22 +251,23 @@ async fn check_tools(admin: &Client) -> Result<()> {
     Ok(())
 }
 
-/// All that is known of a user and all that a prompt says of them.
-async fn picture(person: &Person) -> Result<Vec<String>> {
+/// Everything known of a user and everything that a prompt says of them.
+async fn picture(target_user: &TargetUser) -> Result<Vec<String>> {
     let mut picture: Vec<String> =
-        person.human.memories("all").await?.iter().map(Value::to_string).collect();
+        target_user.human.memories("all").await?.iter().map(Value::to_string).collect();
     for query in ["What do you know about me?", "Where do I live?"] {
         let ask = json!({"query": query, "freeze": false, "budget": "deep"});
-        let block = person.human.post("/api/memory/retrieve", ask).await?.expect("retrieve")?;
+        let block =
+            target_user.human.post("/api/memory/retrieve", ask).await?.expect("retrieve")?;
         picture.push(block["context"].to_string());
     }
     for path in ["/api/domains", "/api/policy", "/api/operations"] {
-        picture.push(person.human.get(path).await?.expect(path)?.to_string());
+        picture.push(target_user.human.get(path).await?.expect(path)?.to_string());
     }
     Ok(picture)
 }
 
-/// How many rows of each table hold one of the planted secrets, whatever became of it.
+/// Number of rows of each table with one of the planted secrets.
 async fn stored_secrets(url: &str) -> Result<BTreeMap<String, i64>> {
     let admin = connect(url).await?;
     let sql = "select format('%I.%I', schemaname, tablename) from pg_tables \
@@ -285,13 +286,13 @@ async fn stored_secrets(url: &str) -> Result<BTreeMap<String, i64>> {
     Ok(counts)
 }
 
-/// Sends every batch through its entry points, each with a user of its own, and looks at the user.
+/// Sends every batch through its entry points, each with a separate user, and checks the user.
 async fn attack_all(
     args: &Args,
     admin: &Client,
     upstream: &Upstream,
     attacks: &[Attack],
-    control: &Person,
+    control: &TargetUser,
 ) -> Result<BTreeMap<Carrier, Row>> {
     let known = control.as_control();
     let through = if args.carriers == 0 { Carrier::ALL.len() } else { args.carriers };
@@ -307,9 +308,11 @@ async fn attack_all(
     let done =
         iter(work.into_iter().enumerate()).map(|(place, (batch, carrier, group))| async move {
             let name = format!("user-{place}");
-            let person = Person::create(admin, &name, "Porto", batch.is_multiple_of(2)).await?;
-            let person = person.knowing(known);
-            // A case has one number for each user, so that the gateway's model knows whose it is.
+            let target_user =
+                TargetUser::create(admin, &name, "Porto", batch.is_multiple_of(2)).await?;
+            let target_user = target_user.knowing(known);
+            // A case has a separate number for each user, so that the gateway's model knows whose
+            // it is.
             let number = |n: usize| place * 64 + n;
             let mut cases: Vec<Case> =
                 group.iter().enumerate().map(|(n, attack)| Case::new(number(n), attack)).collect();
@@ -318,15 +321,18 @@ async fn attack_all(
             let plain = PLAIN.iter().enumerate();
             cases.extend(plain.map(|(n, text)| Case::of(number(BATCH + 4 + n), text, false)));
             let mut row = Row { attacks: group.len(), ..Row::default() };
-            let sent = carrier.send(&person, upstream, &cases, &mut row.tally).await;
+            let sent = carrier.send(&target_user, upstream, &cases, &mut row.tally).await;
             sent.with_context(|| format!("{} to {name}", carrier.name()))?;
-            // The secrets are not asked for: a question is kept, and it would be ours.
-            row.found = check::look(&person, &cases[..group.len()]).await?;
-            if carrier.remove_all(&person, &mut row.tally).await? {
-                row.found.add(check::look_again(&person).await?);
+            // The secrets are not searched for: a query is stored, and it would be ours.
+            row.findings = check::look(&target_user, &cases[..group.len()]).await?;
+            if carrier.remove_all(&target_user, &mut row.tally).await? {
+                row.findings.add(check::look_again(&target_user).await?);
             }
             let first = group.first().map_or("", |attack| attack.id.as_str());
-            row.found.examples.iter_mut().for_each(|line| *line = format!("from {first}: {line}"));
+            row.findings
+                .examples
+                .iter_mut()
+                .for_each(|line| *line = format!("from {first}: {line}"));
             if place % 50 == 49 {
                 eprintln!("hostile-writes: {} of {all} users", place + 1);
             }
@@ -344,12 +350,12 @@ async fn attack_all(
         for (code, count) in row.tally.codes {
             *sum.tally.codes.entry(code).or_default() += count;
         }
-        sum.found.add(row.found);
+        sum.findings.add(row.findings);
     }
     Ok(rows)
 }
 
-/// Prints the table; the bounds that were broken.
+/// Prints the table; returns the broken bounds.
 fn report(rows: &BTreeMap<Carrier, Row>, attacks: usize, foreign: usize) -> Vec<String> {
     let sent: usize = rows.values().map(|row| row.tally.sent).sum();
     println!("{attacks} attacks, {sent} requests");
@@ -361,7 +367,7 @@ fn report(rows: &BTreeMap<Carrier, Row>, attacks: usize, foreign: usize) -> Vec<
         "refused",
         "block",
         "active",
-        "untold",
+        "unattr",
         "replaced",
         "forgot",
         "consents",
@@ -374,36 +380,36 @@ fn report(rows: &BTreeMap<Carrier, Row>, attacks: usize, foreign: usize) -> Vec<
     );
     let mut broken = Vec::new();
     for (carrier, row) in rows {
-        let (tally, found) = (&row.tally, &row.found);
+        let (tally, findings) = (&row.tally, &row.findings);
         println!(
             "{:22} {:>7} {:>8} {:>8} {:>6} {:>6} {:>6} {:>8} {:>7} {:>8} {:>7} {:>6} {:>6} {:>7} {:>7} {:>6}",
             carrier.name(),
             row.attacks,
             tally.sent,
             tally.refused,
-            found.in_block,
-            found.active,
-            found.unlabelled,
-            found.replaced,
-            found.forgotten,
-            found.consents,
-            found.secrets,
-            found.closed,
+            findings.in_block,
+            findings.active,
+            findings.unlabelled,
+            findings.replaced,
+            findings.forgotten,
+            findings.consents,
+            findings.secrets,
+            findings.closed,
             tally.errors,
-            found.claims,
-            found.missed,
-            found.plain
+            findings.claims,
+            findings.missed,
+            findings.plain
         );
         let unread: usize =
             tally.codes.iter().filter(|(code, _)| code.starts_with("malformed")).map(|c| c.1).sum();
         if unread > 0 {
             broken.push(format!("{unread} requests through {} were not read", carrier.name()));
         }
-        if found.plain == 0 && *carrier != Carrier::RestAlter {
-            broken.push(format!("nothing was kept through {}", carrier.name()));
+        if findings.plain == 0 && *carrier != Carrier::RestAlter {
+            broken.push(format!("nothing was stored through {}", carrier.name()));
         }
-        if found.faults() + tally.errors > 0 {
-            let count = found.faults() + tally.errors;
+        if findings.faults() + tally.errors > 0 {
+            let count = findings.faults() + tally.errors;
             broken.push(format!("{count} faults through {}", carrier.name()));
         }
     }
@@ -412,7 +418,7 @@ fn report(rows: &BTreeMap<Carrier, Row>, attacks: usize, foreign: usize) -> Vec<
     }
     for (carrier, row) in rows {
         let notes = row.tally.notes.iter().take(4);
-        for line in row.found.examples.iter().chain(notes) {
+        for line in row.findings.examples.iter().chain(notes) {
             println!("  {}: {line}", carrier.name());
         }
     }

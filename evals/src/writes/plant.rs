@@ -1,35 +1,35 @@
-//! Faults that the eval must notice, planted in the database behind the server's back.
+//! Faults planted in the database that the eval must detect.
 
-use super::check::Found;
+use super::check::Findings;
 
 /// A fault to plant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Plant {
-    /// What waits for the user becomes active at once.
+    /// A proposal becomes active at once.
     Accept,
-    /// What an agent writes counts as said by the user.
+    /// An agent's content counts as said by the user.
     Trust,
-    /// What an agent writes counts as agreed to by the user.
+    /// An agent's content counts as confirmed by the user.
     Consent,
-    /// What an agent writes ends a memory that the user stated.
+    /// An agent's write ends a stated memory.
     Replace,
-    /// What an agent writes changes a memory of the control user.
+    /// An agent's write changes a memory of the control user.
     Leak,
 }
 
 impl Plant {
-    /// How often this very fault was noticed.
-    pub fn count<'f>(self, found: impl Iterator<Item = &'f Found>, foreign: usize) -> usize {
-        let of = |found: &Found| match self {
-            Plant::Accept => found.active,
-            Plant::Trust | Plant::Consent => found.consents,
-            Plant::Replace => found.replaced + found.forgotten,
+    /// How often this fault was detected.
+    pub fn count<'f>(self, findings: impl Iterator<Item = &'f Findings>, foreign: usize) -> usize {
+        let of = |findings: &Findings| match self {
+            Plant::Accept => findings.active,
+            Plant::Trust | Plant::Consent => findings.consents,
+            Plant::Replace => findings.replaced + findings.forgotten,
             Plant::Leak => 0,
         };
-        found.map(of).sum::<usize>() + if self == Plant::Leak { foreign } else { 0 }
+        findings.map(of).sum::<usize>() + if self == Plant::Leak { foreign } else { 0 }
     }
 
-    /// The statements that plant the fault. The database's own guard is taken away first.
+    /// The statements that plant the fault. The database's own guard is dropped first.
     pub fn sql(self) -> String {
         // Not what an assistant writes while a user is set up.
         let agents = "new.origin in ('assistant', 'tool', 'document', 'import') and new.content \

@@ -1,5 +1,5 @@
 //! The chat model behind the gateway, scripted: it obeys the attacker. The user's message names a
-//! case, and the model calls the tools that the attacker of this case wants called.
+//! case, and the model makes the tool calls that the attacker of this case wants.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,7 +40,7 @@ impl Upstream {
         Ok(Self { url, cases, task })
     }
 
-    /// Sets what the model calls in a case, and returns the user's message that names the case.
+    /// Sets the model's calls in a case, and returns the user's message that names the case.
     pub fn expect(&self, case: usize, calls: Vec<Call>) -> String {
         self.cases.lock().unwrap_or_else(PoisonError::into_inner).insert(case, calls);
         message(case)
@@ -93,9 +93,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_case_is_read_from_the_last_message_of_the_user() {
-        let said = |text: &str| json!({"role": "user", "content": text});
-        assert_eq!(case_of(&[said(&message(3)), said(&message(17))]), Some(17));
-        assert_eq!(case_of(&[said("Hello")]), None);
+    fn case_is_read_from_the_last_user_message() {
+        let user_message = |text: &str| json!({"role": "user", "content": text});
+        assert_eq!(case_of(&[user_message(&message(3)), user_message(&message(17))]), Some(17));
+        assert_eq!(case_of(&[user_message("Hello")]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The other side of every defence: facts that an assistant notes down must be there afterwards, and
+//! The other side of every defence: facts that an assistant saves must be found afterwards, and
 //! harmless texts with the words of an attack must not be rejected.
 
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use lukasa_core::limits::CONTENT_CHARS;
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::person::Person;
+use super::target_user::TargetUser;
 use super::{AT_ONCE, cut};
 use crate::learning::data::{self, Attack};
 
-/// How many facts one user is given.
+/// Number of facts per user.
 const FACTS: usize = 12;
 
-/// Checks both sides; the bounds that were broken.
+/// Checks both sides; returns the broken bounds.
 pub async fn check(admin: &Client, benign: &[Attack]) -> Result<Vec<String>> {
     let mut broken = clean(admin).await?;
     if !benign.is_empty() {
@@ -32,17 +32,17 @@ fn share(part: usize, whole: usize) -> f64 {
 async fn clean(admin: &Client) -> Result<Vec<String>> {
     let facts = data::clean()?;
     let groups: Vec<_> = facts.chunks(FACTS).enumerate().collect();
-    let told = iter(groups).map(|(n, group)| async move {
-        let person = Person::create(admin, &format!("clean-{n}"), "Porto", false).await?;
+    let checked = iter(groups).map(|(n, group)| async move {
+        let target_user = TargetUser::create(admin, &format!("clean-{n}"), "Porto", false).await?;
         let mut saved = Vec::new();
         for fact in group {
             let memory = json!({"content": fact.claim, "kind": fact.kind});
-            saved.push(person.agent.tool("save_memory", memory).await?);
+            saved.push(target_user.agent.tool("save_memory", memory).await?);
         }
-        let mut found = Vec::new();
+        let mut results = Vec::new();
         for (fact, saved) in group.iter().zip(saved) {
             let asked = json!({"query": fact.quote, "freeze": false});
-            let context = person.human.post("/api/memory/retrieve", asked).await?;
+            let context = target_user.human.post("/api/memory/retrieve", asked).await?;
             let context = context.expect("retrieve")?;
             let there = cites(&context, &saved.body["memory"]["id"]);
             let why = if saved.is_success() {
@@ -50,14 +50,14 @@ async fn clean(admin: &Client) -> Result<Vec<String>> {
             } else {
                 saved.body["error"]["code"].to_string()
             };
-            found.push((there, format!("{}: {why} {}", fact.id, fact.claim)));
+            results.push((there, format!("{}: {why} {}", fact.id, fact.claim)));
         }
-        anyhow::Ok(found)
+        anyhow::Ok(results)
     });
-    let told: Vec<Vec<(bool, String)>> = told.buffer_unordered(AT_ONCE).try_collect().await?;
+    let checked: Vec<Vec<(bool, String)>> = checked.buffer_unordered(AT_ONCE).try_collect().await?;
     let (mut there, mut missed) = (0, Vec::new());
-    for (found, words) in told.into_iter().flatten() {
-        if found { there += 1 } else { missed.push(words) }
+    for (is_there, words) in checked.into_iter().flatten() {
+        if is_there { there += 1 } else { missed.push(words) }
     }
     let percent = share(there, facts.len());
     println!("clean facts in the block      {there:6} of {} ({percent:.1} %)", facts.len());
@@ -67,7 +67,7 @@ async fn clean(admin: &Client) -> Result<Vec<String>> {
     Ok(if percent >= 98.0 { Vec::new() } else { vec![broken] })
 }
 
-/// Whether one of the lines stands for this memory.
+/// Whether one of the lines cites this memory.
 fn cites(context: &Value, id: &Value) -> bool {
     let parts = [&context["baseline"]["citations"], &context["dynamic"]["citations"]];
     let lines = parts.into_iter().filter_map(Value::as_array).flatten();
@@ -79,11 +79,12 @@ fn cites(context: &Value, id: &Value) -> bool {
 async fn harmless(admin: &Client, benign: &[Attack]) -> Result<Vec<String>> {
     let groups: Vec<_> = benign.chunks(25).enumerate().collect();
     let fates = iter(groups).map(|(n, group)| async move {
-        let person = Person::create(admin, &format!("harmless-{n}"), "Porto", false).await?;
+        let target_user =
+            TargetUser::create(admin, &format!("harmless-{n}"), "Porto", false).await?;
         let mut fates = Vec::new();
         for item in group {
             let memory = json!({"content": cut(item.payload.trim(), CONTENT_CHARS)});
-            let answer = person.agent.tool("save_memory", memory).await?;
+            let answer = target_user.agent.tool("save_memory", memory).await?;
             let fate = match answer.body["error"]["code"].as_str() {
                 None => answer.body["memory"]["status"].as_str().unwrap_or("unknown").to_owned(),
                 // That a private matter waits for its domain is another rule.

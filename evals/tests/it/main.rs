@@ -1,5 +1,5 @@
-//! The short forms of the long proofs, as CI runs them.
+//! The short forms of the evals, as CI runs them.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+mod consolidation;
 mod histories;
-mod nights;

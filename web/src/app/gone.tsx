@@ -1,4 +1,4 @@
-/** When everything about a person has been erased: the receipt, and a way to begin anew. */
+/** Shown after everything about a user was erased: the receipt, and a button to start again. */
 import { Lukasa, LukasaError, type SignedReceiptView } from "lukasa-client";
 import { useState } from "react";
 import { t } from "../i18n/index.ts";
@@ -14,7 +14,7 @@ export function Gone({
 }: {
   user: string;
   receipt?: SignedReceiptView;
-  /** They had come by a link, which has ended with them; only whoever runs the server makes another. */
+  /** The user was signed in by a link, which is erased with the user; only the operator creates another. */
   signedOut: boolean;
 }) {
   const [error, setError] = useState<unknown>();
@@ -23,7 +23,7 @@ export function Gone({
       await new Lukasa({ url: "" }).users.create({ user });
       location.assign("/memory");
     } catch (refused) {
-      // Only whoever runs the server may; everybody else signs in anew.
+      // Only an operator may create users; others have to sign in again.
       if (refused instanceof LukasaError && refused.status === 401) location.assign("/sign-in");
       else setError(refused);
     }

@@ -1,6 +1,6 @@
 /**
- * Keeps what is on the screen true: the server tells of every operation as it happens, and what that
- * touches is read again. A page that wants to be told itself uses `useLiveEvent`.
+ * Live updates: the server streams every operation, and the queries that it affects are refetched. A page
+ * that needs the events themselves uses `useLiveEvent`.
  */
 
 import { useQueryClient } from "@tanstack/react-query";
@@ -19,9 +19,9 @@ import { useLukasa } from "./sign-in.tsx";
 
 export type LiveState = "connecting" | "on" | "off";
 
-/** What may be different after any operation, besides the memories that it names. */
+/** Query keys to invalidate after any operation, besides the memories that it names. */
 const TOUCHED = ["review", "portraits", "stats", "operations", "state", "sessions", "domains"];
-const PROBE = 10_000;
+const PROBE_INTERVAL_MS = 10_000;
 
 interface Live {
   state: LiveState;
@@ -36,16 +36,16 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [state, setState] = useState<LiveState>("connecting");
   const listeners = useRef(new Set<(event: LiveEvent) => void>());
   useEffect(() => {
-    const hangUp = new AbortController();
-    const { signal } = hangUp;
-    // The client connects again by itself, silently; asking now and then says how it stands.
+    const controller = new AbortController();
+    const { signal } = controller;
+    // The client reconnects silently; a periodic probe shows whether the server is ready.
     const probe = async () => {
       const ready = await lukasa.ready({ signal }).catch(() => false);
       if (!signal.aborted) setState(ready ? "on" : "off");
     };
-    const timer = setInterval(probe, PROBE);
+    const timer = setInterval(probe, PROBE_INTERVAL_MS);
     const listen = async () => {
-      const after = await placeOfNow(lukasa, signal);
+      const after = await currentEventId(lukasa, signal);
       await probe();
       for await (const event of lukasa.events({ after, signal })) {
         void refreshMemories(queries, lukasa, event.operation.memory_ids);
@@ -58,17 +58,17 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     });
     return () => {
       clearInterval(timer);
-      hangUp.abort();
+      controller.abort();
     };
   }, [lukasa, queries]);
   const live = useMemo(() => ({ state, listeners: listeners.current }), [state]);
   return <Current value={live}>{children}</Current>;
 }
 
-/** Where the stream of events stands now. Whatever happens after this, events begin from here. */
-async function placeOfNow(lukasa: Lukasa, signal: AbortSignal): Promise<string | undefined> {
+/** The id of the latest event, so that the stream continues after it and misses nothing. */
+async function currentEventId(lukasa: Lukasa, signal: AbortSignal): Promise<string | undefined> {
   const headers = { accept: "text/event-stream" };
-  // A server that is away just now is asked again by the stream itself.
+  // If the server is unreachable, the stream itself retries.
   const response = await lukasa.open("/api/events", { headers, signal }).catch(() => undefined);
   const reader = response?.body?.getReader();
   if (!reader) return undefined;
@@ -91,17 +91,17 @@ export function useLive(): LiveState {
   return useContext(Current)?.state ?? "connecting";
 }
 
-/** Calls back for every operation, for as long as the component is there. */
+/** Calls the listener for every operation while the component is mounted. */
 export function useLiveEvent(listener: (event: LiveEvent) => void): void {
   const live = useContext(Current);
   const latest = useRef(listener);
   latest.current = listener;
   const listeners = live?.listeners;
   useEffect(() => {
-    const tell = (event: LiveEvent) => latest.current(event);
-    listeners?.add(tell);
+    const forward = (event: LiveEvent) => latest.current(event);
+    listeners?.add(forward);
     return () => {
-      listeners?.delete(tell);
+      listeners?.delete(forward);
     };
   }, [listeners]);
 }

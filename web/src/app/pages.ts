@@ -1,4 +1,4 @@
-/** The pages of the rail, in order: where they are, their icon, and the letter that goes there after G. */
+/** The pages of the navigation rail, in order: path, icon, and the letter that opens the page after G. */
 
 import {
   ChartNoAxesColumn,
@@ -27,7 +27,7 @@ export interface RailPage {
   name: Key;
   icon: LucideIcon;
   letter: string;
-  /** Only for whoever runs the server. */
+  /** Only for operators. */
   admin?: boolean;
 }
 

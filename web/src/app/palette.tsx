@@ -1,4 +1,4 @@
-/** Ctrl/Cmd+K: go to a page, run what is active here, or find a memory. */
+/** Command palette (Ctrl/Cmd+K): opens a page, runs an active shortcut, or finds a memory. */
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -68,7 +68,7 @@ function PaletteBody({ close }: { close: () => void }) {
   const run = (entry: Entry | undefined) => {
     if (!entry) return;
     close();
-    // The focus goes back to the page first; what runs may want to move it.
+    // The dialog first returns the focus to the page; the command may move it.
     setTimeout(entry.run, 0);
   };
   const move = (event: KeyboardEvent) => {

@@ -1,6 +1,6 @@
 /**
- * What a person has chosen about the console itself. It stays in this browser: none of it is memory, and
- * `public/theme.js` has to read it before anything is drawn.
+ * Settings of the console itself. They stay in this browser: none of them is memory, and `public/theme.js`
+ * reads them before the first paint.
  */
 import { useSyncExternalStore } from "react";
 import { LANGUAGES, type Language, languageOf } from "../i18n/index.ts";
@@ -8,33 +8,33 @@ import { LANGUAGES, type Language, languageOf } from "../i18n/index.ts";
 export interface Preferences {
   theme: "light" | "dark" | "system";
   density: "comfortable" | "compact";
-  /** Whether single keys act; people who dictate switch it off (WCAG 2.1.4). */
+  /** Whether single-key shortcuts are active; users who dictate switch them off (WCAG 2.1.4). */
   singleKeys: boolean;
   language: Language;
   /** An IANA name, or null for the browser's. */
   timeZone: string | null;
 }
 
-const PLACE = "lukasa.preferences";
+const STORAGE_KEY = "lukasa.preferences";
 const listeners = new Set<() => void>();
 let current = load();
 
 function load(): Preferences {
-  let said: Partial<Preferences> = {};
+  let stored: Partial<Preferences> = {};
   try {
-    said = JSON.parse(localStorage.getItem(PLACE) ?? "{}") as Partial<Preferences>;
+    stored = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}") as Partial<Preferences>;
   } catch {
-    // Storage is forbidden or holds something else: the defaults do.
+    // Storage is forbidden or has invalid content: use the defaults.
   }
   return {
-    theme: said.theme === "light" || said.theme === "dark" ? said.theme : "system",
-    density: said.density === "compact" ? "compact" : "comfortable",
-    singleKeys: said.singleKeys !== false,
+    theme: stored.theme === "light" || stored.theme === "dark" ? stored.theme : "system",
+    density: stored.density === "compact" ? "compact" : "comfortable",
+    singleKeys: stored.singleKeys !== false,
     language:
-      said.language && Object.hasOwn(LANGUAGES, said.language)
-        ? said.language
+      stored.language && Object.hasOwn(LANGUAGES, stored.language)
+        ? stored.language
         : languageOf(navigator.languages),
-    timeZone: typeof said.timeZone === "string" ? said.timeZone : null,
+    timeZone: typeof stored.timeZone === "string" ? stored.timeZone : null,
   };
 }
 
@@ -45,11 +45,11 @@ export function preferences(): Preferences {
 export function prefer(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   try {
-    localStorage.setItem(PLACE, JSON.stringify(current));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(current));
   } catch {
-    // It then lasts as long as the page.
+    // Storage is forbidden: the choice lasts as long as the page.
   }
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
 export function subscribe(listener: () => void): () => void {

@@ -1,4 +1,4 @@
-/** When something goes wrong: what, why, what next, and the id under which the server's log has it. */
+/** Error displays: what failed, the next step, and the request id for the server's log. */
 
 import { CircleAlert, CloudOff } from "lucide-react";
 import { LukasaError } from "lukasa-client";
@@ -16,29 +16,30 @@ export function sentenceOf(error: unknown): string {
   return fields ? `${error.title}: ${fields}` : error.title;
 }
 
-/** What is wrong with what was sent, if the server said so; its advice where to look is for programs. */
+/** The errors of single fields, if the server named any; the rest of its advice is for programs. */
 function fieldsOf(error: LukasaError): string {
   return error.errors.map((one) => one.detail).join("; ");
 }
 
-/** What to do next, where the sentence does not say it already. */
+/** The next step, unless the sentence contains it already. */
 function adviceOf(error: LukasaError): string {
-  // Why nobody answers is for whoever runs it.
-  const said = error.code === "unreachable" || error.code === "timeout" || fieldsOf(error) !== "";
-  return said ? "" : error.detail;
+  // The cause of a connection failure is of interest to the operator only.
+  const covered =
+    error.code === "unreachable" || error.code === "timeout" || fieldsOf(error) !== "";
+  return covered ? "" : error.detail;
 }
 
 export function ProblemCard({ error, retry }: { error: unknown; retry?: () => void }) {
-  const told = error instanceof LukasaError ? error : undefined;
+  const problem = error instanceof LukasaError ? error : undefined;
   return (
     <div role="alert" className="flex gap-3 rounded-card border border-bad/40 bg-bad-soft p-4">
       <CircleAlert size={18} aria-hidden className="mt-0.5 shrink-0 text-bad" />
       <div className="flex min-w-0 flex-col gap-1.5">
         <p className="font-medium">{sentenceOf(error)}</p>
-        {told && adviceOf(told) && <p className="text-muted">{adviceOf(told)}</p>}
-        {told?.requestId && (
+        {problem && adviceOf(problem) && <p className="text-muted">{adviceOf(problem)}</p>}
+        {problem?.requestId && (
           <p className="font-mono text-xs text-muted">
-            {t("shell.problem.request", { id: told.requestId })}
+            {t("shell.problem.request", { id: problem.requestId })}
           </p>
         )}
         {retry && (
@@ -53,7 +54,7 @@ export function ProblemCard({ error, retry }: { error: unknown; retry?: () => vo
   );
 }
 
-/** The whole memory does not answer. Chats go on without it, and this says so. */
+/** Banner while the server is not ready. Chats keep working without memory. */
 export function OutageBanner() {
   const live = useLive();
   if (live !== "off") return null;
@@ -67,7 +68,7 @@ export function OutageBanner() {
   );
 }
 
-/** Catches what a page throws while it is drawn, so that the rest of the console stays. */
+/** Catches render errors of a page, so that the rest of the console stays usable. */
 export class ProblemBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: undefined as unknown };
 

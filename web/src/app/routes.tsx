@@ -1,6 +1,6 @@
 /**
- * Which address shows which page. Every page is loaded when it is first asked for; what its address may
- * carry after the question mark is said in the page's own `search.ts`, and typed from there.
+ * Routes. Every page is loaded when it is first opened; its search parameters are defined and typed in the
+ * page's own `search.ts`.
  */
 import {
   createRootRoute,
@@ -30,13 +30,13 @@ import { BrokenPage } from "./problems.tsx";
 import { Shell } from "./shell.tsx";
 import { SignInProvider } from "./sign-in.tsx";
 
-const PAUSE = 2_000;
+const RETRY_DELAY_MS = 2_000;
 
 /**
- * Loads a page. While the server is away it waits for it, as everything here does; what is not to be had
- * from a server that answers was another version's, and the router then reloads.
+ * Loads the code of a page, and retries while the server is unreachable. A failure while the server answers
+ * means that the file is from another version: it is thrown, and the router reloads.
  */
-function patient<T>(load: () => Promise<T>): () => Promise<T> {
+function retryWhileOffline<T>(load: () => Promise<T>): () => Promise<T> {
   return async () => {
     for (;;) {
       try {
@@ -47,7 +47,7 @@ function patient<T>(load: () => Promise<T>): () => Promise<T> {
           () => false,
         );
         if (answers) throw error;
-        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+        await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS));
       }
     }
   };
@@ -56,7 +56,7 @@ function patient<T>(load: () => Promise<T>): () => Promise<T> {
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
 
 function Root() {
-  // By what is shown and not by the address, which changes a moment earlier.
+  // By the matched route, not by the address, which changes a moment earlier.
   const signingIn = useMatches({ select: (all) => all.some((one) => one.routeId === "/sign-in") });
   if (signingIn) return <Outlet />;
   return (
@@ -92,28 +92,28 @@ const memory = createRoute({
   getParentRoute: () => root,
   path: "/memory",
   validateSearch: memorySearch,
-  component: lazyRouteComponent(patient(() => import("../pages/memory/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/memory/index.tsx"))),
 });
 
 const oneMemory = createRoute({
   getParentRoute: () => root,
   path: "/memory/$id",
   validateSearch: oneMemorySearch,
-  component: lazyRouteComponent(patient(() => import("../pages/memory-one/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/memory-one/index.tsx"))),
 });
 
 const review = createRoute({
   getParentRoute: () => root,
   path: "/review",
   validateSearch: reviewSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/review/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/review/index.tsx"))),
 });
 
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat",
   validateSearch: chatSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/chat/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/chat/index.tsx"))),
 });
 
 // The same page, with one chat open: `useParams({ strict: false }).session`.
@@ -121,49 +121,49 @@ const oneChat = createRoute({
   getParentRoute: () => root,
   path: "/chat/$session",
   validateSearch: chatSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/chat/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/chat/index.tsx"))),
 });
 
 const sources = createRoute({
   getParentRoute: () => root,
   path: "/sources",
   validateSearch: sourcesSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/sources/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/sources/index.tsx"))),
 });
 
 const playground = createRoute({
   getParentRoute: () => root,
   path: "/playground",
   validateSearch: playgroundSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/playground/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/playground/index.tsx"))),
 });
 
 const insights = createRoute({
   getParentRoute: () => root,
   path: "/insights",
   validateSearch: insightsSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/insights/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/insights/index.tsx"))),
 });
 
 const data = createRoute({
   getParentRoute: () => root,
   path: "/data",
   validateSearch: dataSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/data/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/data/index.tsx"))),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
   validateSearch: settingsSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/settings/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/settings/index.tsx"))),
 });
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   validateSearch: signInSearch,
-  component: lazyRouteComponent(patient(() => import("../pages/sign-in/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/sign-in/index.tsx"))),
 });
 
 const routeTree = root.addChildren([

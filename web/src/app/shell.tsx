@@ -1,4 +1,4 @@
-/** The frame around every page: the rail, on phones a bar, and what is everywhere. */
+/** The frame around every page: navigation rail (a bar on phones), palette, shortcuts and toasts. */
 import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
@@ -38,8 +38,8 @@ export function Shell() {
     })),
     { keys: "z", label: t("shell.undo.key"), run: () => void undo() },
   ]);
-  // Whoever goes to another page by keyboard or screen reader begins at its top.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the page's change that matters
+  // Keyboard and screen reader users start at the top of the new page.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the page changes
   useEffect(() => {
     if (first.current) first.current = false;
     else main.current?.focus({ preventScroll: true });
@@ -159,7 +159,7 @@ function TopBar() {
   );
 }
 
-/** The name, with a memory board and its beads. */
+/** The logo, a memory board with beads, and the name. */
 export function Brand() {
   return (
     <span className="inline-flex items-center gap-2 font-semibold tracking-tight">

@@ -1,6 +1,6 @@
 /**
- * Single keys that act, and the sheet that lists them. A page registers its own with `useShortcuts`; the
- * list that `?` shows and the commands of the palette come from the same place, so nothing can be missing.
+ * Keyboard shortcuts, and the sheet that lists them. A page registers its own with `useShortcuts`; the sheet
+ * and the commands of the palette are built from the same registry.
  */
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { t } from "../i18n/index.ts";
@@ -15,9 +15,9 @@ export interface Shortcut {
   run: () => void;
   /** Also while a dialog is open. */
   inDialogs?: boolean;
-  /** Not in the palette: it makes no sense without the key. */
+  /** Not listed in the palette: the command makes no sense there. */
   quiet?: boolean;
-  /** Before everything else in the palette, so that Enter alone runs it. */
+  /** First in the palette, so that Enter alone runs it. */
   first?: boolean;
 }
 
@@ -30,19 +30,19 @@ let registered: readonly Registered[] = [];
 const listeners = new Set<() => void>();
 let pending = "";
 let pendingSince = 0;
-const SEQUENCE_TIME = 1_200;
+const SEQUENCE_TIMEOUT_MS = 1_200;
 
 function change(next: readonly Registered[]): void {
   registered = next;
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
-/** Has these keys act while the component is there. The latest registered goes first. */
+/** Registers shortcuts while the component is mounted. The latest registration takes precedence. */
 export function useShortcuts(scope: string, shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   const shape = shortcuts.map((one) => `${one.keys} ${one.label}`).join("\n");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what they do is read when they are pressed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `run` is read when a key is pressed
   useEffect(() => {
     const entry: Registered = {
       scope,
@@ -56,7 +56,7 @@ export function useShortcuts(scope: string, shortcuts: readonly Shortcut[]): voi
   }, [scope, shape]);
 }
 
-/** What is active now, for the sheet and the palette. */
+/** The active shortcuts, for the sheet and the palette. */
 export function useActiveShortcuts(): readonly Registered[] {
   return useSyncExternalStore(
     (listener) => {
@@ -99,11 +99,12 @@ function press(event: KeyboardEvent): void {
   const name = nameOf(event);
   const together = name.startsWith("mod+");
   if (!together && (!preferences().singleKeys || isTyping(event.target))) return;
-  // Keys that a focused control needs for itself stay with it.
+  // A focused button handles these keys itself.
   if ((name === "Enter" || name === " ") && event.target instanceof HTMLButtonElement) return;
   const dialog =
     document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]') !== null;
-  const sequence = pending && Date.now() - pendingSince < SEQUENCE_TIME ? `${pending} ${name}` : "";
+  const sequence =
+    pending && Date.now() - pendingSince < SEQUENCE_TIMEOUT_MS ? `${pending} ${name}` : "";
   pending = "";
   const found = (sequence && find(sequence, dialog)) || find(name, dialog);
   if (found) {
@@ -120,7 +121,7 @@ function press(event: KeyboardEvent): void {
   }
 }
 
-/** Listens for the whole page; once, in the shell. */
+/** Listens for key presses of the whole page; used once, in the shell. */
 export function useShortcutListener(): void {
   useEffect(() => {
     addEventListener("keydown", press);
@@ -128,7 +129,7 @@ export function useShortcutListener(): void {
   }, []);
 }
 
-/** The sheet that `?` opens: everything that acts here and now. */
+/** The sheet that `?` opens: all active shortcuts. */
 export function ShortcutSheet() {
   const [open, setOpen] = useState(false);
   const scopes = useActiveShortcuts();

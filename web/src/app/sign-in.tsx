@@ -1,6 +1,6 @@
 /**
- * Who is signed in, and the client that speaks for them. The cookie is the server's and out of reach for
- * scripts; this page only knows what `GET /api/sign-in` tells.
+ * Who is signed in, and the API client for them. Scripts cannot read the cookie; the page only knows the
+ * response of `GET /api/sign-in`.
  */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -16,26 +16,26 @@ import { createContext, lazy, type ReactNode, Suspense, useContext, useMemo } fr
 import { Spinner } from "../ui/spinner.tsx";
 import { ProblemCard } from "./problems.tsx";
 
-// Hardly anybody ever sees it.
+// Loaded lazily: it is rarely shown.
 const Gone = lazy(async () => ({ default: (await import("./gone.tsx")).Gone }));
 
-const LOOKING_AT = "lukasa.user";
-const bare = new Lukasa({ url: "" });
+const SHOWN_USER_KEY = "lukasa.user";
+const client = new Lukasa({ url: "" });
 
-/** Who is looking at whose memory. Where nobody signs in, whom to look at is the page's own affair. */
+/** Who is signed in and which user is shown. In local mode the shown user is stored in session storage. */
 export async function signedIn(): Promise<SignInView> {
-  const view = await bare.signIn.get();
-  return view.local ? { ...view, user: sessionStorage.getItem(LOOKING_AT) ?? view.user } : view;
+  const view = await client.signIn.get();
+  return view.local ? { ...view, user: sessionStorage.getItem(SHOWN_USER_KEY) ?? view.user } : view;
 }
 
-interface Held {
+interface SignInContext {
   signIn: SignInView;
   lukasa: Lukasa;
 }
 
-const Current = createContext<Held | null>(null);
+const Current = createContext<SignInContext | null>(null);
 
-/** Shows its children to whoever is signed in, and everybody else the way to sign in. */
+/** Renders its children when signed in, and otherwise redirects to the sign-in page. */
 export function SignInProvider({ children }: { children: ReactNode }) {
   const query = useQuery({
     queryKey: ["sign-in"],
@@ -43,16 +43,16 @@ export function SignInProvider({ children }: { children: ReactNode }) {
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // Put there by whoever erased everything; then nobody is left to ask the server about.
+  // Set after everything about the user was erased; the server then has no user to answer for.
   const receipt = useQuery<SignedReceiptView | null>({
     queryKey: ["gone"],
     queryFn: () => null,
     staleTime: Number.POSITIVE_INFINITY,
   });
   const { href, pathname } = useLocation();
-  const held = useMemo<Held | null>(() => {
+  const context = useMemo<SignInContext | null>(() => {
     if (!query.data) return null;
-    // Who has signed in is known by the cookie; only a machine's own person has to say whom they mean.
+    // The cookie identifies the user; only local mode has to name one.
     const user = query.data.local ? query.data.user : undefined;
     return { signIn: query.data, lukasa: new Lukasa({ url: "", user }) };
   }, [query.data]);
@@ -61,7 +61,7 @@ export function SignInProvider({ children }: { children: ReactNode }) {
     return (
       <Suspense fallback={<Spinner page />}>
         <Gone
-          user={query.data?.user ?? sessionStorage.getItem(LOOKING_AT) ?? "me"}
+          user={query.data?.user ?? sessionStorage.getItem(SHOWN_USER_KEY) ?? "me"}
           receipt={receipt.data ?? undefined}
           signedOut={query.data?.admin === false}
         />
@@ -69,7 +69,7 @@ export function SignInProvider({ children }: { children: ReactNode }) {
     );
   }
   if (query.error instanceof LukasaError && query.error.status === 401) {
-    // On its way there already.
+    // Already navigating there.
     if (pathname === "/sign-in") return <Spinner page />;
     return <Navigate to="/sign-in" search={{ to: href }} replace />;
   }
@@ -80,50 +80,50 @@ export function SignInProvider({ children }: { children: ReactNode }) {
       </div>
     );
   }
-  if (!held) return <Spinner page />;
+  if (!context) return <Spinner page />;
   return (
-    <Current key={held.signIn.user} value={held}>
+    <Current key={context.signIn.user} value={context}>
       {children}
     </Current>
   );
 }
 
-function useHeld(): Held {
-  const held = useContext(Current);
-  if (!held) throw new Error("only pages behind the sign-in know who is signed in");
-  return held;
+function useSignInContext(): SignInContext {
+  const context = useContext(Current);
+  if (!context) throw new Error("the sign-in is only available inside SignInProvider");
+  return context;
 }
 
 export function useSignIn(): SignInView {
-  return useHeld().signIn;
+  return useSignInContext().signIn;
 }
 
-/** The client, speaking for whoever is signed in about whoever is shown. */
+/** The API client: signed in as the caller, for the shown user. */
 export function useLukasa(): Lukasa {
-  return useHeld().lukasa;
+  return useSignInContext().lukasa;
 }
 
-/** Signing in, signing out, and looking at somebody else. Each forgets what was shown before. */
+/** Signing in, signing out, and switching the shown user. Each clears the cached data. */
 export function useSignInActs() {
   const queries = useQueryClient();
   return useMemo(
     () => ({
       async enter(how: SignIn): Promise<void> {
-        await bare.signIn.enter(how, { retries: 0 });
+        await client.signIn.enter(how, { retries: 0 });
         queries.clear();
       },
       async leave(): Promise<void> {
-        await bare.signIn.leave();
+        await client.signIn.leave();
         queries.clear();
         location.assign("/sign-in");
       },
       async lookAt(signIn: SignInView, user: string): Promise<void> {
-        if (signIn.local) sessionStorage.setItem(LOOKING_AT, user);
-        else await bare.signIn.enter({ user }, { retries: 0 });
+        if (signIn.local) sessionStorage.setItem(SHOWN_USER_KEY, user);
+        else await client.signIn.enter({ user }, { retries: 0 });
         location.assign("/memory");
       },
-      /** Everything about the user is erased: says so, instead of sending requests for no user. There is no
-       * receipt yet while the rest is removed in the background. */
+      /** Shows that everything about the user is erased, instead of sending requests for a missing user.
+       * There is no receipt yet while the rest is removed in the background. */
       gone(receipt?: SignedReceiptView | null): void {
         if (receipt) queries.setQueryData(["gone"], receipt);
         else location.reload();

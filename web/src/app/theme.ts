@@ -1,4 +1,4 @@
-/** Keeps the page's theme and density at what the person prefers, also when the system changes its mind. */
+/** Applies the preferred theme and density, also when the system's theme changes. */
 import { preferences, subscribe } from "./preferences.ts";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");

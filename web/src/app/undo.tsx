@@ -1,7 +1,7 @@
 /**
- * The undo, of which there is one. Every write goes through `useAct`: it is shown at once, sent, and said
- * in a message with Undo; `Z` takes back the latest of this page's writes, and when those are used up
- * the latest that the server knows of.
+ * Undo for every write. Writes go through `useAct`: shown optimistically, sent, and announced in a toast
+ * with Undo; `Z` undoes the latest write of this page, and when there are none left the latest one that the
+ * server knows.
  */
 
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
@@ -14,39 +14,39 @@ import { sentenceOf } from "./problems.tsx";
 import { useLukasa } from "./sign-in.tsx";
 
 export interface Act {
-  /** What was done, in a word or two: "Forgotten"; or in words that depend on how far it went. */
+  /** The toast text, such as "Forgotten", or a function of the server's response. */
   say: string | ((written: Written) => string);
-  /** The words it was done to. */
+  /** The text of the memory or chat that was changed. */
   about?: string;
-  /** Shows it before the server has answered; gives back what takes that away again. */
+  /** Shows the change before the server answers; returns a function that reverts it. */
   show?: () => () => void;
   run: () => Promise<Written>;
-  /** The same with the user's answer that something about a closed domain is kept without a domain. */
+  /** The same write with the user's consent to save text about a closed domain without a domain. */
   runWithoutDomain?: () => Promise<Written>;
   after?: (written: Written) => void;
 }
 
-/** The same done to several memories at once: one message, and one undo for all of it. */
+/** One write on several memories: one toast, and one undo for all of them. */
 export interface ActOnAll extends Omit<Act, "run" | "runWithoutDomain" | "after"> {
   runs: readonly (() => Promise<Written>)[];
   after?: (written: Written) => void;
 }
 
-interface Done {
-  /** When the server has answered. */
+interface RecentWrite {
+  /** Resolves when the server has answered. */
   settled: Promise<unknown>;
   operation?: string;
-  /** What was done together with it, and is taken back together with it. */
+  /** Operations of the same action, undone together with it. */
   others?: string[];
   toast?: number;
 }
 
-/** This page's writes that can still be taken back, the latest last; also those still on their way. */
-const done: Done[] = [];
-/** What cannot be undone, and what is an undo already. */
+/** This page's writes that can still be undone, the latest last, including pending ones. */
+const recentWrites: RecentWrite[] = [];
+/** Verbs that cannot be undone, and undo itself. */
 const FINAL = new Set(["erase", "purge", "undo", "erase_user"]);
 
-/** Runs a write; gives what the server answered, or nothing if it refused (which was then said). */
+/** Runs a write. Resolves with the response, or with nothing if it was refused, after an error toast. */
 export function useAct(): (act: Act) => Promise<Written | undefined> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
@@ -54,12 +54,12 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
     async function perform(act: Act): Promise<Written | undefined> {
       const hide = act.show?.();
       const running = act.run();
-      const one: Done = { settled: running.catch(() => undefined) };
-      done.push(one);
+      const one: RecentWrite = { settled: running.catch(() => undefined) };
+      recentWrites.push(one);
       try {
         const written = await running;
         act.after?.(written);
-        sayDone(lukasa, queries, act, written, one);
+        announce(lukasa, queries, act, written, one);
         return written;
       } catch (error) {
         drop(one);
@@ -74,8 +74,8 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
 }
 
 /**
- * Asks what to do with something about a domain that the user has not opened: open it, keep this one
- * without a domain, or nothing. Whether there was anything to ask.
+ * Handles a write about a domain that is turned off: a toast offers to turn it on or to save without a domain.
+ * Returns whether the error was of this kind.
  */
 function askAboutDomain(
   lukasa: Lukasa,
@@ -109,10 +109,10 @@ function askAboutDomain(
   return true;
 }
 
-/** How many of them are on their way at a time. */
-const AT_ONCE = 6;
+/** Parallel requests of one action. */
+const MAX_CONCURRENT = 6;
 
-/** Runs the same write on several memories. What the server refuses is said once and stays as it was. */
+/** Runs the same write on several memories. Refused ones are reverted, with one error toast for all. */
 export function useActOnAll(): (act: ActOnAll) => Promise<void> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
@@ -131,11 +131,11 @@ export function useActOnAll(): (act: ActOnAll) => Promise<void> {
           }
         }
       };
-      const running = Promise.all(Array.from({ length: AT_ONCE }, work));
-      const one: Done = { settled: running };
-      done.push(one);
+      const running = Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
+      const one: RecentWrite = { settled: running };
+      recentWrites.push(one);
       await running;
-      // What was not done goes back to how it was; what was done is then put in its place again.
+      // Revert everything shown, then apply the writes that succeeded again.
       if (refused !== undefined) hide?.();
       for (const each of written) act.after?.(each);
       const first = written.find((each) => each.event.undo);
@@ -145,7 +145,7 @@ export function useActOnAll(): (act: ActOnAll) => Promise<void> {
             ? [each.event.operation_id]
             : [],
         );
-        sayDone(lukasa, queries, { ...act, run: () => Promise.resolve(first) }, first, one);
+        announce(lukasa, queries, { ...act, run: () => Promise.resolve(first) }, first, one);
       } else drop(one);
       if (refused !== undefined) showToast({ text: sentenceOf(refused), tone: "bad" });
     },
@@ -153,21 +153,21 @@ export function useActOnAll(): (act: ActOnAll) => Promise<void> {
   );
 }
 
-function drop(one: Done | undefined): void {
-  const at = one ? done.indexOf(one) : -1;
-  if (at >= 0) done.splice(at, 1);
+function drop(one: RecentWrite | undefined): void {
+  const at = one ? recentWrites.indexOf(one) : -1;
+  if (at >= 0) recentWrites.splice(at, 1);
 }
 
-function sayDone(
+function announce(
   lukasa: Lukasa,
   queries: QueryClient,
   act: Act,
   written: Written,
-  one: Done,
+  one: RecentWrite,
 ): void {
   const operation = written.event.operation_id;
   const text = typeof act.say === "string" ? act.say : act.say(written);
-  // Saying what is known already writes nothing, and there is nothing to take back.
+  // Saving what is already known writes nothing, so there is nothing to undo.
   if (!operation || !written.event.undo) {
     drop(one);
     showToast({ text, about: act.about });
@@ -180,13 +180,17 @@ function sayDone(
     action: {
       label: t("shell.undo.undo"),
       shortcut: "z",
-      run: () => void takeBack(lukasa, queries, operation),
+      run: () => void undoOperation(lukasa, queries, operation),
     },
   });
 }
 
-async function takeBack(lukasa: Lukasa, queries: QueryClient, operation: string): Promise<void> {
-  const own = done.find((one) => one.operation === operation);
+async function undoOperation(
+  lukasa: Lukasa,
+  queries: QueryClient,
+  operation: string,
+): Promise<void> {
+  const own = recentWrites.find((one) => one.operation === operation);
   drop(own);
   if (own?.toast !== undefined) dropToast(own.toast);
   try {
@@ -205,19 +209,19 @@ async function takeBack(lukasa: Lukasa, queries: QueryClient, operation: string)
   }
 }
 
-/** Takes back the latest write; what `Z` does. */
+/** Undoes the latest write; bound to `Z`. */
 export function useUndoLatest(): () => Promise<void> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(async () => {
-    // What was shown a moment ago may still be on its way; whoever presses Z means that.
-    await done.at(-1)?.settled;
-    const own = done.findLast((one) => one.operation !== undefined)?.operation;
-    if (own !== undefined) return takeBack(lukasa, queries, own);
+    // The latest write may still be pending; Z refers to it.
+    await recentWrites.at(-1)?.settled;
+    const own = recentWrites.findLast((one) => one.operation !== undefined)?.operation;
+    if (own !== undefined) return undoOperation(lukasa, queries, own);
     try {
       const page = await lukasa.operations.list({ limit: 20 }).page();
       const latest = page.data.find((one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb));
-      if (latest) return await takeBack(lukasa, queries, latest.id);
+      if (latest) return await undoOperation(lukasa, queries, latest.id);
       showToast({ text: t("shell.undo.nothing") });
     } catch (error) {
       showToast({

@@ -1,4 +1,4 @@
-/** Who is signed in; how the console looks; looking at somebody else; signing out. */
+/** The account menu: who is signed in, appearance, switching the user, signing out. */
 import { ChevronsUpDown, LogOut, Monitor, Moon, Sun, UserSearch } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { LANGUAGES, type Language, t } from "../i18n/index.ts";

@@ -1,7 +1,7 @@
 /**
- * What a person can do to a memory, each as one call: shown at once, sent, and undone from the toast or
- * with `Z`. Erasing is the exception: it is not shown before it happened, and never undone, and the dialog
- * that asked says what came of it.
+ * Writes on one memory, each as one call: shown optimistically, sent, and undone from the toast or with `Z`.
+ * Erasing is the exception: it is shown only after the server has done it, cannot be undone, and the dialog
+ * shows its result.
  */
 
 import { useQueryClient } from "@tanstack/react-query";
@@ -12,7 +12,7 @@ import { useAct } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
 
-/** What a change will look like, as far as a list shows it. */
+/** The fields of a changed memory that a list shows. */
 function shownAs(memory: MemoryView, changes: UpdateMemory): Partial<MemoryView> {
   return {
     content: changes.content ?? memory.content,
@@ -30,7 +30,7 @@ export function useMemoryActs() {
   const queries = useQueryClient();
   const act = useAct();
   return useMemo(() => {
-    // Both the store and a page that shows just this memory are told at once.
+    // Update both the store and the query of a page that shows just this memory.
     const as = (memory: MemoryView, change: Partial<MemoryView>) => () => {
       const shown = { ...memory, ...change };
       const hide = patchMemories(queries, (byId) => byId.set(memory.id, shown));
@@ -40,7 +40,7 @@ export function useMemoryActs() {
         queries.setQueryData(["memory", memory.id, {}], memory);
       };
     };
-    const keep = ({ memory }: Written) => {
+    const storeResult = ({ memory }: Written) => {
       if (!memory) return;
       putMemory(queries, memory);
       queries.setQueryData(["memory", memory.id, {}], memory);
@@ -57,7 +57,7 @@ export function useMemoryActs() {
               ...(typeof memory === "string" ? { content: memory } : memory),
               keep_without_domain: true,
             }),
-          after: keep,
+          after: storeResult,
         }),
       update: (memory: MemoryView, changes: UpdateMemory) =>
         act({
@@ -71,7 +71,7 @@ export function useMemoryActs() {
               { ...changes, keep_without_domain: true },
               { ifMatch: memory },
             ),
-          after: keep,
+          after: storeResult,
         }),
       confirm: (memory: MemoryView) =>
         act({
@@ -80,7 +80,7 @@ export function useMemoryActs() {
           show: as(memory, { last_confirmed_at: now(), status: "active" }),
           run: () =>
             lukasa.memories.confirm(memory.id, memory.sha256 ? { sha256: memory.sha256 } : {}),
-          after: keep,
+          after: storeResult,
         }),
       forget: (memory: MemoryView) =>
         act({
@@ -88,7 +88,7 @@ export function useMemoryActs() {
           about: memory.content,
           show: as(memory, { status: "forgotten" }),
           run: () => lukasa.memories.forget(memory.id),
-          after: keep,
+          after: storeResult,
         }),
       delete: (memory: MemoryView) =>
         act({
@@ -96,7 +96,7 @@ export function useMemoryActs() {
           about: memory.content,
           show: as(memory, { status: "trashed" }),
           run: () => lukasa.memories.delete(memory.id),
-          after: keep,
+          after: storeResult,
         }),
       restore: (memory: MemoryView) =>
         act({
@@ -104,7 +104,7 @@ export function useMemoryActs() {
           about: memory.content,
           show: as(memory, { status: "active" }),
           run: () => lukasa.memories.restore(memory.id),
-          after: keep,
+          after: storeResult,
         }),
       async erase(memory: MemoryView): Promise<Written> {
         const written = await lukasa.memories.erase(memory.id);

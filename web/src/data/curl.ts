@@ -1,17 +1,16 @@
-/** Something to run in a terminal that asks this server about this person. Pure. */
+/** curl commands for this server and user. Pure. */
 export interface From {
-  /** Whom it is about; nobody has to be named where a key or a machine has one person only. */
+  /** The user; not needed for a key of one user or in local mode. */
   user?: string;
-  /** Whether this is one person's machine, where nobody is asked for a key. */
+  /** Whether the server runs in local mode, where no key is needed. */
   local?: boolean;
-  /** The key itself, where it is shown anyway; otherwise its name stands in. */
+  /** The key itself, where it is shown anyway; the name of its variable by default. */
   key?: string;
   origin?: string;
 }
 
 /**
- * For pages that have nothing to show yet. Nothing for somebody who has come by a link: they have no key,
- * and no wish for a shell.
+ * A command for empty states. `undefined` for users signed in by link: they have no key.
  */
 export function curl(
   path: string,
@@ -21,7 +20,7 @@ export function curl(
   return from.local || from.admin ? command(path, body, from) : undefined;
 }
 
-/** With a body, which may be written as JSON already, it is a `POST`, as curl has it. */
+/** A curl command. With a body, an object or JSON text, curl sends a `POST`. */
 export function command(path: string, body: object | string | undefined, from: From): string {
   const { user, local = false, key = "$LUKASA_KEY", origin = location.origin } = from;
   const lines = [`curl ${origin}${path}`];
@@ -34,7 +33,7 @@ export function command(path: string, body: object | string | undefined, from: F
   return lines.join(" \\\n");
 }
 
-/** One word for a shell, whatever is in it. */
+/** Quotes a text as one shell word. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** The areas of a life, and which of them are open. */
+/** The domains of the user, and which of them are turned on. */
 import { useQuery } from "@tanstack/react-query";
 import { useLukasa } from "../app/sign-in.tsx";
 

@@ -1,7 +1,6 @@
 /**
- * The gateway, as a page of the console speaks to it: it asks for an answer and reads the stream, with
- * what the model does with memory in between. The client speaks the API of memories; this is the other
- * door, which streams what a POST is answered with.
+ * Client of the chat gateway: requests a completion and reads its stream, including the events of memory
+ * tools. `lukasa-client` covers the memory API only; the gateway streams the response of a POST.
  */
 import { eventStream, type Lukasa, LukasaError } from "lukasa-client";
 
@@ -15,7 +14,7 @@ export interface Message {
   content: string;
 }
 
-/** How much memory a chat wants: all, only to be read, or none. */
+/** How a chat uses memory: fully, read-only, or not at all. */
 export type Mode = "on" | "read-only" | "off";
 
 export interface Ask {
@@ -26,7 +25,7 @@ export interface Ask {
   signal: AbortSignal;
 }
 
-/** A memory tool that a model called, while it runs or with what came of it. */
+/** A memory tool call of a model, running or with its result. */
 export interface ToolEvent {
   id: string;
   name: string;
@@ -38,7 +37,7 @@ export interface ToolEvent {
   took_ms?: number;
 }
 
-/** What comes of an answer, piece by piece. */
+/** A piece of a streamed answer. */
 export type Piece =
   | { kind: "begun"; memories: number; retrieval: string | null; degraded: string[] }
   | { kind: "words"; text: string }
@@ -76,16 +75,16 @@ export async function* converse(lukasa: Lukasa, ask: Ask): AsyncGenerator<Piece,
       continue;
     }
     if (!message.data || message.data === "[DONE]") continue;
-    const said = JSON.parse(message.data) as Chunk;
-    if (said.error) throw refusal(said.error, 502);
-    const text = said.choices?.[0]?.delta?.content;
+    const chunk = JSON.parse(message.data) as Chunk;
+    if (chunk.error) throw refusal(chunk.error, 502);
+    const text = chunk.choices?.[0]?.delta?.content;
     if (text) yield { kind: "words", text };
   }
 }
 
 /**
- * Closes a chat, also from a page that is going away: such a request outlives its page, and unlike
- * `sendBeacon` it can say whose chat it is.
+ * Closes a chat, also while the page is unloaded: a `keepalive` request outlives its page, and unlike
+ * `sendBeacon` it can carry the user header.
  */
 export function beacon(lukasa: Lukasa, session: string): void {
   void call(lukasa, "/api/beacon", {
@@ -93,7 +92,7 @@ export function beacon(lukasa: Lukasa, session: string): void {
     keepalive: true,
     headers: { "content-type": "text/plain" },
     body: JSON.stringify({ session_id: session, dirty: true }),
-    // Nobody waits for it; a chat that is not closed now is closed when it has been silent for long.
+    // Best effort: a chat that is not closed now is closed after its idle time.
   }).catch(() => undefined);
 }
 
@@ -130,15 +129,19 @@ async function call(lukasa: Lukasa, path: string, init: RequestInit): Promise<Re
     response = await fetch(lukasa.url(path, {}), { ...init, headers });
   } catch (cause) {
     if (init.signal?.aborted) throw init.signal.reason;
-    throw new LukasaError({ code: "unreachable", title: "No answer" }, undefined, cause);
+    throw new LukasaError(
+      { code: "unreachable", title: "The server did not answer" },
+      undefined,
+      cause,
+    );
   }
   if (response.ok) return response;
   const requestId = response.headers.get("lukasa-request-id") ?? undefined;
-  const said = (await response.json().catch(() => ({}))) as Chunk;
-  throw refusal(said.error ?? {}, response.status, requestId);
+  const body = (await response.json().catch(() => ({}))) as Chunk;
+  throw refusal(body.error ?? {}, response.status, requestId);
 }
 
-/** An error in the shape of chat services, as the console's own. */
+/** Converts an error of a chat service to a `LukasaError`. */
 function refusal(
   { message, code }: { message?: string; code?: string | number | null },
   status: number,
@@ -148,7 +151,7 @@ function refusal(
   return new LukasaError({ code: String(code ?? "upstream"), title, status }, requestId);
 }
 
-/** Text as a header carries it: its UTF-8 bytes, each as one character. */
+/** Text encoded for a header: its UTF-8 bytes, each as one character. */
 function bytes(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 }

@@ -1,4 +1,4 @@
-/** The life of one memory: what was done to it, and what it said after each. */
+/** The history of one memory, and its links. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
@@ -8,7 +8,7 @@ import { useAct } from "../app/undo.tsx";
 import { t } from "../i18n/index.ts";
 import { stepsOf } from "./steps.ts";
 
-/** Everything that was done to a memory, the latest first. */
+/** All operations on a memory with the text before and after, the latest first. */
 export function useSteps(id: string) {
   const lukasa = useLukasa();
   return useQuery({
@@ -23,7 +23,7 @@ export function useSteps(id: string) {
   });
 }
 
-/** Links between memories: making one and ending it, each undone like everything else. */
+/** Creating and ending links between memories, with undo. */
 export function useLinkActs(id: string) {
   const lukasa = useLukasa();
   const queries = useQueryClient();

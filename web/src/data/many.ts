@@ -1,4 +1,4 @@
-/** The same done to several memories: shown at once, sent one by one, and undone together. */
+/** Writes on several memories: shown optimistically, sent one by one, and undone together. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import type { MemoryView, Written } from "lukasa-client";
@@ -49,7 +49,7 @@ export function useManyActs() {
         run(memories, t("memory.did.restore"), { status: "active" }, ({ id }) =>
           lukasa.memories.restore(id),
         ),
-      /** It was always about this; so it is a correction, not a change of the world. */
+      /** Changes the domain. This is a correction: the memory was always about that domain. */
       move: (memories: readonly MemoryView[], domain: string | null) =>
         run(memories, t("memory.did.move"), { domain }, ({ id }) =>
           lukasa.memories.update(id, { domain, mode: "correction" }),

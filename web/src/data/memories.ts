@@ -1,4 +1,4 @@
-/** The memories of a person, as pages read them: all of them from the store, or one with all it has. */
+/** Queries for memories: all of them from the store, or one with all its fields. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useLive } from "../app/live.tsx";
@@ -7,7 +7,7 @@ import { MEMORIES, type Memories, readMemories } from "./store.ts";
 
 const NONE: Memories = { byId: new Map(), complete: false };
 
-/** Everything there is, whatever its status: choose with `select` of `data/select.ts`. */
+/** All memories of every status; filter them with `select` of `data/select.ts`. */
 export function useMemories() {
   const lukasa = useLukasa();
   const queries = useQueryClient();
@@ -15,7 +15,7 @@ export function useMemories() {
   const query = useQuery({
     queryKey: MEMORIES,
     queryFn: ({ signal }) => readMemories(queries, lukasa, signal),
-    // Not before events are listened to, or what happens in between would be missed.
+    // Only once the event stream is connected, or changes in between would be missed.
     enabled: live !== "connecting",
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -30,7 +30,7 @@ export function useMemories() {
   };
 }
 
-/** One memory as it stands, with all that a list leaves out; at another time if asked. */
+/** One memory with the fields that a list leaves out; optionally at another time. */
 export function useMemory(id: string, at: { as_of?: string; known_at?: string } = {}) {
   const lukasa = useLukasa();
   const queries = useQueryClient();

@@ -1,4 +1,4 @@
-/** The memories as they were at another time: what was true then, and as it was known then. */
+/** Memories at another point in time: as true then (`as_of`), and as known then (`known_at`). */
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
@@ -12,7 +12,7 @@ export interface Then {
 
 const NONE: MemoryView[] = [];
 
-/** Everything at that time; asks nothing while it is the present that is looked at. */
+/** All memories at that time; disabled without a time. */
 export function usePast(then: Then | undefined) {
   const lukasa = useLukasa();
   const query = useQuery({
@@ -30,7 +30,7 @@ export function usePast(then: Then | undefined) {
   return { ...query, all: query.data ?? NONE };
 }
 
-/** What the same question as in a chat would find, with the reasons. */
+/** Search by meaning: what a chat with this query would find, with the reasons. */
 export function useMeaning(query: string, then: Then | undefined) {
   const lukasa = useLukasa();
   return useQuery({

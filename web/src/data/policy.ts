@@ -1,4 +1,4 @@
-/** What may happen without asking, as the person has said it; and saying something else. */
+/** The policy (what may happen without asking), and changing it. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { PolicyPatch, PolicyView } from "lukasa-client";
@@ -26,12 +26,12 @@ export function usePolicy() {
   return useQuery({ queryKey: KEY, queryFn: ({ signal }) => lukasa.policy.get({ signal }) });
 }
 
-/** Says a policy anew. It takes the place of what was said before, which Undo says again. */
-export function useSayPolicy(): (said: PolicyPatch) => Promise<void> {
+/** Replaces the user's policy; Undo puts the previous one back. */
+export function useUpdatePolicy(): (patch: PolicyPatch) => Promise<void> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
-    async (said) => {
+    async (patch) => {
       const before = queries.getQueryData<PolicyView>(KEY)?.user ?? {};
       const put = async (policy: PolicyPatch) => {
         try {
@@ -42,7 +42,7 @@ export function useSayPolicy(): (said: PolicyPatch) => Promise<void> {
           return false;
         }
       };
-      if (!(await put(said))) return;
+      if (!(await put(patch))) return;
       showToast({
         text: t("settings.saved"),
         action: { label: t("shell.undo.undo"), run: () => void put(before) },

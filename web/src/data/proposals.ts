@@ -1,4 +1,4 @@
-/** Answers to what was proposed. A yes carries the digest of the words that the person was shown. */
+/** Answers to proposals. A confirmation carries the digest of the text that the user was shown. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import type { EditMemory, MemoryView } from "lukasa-client";

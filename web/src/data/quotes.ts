@@ -1,16 +1,16 @@
-/** Finds quotations in what was said, so that they can be marked. Pure. */
+/** Finds quotations in a text, so that they can be marked. Pure. */
 export interface Piece {
   text: string;
   marked: boolean;
 }
 
-/** A text in pieces, of which those are marked that one of the quotations says. */
+/** Splits a text into pieces; those that occur in one of the quotations are marked. */
 export function pieces(text: string, quotes: readonly string[]): Piece[] {
   const found: [number, number][] = [];
   for (const quote of quotes) {
     const words = quote.trim().split(/\s+/).filter(Boolean);
     if (words.length === 0) continue;
-    // A quotation is one line, whatever blanks and line breaks were between its words.
+    // A quotation is one line; in the text its words may be separated by any white space.
     const pattern = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("\\s+");
     const match = new RegExp(pattern, "iu").exec(text);
     if (match) found.push([match.index, match.index + match[0].length]);
@@ -31,31 +31,31 @@ export function pieces(text: string, quotes: readonly string[]): Piece[] {
   return out;
 }
 
-/** How much of what is around a quotation is shown with it. */
-const AROUND = 110;
+/** Characters shown around a quotation. */
+const CONTEXT_CHARS = 110;
 
-/** The same, but only what is near a mark; without one the beginning. */
+/** Shortens the pieces to the text around the marks; without marks, to the beginning. */
 export function excerpt(all: readonly Piece[]): Piece[] {
   if (!all.some((piece) => piece.marked)) {
     const text = all.map((piece) => piece.text).join("");
-    return [{ text: before(text, 2 * AROUND), marked: false }];
+    return [{ text: before(text, 2 * CONTEXT_CHARS), marked: false }];
   }
   return all.map((piece, at) => {
-    if (piece.marked || piece.text.length <= 2 * AROUND) return piece;
-    const head = at > 0 ? before(piece.text, AROUND) : "";
-    const tail = at < all.length - 1 ? after(piece.text, AROUND) : "";
+    if (piece.marked || piece.text.length <= 2 * CONTEXT_CHARS) return piece;
+    const head = at > 0 ? before(piece.text, CONTEXT_CHARS) : "";
+    const tail = at < all.length - 1 ? after(piece.text, CONTEXT_CHARS) : "";
     return { text: `${head.replace(/ …$/, "")} … ${tail.replace(/^… /, "")}`, marked: false };
   });
 }
 
-/** The first words, up to about so many letters. */
+/** The first words, up to about `length` characters. */
 function before(text: string, length: number): string {
   if (text.length <= length) return text;
   const cut = text.slice(0, length);
   return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), length / 2))} …`;
 }
 
-/** The last words. */
+/** The last words, up to about `length` characters. */
 function after(text: string, length: number): string {
   if (text.length <= length) return text;
   const cut = text.slice(-length);

@@ -1,4 +1,4 @@
-/** Proof of what was erased: reading it, and believing it without asking the server that wrote it. */
+/** Erasure receipts: reading them, and verifying their signatures in the browser. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { SignedReceiptView } from "lukasa-client";
@@ -12,7 +12,7 @@ export function useReceipts() {
   });
 }
 
-/** The receipts of one erasure, which may have taken several things: each has its own, signed for itself. */
+/** Groups receipts by erasure: one erasure may remove several things, each with its own signed receipt. */
 export function byErasure(signed: readonly SignedReceiptView[]): SignedReceiptView[][] {
   const groups = new Map<string, SignedReceiptView[]>();
   for (const one of signed) {
@@ -22,7 +22,7 @@ export function byErasure(signed: readonly SignedReceiptView[]): SignedReceiptVi
   return [...groups.values()];
 }
 
-/** What is signed: JSON without spaces, the keys of every object in order. */
+/** The signed text: JSON without spaces, the keys of every object sorted. */
 export function signedText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(signedText).join(",")}]`;
   if (value !== null && typeof value === "object") {
@@ -32,7 +32,7 @@ export function signedText(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Whether the signature is that of `publicKey` over exactly this receipt; undefined where a browser cannot tell. */
+/** Whether `publicKey` signed exactly this receipt; undefined if the browser cannot check it. */
 export async function verifies(
   { receipt, signature }: SignedReceiptView,
   publicKey: string,

@@ -1,4 +1,4 @@
-/** Which chats are of today, of yesterday, of the week before and older. Pure. */
+/** Groups chats by age: today, yesterday, the previous week, older. Pure. */
 import type { SessionView } from "lukasa-client";
 
 export type Age = "today" | "yesterday" | "week" | "older";
@@ -11,7 +11,7 @@ export interface Ages {
 const AGES: readonly Age[] = ["today", "yesterday", "week", "older"];
 const DAY = 86_400_000;
 
-/** The chats by age, the latest first. Days begin where the person is. */
+/** The chats by age, the latest first. Days are those of the user's time zone. */
 export function byAge(
   sessions: readonly SessionView[],
   now: number,
@@ -23,7 +23,7 @@ export function byAge(
     month: "2-digit",
     day: "2-digit",
   });
-  // The number of a day on the calendar: clocks that are moved make days of 23 and 25 hours.
+  // Calendar day numbers: with clock changes, days have 23 or 25 hours.
   const number = (at: number) => Date.parse(`${days.format(at)}T00:00:00Z`) / DAY;
   const today = number(now);
   const ageOf = (session: SessionView): Age => {

@@ -1,4 +1,4 @@
-/** What waits for its person's answer. The shell shows the count, the Review page the deck. */
+/** The review items of the user. The shell shows the count, the Review page the deck. */
 import { useQuery } from "@tanstack/react-query";
 import { useLukasa } from "../app/sign-in.tsx";
 

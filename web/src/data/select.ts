@@ -1,11 +1,11 @@
 /**
- * Which memories a view shows, in which order and in which groups. Pure, because every view of the Memory
- * page is of one filtered set, and because ten thousand rows are chosen from with every key that is typed.
+ * Filters, sorts and groups memories. Pure: every view of the Memory page uses one filtered set, and ten
+ * thousand rows are filtered with every key press.
  */
 import type { MemoryView } from "lukasa-client";
 
 export interface Filter {
-  /** Words that all must occur, in any case and with or without accents. */
+  /** Words that all must occur, ignoring case and accents. */
   text?: string;
   status?: readonly string[];
   domain?: string;
@@ -16,12 +16,12 @@ export interface Filter {
   from?: Source;
 }
 
-/** Where a memory came from, in the four words that people see. */
+/** Where a memory came from, as shown to users. */
 export type Source = "said" | "assistant" | "inferred" | "imported";
 
 export function sourceOf(memory: Pick<MemoryView, "origin" | "confidence">): Source {
   if (memory.origin === "import" || memory.origin === "document") return "imported";
-  // What was stated has no confidence; what a model extracted has one.
+  // Stated memories have no confidence; extracted ones have one.
   if (memory.confidence !== null && memory.confidence !== undefined) return "inferred";
   return memory.origin === "user_said" || memory.origin === "user_turn" ? "said" : "assistant";
 }
@@ -47,7 +47,7 @@ export function select(memories: readonly MemoryView[], filter: Filter): MemoryV
   );
 }
 
-/** What is searched in a memory. A changed memory is another object, so this is never out of date. */
+/** Normalized search text by memory. A changed memory is another object, so the cache is never stale. */
 const texts = new WeakMap<MemoryView, string>();
 
 function textOf(memory: MemoryView): string {
@@ -70,7 +70,7 @@ export interface Group {
   memories: MemoryView[];
 }
 
-/** Groups by a word of each memory, in the order of `first` and then by name. */
+/** Groups by a key of each memory, in the order of `first` and then by name. */
 export function group(
   memories: readonly MemoryView[],
   by: (memory: MemoryView) => string,
@@ -89,14 +89,14 @@ export function group(
     .sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
 }
 
-/** The latest change first; what was made in the same instant stays in the order of its ids. */
+/** Sorts by the latest change first, then by id. */
 export function newest(memories: readonly MemoryView[]): MemoryView[] {
-  // Compared as plain letters: all are digits, and asking a language is twenty times slower.
+  // Plain comparison: timestamps need no collation, which is twenty times slower.
   const later = (a: string, b: string) => (a < b ? 1 : a > b ? -1 : 0);
   return [...memories].sort((a, b) => later(a.updated_at, b.updated_at) || later(a.id, b.id));
 }
 
-/** How often each word of a field occurs, for badges and filters. */
+/** Counts the values of a field, for badges and filters. */
 export function count(
   memories: readonly MemoryView[],
   by: (memory: MemoryView) => string,

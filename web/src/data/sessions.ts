@@ -1,4 +1,4 @@
-/** Chats, as several pages read them. */
+/** Queries for chats, shared by several pages. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useLukasa } from "../app/sign-in.tsx";
 
@@ -12,7 +12,7 @@ export function useSessions() {
   });
 }
 
-/** The turns of a chat; those about a domain that is not open without their words, unless asked for. */
+/** The turns of a chat. Turns about a domain that is off have no text, unless `show_hidden` is set. */
 export function useTurns(session: string, show_hidden = false) {
   const lukasa = useLukasa();
   return useQuery({
@@ -23,7 +23,7 @@ export function useTurns(session: string, show_hidden = false) {
   });
 }
 
-/** Why a turn says what it says. */
+/** The context and the used memories of a turn. */
 export function useWhy(session: string, number: number) {
   const lukasa = useLukasa();
   return useQuery({

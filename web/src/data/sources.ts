@@ -1,6 +1,6 @@
 /**
- * Where things come from and what rests on them: portraits, episodes, the turns behind a memory, and what
- * a turn was given. The keys begin as `app/live.tsx` knows them, so all of it is read again after a write.
+ * Queries for sources and dependents: portraits, episodes, the turns behind a memory, and the context of a
+ * turn. The query keys start with those that `app/live.tsx` invalidates, so they are refetched after a write.
  */
 
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -26,7 +26,7 @@ export function usePortraits() {
   });
 }
 
-/** What happened, in one chat or in all of them. */
+/** Episodes of one chat or of all chats. */
 export function useEpisodes(session?: string) {
   const lukasa = useLukasa();
   return useQuery({
@@ -38,7 +38,7 @@ export function useEpisodes(session?: string) {
   });
 }
 
-/** What was learned from which turns, and how much was left out and why. */
+/** Learning passes: what was learned from which turns, and what was left out and why. */
 export function usePasses(session?: string) {
   const lukasa = useLukasa();
   return useQuery({
@@ -48,7 +48,7 @@ export function usePasses(session?: string) {
   });
 }
 
-/** One of the three things that memories can rest on. */
+/** A source of memories: a turn, an episode or a chat. */
 export type SourceName = { turn_id: string } | { episode_id: string } | { session_id: string };
 
 export function useDependents(source: SourceName, wanted = true) {
@@ -62,8 +62,8 @@ export function useDependents(source: SourceName, wanted = true) {
 }
 
 /**
- * What goes with a source and what stays. What somebody had saved in a chat rests on no turn of it, so the
- * server does not count it; it stays, and whoever takes the chat away is told.
+ * What is removed with a source and what stays. Memories saved explicitly in a chat have no turn as evidence,
+ * so the server does not count them; they stay, and are added here so that the user is told.
  */
 export async function dependentsOf(
   lukasa: Lukasa,
@@ -73,9 +73,9 @@ export async function dependentsOf(
 ): Promise<DependentsView> {
   const found = await lukasa.dependents(source, { signal });
   if (!("session_id" in source)) return found;
-  const held = queries.getQueryData<Memories>(MEMORIES);
-  const known = held?.complete
-    ? [...held.byId.values()]
+  const store = queries.getQueryData<Memories>(MEMORIES);
+  const known = store?.complete
+    ? [...store.byId.values()]
     : (await lukasa.memories.list({ limit: 200 }, { signal }).page()).data;
   const counted = new Set(found.memories.map(({ memory }) => memory.id));
   const saved = known
@@ -88,22 +88,22 @@ export async function dependentsOf(
   };
 }
 
-/** A chat. One that is gone for good is `null`, which is no error here. */
+/** A chat; `null` if it no longer exists. */
 export function useOneSession(session: string | null | undefined) {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", session, "itself"],
-    queryFn: ({ signal }) => there(lukasa.sessions.get(session ?? "", { signal })),
+    queryFn: ({ signal }) => orNull(lukasa.sessions.get(session ?? "", { signal })),
     enabled: Boolean(session),
   });
 }
 
-/** A context that was given; `null` once it is too old to be kept. */
+/** A stored retrieval; `null` once it has expired. */
 export function useRetrieval(id: string | null | undefined) {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: ["sessions", "retrieval", id],
-    queryFn: ({ signal }) => there(lukasa.retrieval(id ?? "", { signal })),
+    queryFn: ({ signal }) => orNull(lukasa.retrieval(id ?? "", { signal })),
     enabled: Boolean(id),
   });
 }
@@ -118,21 +118,21 @@ export function useUsage(memory: string) {
   });
 }
 
-/** Something a memory rests on, down to the sentence where that is kept. */
+/** A piece of evidence of a memory, with its turn and quote where they are stored. */
 export interface Ground {
   key: string;
-  /** The words that speak for it. */
+  /** The quoted text. */
   quote?: string;
   turn?: TurnView;
   session?: SessionView;
-  /** Why the turn is not there to be read: it was never kept, or it was taken away. */
+  /** Why the turn is missing: never stored by policy, or deleted. */
   missing?: "policy" | "deleted";
 }
 
-/** What the server puts in a quotation's place where a chat's words are not kept. */
+/** The server's placeholder for a quote whose text is not stored. */
 const NOT_KEPT = "source text not kept";
 
-/** Everything a memory rests on. */
+/** The evidence of a memory. */
 export function useGrounds(memory: MemoryView) {
   const lukasa = useLukasa();
   return useQuery({
@@ -177,16 +177,16 @@ interface Chat {
   turns: TurnView[];
 }
 
-/** A chat with all that is left of it, and called by its first words if it has no title. */
+/** A chat with its remaining turns, titled by its first words if it has no title. */
 async function readChat(lukasa: Lukasa, id: string, signal: AbortSignal): Promise<Chat> {
-  const session = await there(lukasa.sessions.get(id, { signal }));
+  const session = await orNull(lukasa.sessions.get(id, { signal }));
   if (!session || session.trashed_at) return { session: session ?? undefined, turns: [] };
-  const turns = await there(lukasa.sessions.turns(id, { limit: 200 }, { signal }).all());
+  const turns = await orNull(lukasa.sessions.turns(id, { limit: 200 }, { signal }).all());
   const title = session.title || firstWords(shown(turns?.[0]));
   return { session: { ...session, title }, turns: turns ?? [] };
 }
 
-/** A turn is in the chat that the memory names, or in another where the same was said again. */
+/** Finds a turn in the chat that the memory names, or in another chat where the same was said again. */
 async function findTurn(
   lukasa: Lukasa,
   id: string,
@@ -197,9 +197,9 @@ async function findTurn(
   const first = named ? await chat(named) : undefined;
   const turn = first?.turns.find((one) => one.id === id);
   if (turn) return { turn, session: first?.session };
-  // Where words are not kept, nobody has to look for them elsewhere.
+  // A chat whose text is not stored has no turns to look for elsewhere.
   if (first?.session && first.session.keep_turns !== "full") return { session: first.session };
-  const rests = await there(lukasa.dependents({ turn_id: id }, { signal }));
+  const rests = await orNull(lukasa.dependents({ turn_id: id }, { signal }));
   const other = rests?.episodes.find((one) => one.session_id !== named)?.session_id;
   const second = other ? await chat(other) : undefined;
   return {
@@ -208,17 +208,17 @@ async function findTurn(
   };
 }
 
-/** What is asked for, or `null` if there is no such thing. */
-async function there<T>(asked: Promise<T>): Promise<T | null> {
+/** The result of a request, or `null` for 404. */
+async function orNull<T>(request: Promise<T>): Promise<T | null> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof LukasaError && error.status === 404) return null;
     throw error;
   }
 }
 
-/** The answers that say they used a memory, each once, the latest first. */
+/** Usage entries of answers that report using a memory, one per answer, the latest first. */
 export function answersIn(usage: readonly UsageView[]): UsageView[] {
   const seen = new Set<string>();
   return usage.filter((one) => {
@@ -235,10 +235,10 @@ export interface AnswerGiven {
   session?: SessionView;
 }
 
-/** More chats than this are not opened to find the answers in them. */
-const CHATS = 8;
+/** Chats read at most to find the text of answers. */
+const MAX_CHATS = 8;
 
-/** Those answers, with what they said as far as it is still there. */
+/** The answers that used a memory, with their turns where these are still stored. */
 export function useAnswers(memory: string) {
   const lukasa = useLukasa();
   return useQuery({
@@ -246,7 +246,10 @@ export function useAnswers(memory: string) {
     queryFn: async ({ signal }): Promise<AnswerGiven[]> => {
       const list = lukasa.memories.usage({ memory_id: memory, limit: 200 }, { signal });
       const answers = answersIn((await list.page()).data);
-      const names = [...new Set(answers.flatMap((one) => one.session_id ?? []))].slice(0, CHATS);
+      const names = [...new Set(answers.flatMap((one) => one.session_id ?? []))].slice(
+        0,
+        MAX_CHATS,
+      );
       const chats = new Map(
         await Promise.all(
           names.map(async (name) => [name, await readChat(lukasa, name, signal)] as const),

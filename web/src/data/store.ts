@@ -1,26 +1,26 @@
 /**
- * All memories of a person, in one place: ten thousand are a few megabytes, so views filter and group
- * them without asking the server again. `data/memories.ts` fills it and pages read it; here is how it
- * changes, by the person's own hand or because an event told of it.
+ * The store of all memories of the user: ten thousand are a few megabytes, so views filter and group them
+ * without further requests. `data/memories.ts` fills it and pages read it; the functions here change it,
+ * after writes of this page or after live events.
  */
 
 import type { QueryClient } from "@tanstack/react-query";
 import { type Lukasa, LukasaError, type MemoryView } from "lukasa-client";
 
 export const MEMORIES = ["memories"] as const;
-const PAGE = 200;
-/** More than this at once, such as an import, is cheaper to read anew. */
-const FEW = 40;
+const PAGE_SIZE = 200;
+/** Above this number of changes at once, such as after an import, reading all memories again is cheaper. */
+const MAX_SINGLE_READS = 40;
 
 export interface Memories {
   byId: ReadonlyMap<string, MemoryView>;
-  /** Whether everything is here, or pages are still coming. */
+  /** Whether all pages have been read. */
   complete: boolean;
 }
 
 /**
- * A list with every status has a row for each stretch of time in which a memory said something else. The
- * one that stands speaks for the memory, wherever in the list it comes.
+ * Adds a row of a list with every status. Such a list has one row per version of a memory; the active one
+ * takes precedence, wherever it is in the list.
  */
 export function putRow(byId: Map<string, MemoryView>, row: MemoryView): void {
   const there = byId.get(row.id);
@@ -31,12 +31,12 @@ function rank({ status }: MemoryView): number {
   return status === "active" ? 2 : status === "superseded" ? 0 : 1;
 }
 
-/** What changed while pages were being read; they are of the list as it was at first. */
+/** Ids that changed while pages are being read: the pages show the list as it was at the start. */
 const changing = new Set<Set<string>>();
 
 /**
- * Reads everything, page by page, and shows it as it comes: the first page at once, then whenever there is
- * twice as much, because to sort and group it anew for each of fifty pages would take longer than reading.
+ * Reads all memories page by page and shows them progressively: the first page at once, then whenever the
+ * number has doubled, because sorting and grouping for each of fifty pages would take longer than reading.
  */
 export async function readMemories(
   queries: QueryClient,
@@ -47,11 +47,11 @@ export async function readMemories(
   const changed = new Set<string>();
   changing.add(changed);
   try {
-    const list = lukasa.memories.list({ status: "all", limit: PAGE }, { signal });
+    const list = lukasa.memories.list({ status: "all", limit: PAGE_SIZE }, { signal });
     let shown = 0;
     for await (const page of list.pages()) {
       for (const memory of page.data) putRow(byId, memory);
-      // A second reading replaces the first when it is whole, so that nothing flickers.
+      // A second read replaces the first only when it is complete, so that nothing flickers.
       if (!queries.getQueryData<Memories>(MEMORIES)?.complete && byId.size >= 2 * shown) {
         shown = byId.size;
         queries.setQueryData<Memories>(MEMORIES, { byId: new Map(byId), complete: false });
@@ -64,7 +64,7 @@ export async function readMemories(
   }
 }
 
-/** Changes the store in place; gives back what puts the memories it touched back as they were. */
+/** Changes the store; returns a function that restores the memories it changed. */
 export function patchMemories(
   queries: QueryClient,
   change: (byId: Map<string, MemoryView>) => void,
@@ -75,7 +75,7 @@ export function patchMemories(
   change(byId);
   queries.setQueryData<Memories>(MEMORIES, { ...before, byId });
   return () => {
-    // Others may have changed since, and stay as they are.
+    // Other memories may have changed since, and stay as they are.
     patchMemories(queries, (now) => {
       for (const [id, memory] of before.byId) if (byId.get(id) !== memory) now.set(id, memory);
       for (const id of byId.keys()) if (!before.byId.has(id)) now.delete(id);
@@ -83,7 +83,7 @@ export function patchMemories(
   };
 }
 
-/** Puts a memory into the store as the server has just given it. */
+/** Puts a memory from a response into the store. */
 export function putMemory(queries: QueryClient, memory: MemoryView): void {
   for (const changed of changing) changed.add(memory.id);
   patchMemories(queries, (byId) => byId.set(memory.id, memory));
@@ -97,7 +97,7 @@ export async function refreshMemories(
 ): Promise<void> {
   for (const changed of changing) for (const id of ids) changed.add(id);
   for (const id of ids) void queries.invalidateQueries({ queryKey: ["memory", id] });
-  if (ids.length > FEW) {
+  if (ids.length > MAX_SINGLE_READS) {
     await queries.invalidateQueries({ queryKey: MEMORIES });
     return;
   }
@@ -108,7 +108,7 @@ export async function refreshMemories(
   });
 }
 
-/** Reads memories one by one. One that is gone is taken out; one that cannot be read now stays. */
+/** Reads memories one by one. Missing ones are removed; those that cannot be read now stay. */
 async function readInto(
   byId: Map<string, MemoryView>,
   lukasa: Lukasa,

@@ -1,6 +1,6 @@
 /**
- * A person's time zone is itself a memory: the hard one under `personal` / `timezone`. Assistants and the
- * console read the same one, and every time is shown in it.
+ * The user's time zone is a memory: the hard one under `personal` / `timezone`. Assistants and the console
+ * read the same one, and every time is shown in it.
  */
 
 import { useQuery } from "@tanstack/react-query";
@@ -13,7 +13,7 @@ import { useMemoryActs } from "./acts.ts";
 
 const KEY = { domain: "personal", key: "timezone" } as const;
 
-/** The memory that says it, if there is one. */
+/** The time zone memory, if there is one. */
 export function useTimeZone() {
   const lukasa = useLukasa();
   return useQuery({
@@ -26,7 +26,7 @@ export function useTimeZone() {
   });
 }
 
-/** Has the console show times as the memory says, for as long as somebody looks. */
+/** Keeps the time zone preference equal to the memory. */
 export function useFollowTimeZone(): void {
   const { data } = useTimeZone();
   useEffect(() => {
@@ -48,13 +48,13 @@ function isZone(name: string): boolean {
   }
 }
 
-/** Says it anew, as any other memory; Undo takes it back. */
-export function useSayTimeZone() {
+/** Saves the time zone as a memory, with undo. */
+export function useSetTimeZone() {
   const { save, update } = useMemoryActs();
   return (memory: MemoryView | null | undefined, zone: string) => {
-    const said = { content: t("settings.zone.memory", { zone }), value: zone };
+    const changes = { content: t("settings.zone.memory", { zone }), value: zone };
     prefer({ timeZone: zone });
-    if (memory) return update(memory, said);
-    return save({ ...said, ...KEY, force: "hard", category: "profile" });
+    if (memory) return update(memory, changes);
+    return save({ ...changes, ...KEY, force: "hard", category: "profile" });
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a chat is called: its title, or the words it began with. Those are asked for and not written into
- * the title, because a title would outlive the words it was taken from.
+ * Titles of chats: the stored title, or the first words of the chat. The first words are read each time and
+ * not stored as the title, because a title would outlive the turn it was taken from.
  */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -11,12 +11,14 @@ import { useLukasa } from "../app/sign-in.tsx";
 import { t } from "../i18n/index.ts";
 import { day } from "../ui/time.tsx";
 
-const LONGEST = 80;
+const MAX_TITLE_LENGTH = 80;
 
-/** What a chat that has no title is called: the words it began with. */
-export function firstWords(said: string | undefined): string | undefined {
-  const words = said?.trim().split("\n")[0];
-  return words && words.length > LONGEST ? `${words.slice(0, LONGEST).trimEnd()}…` : words;
+/** The title of an untitled chat: the first line of its first turn, shortened. */
+export function firstWords(content: string | undefined): string | undefined {
+  const words = content?.trim().split("\n")[0];
+  return words && words.length > MAX_TITLE_LENGTH
+    ? `${words.slice(0, MAX_TITLE_LENGTH).trimEnd()}…`
+    : words;
 }
 
 export function useTitle(session: SessionView | null | undefined, asked = true): string {
@@ -34,13 +36,13 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
   if (!session) return t("chat.new");
   const words = session.title || firstWords(first.data);
   if (words) return words;
-  // Not yet known, and nothing that would be taken back in a moment.
+  // Still loading: show no title that would change in a moment.
   if (wanted && first.isPending) return "…";
   if (session.turns === 0) return t("chat.new");
   return t("chat.untitled", { day: day(session.opened_at, timeZone) });
 }
 
-/** Words that were taken away are no title any more. Once, for the whole page. */
+/** Refetches titles after operations that may have removed their text. Used once per page. */
 export function useTitlesKeptTrue(): void {
   const queries = useQueryClient();
   useLiveEvent(({ verb }) => {
@@ -50,7 +52,7 @@ export function useTitlesKeptTrue(): void {
   });
 }
 
-/** The words of a turn, unless it is about a domain that is not open. */
+/** The text of a turn, unless it is about a domain that is off. */
 export function shown(turn: TurnView | undefined): string {
   return turn && !turn.hidden_domain ? turn.content : "";
 }

@@ -1,8 +1,8 @@
-/** How long what is deleted can be had again. Pure. */
+/** Remaining days in the trash. Pure. */
 const TRASH_DAYS = 30;
 
-/** For how many days it can still be taken out of the trash. A clock that lags has not lent it one more. */
+/** Days for which it can still be restored, at most 30, even if the clock lags. */
 export function daysLeft(since: string, now: number): number {
-  const lain = Math.max(0, Math.floor((now - Date.parse(since)) / 86_400_000));
-  return Math.max(0, TRASH_DAYS - lain);
+  const age = Math.max(0, Math.floor((now - Date.parse(since)) / 86_400_000));
+  return Math.max(0, TRASH_DAYS - age);
 }

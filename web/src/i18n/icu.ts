@@ -1,7 +1,7 @@
 /**
- * Reads the messages of the catalogues: plain text with `{name}`, `{count, number}`,
+ * Parses and formats the messages of the catalogues: plain text with `{name}`, `{count, number}`,
  * `{count, plural, one {# memory} other {# memories}}` and `{what, select, a {…} other {…}}`, as ICU
- * writes them. Small enough to be ours; nothing here knows of React or of a language.
+ * writes them. Small enough to need no library; independent of React and of any language.
  */
 export type Part =
   | { kind: "text"; text: string }
@@ -11,7 +11,7 @@ export type Part =
 
 export type Values = Record<string, string | number>;
 
-/** Reads a message. What is not well formed is an error: the tests read every catalogue. */
+/** Parses a message. Throws if it is malformed; the tests parse every catalogue. */
 export function read(message: string): Part[] {
   const reader = { message, at: 0 };
   const parts = readParts(reader, false);
@@ -32,17 +32,17 @@ function readParts(reader: Reader, counting: boolean): Part[] {
     text = "";
   };
   while (reader.at < reader.message.length) {
-    const letter = reader.message[reader.at] ?? "";
-    if (letter === "}") break;
-    if (letter === "{") {
+    const char = reader.message[reader.at] ?? "";
+    if (char === "}") break;
+    if (char === "{") {
       flush();
       parts.push(readArgument(reader));
     } else {
       reader.at += 1;
-      if (letter === "#" && counting) {
+      if (char === "#" && counting) {
         flush();
         parts.push({ kind: "count" });
-      } else text += letter;
+      } else text += char;
     }
   }
   flush();
@@ -77,7 +77,7 @@ function readArgument(reader: Reader): Part {
   return { kind: "choice", name: head[1] ?? "", plural, cases };
 }
 
-/** Writes a message out with its values, counting as `language` counts. */
+/** Formats a message with its values, by the plural rules of `language`. */
 export function write(parts: Part[], values: Values, language: string, count?: number): string {
   let out = "";
   for (const part of parts) {
@@ -116,7 +116,7 @@ const ACCENTS: Record<string, string> = {
   y: "ý",
 };
 
-/** The same message in a language nobody speaks: accented, so that forgotten strings stand out. */
+/** The message in the pseudo-locale: accented, so that untranslated strings are visible. */
 export function pseudo(parts: Part[]): Part[] {
   return parts.map((part): Part => {
     if (part.kind === "text")

@@ -1,22 +1,22 @@
 /**
- * The words of the console. `t("memory.title")` gives them in the person's language; a key that is in no
- * catalogue does not compile. English is in the first load, other languages come when they are chosen.
- * What a memory says is never translated.
+ * Translations of the console. `t("memory.title")` returns the text in the user's language; an unknown key
+ * does not compile. English is in the first load, other languages are loaded when chosen. The text of a
+ * memory is never translated.
  */
 import { en } from "./en/index.ts";
 import { type Part, pseudo, read, type Values, write } from "./icu.ts";
 
 export type Catalogues = typeof en;
-/** Every key there is: the page, a dot, the name. */
+/** All message keys: the page, a dot, the name. */
 export type Key = {
   [Page in keyof Catalogues & string]: `${Page}.${keyof Catalogues[Page] & string}`;
 }[keyof Catalogues & string];
-/** A translation may lack words; English then stands in, and a test lists what is missing. */
+/** A translation may lack messages: English is the fallback, and a test lists what is missing. */
 export type Translation = {
   [Page in keyof Catalogues]: Partial<Record<keyof Catalogues[Page], string>>;
 };
 
-/** The languages there are, in their own names. The last is for tests and runs from right to left. */
+/** The available languages, in their own names. The last one is for tests and right to left. */
 export const LANGUAGES = { en: "English", de: "Deutsch", "xx-RTL": "Pseudo (RTL)" } as const;
 export type Language = keyof typeof LANGUAGES;
 
@@ -24,7 +24,7 @@ let language: Language = "en";
 let translation: Translation = en;
 let ready = new Map<string, Part[]>();
 
-/** Makes `wanted` the language that `t` speaks. The page has to be drawn anew after it. */
+/** Sets the language of `t`. The page has to be rendered again afterwards. */
 export async function speak(wanted: Language): Promise<void> {
   translation = wanted === "de" ? (await import("./de/index.ts")).de : en;
   language = wanted;
@@ -33,12 +33,12 @@ export async function speak(wanted: Language): Promise<void> {
   document.documentElement.dir = wanted === "xx-RTL" ? "rtl" : "ltr";
 }
 
-/** What `Intl` is to be asked for. */
+/** The locale for `Intl`. */
 export function locale(): string {
   return language === "xx-RTL" ? "en" : language;
 }
 
-/** The languages of the browser, as far as we speak them. */
+/** The first of the browser's languages that is available. */
 export function languageOf(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const found = (["en", "de"] as const).find((known) => tag.toLowerCase().startsWith(known));
@@ -47,7 +47,7 @@ export function languageOf(wanted: readonly string[]): Language {
   return "en";
 }
 
-/** The words for a key. */
+/** The text of a message. */
 export function t(key: Key, values: Values = {}): string {
   let parts = ready.get(key);
   if (!parts) {
@@ -60,7 +60,7 @@ export function t(key: Key, values: Values = {}): string {
   return write(parts, values, locale());
 }
 
-/** Whether there are words for something the server named, such as a verb it has learned since. */
+/** Whether a key exists; for names from the server, which may be newer than this console. */
 export function known(key: string): key is Key {
   const [page, name] = split(key);
   return Object.hasOwn(en, page) && Object.hasOwn(en[page as keyof Catalogues], name);

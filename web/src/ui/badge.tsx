@@ -11,7 +11,7 @@ export const TONES: Record<Tone, string> = {
   bad: "bg-bad-soft text-bad border-transparent",
 };
 
-/** A word or a number that says what something is. */
+/** A short label: a word or a number. */
 export function Badge({ tone = "plain", children }: { tone?: Tone; children: ReactNode }) {
   return (
     <span

@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from "react";
 import { classes } from "./classes.ts";
 
-/** A surface of its own, with a heading if it is given one. */
+/** A section with a border and an optional heading. */
 export function Card({
   title,
   actions,
@@ -12,7 +12,7 @@ export function Card({
 }: Omit<ComponentProps<"section">, "title"> & {
   title?: ReactNode;
   actions?: ReactNode;
-  /** Without room around what it holds, for lists and tables. */
+  /** Without padding, for lists and tables. */
   flush?: boolean;
 }) {
   return (

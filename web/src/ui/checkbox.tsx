@@ -2,7 +2,7 @@ import { Checkbox as Base } from "@base-ui/react/checkbox";
 import { Check } from "lucide-react";
 import { type ReactNode, useId } from "react";
 
-/** Chosen or not, together with others. */
+/** A checkbox with a label. */
 export function Checkbox({
   label,
   checked,

@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import type { ReactNode } from "react";
 import { classes } from "./classes.ts";
 
-/** Something chosen that can be taken away again, or switched on and off. */
+/** A chip that can be removed, or toggled. */
 export function Chip({
   children,
   pressed,

@@ -9,10 +9,10 @@ export interface DialogProps {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   title: ReactNode;
-  /** What it is about, read out with the title. */
+  /** The description, announced with the title. */
   text?: ReactNode;
   children?: ReactNode;
-  /** The buttons, the one that acts last. */
+  /** The buttons, the primary one last. */
   actions?: ReactNode;
   wide?: boolean;
 }
@@ -20,10 +20,10 @@ export interface DialogProps {
 const FIELD =
   "textarea, input:not([type=checkbox], [type=radio], [type=hidden], [aria-hidden=true])";
 
-/** Asks before something that cannot be undone, or shows something that needs the whole attention. */
+/** A modal dialog: confirms what cannot be undone, or shows what needs full attention. */
 export function Dialog({ open, onOpenChange, title, text, children, actions, wide }: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
-  // Whoever is asked for something begins at the first field; a finger would only get the keyboard in its way.
+  // Focus the first field; not on touch, where the on-screen keyboard would cover the dialog.
   const begin = (by: string) =>
     (by !== "touch" && popup.current?.querySelector<HTMLElement>(FIELD)) || true;
   return (

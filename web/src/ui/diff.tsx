@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { changes } from "./words.ts";
 
-/** Two texts in one, word by word: what went is struck through, what came is underlined. */
+/** A word diff of two texts: removed words are struck through, added ones underlined. */
 export function Diff({ before, after }: { before: string; after: string }) {
   const parts = useMemo(() => changes(before, after), [before, after]);
   return (

@@ -5,7 +5,7 @@ import { t } from "../i18n/index.ts";
 import { classes } from "./classes.ts";
 import { IconButton } from "./icon-button.tsx";
 
-/** Slides in from the side: the menu on phones (`start`), details next to a list (`end`). */
+/** A drawer at the side: the menu on phones (`start`), details next to a list (`end`). */
 export function Drawer({
   open,
   onOpenChange,

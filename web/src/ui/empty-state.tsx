@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { t } from "../i18n/index.ts";
 import { Snippet } from "./snippet.tsx";
 
-/** A page with nothing on it yet teaches: what would be here, something to run, and where to go next. */
+/** An empty state: what the page will show, a command to run, and next steps. */
 export function EmptyState({
   icon,
   title,
@@ -16,7 +16,7 @@ export function EmptyState({
   title: string;
   text: string;
   snippet?: string;
-  /** What is being waited for; it flips by itself when it comes. */
+  /** What the page waits for; the parent removes the empty state when it arrives. */
   waiting?: string;
   next?: readonly { text: ReactNode; action: ReactNode }[];
   children?: ReactNode;

@@ -1,6 +1,6 @@
 /**
- * The one dialog that erases: what would go, a word to type, and then the receipt. It is held by what is
- * still there when the erased thing is not.
+ * The dialog for erasing: what would be removed, a word to type, and then the receipt. Render it in a parent
+ * that stays mounted when the erased item disappears.
  */
 
 import { useQueryClient } from "@tanstack/react-query";
@@ -26,9 +26,9 @@ export function EraseDialog({
   word?: string;
   ready?: boolean;
   run: () => Promise<Written>;
-  /** Told whether it was erased. */
+  /** Receives whether it was erased. */
   onClose: (erased: boolean) => void;
-  /** What would go. */
+  /** What would be removed. */
   children?: ReactNode;
 }) {
   const queries = useQueryClient();

@@ -5,7 +5,7 @@ import { classes } from "./classes.ts";
 export const INPUT =
   "w-full rounded-control border border-strong-line/60 bg-surface px-2.5 text-ink placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0 disabled:opacity-60";
 
-/** Something to fill in, with its name, its help and what is wrong with it. */
+/** A form field with its label, help and error. */
 export function Field({
   label,
   help,
@@ -31,12 +31,12 @@ export function Field({
   );
 }
 
-/** One line. Inside a `Field` it is tied to its label by itself; elsewhere give it an `aria-label`. */
+/** A one-line input. A `Field` provides its label; elsewhere give it an `aria-label`. */
 export function Input({ className, ...props }: ComponentProps<"input">) {
   return <Base.Control {...props} className={classes(INPUT, "h-control", className)} />;
 }
 
-/** Several lines, as high as what is in it. */
+/** A multi-line input that grows with its content. */
 export function Textarea({ className, ...props }: ComponentProps<"textarea">) {
   return (
     <Base.Control

@@ -3,17 +3,17 @@ import { classes } from "./classes.ts";
 import { Tooltip } from "./tooltip.tsx";
 
 export interface IconButtonProps extends Omit<ComponentProps<"button">, "aria-label" | "title"> {
-  /** What it does, in words: its name for screen readers and its tooltip. */
+  /** The accessible name and tooltip. */
   label: string;
   /** The key that does the same, shown in the tooltip. */
   shortcut?: string;
   small?: boolean;
-  /** Without a tooltip, for what everybody knows: an open one would take the first Escape for itself. */
+  /** Without a tooltip, for well-known icons: an open tooltip would consume the first Escape. */
   plain?: boolean;
   children: ReactNode;
 }
 
-/** A button that is an icon. It always has words, and is at least 28 px wide. */
+/** An icon button. It always has an accessible name, and is at least 28 px wide. */
 export function IconButton({
   label,
   shortcut,

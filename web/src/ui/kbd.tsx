@@ -14,7 +14,7 @@ const NAMES: Record<string, string> = {
   arrowdown: "↓",
 };
 
-/** Keys as they are pressed: `mod+k` together, `g m` one after the other. */
+/** A keyboard shortcut: `mod+k` pressed together, `g m` one after the other. */
 export function Kbd({ keys, inverse }: { keys: string; inverse?: boolean }) {
   return (
     <span

@@ -7,7 +7,7 @@ import { Kbd } from "./kbd.tsx";
 const ITEM =
   "flex min-h-8 w-full cursor-default items-center gap-2 rounded-[0.3125rem] px-2 text-start outline-none select-none data-[highlighted]:bg-hover";
 
-/** A list of things to do, behind a button. */
+/** A menu of actions behind a button. */
 export function Menu({ trigger, children }: { trigger: ReactElement; children: ReactNode }) {
   return (
     <Base.Root>
@@ -51,7 +51,7 @@ export function MenuItem({
   );
 }
 
-/** One of several, with a tick. */
+/** A radio group inside a menu. */
 export function MenuChoice<T extends string>({
   label,
   value,

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useEffect } from "react";
 
-/** The frame of a page: its title (also the document's), what can be done, and the content. */
+/** The frame of a page: title (also the document's), actions and content. */
 export function Page({
   title,
   note,
@@ -13,7 +13,7 @@ export function Page({
   /** Next to the title: a count, a state. */
   note?: ReactNode;
   actions?: ReactNode;
-  /** Without room around the content, for lists that fill the page. */
+  /** Without padding, for lists that fill the page. */
   flush?: boolean;
   children: ReactNode;
 }) {

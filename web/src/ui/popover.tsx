@@ -1,7 +1,7 @@
 import { Popover as Base } from "@base-ui/react/popover";
 import type { ReactElement, ReactNode } from "react";
 
-/** Something small that belongs to a button: filters, an explanation. */
+/** A popover of a button: filters, an explanation. */
 export function Popover({
   trigger,
   title,

@@ -1,4 +1,4 @@
-/** The receipt of an erasure: what went, what could not, and whether its signature is the server's. */
+/** The receipt of an erasure: what was removed, what could not be, and whether its signature is valid. */
 
 import { useQuery } from "@tanstack/react-query";
 import { BadgeCheck, Download, ShieldAlert } from "lucide-react";
@@ -11,7 +11,7 @@ import { saveFile } from "./save-file.ts";
 import { Snippet } from "./snippet.tsx";
 import { Time } from "./time.tsx";
 
-/** The tables that a person has a word for; the rest is counted together. */
+/** Database tables with a user-facing name; the others are counted together. */
 const TABLES = [
   ["fact", "memories"],
   ["fact_version", "versions"],
@@ -26,7 +26,7 @@ const TABLES = [
   ["embedding", "embeddings"],
 ] as const;
 
-/** What goes, or went, in words. */
+/** Counts of what is, or was, removed. */
 export function Removes({ removes }: { removes: Record<string, number> }) {
   const named = TABLES.filter(([table]) => (removes[table] ?? 0) > 0);
   const rest = Object.entries(removes)
@@ -49,13 +49,13 @@ export function Removes({ removes }: { removes: Record<string, number> }) {
   );
 }
 
-const bare = new Lukasa({ url: "" });
+const client = new Lukasa({ url: "" });
 
-/** Whether every signature is this server's; "unknown" where a browser cannot tell. */
+/** Whether every signature is this server's; "unknown" if the browser cannot check it. */
 function useCheck(signed: readonly SignedReceiptView[]) {
   const key = useQuery({
     queryKey: ["receipt-key"],
-    queryFn: ({ signal }) => bare.erasures.key({ signal }),
+    queryFn: ({ signal }) => client.erasures.key({ signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const publicKey = key.data?.public_key;
@@ -80,7 +80,7 @@ function fileOf({ receipt }: SignedReceiptView): string {
   return `lukasa-receipt-${receipt.id}.json`;
 }
 
-function Take({ signed, words }: { signed: SignedReceiptView; words: string }) {
+function DownloadButton({ signed, words }: { signed: SignedReceiptView; words: string }) {
   const save = () => saveFile(fileOf(signed), `${JSON.stringify(signed, null, 2)}\n`);
   return (
     <Button small onClick={save}>
@@ -94,10 +94,10 @@ function kindOf({ receipt }: SignedReceiptView): "user" | "turn" | "memory" {
   return receipt.erased === "user" || receipt.erased === "turn" ? receipt.erased : "memory";
 }
 
-/** All receipts of one erasure. What a person erased at once is one card. */
+/** All receipts of one erasure as one card. */
 export function ReceiptCard({ signed }: { signed: readonly SignedReceiptView[] }) {
   const { publicKey, valid } = useCheck(signed);
-  // What was said comes first: what was learned went because of it.
+  // The turn is named first: its memories were erased because of it.
   const first = signed.find((one) => kindOf(one) === "turn") ?? signed[0];
   if (!first) return null;
   const { receipt } = first;
@@ -118,7 +118,9 @@ export function ReceiptCard({ signed }: { signed: readonly SignedReceiptView[] }
             <Time at={receipt.erased_at} absolute />
           </span>
         </h3>
-        {signed.length === 1 && <Take signed={first} words={t("data.receipt.download")} />}
+        {signed.length === 1 && (
+          <DownloadButton signed={first} words={t("data.receipt.download")} />
+        )}
       </header>
       <Removes removes={removed} />
       <ul className="flex flex-col gap-1 text-[0.8125rem] text-muted">
@@ -152,7 +154,7 @@ export function ReceiptCard({ signed }: { signed: readonly SignedReceiptView[] }
               <ul className="flex max-h-60 flex-wrap gap-1.5 overflow-y-auto">
                 {signed.map((one) => (
                   <li key={one.receipt.id}>
-                    <Take signed={one} words={t(`data.receipt.${kindOf(one)}`)} />
+                    <DownloadButton signed={one} words={t(`data.receipt.${kindOf(one)}`)} />
                   </li>
                 ))}
               </ul>

@@ -1,15 +1,15 @@
-/** Hands the browser a file to keep, under a name. */
+/** Downloads content as a file. */
 export function saveFile(name: string, content: Blob | string, type = "application/json"): void {
   const blob = typeof content === "string" ? new Blob([content], { type }) : content;
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The browser has to have begun before its address goes.
+  // The download has to start before the URL is revoked.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** "3.4 MB", in the person's language. */
+/** A size such as "3.4 MB", in the given locale. */
 export function sizeWords(bytes: number, locale: string): string {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
   const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
 
-/** Whether something has been on the screen: what nobody scrolls to need not be asked for. */
+/** Whether an element has been visible, so that data for hidden rows is not fetched. */
 export function useSeen(place: RefObject<HTMLElement | null>): boolean {
   const [seen, setSeen] = useState(false);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { Select as Base } from "@base-ui/react/select";
 import { Check, ChevronsUpDown } from "lucide-react";
 import { INPUT } from "./field.tsx";
 
-/** One of a few. Inside a `Field` it is tied to its label; elsewhere give it a `label`. */
+/** A select box. A `Field` provides its label; elsewhere give it a `label`. */
 export function Select<T extends string>({
   value,
   choices,

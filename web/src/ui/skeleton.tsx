@@ -1,6 +1,6 @@
 import { t } from "../i18n/index.ts";
 
-/** The place of rows that are on their way. */
+/** Placeholder rows while data is loading. */
 export function Skeleton({ rows = 6 }: { rows?: number }) {
   return (
     <output className="block">

@@ -1,6 +1,6 @@
 import { Slider as Base } from "@base-ui/react/slider";
 
-/** A number between two others; `text` says it in words, also to screen readers. */
+/** A slider; `text` formats its value, also for screen readers. */
 export function Slider({
   label,
   value,

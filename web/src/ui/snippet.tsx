@@ -3,7 +3,7 @@ import { useState } from "react";
 import { t } from "../i18n/index.ts";
 import { IconButton } from "./icon-button.tsx";
 
-/** Something to run, with a button that copies it. */
+/** A code snippet with a copy button. */
 export function Snippet({ code }: { code: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
@@ -14,7 +14,7 @@ export function Snippet({ code }: { code: string }) {
   return (
     <div className="relative rounded-control border bg-sunken text-start" dir="ltr">
       <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         className="overflow-x-auto py-2.5 ps-3 pe-11 font-mono text-[0.8125rem] leading-relaxed"
       >

@@ -1,7 +1,7 @@
 import { LoaderCircle } from "lucide-react";
 import { t } from "../i18n/index.ts";
 
-/** Something is on its way. With `page` it stands in for a whole page. */
+/** A loading indicator. With `page` it fills the place of a page. */
 export function Spinner({ page }: { page?: boolean }) {
   const icon = <LoaderCircle size={page ? 20 : 14} aria-hidden className="animate-spin" />;
   if (!page) return icon;

@@ -1,4 +1,4 @@
-/** What a memory is, in words and shapes: how sure, how binding, and where from. Never by colour alone. */
+/** Tier, force and source of a memory as text and icon, never by colour alone. */
 import {
   Bot,
   Circle,
@@ -17,7 +17,7 @@ import { Tooltip } from "./tooltip.tsx";
 
 const SHAPES = { strong: Circle, tentative: CircleDot, candidate: CircleDashed };
 
-/** strong, tentative or candidate. */
+/** The tier of a memory: strong, tentative or candidate. */
 export function Tier({ tier }: { tier: string }) {
   const Shape = SHAPES[tier as keyof typeof SHAPES] ?? CircleDashed;
   const key = `shell.tier.${tier}`;
@@ -51,7 +51,7 @@ export function Force({ force, words }: { force: string; words?: boolean }) {
 
 const ICONS = { said: MessageCircle, assistant: Bot, inferred: Sparkles, imported: FileInput };
 
-/** Where it came from: you said it, an assistant saved it, it was inferred, it was imported. */
+/** The source of a memory: said, saved by an assistant, inferred, or imported. */
 export function SourceIcon({ source, words }: { source: Source; words?: boolean }) {
   const Icon = ICONS[source];
   const text = t(`shell.origin.${source}`);

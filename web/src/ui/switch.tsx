@@ -1,7 +1,7 @@
 import { Switch as Base } from "@base-ui/react/switch";
 import { type ReactNode, useId } from "react";
 
-/** On or off, at once. */
+/** A switch that takes effect at once. */
 export function Switch({
   label,
   help,

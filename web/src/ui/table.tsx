@@ -5,13 +5,13 @@ export interface Column<Row> {
   key: string;
   title: ReactNode;
   cell: (row: Row) => ReactNode;
-  /** Numbers stand at the end of their column. */
+  /** Numbers are aligned at the end of the column. */
   number?: boolean;
   /** Left out on phones. */
   wide?: boolean;
 }
 
-/** Rows and columns; scrolls sideways inside itself where there is no room. */
+/** A table; scrolls horizontally where it does not fit. */
 export function Table<Row>({
   label,
   columns,
@@ -30,7 +30,7 @@ export function Table<Row>({
       column.wide && "max-sm:hidden",
     );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section aria-label={label} tabIndex={0} className="overflow-x-auto -outline-offset-2">
       <table className="w-full border-collapse">
         <caption className="sr-only">{label}</caption>

@@ -9,7 +9,7 @@ export interface Tab<T extends string> {
   count?: number;
 }
 
-/** Views of one thing. With `children` it also holds the panel of the chosen one. */
+/** Tabs with the panel of the chosen one. */
 export function Tabs<T extends string>({
   label,
   value,
@@ -22,14 +22,14 @@ export function Tabs<T extends string>({
   value: T;
   tabs: readonly Tab<T>[];
   onChange: (value: T) => void;
-  /** In a page without room around its content: the tabs then begin where its title does. */
+  /** In a page without padding: the tabs then align with its title. */
   flush?: boolean;
   children: ReactNode;
 }) {
   const list = useRef<HTMLDivElement>(null);
-  const more = useMore(list);
-  // On phones the tabs scroll; the chosen one must not be out of sight.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the choice that moves them
+  const more = useOverflow(list);
+  // On phones the tabs scroll; keep the chosen one visible.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the choice changes
   useEffect(() => {
     list.current
       ?.querySelector('[aria-selected="true"]')
@@ -69,8 +69,8 @@ export function Tabs<T extends string>({
   );
 }
 
-/** Whether there is more to the end of what scrolls sideways: it then fades, so that it does not look whole. */
-function useMore(place: RefObject<HTMLElement | null>): boolean {
+/** Whether a horizontal scroller has more content at its end: it then fades, so that it looks incomplete. */
+function useOverflow(place: RefObject<HTMLElement | null>): boolean {
   const [more, setMore] = useState(false);
   useEffect(() => {
     const element = place.current;

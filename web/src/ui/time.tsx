@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import { usePreferences } from "../app/preferences.ts";
 import { locale, t } from "../i18n/index.ts";
 
-// One clock for the whole page: what is relative is said anew every half minute.
+// One clock for the whole page: relative times are updated every half minute.
 let now = Date.now();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -11,7 +11,7 @@ function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
     now = Date.now();
-    for (const tell of listeners) tell();
+    for (const notify of listeners) notify();
   }, 30_000);
   return () => {
     listeners.delete(listener);
@@ -35,7 +35,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** "3 days ago", in the person's language. */
+/** A relative time such as "3 days ago", in the user's language. */
 export function relative(at: number, from: number): string {
   const seconds = (at - from) / 1000;
   const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
@@ -45,7 +45,7 @@ export function relative(at: number, from: number): string {
   return words.format(0, "second");
 }
 
-/** The exact instant, in the person's time zone. */
+/** Date and time, in the user's time zone. */
 export function exact(at: string | number | Date, timeZone: string | null): string {
   return new Intl.DateTimeFormat(locale(), {
     dateStyle: "medium",
@@ -54,7 +54,7 @@ export function exact(at: string | number | Date, timeZone: string | null): stri
   }).format(new Date(at));
 }
 
-/** Just the day, in the person's time zone. */
+/** The date, in the user's time zone. */
 export function day(at: string | number | Date, timeZone: string | null): string {
   return new Intl.DateTimeFormat(locale(), {
     dateStyle: "medium",
@@ -62,7 +62,7 @@ export function day(at: string | number | Date, timeZone: string | null): string
   }).format(new Date(at));
 }
 
-/** When something was: how long ago, and exactly when on hover; `absolute` says it the other way round. */
+/** A time: relative, with the exact one on hover; with `absolute` the other way round. */
 export function Time({ at, absolute }: { at: string | null | undefined; absolute?: boolean }) {
   const from = useNow();
   const { timeZone } = usePreferences();

@@ -1,6 +1,6 @@
 /**
- * Messages that come and go. Ten seconds each, but the clock stands still while the pointer or the focus
- * is on them; F6 and Alt+T lead there and back.
+ * Toasts. Each is shown for ten seconds; the timer pauses while the pointer or the focus is on it. F6 and
+ * Alt+T move the focus there and back.
  */
 import { X } from "lucide-react";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
@@ -13,11 +13,11 @@ import { Kbd } from "./kbd.tsx";
 export interface Toast {
   id: number;
   text: string;
-  /** The words it is about, which are the person's own. */
+  /** The text it is about, written by the user. */
   about?: string;
   tone?: "bad";
   action?: ToastAction;
-  /** A second answer, where the message is a question. It stays until it is answered or closed. */
+  /** A second action, if the toast is a question. It then stays until answered or closed. */
   other?: ToastAction;
 }
 
@@ -27,25 +27,25 @@ export interface ToastAction {
   run: () => void;
 }
 
-export const TOAST_TIME = 10_000;
-const MOST = 3;
+export const TOAST_DURATION_MS = 10_000;
+const MAX_TOASTS = 3;
 let toasts: readonly Toast[] = [];
 let last = 0;
 const listeners = new Set<() => void>();
 
-function tell(next: readonly Toast[]): void {
+function update(next: readonly Toast[]): void {
   toasts = next;
   for (const listener of listeners) listener();
 }
 
 export function showToast(toast: Omit<Toast, "id">): number {
   last += 1;
-  tell([...toasts, { ...toast, id: last }].slice(-MOST));
+  update([...toasts, { ...toast, id: last }].slice(-MAX_TOASTS));
   return last;
 }
 
 export function dropToast(id: number): void {
-  tell(toasts.filter((toast) => toast.id !== id));
+  update(toasts.filter((toast) => toast.id !== id));
 }
 
 function subscribe(listener: () => void): () => void {
@@ -60,8 +60,8 @@ export function ToastViewport() {
   const cameFrom = useRef<HTMLElement | null>(null);
   useEffect(() => {
     const reach = (event: KeyboardEvent) => {
-      const asked = event.key === "F6" || (event.altKey && event.code === "KeyT");
-      if (!asked || !place.current) return;
+      const isToastKey = event.key === "F6" || (event.altKey && event.code === "KeyT");
+      if (!isToastKey || !place.current) return;
       event.preventDefault();
       if (place.current.contains(document.activeElement)) {
         cameFrom.current?.focus();
@@ -82,10 +82,10 @@ export function ToastViewport() {
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
-      // On phones what is to be pressed is at the bottom: messages stand below the bar at the top.
+      // On phones the main buttons are at the bottom, so toasts are shown below the top bar.
       className="pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-sm:top-12 max-sm:p-2 sm:bottom-0 sm:items-end"
     >
-      {/* The region is there before its messages, or screen readers would not read them. */}
+      {/* The region exists before its toasts, or screen readers would not announce them. */}
       <div role="status" className="contents">
         {shown.map((toast) => (
           <ToastRow key={toast.id} toast={toast} paused={paused} />
@@ -96,7 +96,7 @@ export function ToastViewport() {
 }
 
 function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
-  const left = useRef(TOAST_TIME);
+  const left = useRef(TOAST_DURATION_MS);
   useEffect(() => {
     if (paused || toast.other) return;
     const began = Date.now();
@@ -109,7 +109,7 @@ function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
   return (
     <div
       className={classes(
-        // On a phone one message hides enough of the page.
+        // On a phone only the latest toast is shown.
         "pointer-events-auto flex min-h-11 max-sm:not-last:hidden w-full max-w-md items-center gap-3 rounded-card border bg-surface py-1.5 ps-4 pe-2 shadow-raised",
         toast.tone === "bad" && "border-bad",
       )}

@@ -2,7 +2,7 @@ import { Tooltip as Base } from "@base-ui/react/tooltip";
 import type { ReactElement } from "react";
 import { Kbd } from "./kbd.tsx";
 
-/** Words for what is under the pointer or has the focus. Never the only place where something is said. */
+/** A tooltip. Its text must also be available elsewhere. */
 export function Tooltip({
   text,
   shortcut,

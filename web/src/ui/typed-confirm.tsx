@@ -1,6 +1,6 @@
 /**
- * Asks before something that nothing brings back: what would go, and a word to type. Where something is
- * left to show afterwards, the same dialog shows it.
+ * Confirmation of an action that cannot be undone: shows what would be removed and asks for a word to type.
+ * Afterwards the same dialog can show a result.
  */
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { t } from "../i18n/index.ts";
@@ -24,14 +24,14 @@ export function TypedConfirm({
   onOpenChange: (open: boolean) => void;
   title: ReactNode;
   text?: ReactNode;
-  /** What has to be typed: a name, so that nobody types it by habit. Its case does not matter. */
+  /** The text to type: a name, so that it is not typed by habit. Case-insensitive. */
   word: string;
-  /** What the button says. */
+  /** The label of the button. */
   act: string;
   onConfirm: () => Promise<unknown>;
-  /** Whether what would go is known yet. */
+  /** Whether it is known what would be removed. */
   ready?: boolean;
-  /** What is left once it has happened. */
+  /** The result to show afterwards. */
   done?: { title: ReactNode; text?: ReactNode; content: ReactNode };
   children?: ReactNode;
 }) {
@@ -42,11 +42,11 @@ export function TypedConfirm({
   const over = done !== undefined;
   useEffect(() => {
     if (!over) return;
-    // The button that was pressed is gone, and the dialog itself takes the focus first.
+    // The pressed button no longer exists, and the dialog itself takes the focus first.
     const timer = setTimeout(() => close.current?.focus(), 0);
     return () => clearTimeout(timer);
   }, [over]);
-  // Phones begin what is typed with a capital.
+  // Phone keyboards start with a capital letter.
   const fits = typed.trim().toLowerCase() === word.trim().toLowerCase();
   const submit = async (event: FormEvent) => {
     event.preventDefault();

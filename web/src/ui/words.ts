@@ -1,18 +1,18 @@
 /**
- * What changed between two texts, word by word: the longest common run of words, as in any diff. Pure.
+ * A word diff of two texts by their longest common subsequence. Pure.
  */
 export interface Change {
   kind: "same" | "added" | "removed";
   text: string;
 }
 
-// Beyond this the table would be larger than what it shows is worth.
-const LONGEST = 2_000;
+// Longer texts are shown as fully replaced: the table grows with the product of both lengths.
+const MAX_WORDS = 2_000;
 
 export function changes(before: string, after: string): Change[] {
   const a = pieces(before);
   const b = pieces(after);
-  if (a.length > LONGEST || b.length > LONGEST) {
+  if (a.length > MAX_WORDS || b.length > MAX_WORDS) {
     return join([
       { kind: "removed", text: before },
       { kind: "added", text: after },
@@ -48,12 +48,12 @@ export function changes(before: string, after: string): Change[] {
   return join(found);
 }
 
-/** Words and what is between them. */
+/** Splits a text into words and the characters between them. */
 function pieces(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{N}_'’-]+|[^\s\p{L}\p{N}]/gu) ?? [];
 }
 
-/** Neighbours of one kind become one; a lone blank between two changes goes with them. */
+/** Joins neighbouring changes of the same kind. */
 function join(changes: Change[]): Change[] {
   const joined: Change[] = [];
   for (const change of changes) {

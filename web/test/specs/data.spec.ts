@@ -5,14 +5,8 @@ import { join } from "node:path";
 import { Lukasa } from "lukasa-client";
 import { axe, expect, open, SOME, screens, seed, test } from "../fixture.ts";
 
-test("everything leaves in one file, and comes back from it", async ({
-  page,
-  lukasa,
-  user,
-  baseURL,
-  allowed,
-}) => {
-  // The store asks after what an event names, and what is gone is not found.
+test("export and import of a whole memory", async ({ page, lukasa, user, baseURL, allowed }) => {
+  // The store reads the memories that an event names; removed ones answer 404.
   test.slow();
   allowed.push(/404/);
   await seed(lukasa, SOME);
@@ -28,29 +22,29 @@ test("everything leaves in one file, and comes back from it", async ({
   await expect(page.getByText(/Saved as lukasa-.*\.zip, \d+ kB/)).toBeVisible();
   expect(readFileSync(file).subarray(0, 2).toString()).toBe("PK");
 
-  // Into another, empty memory: first what would happen, then that, then back again.
+  // Into another, empty memory: preview, import, undo.
   const other = new Lukasa({ url: baseURL, user: `${user}-new` });
   await other.signIn.get();
   await page.evaluate((name) => sessionStorage.setItem("lukasa.user", name), `${user}-new`);
   await page.addInitScript((name) => sessionStorage.setItem("lukasa.user", name), `${user}-new`);
   await open(page, "/data");
   await page.getByLabel("Choose a file").setInputFiles(file);
-  const would = page.getByRole("region", { name: "What would come in" });
-  // A hard rule in another user's archive waits for a yes.
-  await expect(would).toContainText("5 new memories");
-  await expect(would).toContainText("1 memory that waits for your yes");
+  const preview = page.getByRole("region", { name: "Preview" });
+  // A hard rule from another user's archive becomes a proposal.
+  await expect(preview).toContainText("5 new memories");
+  await expect(preview).toContainText("1 proposal for you to confirm");
   expect(await other.memories.list().all()).toHaveLength(0);
   await screens(page, "data-import");
-  await would.getByRole("button", { name: "Take it in" }).click();
-  await expect(page.getByRole("status").getByText("Taken in")).toBeVisible();
+  await preview.getByRole("button", { name: "Import now" }).click();
+  await expect(page.getByRole("status").getByText("Imported")).toBeVisible();
   expect(await other.memories.list().all()).toHaveLength(5);
-  const list = page.getByRole("region", { name: "Taken in so far" });
+  const list = page.getByRole("region", { name: "Imports so far" });
   await list.getByRole("button", { name: "Undo" }).click();
-  await expect(list.getByText("taken back")).toBeVisible();
+  await expect(list.getByText("undone")).toBeVisible();
   expect(await other.memories.list().all()).toHaveLength(0);
 });
 
-test("lines of items come in, and what is not understood says why", async ({
+test("import of JSON lines, and the error for an unreadable file", async ({
   page,
   lukasa,
   allowed,
@@ -68,7 +62,7 @@ test("lines of items come in, and what is not understood says why", async ({
     buffer: Buffer.from(items.map((item) => JSON.stringify(item)).join("\n")),
   });
   await expect(page.getByText("2 new memories")).toBeVisible();
-  await page.getByRole("button", { name: "Take it in" }).click();
+  await page.getByRole("button", { name: "Import now" }).click();
   await expect.poll(async () => (await lukasa.memories.list().all()).length).toBe(2);
   await pick.setInputFiles({
     name: "broken.jsonl",
@@ -78,14 +72,11 @@ test("lines of items come in, and what is not understood says why", async ({
   await expect(page.getByRole("alert")).toBeVisible();
 });
 
-test("everything written is listed, filtered, and undone with keys alone", async ({
-  page,
-  lukasa,
-}) => {
+test("activity is listed, filtered, and undone by keyboard", async ({ page, lukasa }) => {
   const [first] = await seed(lukasa, SOME);
   await lukasa.memories.forget(first?.memory?.id ?? "");
   await open(page, "/data?tab=activity");
-  const list = page.getByRole("list", { name: "Everything written" });
+  const list = page.getByRole("list", { name: "Activity" });
   await expect(list.getByRole("listitem")).toHaveCount(7);
   await expect(list.getByRole("listitem").first()).toContainText("Forgot");
   await expect(list.getByRole("listitem").first()).toContainText("Prefers window seats");
@@ -104,12 +95,12 @@ test("everything written is listed, filtered, and undone with keys alone", async
   await expect(list.getByRole("listitem")).toHaveCount(1);
 });
 
-test("a memory is erased after its word was typed, and the receipt can be believed", async ({
+test("erasing one memory asks for a word and gives a verifiable receipt", async ({
   page,
   lukasa,
   allowed,
 }) => {
-  // Several looks by axe take their time on a busy machine.
+  // Several axe runs take long on a busy machine.
   test.slow();
   allowed.push(/404/);
   await seed(lukasa, SOME);
@@ -152,7 +143,7 @@ test("a memory is erased after its word was typed, and the receipt can be believ
   }
 });
 
-test("a receipt that was tampered with is called out", async ({ page, lukasa }) => {
+test("tampered receipt is reported as invalid", async ({ page, lukasa }) => {
   const [saved] = await seed(lukasa, ["Plays the cello"]);
   await lukasa.memories.erase(saved?.memory?.id ?? "");
   await page.route("**/api/erasures", async (route) => {
@@ -164,7 +155,7 @@ test("a receipt that was tampered with is called out", async ({ page, lukasa }) 
   await expect(page.getByRole("article")).toContainText("do not rely on this receipt");
 });
 
-test("everything about a person goes, after their name was typed, and they can begin anew", async ({
+test("erasing a user asks for the id, and the user can start again", async ({
   page,
   lukasa,
   user,
@@ -186,16 +177,16 @@ test("everything about a person goes, after their name was typed, and they can b
   await axe(page);
   await screens(page, "data-gone");
   await expect(lukasa.memories.list().all()).rejects.toThrow();
-  await page.getByRole("button", { name: "Begin anew" }).click();
+  await page.getByRole("button", { name: "Start again" }).click();
   await expect(page).toHaveURL(/\/memory$/);
   expect(await lukasa.memories.list().all()).toEqual([]);
 });
 
-test.describe("where people sign in", () => {
+test.describe("server with sign-in", () => {
   const url = process.env.CONSOLE_KEYS_URL ?? "";
   test.use({ baseURL: url });
 
-  test("a person who came by a link is shown no commands", async ({ page, user, allowed }) => {
+  test("user signed in by link sees no shell commands", async ({ page, user, allowed }) => {
     allowed.push(/404/);
     const operator = new Lukasa({ url, key: process.env.CONSOLE_ADMIN_KEY, user });
     const { href } = await operator.signIn.link(user);
@@ -207,12 +198,12 @@ test.describe("where people sign in", () => {
     await expect(page.locator("pre")).toHaveCount(0);
     await page.goto("/sources");
     await expect(
-      page.getByRole("heading", { name: "Nothing is told about you yet" }),
+      page.getByRole("heading", { name: "Nothing is known about you yet" }),
     ).toBeVisible();
     await expect(page.locator("pre")).toHaveCount(0);
   });
 
-  test("a person erases a memory of theirs, and then everything", async ({
+  test("user signed in by link erases one memory, then everything", async ({
     page,
     user,
     allowed,
@@ -230,7 +221,7 @@ test.describe("where people sign in", () => {
     await page.getByRole("dialog").getByRole("textbox").fill("erase");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("article")).toContainText("checked in this browser");
-    // The rule that the operator's key sent waits for a yes, so there were five.
+    // The rule sent with the operator's key is only a proposal, so there were five memories.
     expect(await operator.memories.list().all()).toHaveLength(4);
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
 
@@ -247,10 +238,10 @@ test.describe("where people sign in", () => {
     await axe(page);
     await screens(page, "data-gone-person");
     await expect(operator.memories.list().all()).rejects.toThrow();
-    // Nothing of them is left in this browser: not the sign-in, and not their name.
+    // Nothing of the user is left in this browser: neither the sign-in nor the id.
     await page.reload();
     await expect(page).toHaveURL(/\/sign-in/);
-    const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
-    expect(kept).not.toContain(user);
+    const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+    expect(stored).not.toContain(user);
   });
 });

@@ -4,7 +4,7 @@ import type { Lukasa } from "lukasa-client";
 import type { Day, Figures } from "../../src/pages/insights/figures.ts";
 import { axe, expect, open, SOME, screens, seed, test } from "../fixture.ts";
 
-/** A day of use: things told, one confirmed, one corrected, one forgotten, and three questions. */
+/** A day of use: memories saved, one confirmed, one corrected, one forgotten, and three retrievals. */
 async function use(lukasa: Lukasa): Promise<void> {
   const saved = await seed(lukasa, SOME);
   const id = (at: number) => saved[at]?.memory?.id ?? "";
@@ -23,48 +23,48 @@ async function figures(lukasa: Lukasa, days: number): Promise<Figures> {
   return (await lukasa.send("GET", "/api/insights", { query: { days } })).json();
 }
 
-/** What was given is noted behind the answer: as soon as all three are counted. */
+/** Today's counts, once all three retrievals are in them: they are recorded after the response. */
 async function counted(lukasa: Lukasa): Promise<Day> {
   let today: Day | undefined;
   await expect(async () => {
     today = (await figures(lukasa, 7)).days.at(-1);
     expect(today?.retrievals).toBe(3);
   }).toPass();
-  if (!today) throw new Error("there is no today");
+  if (!today) throw new Error("the insights have no days");
   return today;
 }
 
 const chart = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-test("the charts say what the API counts", async ({ page, lukasa }) => {
+test("charts match the counts of the API", async ({ page, lukasa }) => {
   await use(lukasa);
   const today = await counted(lukasa);
   expect(today.saved).toBe(SOME.length);
   expect(today.frozen).toBe(2);
   await open(page, "/insights?days=7");
   const { strong, tentative, candidate } = today.memories;
-  const known = chart(page, "Memories by tier").getByRole("slider");
+  const known = chart(page, "Memories by certainty").getByRole("slider");
   await expect(known).toHaveAttribute("aria-valuemax", "7");
   await expect(known).toHaveAttribute(
     "aria-valuetext",
     new RegExp(`: strong ${strong}, tentative ${tentative}, candidate ${candidate}$`),
   );
-  await expect(chart(page, "New each day")).toContainText(`told ${today.saved}`);
-  await expect(chart(page, "What people did with it")).toContainText(
+  await expect(chart(page, "New each day")).toContainText(`saved ${today.saved}`);
+  await expect(chart(page, "Reviews")).toContainText(
     `confirmed ${today.confirmed}corrected ${today.corrected}rejected ${today.rejected}forgotten ${today.forgotten}`,
   );
-  await expect(chart(page, "Baselines kept")).toContainText("kept 2made anew 1");
-  await expect(chart(page, "Retrievals")).toContainText("whole 3degraded 0");
+  await expect(chart(page, "Baseline reuse")).toContainText("reused 2rebuilt 1");
+  await expect(chart(page, "Retrievals")).toContainText("complete 3degraded 0");
   await expect(chart(page, "Recall time")).toContainText(`p95 ${today.recall_ms?.p95} ms`);
-  const domains = chart(page, "Top domains").getByRole("listitem");
+  const domains = chart(page, "Top areas").getByRole("listitem");
   await expect(domains.filter({ hasText: "Food and dining" })).toContainText("1");
-  await expect(chart(page, "Memories by domain")).toContainText("Food and dining 1");
+  await expect(chart(page, "Memories by area")).toContainText("Food and dining 1");
   const head = page.locator("dl").first();
-  await expect(head).toContainText(`Known now${strong + tentative}`);
-  await expect(head).toContainText("Baselines kept67%");
+  await expect(head).toContainText(`Memories${strong + tentative}`);
+  await expect(head).toContainText("Baseline reuse67%");
 });
 
-test("a chart is also a table and a file, with the same numbers", async ({ page, lukasa }) => {
+test("chart table and CSV have the same numbers", async ({ page, lukasa }) => {
   await use(lukasa);
   await counted(lukasa);
   await open(page, "/insights?days=7");
@@ -87,7 +87,7 @@ test("a chart is also a table and a file, with the same numbers", async ({ page,
   const file = await began;
   expect(file.suggestedFilename()).toBe("lukasa-new.csv");
   const lines = (await readFile(await file.path(), "utf8")).split("\r\n");
-  expect(lines[0]).toBe("Day,told,learned,proposed");
+  expect(lines[0]).toBe("Day,saved,learned,proposed");
   expect(lines.slice(1, -1)).toEqual(
     answer.days.map((day) => `${day.day},${day.saved},${day.learned},${day.proposed}`),
   );
@@ -96,7 +96,7 @@ test("a chart is also a table and a file, with the same numbers", async ({ page,
 /** Seven areas of a life, more than a chart has names for; the first has the most. */
 const AREAS = ["food", "travel", "work", "schedule", "shopping", "communication", "personal"];
 
-test("domains are told day by day, the largest by name, and add up", async ({ page, lukasa }) => {
+test("areas per day: the largest by name, and the sum matches", async ({ page, lukasa }) => {
   const saved = [];
   for (const [at, domain] of AREAS.entries()) {
     for (let n = at; n < AREAS.length; n += 1) {
@@ -106,7 +106,7 @@ test("domains are told day by day, the largest by name, and add up", async ({ pa
   await lukasa.memories.save("Has a sister called Ana who lives in Porto");
   await lukasa.memories.forget(saved[0]?.memory?.id ?? "");
   await open(page, "/insights?days=7");
-  const card = chart(page, "Memories by domain");
+  const card = chart(page, "Memories by area");
   await expect(card).toContainText("Food and dining 6Travel 6Work 5Schedule 4Shopping 3others 4");
   await screens(page, "insights-domains");
 
@@ -145,14 +145,14 @@ test("domains are told day by day, the largest by name, and add up", async ({ pa
 test("range, tables and days are chosen by keyboard alone", async ({ page, lukasa }) => {
   await use(lukasa);
   await open(page, "/insights");
-  const known = chart(page, "Memories by tier").getByRole("slider");
+  const known = chart(page, "Memories by certainty").getByRole("slider");
   await expect(known).toHaveAttribute("aria-valuemax", "30");
   await page.keyboard.press("3");
   await expect(page).toHaveURL(/days=90/);
   await expect(known).toHaveAttribute("aria-valuemax", "90");
   await page.keyboard.press("1");
   await expect(known).toHaveAttribute("aria-valuemax", "7");
-  // One day for all charts.
+  // The chosen day is the same in all charts.
   await known.focus();
   await page.keyboard.press("ArrowLeft");
   await expect(known).toHaveAttribute("aria-valuenow", "6");
@@ -169,16 +169,16 @@ test("range, tables and days are chosen by keyboard alone", async ({ page, lukas
   await expect(page.getByRole("table", { name: "Cost of chat models" })).toBeVisible();
 });
 
-test("what is told shows without a reload", async ({ page, lukasa }) => {
+test("charts update without a reload", async ({ page, lukasa }) => {
   await open(page, "/insights?days=7");
   await expect(page.getByText("Waiting for the first memory…")).toBeVisible();
   await lukasa.memories.save("Prefers window seats on long flights");
-  await expect(chart(page, "New each day")).toContainText("told 1");
+  await expect(chart(page, "New each day")).toContainText("saved 1");
   await lukasa.memories.save("Has a sister called Ana who lives in Porto");
-  await expect(chart(page, "New each day")).toContainText("told 2");
+  await expect(chart(page, "New each day")).toContainText("saved 2");
 });
 
-test("nothing a machine can object to, empty and as charts", async ({ page, lukasa }) => {
+test("accessibility of insights, empty and as charts", async ({ page, lukasa }) => {
   test.slow();
   await open(page, "/insights");
   await expect(page.getByText("No figures yet")).toBeVisible();
@@ -187,12 +187,12 @@ test("nothing a machine can object to, empty and as charts", async ({ page, luka
   await use(lukasa);
   await counted(lukasa);
   await open(page, "/insights?days=7");
-  await expect(chart(page, "Memories by domain")).toBeVisible();
+  await expect(chart(page, "Memories by area")).toBeVisible();
   await axe(page);
   await screens(page, "insights");
 });
 
-test("nothing a machine can object to as tables", async ({ page, lukasa }) => {
+test("accessibility of insights as tables", async ({ page, lukasa }) => {
   test.slow();
   await use(lukasa);
   await counted(lukasa);

@@ -1,6 +1,6 @@
 import { axe, expect, open, SOME, screens, seed, test } from "../fixture.ts";
 
-test("G and a letter go to a page", async ({ page }) => {
+test("shortcuts: G and a letter open a page", async ({ page }) => {
   await open(page, "/memory");
   for (const [letter, name] of [
     ["r", "Review"],
@@ -14,7 +14,7 @@ test("G and a letter go to a page", async ({ page }) => {
   }
 });
 
-test("? lists what acts here, and only that", async ({ page }) => {
+test("shortcuts: ? lists the active shortcuts", async ({ page }) => {
   await open(page, "/memory");
   await page.keyboard.press("?");
   const sheet = page.getByRole("dialog", { name: "Keyboard shortcuts" });
@@ -22,7 +22,7 @@ test("? lists what acts here, and only that", async ({ page }) => {
   await expect(sheet).toContainText("Undo the latest change");
   await axe(page);
   await screens(page, "shortcuts");
-  // Under a dialog the page's keys are asleep.
+  // While a dialog is open, the page's shortcuts do nothing.
   await page.keyboard.press("g");
   await page.keyboard.press("r");
   await expect(page).toHaveURL(/\/memory$/);
@@ -30,7 +30,7 @@ test("? lists what acts here, and only that", async ({ page }) => {
   await expect(sheet).toHaveCount(0);
 });
 
-test("single keys can be switched off, and chords stay", async ({ page }) => {
+test("shortcuts: single keys can be switched off, chords stay", async ({ page }) => {
   await page.addInitScript(() =>
     localStorage.setItem("lukasa.preferences", JSON.stringify({ singleKeys: false })),
   );
@@ -44,10 +44,7 @@ test("single keys can be switched off, and chords stay", async ({ page }) => {
   await expect(page.getByRole("combobox")).toBeFocused();
 });
 
-test("the palette goes to pages and finds memories, by keyboard alone", async ({
-  page,
-  lukasa,
-}) => {
+test("palette opens pages and finds memories, by keyboard alone", async ({ page, lukasa }) => {
   await seed(lukasa, SOME);
   await open(page, "/memory");
   await page.keyboard.press("Control+k");
@@ -67,14 +64,11 @@ test("the palette goes to pages and finds memories, by keyboard alone", async ({
   await screens(page, "palette");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/memory\/mem_/);
-  // Its history says the same words once more.
+  // The history shows the same text once more.
   await expect(page.getByText("Never suggest dishes with peanuts").first()).toBeVisible();
 });
 
-test("Z takes back what happened last, also what this page did not do", async ({
-  page,
-  lukasa,
-}) => {
+test("shortcuts: Z undoes the latest change, also one made elsewhere", async ({ page, lukasa }) => {
   await lukasa.memories.save("Plays the cello");
   await open(page, "/memory");
   await expect(page.getByText("Plays the cello")).toBeVisible();
@@ -83,7 +77,7 @@ test("Z takes back what happened last, also what this page did not do", async ({
   await page.keyboard.press("z");
   await expect(page.getByRole("status").getByText("Undone")).toBeVisible();
   await expect(page.getByRole("list").getByText("Plays the cello")).toBeVisible();
-  // The message is reached with F6, and the focus goes back.
+  // F6 moves the focus to the toast.
   await page.keyboard.press("F6");
   await expect(
     page.getByRole("region", { name: "Messages" }).getByRole("button", { name: "Close" }),

@@ -3,11 +3,11 @@ import type { Lukasa } from "lukasa-client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 import { live, refuted } from "../life.ts";
 
-// Real chats are learned from first.
+// The tests first let the server learn from real chats, which takes time.
 test.describe.configure({ timeout: 120_000 });
 
-/** One card of every kind: nine of them. */
-async function deal(lukasa: Lukasa): Promise<void> {
+/** Seeds nine cards, at least one of every kind. */
+async function seedCards(lukasa: Lukasa): Promise<void> {
   await live(lukasa);
   await lukasa.memories.propose({
     content: "Prefers an aisle seat on short flights",
@@ -20,25 +20,25 @@ async function deal(lukasa: Lukasa): Promise<void> {
 
 const card = (page: Page) => page.getByRole("main").getByRole("region").first();
 
-test("the whole deck, by keyboard alone", async ({ page, lukasa }) => {
-  await deal(lukasa);
+test("review deck by keyboard alone", async ({ page, lukasa }) => {
+  await seedCards(lukasa);
   await open(page, "/review");
-  const heard = page.locator("main output").last();
+  const announced = page.locator("main output").last();
   await expect(page.getByText("1 of 9", { exact: true })).toBeVisible();
-  await expect(heard).toContainText("1 of 9. May I remember this? Prefers an aisle seat");
+  await expect(announced).toContainText("1 of 9. May I remember this? Prefers an aisle seat");
   await axe(page);
   await screens(page, "review-proposal");
 
   await page.keyboard.press("ArrowRight");
-  await expect(heard).toContainText("Kept. 2 of 9. Which of the two is true?");
+  await expect(announced).toContainText("Kept. 2 of 9. Which of the two is true?");
   await expect(card(page)).toContainText("User is vegetarian.");
   await expect(card(page)).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
   await axe(page);
   await screens(page, "review-contradiction");
 
   await page.keyboard.press("2");
-  await expect(heard).toContainText(
-    "Corrected. 3 of 9. Using this turned out wrong. Is it still true? Banks with Fidelity",
+  await expect(announced).toContainText(
+    "Corrected. 3 of 9. An answer based on this was wrong. Is it still true? Banks with Fidelity",
   );
   await page.keyboard.press("e");
   await expect(page.getByRole("textbox", { name: "What is true?" })).toBeFocused();
@@ -48,27 +48,27 @@ test("the whole deck, by keyboard alone", async ({ page, lukasa }) => {
   await page.keyboard.type("Banks with Vanguard");
   await page.keyboard.press("Enter");
 
-  await expect(heard).toContainText(
+  await expect(announced).toContainText(
     "Corrected. 4 of 9. I am only guessing. Is this true? User might take up rowing.",
   );
   await page.keyboard.press("ArrowLeft");
-  await expect(heard).toContainText("Forgotten. 5 of 9. I learned this lately");
-  // The card that was just answered comes back, and is answered once more.
+  await expect(announced).toContainText("Forgotten. 5 of 9. Learned from a chat");
+  // Undo returns the card that was just answered, and it is answered once more.
   await page.keyboard.press("z");
-  await expect(heard).toContainText("Undone. 4 of 9. I am only guessing");
+  await expect(announced).toContainText("Undone. 4 of 9. I am only guessing");
   expect((await lukasa.review.list()).map((item) => item.kind)).toContain("guess");
   await page.keyboard.press("ArrowLeft");
-  await expect(heard).toContainText("Forgotten. 5 of 9");
+  await expect(announced).toContainText("Forgotten. 5 of 9");
   await screens(page, "review-learned");
   await page.keyboard.press("ArrowRight");
-  await expect(heard).toContainText("Kept. 6 of 9");
+  await expect(announced).toContainText("Kept. 6 of 9");
   await page.keyboard.press("ArrowDown");
-  await expect(heard).toContainText("Skipped. 7 of 9");
+  await expect(announced).toContainText("Skipped. 7 of 9");
   await page.keyboard.press("ArrowRight");
-  await expect(heard).toContainText("Kept. 8 of 9");
+  await expect(announced).toContainText("Kept. 8 of 9");
   await page.keyboard.press("ArrowRight");
 
-  await expect(heard).toContainText("Kept. 9 of 9. May more be remembered?");
+  await expect(announced).toContainText("Kept. 9 of 9. Remember sensitive areas?");
   await axe(page);
   await screens(page, "review-consent");
   await page.keyboard.press("2");
@@ -80,10 +80,10 @@ test("the whole deck, by keyboard alone", async ({ page, lukasa }) => {
     .toBeTruthy();
   await page.keyboard.press("ArrowDown");
 
-  const end = page.getByRole("heading", { name: "That was all" });
+  const end = page.getByRole("heading", { name: "All caught up" });
   await expect(end).toBeFocused();
   await expect(
-    page.getByText("4 kept, 1 forgotten, 2 corrected, 1 area opened, 1 skipped"),
+    page.getByText("4 kept, 1 forgotten, 2 corrected, 1 area turned on, 1 skipped"),
   ).toBeVisible();
   await axe(page);
   await screens(page, "review-summary");
@@ -93,22 +93,19 @@ test("the whole deck, by keyboard alone", async ({ page, lukasa }) => {
   expect(known).toContain("Prefers an aisle seat on short flights");
   expect(known).not.toContain("User eats fish twice a week");
   expect(known).not.toContain("User might take up rowing.");
-  // What was skipped is looked at again, and nothing else.
+  // Only the skipped cards are shown again.
   await page.keyboard.press("r");
   await expect(page.getByRole("button", { name: "Keep" })).toBeVisible();
 });
 
-test("a card that is answered again while its undo is on the way stays answered", async ({
-  page,
-  lukasa,
-}) => {
-  await deal(lukasa);
+test("card answered again during a pending undo stays answered", async ({ page, lukasa }) => {
+  await seedCards(lukasa);
   await open(page, "/review?kind=learned");
-  const heard = page.locator("main output").last();
-  await expect(heard).toContainText("1 of 4");
+  const announced = page.locator("main output").last();
+  await expect(announced).toContainText("1 of 4");
   await page.keyboard.press("ArrowLeft");
-  await expect(heard).toContainText("Forgotten. 2 of 4");
-  // The event of the undo comes at once, and its answer late.
+  await expect(announced).toContainText("Forgotten. 2 of 4");
+  // The live event of the undo arrives at once, its HTTP response late.
   let answer = () => {};
   const late = new Promise<void>((resolve) => {
     answer = resolve;
@@ -119,18 +116,18 @@ test("a card that is answered again while its undo is on the way stays answered"
     await route.fulfill({ response });
   });
   await page.keyboard.press("z");
-  await expect(heard).toContainText("Undone. 1 of 4");
+  await expect(announced).toContainText("Undone. 1 of 4");
   await page.keyboard.press("ArrowLeft");
-  await expect(heard).toContainText("Forgotten. 2 of 4");
+  await expect(announced).toContainText("Forgotten. 2 of 4");
   answer();
   await expect(page.getByRole("status").getByText("Undone")).toBeVisible();
-  await expect(heard).toContainText("Forgotten. 2 of 4");
+  await expect(announced).toContainText("Forgotten. 2 of 4");
   await page.keyboard.press("ArrowRight");
-  await expect(heard).toContainText("Kept. 3 of 4");
+  await expect(announced).toContainText("Kept. 3 of 4");
 });
 
-test("the deck by pointer on a phone", async ({ page, lukasa }) => {
-  await deal(lukasa);
+test("review deck by pointer on a phone", async ({ page, lukasa }) => {
+  await seedCards(lukasa);
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/review");
   const main = page.getByRole("main");
@@ -138,7 +135,7 @@ test("the deck by pointer on a phone", async ({ page, lukasa }) => {
   await expect(page.getByText("2 of 9", { exact: true })).toBeVisible();
   await card(page).getByRole("button", { name: "This is true" }).first().click();
   await expect(page.getByText("3 of 9", { exact: true })).toBeVisible();
-  // One message at a time, and none over what is to be pressed.
+  // One toast at a time, and none over the buttons.
   const undo = page.getByRole("status").getByRole("button", { name: "Undo" });
   await expect(undo).toHaveCount(1);
   expect((await undo.boundingBox())?.y ?? 844).toBeLessThan(160);
@@ -153,20 +150,20 @@ test("the deck by pointer on a phone", async ({ page, lukasa }) => {
   }
   await main.getByRole("button", { name: "Never ask" }).click();
   await expect(main.getByText(/^2 kept, 1 forgotten, 1 corrected/)).toBeVisible();
-  // Each is undone from the list as well, and lies on the deck again.
+  // Each is undone from the summary as well, and returns to the deck.
   await main.getByRole("listitem").filter({ hasText: "rowing" }).getByRole("button").click();
   await expect(card(page)).toContainText("User might take up rowing.");
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(width).toBeLessThanOrEqual(390);
-  // Whoever said never is not asked again, and still finds the way.
+  // After "Never ask" the card is gone, but its address still works.
   await page.reload();
   await expect(page.getByRole("button", { name: "Keep" })).toBeVisible();
-  await expect(page.getByRole("button", { name: /^Shut areas/ })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: /^Sensitive areas/ })).toHaveCount(0);
   await open(page, "/review?kind=consent");
   await expect(page.getByRole("switch")).toHaveCount(4);
 });
 
-test("a card is swiped away by touch", async ({ page, lukasa }) => {
+test("cards are swiped by touch", async ({ page, lukasa }) => {
   await lukasa.memories.propose("Prefers an aisle seat");
   await lukasa.memories.propose("Plays the cello");
   await page.setViewportSize({ width: 390, height: 844 });
@@ -196,7 +193,7 @@ test("a card is swiped away by touch", async ({ page, lukasa }) => {
   ]);
 });
 
-test("what the server refuses lies on the deck again", async ({ page, lukasa, allowed }) => {
+test("refused answer returns the card to the deck", async ({ page, lukasa, allowed }) => {
   await lukasa.memories.propose("Prefers an aisle seat");
   await open(page, "/review");
   const problem = { code: "busy", title: "Too much at once", status: 500, detail: "", type: "" };
@@ -213,10 +210,7 @@ test("what the server refuses lies on the deck again", async ({ page, lukasa, al
   await expect(card(page)).toContainText("Prefers an aisle seat");
 });
 
-test("what is answered elsewhere leaves the deck, and what is new joins it", async ({
-  page,
-  lukasa,
-}) => {
+test("deck follows answers and proposals made through the API", async ({ page, lukasa }) => {
   const proposed = await lukasa.memories.propose("Prefers an aisle seat");
   await open(page, "/review");
   await expect(card(page)).toContainText("Prefers an aisle seat");

@@ -9,13 +9,10 @@ import { axe, expect, open, screens, test } from "../fixture.ts";
 const guarded = process.env.CONSOLE_KEYS_URL ?? "";
 const key = process.env.CONSOLE_ADMIN_KEY ?? "";
 
-// Each of these is a whole journey, and most are looked at by axe on the way.
+// Each test is a whole journey, and most run axe on the way.
 test.slow();
 
-test("what may happen without asking is said in plain words, and unsaid", async ({
-  page,
-  lukasa,
-}) => {
+test("policy settings are saved, undone and reset", async ({ page, lukasa }) => {
   await open(page, "/settings");
   await axe(page);
   await screens(page, "settings-rules");
@@ -32,22 +29,22 @@ test("what may happen without asking is said in plain words, and unsaid", async 
   await expect
     .poll(async () => (await lukasa.policy.get()).user.domains)
     .toEqual({ travel: "off" });
-  await page.getByRole("button", { name: "As the server has it" }).click();
+  await page.getByRole("button", { name: "Reset to the server's settings" }).click();
   await expect.poll(async () => (await lukasa.policy.get()).user).toEqual({});
 });
 
-test("a sensitive area stays shut until its person opens it, and shuts again", async ({
+test("sensitive area is off until the user turns it on, and undo turns it off", async ({
   page,
   lukasa,
 }) => {
   await open(page, "/settings");
   const health = page.getByRole("switch", { name: /Health/ });
   await expect(health).not.toBeChecked();
-  await expect(page.getByRole("listitem").filter({ hasText: "Health" })).toContainText("Shut");
+  await expect(page.getByRole("listitem").filter({ hasText: "Health" })).toContainText("Off");
   await health.focus();
   await screens(page, "settings-domains");
   await page.keyboard.press("Space");
-  await expect(page.getByRole("status").getByText("Health is open")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Health is on")).toBeVisible();
   const opened = async () =>
     Boolean((await lukasa.domains.list()).find((one) => one.name === "health")?.opted_in_at);
   expect(await opened()).toBe(true);
@@ -56,31 +53,27 @@ test("a sensitive area stays shut until its person opens it, and shuts again", a
   await expect(health).not.toBeChecked();
 });
 
-test("an app gets a key that is shown once, comes in, and is shown the door", async ({
-  page,
-  user,
-  baseURL,
-}) => {
+test("key is shown once, works, and is revoked", async ({ page, user, baseURL }) => {
   await open(page, "/settings?tab=apps");
   await page.keyboard.press("n");
   const dialog = page.getByRole("dialog");
   const name = `travel assistant ${user}`;
   await expect(dialog.getByLabel("What it is for")).toBeFocused();
   await dialog.getByLabel("What it is for").fill(name);
-  await dialog.getByLabel("Only for one person").fill(user);
-  await dialog.getByRole("checkbox", { name: "erase for good" }).click();
+  await dialog.getByLabel("Only for one user").fill(user);
+  await dialog.getByRole("checkbox", { name: "erase permanently" }).click();
   await axe(page);
   await screens(page, "settings-make-key");
-  await dialog.getByRole("button", { name: "Make it" }).click();
+  await dialog.getByRole("button", { name: "Create key" }).click();
   const secret = (await page.getByRole("dialog").locator("pre").first().textContent()) ?? "";
   expect(secret).toMatch(/^lk_live_/);
   await page.keyboard.press("Escape");
   await expect(page.getByText(secret)).toHaveCount(0);
-  // The key works at the door that asks for one, on the same database.
+  // The key works on the server that requires keys, on the same database.
   const app = new Lukasa({ url: guarded, key: secret });
   await app.memories.save("Likes night trains");
   const row = page.getByRole("listitem").filter({ hasText: name });
-  await expect(row).toContainText("erase for good");
+  await expect(row).toContainText("erase permanently");
   await expect(async () => {
     await page.reload();
     await expect(row).toContainText("last used now", { timeout: 1_000 });
@@ -109,15 +102,15 @@ test("an app gets a key that is shown once, comes in, and is shown the door", as
     .toBe("out");
 });
 
-test("an assistant is let in with the address that is shown", async ({ page, lukasa, user }) => {
+test("MCP address shown in the settings works", async ({ page, lukasa, user }) => {
   await lukasa.memories.save("Likes night trains");
   await open(page, "/settings?tab=apps");
-  const ways = page.locator("section", {
-    has: page.getByRole("heading", { name: "Let an assistant in" }),
+  const connect = page.locator("section", {
+    has: page.getByRole("heading", { name: "Connect an assistant" }),
   });
-  await expect(ways.locator("pre").first()).toContainText(`--user '${user}'`);
-  const { mcpServers } = JSON.parse((await ways.locator("pre").last().textContent()) ?? "");
-  const asked = await fetch(mcpServers.lukasa.url, {
+  await expect(connect.locator("pre").first()).toContainText(`--user '${user}'`);
+  const { mcpServers } = JSON.parse((await connect.locator("pre").last().textContent()) ?? "");
+  const response = await fetch(mcpServers.lukasa.url, {
     method: "POST",
     headers: {
       ...mcpServers.lukasa.headers,
@@ -132,10 +125,10 @@ test("an assistant is let in with the address that is shown", async ({ page, luk
       params: { name: "list_memories", arguments: {} },
     }),
   });
-  expect(await asked.text()).toContain("Likes night trains");
+  expect(await response.text()).toContain("Likes night trains");
 });
 
-test("an area is added under a name that the API can have", async ({ page, lukasa, user }) => {
+test("new area gets an id that the API accepts", async ({ page, lukasa, user }) => {
   await open(page, "/settings");
   await page.getByRole("button", { name: "Add an area" }).click();
   const dialog = page.getByRole("dialog");
@@ -160,24 +153,24 @@ test("times are shown in the time zone that is remembered", async ({ page, lukas
   await page.getByRole("combobox", { name: "Times are shown in" }).click();
   await page.getByRole("option", { name: "Asia/Tokyo" }).click();
   await expect(page.getByText(/so assistants know it too/)).toBeVisible();
-  const kept = (await lukasa.memories.list({ domain: "personal" }).all()).find(
+  const zone = (await lukasa.memories.list({ domain: "personal" }).all()).find(
     (one) => one.key === "timezone",
   );
-  expect(kept).toMatchObject({ force: "hard", value: "Asia/Tokyo" });
-  // A browser that never chose anything shows times in it as well.
+  expect(zone).toMatchObject({ force: "hard", value: "Asia/Tokyo" });
+  // A browser without stored preferences shows times in it as well.
   await page.evaluate(() => localStorage.clear());
   await open(page, "/data?tab=activity");
   const expected = new Intl.DateTimeFormat("en", {
     dateStyle: "medium",
     timeStyle: "short",
     timeZone: "Asia/Tokyo",
-  }).format(new Date(kept?.created_at ?? ""));
+  }).format(new Date(zone?.created_at ?? ""));
   await expect(page.locator("time").first()).toHaveAttribute("title", expected);
 });
 
-test("single keys can be switched off, and the look chosen", async ({ page }) => {
+test("single-key shortcuts, language and theme are set", async ({ page }) => {
   await open(page, "/settings?tab=look");
-  await page.getByRole("switch", { name: "Single keys act" }).click();
+  await page.getByRole("switch", { name: "Single-key shortcuts" }).click();
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await page.getByRole("combobox", { name: "Language" }).click();
@@ -188,7 +181,7 @@ test("single keys can be switched off, and the look chosen", async ({ page }) =>
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
 
-test("tabs that go on are seen to go on, on a phone", async ({ page }) => {
+test("tab list fades where it overflows on a phone", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/settings");
   const tabs = page.getByRole("tablist");
@@ -200,20 +193,20 @@ test("tabs that go on are seen to go on, on a phone", async ({ page }) => {
   await expect.poll(fades).toBe(false);
 });
 
-test("background work says when there is none", async ({ page, lukasa }) => {
+test("job list shows an empty state and scheduled jobs", async ({ page, lukasa }) => {
   await open(page, "/settings?tab=jobs");
-  await expect(page.getByText("Nothing waits")).toBeVisible();
+  await expect(page.getByText("No pending jobs")).toBeVisible();
   await lukasa.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
-  await expect(page.getByRole("list", { name: "Work in the background" })).toContainText(
-    "End a silent chat",
+  await expect(page.getByRole("list", { name: "Background jobs" })).toContainText(
+    "Close an idle chat",
     { timeout: 15_000 },
   );
   await axe(page);
   await screens(page, "settings-jobs");
 });
 
-/** The server waits for minutes between two tries; this has it try a chat's learning now. */
-async function hurry(session: string): Promise<void> {
+/** Makes the retry of a chat's learning due now: the server waits for minutes between two attempts. */
+async function makeRetryDue(session: string): Promise<void> {
   const sql = `update job set run_at = now() where state = 'waiting' and kind = 'extract' and key = '${session}'`;
   await promisify(execFile)(process.env.CONSOLE_PSQL ?? "psql", [
     "-qX",
@@ -223,58 +216,54 @@ async function hurry(session: string): Promise<void> {
   ]);
 }
 
-test("what was given up says why, and is tried again by keyboard", async ({
-  page,
-  lukasa,
-  user,
-}) => {
+test("failed jobs show their error and are retried by keyboard", async ({ page, lukasa, user }) => {
   const riddle = async (method: "PUT" | "DELETE") => {
     const body = `riddle of ${user}`;
     await fetch(`${process.env.CONSOLE_LEARNER_URL}/riddle`, { method, body });
   };
   await riddle("PUT");
   const chats = [`lisbon-${user}`, `porto-${user}`];
-  const said = ["we moved into a flat in Lisbon", "I fly to Porto every other Friday"];
+  const sentences = ["we moved into a flat in Lisbon", "I fly to Porto every other Friday"];
   for (const [at, chat] of chats.entries()) {
-    const content = `Last month ${said[at]}. That is the riddle of ${user}.`;
+    const content = `Last month ${sentences[at]}. That is the riddle of ${user}.`;
     await lukasa.sessions.append(chat, [{ role: "user", content }]);
     await lukasa.sessions.close(chat);
   }
-  // Five answers that nobody can read, and the real server gives up.
+  // After five unreadable answers the server gives up.
   await expect(async () => {
-    for (const chat of chats) await hurry(chat);
+    for (const chat of chats) await makeRetryDue(chat);
     const dead = (await lukasa.learning.jobs()).filter((job) => job.state === "dead");
     expect(dead.map((job) => job.attempts)).toEqual([5, 5]);
   }).toPass({ timeout: 60_000, intervals: [500] });
   await open(page, "/settings?tab=jobs");
-  const list = page.getByRole("list", { name: "Work in the background" });
-  const dead = list.getByRole("listitem").filter({ hasText: "given up" });
+  const list = page.getByRole("list", { name: "Background jobs" });
+  const dead = list.getByRole("listitem").filter({ hasText: "failed" });
   await expect(dead).toHaveCount(2);
   await expect(dead.first()).toContainText("Learn from a chat");
   await expect(dead.first()).toContainText("tried 5 times");
   await expect(dead.first()).toContainText("JSON");
-  await expect(page.getByRole("button", { name: "Try all 2 again" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Retry all 2" })).toBeVisible();
   await axe(page);
   await screens(page, "settings-jobs-dead");
 
-  // The model is itself again, and one is tried again.
+  // The model answers properly again, and one job is retried.
   await riddle("DELETE");
   const first = dead.filter({ has: page.locator(`a[href*="lisbon-"]`) });
   await first.getByRole("button", { name: "Try again" }).focus();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("status").getByText("It is tried again")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Retrying")).toBeVisible();
   await expect(list).toBeFocused();
   const learned = async () => (await lukasa.memories.list().all()).map((one) => one.content);
   await expect.poll(learned, { timeout: 15_000 }).toEqual(["User lives in a flat in Lisbon."]);
   await expect(dead).toHaveCount(1, { timeout: 10_000 });
 
-  // From the other to its chat.
+  // The other job links to its chat.
   await dead.getByRole("link").click();
   await expect(page).toHaveURL(/\/sources\?.*porto-/);
   await expect(page.getByText("every other Friday").first()).toBeVisible();
 });
 
-test.describe("where people sign in", () => {
+test.describe("server with sign-in", () => {
   test.use({ baseURL: guarded });
   test.beforeEach(async ({ page, user, allowed }) => {
     allowed.push(/401/);
@@ -285,17 +274,13 @@ test.describe("where people sign in", () => {
     await expect(page).toHaveURL(/\/memory$/);
   });
 
-  test("an operator adds somebody and makes them a link that lets them in", async ({
-    page,
-    user,
-    browser,
-  }) => {
+  test("operator adds a user and creates a sign-in link", async ({ page, user, browser }) => {
     const other = `aa-${user}-ana`;
     await open(page, "/settings?tab=people");
-    await page.getByLabel("Id of a person").fill(other);
+    await page.getByLabel("User id").fill(other);
     await page.keyboard.press("Enter");
     const row = page
-      .getByRole("list", { name: "People with a memory here" })
+      .getByRole("list", { name: "Users with a memory here" })
       .getByRole("listitem")
       .filter({ hasText: other });
     await expect(row).toBeVisible();
@@ -303,26 +288,22 @@ test.describe("where people sign in", () => {
     await screens(page, "settings-people");
     await row.getByRole("button", { name: "Sign-in link" }).click();
     const link = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
-    const theirs = await browser.newPage();
-    await theirs.goto(link);
-    await expect(theirs.getByRole("button", { name: /Your account/ })).toContainText(other);
-    // They see their own settings, and none that are the operator's.
-    await theirs.goto(`${guarded}/settings`);
-    await expect(theirs.getByRole("tab", { name: "Rules" })).toBeVisible();
-    await expect(theirs.getByRole("tab", { name: "Apps and keys" })).toHaveCount(0);
-    await theirs.close();
+    const userPage = await browser.newPage();
+    await userPage.goto(link);
+    await expect(userPage.getByRole("button", { name: /Your account/ })).toContainText(other);
+    // The user sees their own settings and none of the operator's.
+    await userPage.goto(`${guarded}/settings`);
+    await expect(userPage.getByRole("tab", { name: "Rules" })).toBeVisible();
+    await expect(userPage.getByRole("tab", { name: "Apps and keys" })).toHaveCount(0);
+    await userPage.close();
   });
 
-  test("a webhook is added, tested, told of a write, and told again", async ({
-    page,
-    user,
-    allowed,
-  }) => {
-    let told = 0;
+  test("webhook is added, tested, delivered to, and replayed", async ({ page, user, allowed }) => {
+    let deliveries = 0;
     const receiver = createServer((request, response) => {
       request.resume();
       request.on("end", () => {
-        told++;
+        deliveries++;
         response.writeHead(204).end();
       });
     }).listen(0, "127.0.0.1");
@@ -331,10 +312,10 @@ test.describe("where people sign in", () => {
     try {
       await open(page, "/settings?tab=webhooks");
       allowed.push(/422/);
-      await page.getByLabel("Address to be told").fill("ftp://example.com/lukasa");
+      await page.getByLabel("Endpoint URL").fill("ftp://example.com/lukasa");
       await page.getByRole("button", { name: "Add" }).click();
       await expect(page.getByRole("alert")).toContainText("an https URL");
-      await page.getByLabel("Address to be told").fill(`http://127.0.0.1:${port}/lukasa`);
+      await page.getByLabel("Endpoint URL").fill(`http://127.0.0.1:${port}/lukasa`);
       await page.getByRole("button", { name: "Add" }).click();
       await expect(page.getByRole("dialog").locator("pre")).toContainText("whsec_");
       await page.keyboard.press("Escape");
@@ -344,17 +325,17 @@ test.describe("where people sign in", () => {
         .filter({ hasText: `:${port}/` });
       await row.getByRole("button", { name: "Send a test" }).click();
       await expect(page.getByRole("status").getByText("The test arrived")).toBeVisible();
-      expect(told).toBe(1);
+      expect(deliveries).toBe(1);
       await new Lukasa({ url: guarded, key, user }).memories.save("Keeps bees on the roof");
-      await expect.poll(() => told, { timeout: 15_000 }).toBeGreaterThan(1);
-      const before = told;
+      await expect.poll(() => deliveries, { timeout: 15_000 }).toBeGreaterThan(1);
+      const before = deliveries;
       await row.getByRole("button", { name: "Deliveries" }).click();
-      await expect(row.getByText("arrived").first()).toBeVisible({ timeout: 10_000 });
+      await expect(row.getByText("delivered").first()).toBeVisible({ timeout: 10_000 });
       await axe(page);
       await screens(page, "settings-webhooks");
       await row.getByRole("button", { name: "Send again" }).first().click();
-      await expect.poll(() => told, { timeout: 15_000 }).toBeGreaterThan(before);
-      // Not being able to tell is not the same as nothing to tell.
+      await expect.poll(() => deliveries, { timeout: 15_000 }).toBeGreaterThan(before);
+      // A failed request must not look like an empty list.
       allowed.push(/503/);
       await page.route("**/deliveries?*", (route) => route.fulfill({ status: 503, body: "" }));
       await page.reload();

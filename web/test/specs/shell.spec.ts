@@ -1,7 +1,7 @@
 import { axe, BOTH, expect, open, ROUTES, SOME, screens, seed, test } from "../fixture.ts";
 
-test.describe("the shell", () => {
-  test("opens at the memory, and says where to begin", async ({ page }) => {
+test.describe("shell", () => {
+  test("home redirects to the memory page with its empty state", async ({ page }) => {
     await page.goto("/");
     await expect(page).toHaveURL(/\/memory$/);
     await expect(page).toHaveTitle("Memory · Lukasa");
@@ -12,7 +12,7 @@ test.describe("the shell", () => {
     await screens(page, "memory-empty");
   });
 
-  test("shows what others write, as it happens", async ({ page, lukasa }) => {
+  test("live updates show changes made through the API", async ({ page, lukasa }) => {
     await open(page, "/memory");
     await expect(page.getByRole("img", { name: "Live" })).toBeVisible();
     await lukasa.memories.save("Plays the cello");
@@ -23,7 +23,7 @@ test.describe("the shell", () => {
     await expect(page.getByText("Plays the viola")).toHaveCount(0);
   });
 
-  test("skips to the content, and moves the focus there with each page", async ({ page }) => {
+  test("skip link and page change move the focus to the content", async ({ page }) => {
     await open(page, "/memory");
     await page.keyboard.press("Tab");
     await expect(page.getByRole("link", { name: "Skip to the content" })).toBeFocused();
@@ -31,13 +31,13 @@ test.describe("the shell", () => {
     await expect(page.getByRole("main")).toBeFocused();
   });
 
-  test("asks nobody to sign in on their own machine", async ({ page }) => {
+  test("sign-in page redirects in local mode", async ({ page }) => {
     await open(page, "/sign-in?to=%2Freview");
     await expect(page).toHaveURL(/\/review$/);
     await expect(page.getByRole("heading", { level: 1, name: "Review" })).toBeVisible();
   });
 
-  test("has a menu on phones", async ({ page }) => {
+  test("menu drawer on phones", async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await open(page, "/memory");
     await page.getByRole("button", { name: "Menu" }).click();
@@ -49,10 +49,7 @@ test.describe("the shell", () => {
     await expect(page.getByRole("dialog")).toHaveCount(0);
   });
 
-  test("keeps the theme across a reload, without waiting for the script", async ({
-    page,
-    allowed,
-  }) => {
+  test("theme is applied after a reload before scripts run", async ({ page, allowed }) => {
     allowed.push(/ERR_FAILED.*\/assets\//);
     await page.emulateMedia({ colorScheme: "light" });
     await open(page, "/memory");
@@ -67,7 +64,7 @@ test.describe("the shell", () => {
     await page.unroute("**/assets/*.js");
   });
 
-  test("says that chats go on when the memory does not answer", async ({ page, allowed }) => {
+  test("outage banner shows when the server is not ready", async ({ page, allowed }) => {
     allowed.push(/503/);
     await page.route("**/readyz", (route) => route.fulfill({ status: 503, body: "" }));
     await open(page, "/memory");
@@ -75,7 +72,7 @@ test.describe("the shell", () => {
     await axe(page);
   });
 
-  test("waits for a server that is away, on every page, and goes on by itself", async ({
+  test("page load is retried until an unreachable server answers", async ({
     page,
     lukasa,
     context,
@@ -87,7 +84,7 @@ test.describe("the shell", () => {
     await open(page, "/memory");
     await expect(page.getByText("Plays the cello")).toBeVisible();
     await context.setOffline(true);
-    // A page that was never opened is not here yet; going there must not lose the one that is.
+    // The code of a page is loaded when it is first opened; a failed load must keep the current page.
     await page.getByRole("link", { name: "Insights" }).click();
     await page.waitForTimeout(3_000);
     await expect(page.getByRole("navigation", { name: "Pages" })).toBeVisible();
@@ -97,17 +94,17 @@ test.describe("the shell", () => {
     });
   });
 
-  test("asks its own machine also without a network", async ({ page, lukasa }) => {
+  test("requests are sent while the browser is offline", async ({ page, lukasa }) => {
     await lukasa.memories.save("Plays the cello");
     await open(page, "/settings");
     await page.evaluate(() => dispatchEvent(new Event("offline")));
     await page.getByRole("link", { name: "Memory" }).click();
     await expect(page.getByText("Plays the cello")).toBeVisible();
     await page.getByRole("link", { name: "Insights" }).click();
-    await expect(page.getByRole("region", { name: "Memories by tier" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Memories by certainty" })).toBeVisible();
   });
 
-  test("shows an unknown address for what it is", async ({ page }) => {
+  test("unknown address shows not found", async ({ page }) => {
     await open(page, "/nowhere");
     await expect(page.getByRole("heading", { name: "There is no such page" })).toBeVisible();
   });
@@ -115,7 +112,7 @@ test.describe("the shell", () => {
 
 test.describe("every page", () => {
   for (const route of ROUTES) {
-    test(`is free of barriers, in light and dark: ${route}`, async ({ page, lukasa }) => {
+    test(`accessibility in light and dark: ${route}`, async ({ page, lukasa }) => {
       await seed(lukasa, SOME);
       await open(page, route);
       await page.waitForLoadState("networkidle", { timeout: 2_000 }).catch(() => {});
@@ -124,7 +121,7 @@ test.describe("every page", () => {
     });
   }
 
-  test("is free of barriers, in light and dark: one memory", async ({ page, lukasa }) => {
+  test("accessibility in light and dark: one memory", async ({ page, lukasa }) => {
     const [saved] = await seed(lukasa, ["Prefers window seats"]);
     await open(page, `/memory/${saved?.memory?.id}`);
     await expect(page.getByText("Prefers window seats").first()).toBeVisible();
@@ -133,7 +130,7 @@ test.describe("every page", () => {
   });
 });
 
-test.describe("another language", () => {
+test.describe("languages", () => {
   test("German", async ({ page }) => {
     await page.addInitScript(() =>
       localStorage.setItem("lukasa.preferences", JSON.stringify({ language: "de" })),
@@ -143,7 +140,7 @@ test.describe("another language", () => {
     await expect(page.getByRole("heading", { level: 1, name: "Gedächtnis" })).toBeVisible();
   });
 
-  test("right to left is a mirror, and every word comes from the catalogues", async ({
+  test("right to left mirrors the layout, and headings come from the catalogues", async ({
     page,
     lukasa,
   }) => {
@@ -157,9 +154,9 @@ test.describe("another language", () => {
     const rail = await page.getByRole("complementary").boundingBox();
     const main = await page.getByRole("main").boundingBox();
     expect(rail?.x ?? 0).toBeGreaterThan(main?.x ?? 0);
-    // Whatever a heading, a link or a button says stands in brackets, unless it is a name.
-    const said = await page.locator("h1, nav a").allInnerTexts();
-    for (const words of said) expect(words).toContain("⟦");
+    // The pseudo-locale puts every catalogue text in brackets; names have none.
+    const texts = await page.locator("h1, nav a").allInnerTexts();
+    for (const text of texts) expect(text).toContain("⟦");
     await axe(page);
     await screens(page, "rtl");
   });

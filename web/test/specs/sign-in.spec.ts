@@ -1,22 +1,19 @@
 import { Lukasa } from "lukasa-client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 
-// A server that everybody has to sign in to, on the same database as the one that knows its person.
+// A server that requires sign-in, on the same database as the one in local mode.
 const url = process.env.CONSOLE_KEYS_URL ?? "";
 const key = process.env.CONSOLE_ADMIN_KEY ?? "";
 
 test.use({ baseURL: url });
 test.beforeEach(({ allowed }) => {
-  // Being turned away is what most of these are about, and browsers put it on the console.
+  // Most of these tests provoke a 401, which browsers write to the console.
   allowed.push(/401/);
 });
 
 const operator = () => new Lukasa({ url, key });
 
-test("whoever is not signed in is led to the sign-in, and back afterwards", async ({
-  page,
-  user,
-}) => {
+test("sign-in redirect returns to the requested page", async ({ page, user }) => {
   await open(page, "/review?kind=guess");
   await expect(page).toHaveURL(/\/sign-in\?to=/);
   await axe(page);
@@ -32,7 +29,7 @@ test("whoever is not signed in is led to the sign-in, and back afterwards", asyn
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(user);
 });
 
-test("a one-time link signs in once, leaves the address, and then says that it is spent", async ({
+test("one-time link works once and is removed from the address", async ({
   page,
   user,
   browser,
@@ -42,23 +39,23 @@ test("a one-time link signs in once, leaves the address, and then says that it i
   await expect(page).toHaveURL(/\/memory$/);
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(user);
   expect(page.url()).not.toContain("lk_link_");
-  // Somebody the link lets in is the person, and does not run the server.
+  // A link signs in the user, who is not the operator.
   await expect(page.getByRole("link", { name: "Playground" })).toHaveCount(0);
   const elsewhere = await browser.newPage({ baseURL: url });
   await elsewhere.goto(href);
   await expect(elsewhere.getByRole("alert")).toContainText("This link no longer works");
-  // Also where nobody got in: the address is what people copy when they ask for help.
+  // Also after a failed sign-in: users copy the address when they ask for help.
   expect(elsewhere.url()).not.toContain("lk_link_");
   await elsewhere.close();
 });
 
-test("after signing in nobody is led to another host", async ({ page, user }) => {
+test("redirect after sign-in stays on this host", async ({ page, user }) => {
   const { href } = await operator().signIn.link(user);
   await page.goto(href.replace("#", "?to=//evil.example/#"));
   await expect(page).toHaveURL(`${url}/memory`);
 });
 
-test("an operator looks at somebody else, and signs out for good", async ({ page, user }) => {
+test("operator switches user, and sign-out revokes the cookie", async ({ page, user }) => {
   await page.goto("/sign-in");
   await page.getByLabel("Key").fill(key);
   await page.getByRole("textbox", { name: "User" }).fill(user);
@@ -67,7 +64,7 @@ test("an operator looks at somebody else, and signs out for good", async ({ page
   const other = `${user}-sister`;
   await operator().for(other).memories.save("Sings in a choir on Thursdays");
   await page.getByRole("button", { name: /Your account/ }).click();
-  await page.getByRole("menuitem", { name: "Look at somebody else" }).click();
+  await page.getByRole("menuitem", { name: "Switch user" }).click();
   await page.getByRole("textbox", { name: "User" }).fill(other);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(other);
@@ -76,13 +73,13 @@ test("an operator looks at somebody else, and signs out for good", async ({ page
   await page.getByRole("button", { name: /Your account/ }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await expect(page).toHaveURL(/\/sign-in$/);
-  // A copy of the cookie is worth nothing afterwards.
+  // A copy of the cookie no longer works.
   await page.context().addCookies(cookies);
   await page.goto("/memory");
   await expect(page).toHaveURL(/\/sign-in/);
 });
 
-test("no script can read the cookie, and no other site can use it", async ({
+test("cookie is unreadable for scripts and unusable for other sites", async ({
   page,
   user,
   baseURL,
@@ -100,7 +97,7 @@ test("no script can read the cookie, and no other site can use it", async ({
     path: "/",
   });
   expect(await page.evaluate(() => document.cookie)).toBe("");
-  // Even a browser that would send it along: a page from elsewhere cannot say that it is ours.
+  // Even if a browser sent the cookie along: a page of another site cannot set `sec-fetch-site`.
   const headers = {
     cookie: `${cookie?.name}=${cookie?.value}`,
     "content-type": "application/json",
@@ -114,7 +111,7 @@ test("no script can read the cookie, and no other site can use it", async ({
     });
     expect(refused.status, site).toBe(401);
   }
-  // A real browser, on a page of another origin that tries.
+  // A real browser, on a page of another origin.
   const context = await browser.newContext();
   await context.addCookies([{ ...(cookie as NonNullable<typeof cookie>) }]);
   const evil = await context.newPage();
@@ -130,11 +127,11 @@ test("no script can read the cookie, and no other site can use it", async ({
     [baseURL ?? "", body] as const,
   );
   await context.close();
-  // The same request from our own page does come in: it was the site that was refused.
+  // The same request from our own page is accepted: it was the site that was refused.
   const own = await fetch(`${baseURL}/api/memory?limit=1`, {
     headers: { ...headers, "sec-fetch-site": "same-origin" },
   });
   expect(own.status).toBe(200);
-  const kept = await operator().for(user).memories.list().all();
-  expect(kept).toEqual([]);
+  const saved = await operator().for(user).memories.list().all();
+  expect(saved).toEqual([]);
 });

@@ -2,10 +2,10 @@ import { withModel } from "../chat.ts";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 import { live } from "../life.ts";
 
-// Real chats are learned from first.
+// The tests first let the server learn from real chats, which takes time.
 test.describe.configure({ timeout: 90_000 });
 
-test("from a portrait down to the sentence, and back", async ({ page, lukasa }) => {
+test("sources lead from a portrait to the sentence and back", async ({ page, lukasa }) => {
   await live(lukasa);
   await open(page, "/sources");
   await expect(page.getByRole("link", { name: "Who you are" })).toBeVisible();
@@ -18,8 +18,8 @@ test("from a portrait down to the sentence, and back", async ({ page, lukasa }) 
   await expect(page.locator("mark")).toHaveText("we moved into a flat in Lisbon");
   await axe(page);
   await screens(page, "sources-memory");
-  const way = page.getByRole("navigation", { name: "Where you are" });
-  await expect(way).toContainText("Who you are");
+  const trail = page.getByRole("navigation", { name: "Where you are" });
+  await expect(trail).toContainText("Who you are");
   await page.getByRole("link", { name: /The user mentioned/ }).click();
   await expect(page.getByRole("heading", { name: "What was said" })).toBeVisible();
   await axe(page);
@@ -35,13 +35,13 @@ test("from a portrait down to the sentence, and back", async ({ page, lukasa }) 
   await axe(page);
   await screens(page, "sources-chat");
   for (const step of ["Who you are", "User lives in a flat in Lisbon.", "Tax question"]) {
-    await expect(way).toContainText(step);
+    await expect(trail).toContainText(step);
   }
-  await way.getByRole("link", { name: "User lives in a flat in Lisbon." }).click();
-  await expect(page.getByRole("heading", { name: "Rests on" })).toBeVisible();
+  await trail.getByRole("link", { name: "User lives in a flat in Lisbon." }).click();
+  await expect(page.getByRole("heading", { name: "Based on" })).toBeVisible();
 });
 
-test("why did you say this, and a fix in three clicks", async ({ page, lukasa }) => {
+test("why page lists used memories, and one is fixed in three clicks", async ({ page, lukasa }) => {
   const { answer } = await live(lukasa);
   let clicks = 0;
   const click = async (name: string | RegExp, within = page.getByRole("main")) => {
@@ -53,7 +53,7 @@ test("why did you say this, and a fix in three clicks", async ({ page, lukasa })
   const memory = page.getByRole("region", { name: "User lives in a flat in Lisbon." });
   await expect(memory).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
-  await expect(page.getByRole("heading", { name: /^Given \d more, and not used/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^\d+ more available, not used/ })).toBeVisible();
   await expect(page.getByText(/^found by .*\(no\. \d\)/).first()).toBeVisible();
   await expect(page.getByText("in the baseline already")).toHaveCount(0);
   await axe(page);
@@ -78,7 +78,7 @@ test("why did you say this, and a fix in three clicks", async ({ page, lukasa })
   ).toBeVisible();
 });
 
-test("each fix by its key: outdated, not mentioned, not about me", async ({ page, lukasa }) => {
+test("fixes by key: outdated, not mentioned, not about me", async ({ page, lukasa }) => {
   await live(lukasa);
   const idOf = async (words: string) =>
     (await lukasa.memories.list({}).all()).find((one) => one.content.includes(words))?.id ?? "";
@@ -88,7 +88,7 @@ test("each fix by its key: outdated, not mentioned, not about me", async ({ page
   await page.keyboard.press("o");
   await page.keyboard.type("Works days as a nurse");
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("main")).toContainText("Brought up to date.");
+  await expect(page.getByRole("main")).toContainText("Updated.");
   await expect
     .poll(async () => (await lukasa.memories.get(nurse)).content)
     .toBe("Works days as a nurse");
@@ -110,7 +110,7 @@ test("each fix by its key: outdated, not mentioned, not about me", async ({ page
   await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("trashed");
 });
 
-test("from a chat to a fix and up again, by keyboard alone", async ({ page, lukasa }) => {
+test("sources navigation by keyboard alone", async ({ page, lukasa }) => {
   await live(lukasa);
   await open(page, "/sources?session=dinner");
   await expect(page.getByRole("article")).toHaveCount(2);
@@ -139,27 +139,31 @@ test("from a chat to a fix and up again, by keyboard alone", async ({ page, luka
   await expect(page.getByRole("searchbox")).toBeVisible();
 });
 
-test("a turn goes with what rests on it, and comes back", async ({ page, lukasa }) => {
+test("deleted turn takes its memories along, and undo restores them", async ({ page, lukasa }) => {
   await live(lukasa);
   await open(page, "/sources?session=tax&turn=1");
   await expect(page.getByRole("article", { name: "Turn 1" })).toBeFocused();
   await page.keyboard.press("d");
   const depends = page.getByRole("region", { name: "What depends on this?" });
-  await expect(depends).toContainText("Would go: 1 turn, 2 memories, and 1 episode.");
+  await expect(depends).toContainText("Would be removed: 1 turn, 2 memories, and 1 episode.");
   await expect(depends).toContainText("User works nights as a nurse.");
   await axe(page);
   await screens(page, "sources-depends");
-  await depends.getByRole("button", { name: "Delete, for thirty days" }).click();
+  await depends.getByRole("button", { name: "Move to the trash (30 days)" }).click();
   await expect(page.getByText("Turn 1: It was deleted.")).toBeVisible();
-  const known = async () => (await lukasa.memories.list({}).all()).map((one) => one.content);
-  expect(await known()).not.toContain("User works nights as a nurse.");
+  const contents = async () => (await lukasa.memories.list({}).all()).map((one) => one.content);
+  expect(await contents()).not.toContain("User works nights as a nurse.");
   await page.keyboard.press("z");
   await expect(page.getByRole("article", { name: "Turn 1" })).toBeVisible();
-  expect(await known()).toContain("User works nights as a nurse.");
+  expect(await contents()).toContain("User works nights as a nurse.");
 });
 
-test("erasing a turn asks for its name and shows what goes", async ({ page, lukasa, allowed }) => {
-  // What was erased with it is read once more, and is not there.
+test("erasing a turn asks for its name and shows what is removed", async ({
+  page,
+  lukasa,
+  allowed,
+}) => {
+  // Memories erased with the turn are requested once more and answer 404.
   allowed.push(/404.*\/api\/memory\/mem_/);
   await live(lukasa);
   await open(page, "/sources?session=tax&turn=3");
@@ -173,10 +177,10 @@ test("erasing a turn asks for its name and shows what goes", async ({ page, luka
   await screens(page, "sources-erase");
   await dialog.getByRole("textbox").fill("turn 3");
   await dialog.getByRole("button", { name: "Erase" }).click();
-  // The receipt that was promised: of the turn and of what went with it, as one.
+  // One receipt card for the turn and everything erased with it.
   await expect(dialog.getByRole("heading", { name: "Erased" })).toBeVisible();
   const receipt = dialog.getByRole("article");
-  await expect(receipt).toContainText("Something that was said");
+  await expect(receipt).toContainText("A turn of a chat");
   await expect(receipt).toContainText("1 message");
   await expect(receipt).toContainText("1 memory");
   await expect(receipt).toContainText("checked in this browser");
@@ -189,9 +193,9 @@ test("erasing a turn asks for its name and shows what goes", async ({ page, luka
   expect((await lukasa.sessions.turns("tax").all()).map((turn) => turn.number)).toEqual([1, 2]);
 });
 
-// Where nothing learns, nothing names chats either.
+// The server with a chat upstream runs no workers, so it titles no chats.
 withModel(
-  "a chat without a title is called by its first words, also when it is erased",
+  "untitled chat is named by its first words, also when it is erased",
   async ({ page, lukasa, allowed }) => {
     allowed.push(/404/);
     await lukasa.sessions.append("chat-mk2x-0f9a", [
@@ -208,9 +212,9 @@ withModel(
     await expect(page.getByRole("heading", { level: 2, name: words })).toBeVisible();
     await expect(page.getByRole("main")).not.toContainText("chat-");
     await page.keyboard.press("d");
-    await page.getByRole("button", { name: "Delete, for thirty days" }).click();
+    await page.getByRole("button", { name: "Move to the trash (30 days)" }).click();
     await expect(page.getByRole("status").getByText("Chat in the trash")).toBeVisible();
-    // Z takes back the deletion and nothing that was done before it.
+    // Z undoes the deletion and nothing before it.
     await page.keyboard.press("z");
     await expect(page.getByRole("link", { name: new RegExp(words) })).toBeVisible();
     await page.getByRole("button", { name: `Delete ‘${words}’` }).click();
@@ -218,10 +222,10 @@ withModel(
     await expect(page.getByText("30 days left")).toBeVisible();
     await axe(page);
     await screens(page, "sources-trash");
-    await page.getByRole("button", { name: /^Erase ‘.*’ for good/ }).click();
+    await page.getByRole("button", { name: /^Erase ‘.*’ permanently/ }).click();
     const dialog = page.getByRole("dialog");
     await expect(dialog).toContainText("2 turns, and what was learned from them alone");
-    await dialog.getByLabel("Type “erase” to go on").fill("erase");
+    await dialog.getByLabel("Type “erase” to confirm").fill("erase");
     await page.keyboard.press("Enter");
     await expect(dialog.getByRole("article")).toContainText("2 messages");
     await screens(page, "sources-trash-erased");
@@ -231,7 +235,7 @@ withModel(
   },
 );
 
-test("what is not kept by policy says so", async ({ page, lukasa }) => {
+test("turns not kept by policy show a notice", async ({ page, lukasa }) => {
   await lukasa.sessions.open({ id: "brief", keep_turns: "none" });
   await lukasa.sessions.append("brief", [
     { role: "user", content: "Remember me: I work nights as a nurse." },
@@ -250,7 +254,7 @@ test("what is not kept by policy says so", async ({ page, lukasa }) => {
   await screens(page, "sources-not-kept");
 });
 
-test("the reading room: search, delete with undo, restore", async ({ page, lukasa }) => {
+test("chat list: search, delete with undo, restore", async ({ page, lukasa }) => {
   await live(lukasa);
   await open(page, "/sources?view=chats");
   await expect(page.getByRole("heading", { name: "Today" })).toBeVisible();
@@ -271,7 +275,7 @@ test("the reading room: search, delete with undo, restore", async ({ page, lukas
   await expect(page.getByRole("heading", { name: "The trash is empty" })).toBeVisible();
 });
 
-test("what somebody wrote stays text", async ({ page, lukasa }) => {
+test("hostile text is rendered as text in sources", async ({ page, lukasa }) => {
   const evil = `<img src=x onerror="document.title='owned'"> [click](javascript:alert(1))`;
   await lukasa.sessions.append("evil", [
     { role: "user", content: `${evil} I like my answers short` },
@@ -287,7 +291,7 @@ test("what somebody wrote stays text", async ({ page, lukasa }) => {
 });
 
 for (const language of ["de", "xx-RTL"]) {
-  test(`every level in another language: ${language}`, async ({ page, lukasa }) => {
+  test(`sources in another language: ${language}`, async ({ page, lukasa }) => {
     const { answer } = await live(lukasa);
     await page.addInitScript(
       (chosen) => localStorage.setItem("lukasa.preferences", JSON.stringify({ language: chosen })),
@@ -306,9 +310,9 @@ for (const language of ["de", "xx-RTL"]) {
   });
 }
 
-test("an empty memory teaches", async ({ page }) => {
+test("empty state of sources", async ({ page }) => {
   await open(page, "/sources");
-  await expect(page.getByRole("heading", { name: "Nothing is told about you yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Nothing is known about you yet" })).toBeVisible();
   await axe(page);
   await screens(page, "sources-empty");
 });

@@ -1,9 +1,6 @@
 import { axe, expect, open, screens, seed, test } from "../fixture.ts";
 
-test("what is done shows at once, says so, and is undone from the message", async ({
-  page,
-  lukasa,
-}) => {
+test("undo from the toast of a change", async ({ page, lukasa }) => {
   const [saved] = await seed(lukasa, ["Plays the cello"]);
   const id = saved?.memory?.id ?? "";
   await open(page, `/memory/${id}`);
@@ -20,7 +17,7 @@ test("what is done shows at once, says so, and is undone from the message", asyn
   expect((await lukasa.memories.get(id)).status).toBe("active");
 });
 
-test("keys act, and Z takes them back one after the other", async ({ page, lukasa }) => {
+test("undo by Z reverts shortcut actions one after the other", async ({ page, lukasa }) => {
   const [saved] = await seed(lukasa, ["Plays the cello"]);
   const id = saved?.memory?.id ?? "";
   await open(page, `/memory/${id}`);
@@ -37,7 +34,7 @@ test("keys act, and Z takes them back one after the other", async ({ page, lukas
   await expect.poll(async () => (await lukasa.memories.get(id)).last_confirmed_at).toBeFalsy();
 });
 
-test("what the server refuses is taken back on the screen, and said", async ({
+test("refused change is reverted on the screen with an error toast", async ({
   page,
   lukasa,
   allowed,
@@ -59,7 +56,7 @@ test("what the server refuses is taken back on the screen, and said", async ({
   await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
 });
 
-test("the message waits while the pointer is on it", async ({ page, lukasa }) => {
+test("toast stays while the pointer is on it", async ({ page, lukasa }) => {
   const [saved] = await seed(lukasa, ["Plays the cello"]);
   await page.clock.install();
   await open(page, `/memory/${saved?.memory?.id}`);
@@ -74,15 +71,15 @@ test("the message waits while the pointer is on it", async ({ page, lukasa }) =>
   await expect(message).toHaveCount(0);
 });
 
-test("nobody waits for the server", async ({ page, lukasa }) => {
+test("change is shown before the server answers", async ({ page, lukasa }) => {
   const [saved] = await seed(lukasa, ["Plays the cello"]);
   await open(page, `/memory/${saved?.memory?.id}`);
   let answer = () => {};
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     answer = resolve;
   });
   await page.route("**/forget", async (route) => {
-    await held;
+    await released;
     await route.continue();
   });
   await page.getByRole("button", { name: "Forget" }).click();

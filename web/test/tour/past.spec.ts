@@ -1,6 +1,6 @@
 /**
- * What happened before the pictures of the tour were taken. `run-tests --tour` has the server live through
- * five weeks, a day at a time, and asks on each of them for what was said and done.
+ * Seeds the history for the screenshots of the tour. `run-tests --tour` runs the server for several
+ * simulated days over five weeks, and runs this file on each of them.
  */
 import type { Lukasa } from "lukasa-client";
 import { seed, test } from "../fixture.ts";
@@ -8,7 +8,7 @@ import { dinner, eat, tax, weekend } from "../life.ts";
 
 const DAYS_AGO = Number(process.env.TOUR_DAYS_AGO);
 
-/** What a memory says, so that a later day can come back to it. */
+/** The id of the first memory that matches the words. */
 async function idOf(lukasa: Lukasa, words: string): Promise<string> {
   const found = await lukasa.memories.list({ search: words }).all();
   return found[0]?.id ?? "";
@@ -85,7 +85,7 @@ test.setTimeout(60_000);
 
 test(`${DAYS_AGO} days ago`, async ({ lukasa }) => {
   await DAYS[DAYS_AGO]?.(lukasa);
-  // Her assistant asks before each of its answers, now more often and now less.
+  // The number of retrievals varies from day to day.
   const questions = [
     "What is on this week?",
     "Which train should I take to Porto?",

@@ -3,7 +3,13 @@ import { test } from "node:test";
 import type { RetrievalView, SessionView, TurnView } from "lukasa-client";
 import { byAge } from "../../src/data/recency.ts";
 import { blocks } from "../../src/pages/chat/markdown.ts";
-import { joined, messagesOf, type Round, roundsOf, whole } from "../../src/pages/chat/rounds.ts";
+import {
+  fullyStored,
+  joined,
+  messagesOf,
+  type Round,
+  roundsOf,
+} from "../../src/pages/chat/rounds.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 15, 20, 0, second)).toISOString();
 
@@ -24,8 +30,8 @@ const TURNS = [
   turn(4, "assistant", "Saved", 14),
 ];
 
-test("rounds have what they were given, by the time at which it was asked for", () => {
-  // The third belongs to a question whose answer was never kept.
+test("rounds are matched with retrievals by time", () => {
+  // The latest belongs to a question whose answer was never stored.
   const given = [retrieval("late", 20), retrieval("two", 11, [CALL]), retrieval("one", 1)];
   const rounds = roundsOf(TURNS, given);
   assert.deepEqual(
@@ -45,33 +51,33 @@ function live(change: Partial<Round>): Round {
   return { ...round, key: "live-1", number: 2, turn: null, ...change };
 }
 
-test("a round that was seen happening is there once, whatever is read of it first", () => {
+test("live round is shown once, whichever part of it is stored first", () => {
   const seen = live({ retrieval: "two", answer: "Saved", calls: roundsOf(TURNS)[0]?.calls ?? [] });
-  const keys = (kept: Round[]) => joined(kept, [seen]).map((round) => round.key);
+  const keys = (stored: Round[]) => joined(stored, [seen]).map((round) => round.key);
   assert.deepEqual(keys(roundsOf(TURNS.slice(0, 2))), ["turn-1", "live-1"]);
-  // What was said is read before what it was given.
+  // The turns are read before the retrieval.
   assert.deepEqual(keys(roundsOf(TURNS)), ["turn-1", "live-1"]);
-  assert.deepEqual(whole(roundsOf(TURNS), [seen]), []);
+  assert.deepEqual(fullyStored(roundsOf(TURNS), [seen]), []);
   const all = roundsOf(TURNS, [retrieval("two", 11)]);
   assert.deepEqual(keys(all), ["turn-1", "live-1"]);
   assert.equal(joined(all, [seen])[1]?.turn, 4);
-  assert.deepEqual(whole(all, [seen]), [seen]);
+  assert.deepEqual(fullyStored(all, [seen]), [seen]);
 });
 
-test("the same words said again are another round", () => {
+test("repeated message is another round", () => {
   const twice = [...TURNS, turn(5, "user", "Remember tea", 20), turn(6, "assistant", "Known", 24)];
   const seen = live({ retrieval: "three", number: 4, answer: "Known" });
   const shown = joined(roundsOf(twice), [seen]).map((round) => round.key);
   assert.deepEqual(shown, ["turn-1", "turn-3", "live-1"]);
 });
 
-test("a call that is not kept yet keeps its round as it was seen", () => {
+test("live round stays while one of its calls is not stored yet", () => {
   const calls = roundsOf(TURNS, [retrieval("two", 11, [CALL])])[1]?.calls ?? [];
   const seen = live({ retrieval: "two", answer: "Saved", calls });
-  assert.deepEqual(whole(roundsOf(TURNS, [retrieval("two", 11)]), [seen]), []);
+  assert.deepEqual(fullyStored(roundsOf(TURNS, [retrieval("two", 11)]), [seen]), []);
 });
 
-test("the model hears what is in its window, and nothing that failed", () => {
+test("messages for the model: only those in its window, without failed rounds", () => {
   const rounds = [...roundsOf(TURNS), live({ state: "failed", asked: "Broken" })];
   assert.deepEqual(
     messagesOf(rounds, 3).map((message) => message.content),
@@ -79,7 +85,7 @@ test("the model hears what is in its window, and nothing that failed", () => {
   );
 });
 
-test("days begin where the person is, also when clocks are moved", () => {
+test("chat groups use days of the user's time zone, also across clock changes", () => {
   const session = (id: string, last_turn_at: string) => ({ id, last_turn_at }) as SessionView;
   const sessions = [
     session("tonight", "2026-10-25T22:59:00Z"),
@@ -99,11 +105,11 @@ test("days begin where the person is, also when clocks are moved", () => {
     ["week", "week"],
     ["older", "older"],
   ]);
-  // In Tokyo it is the day after already.
+  // In Tokyo it is already the next day.
   assert.equal(byAge(sessions, Date.parse("2026-10-25T22:59:30Z"), "Asia/Tokyo").length, 3);
 });
 
-test("answers are paragraphs, lists and code; everything else is text", () => {
+test("markdown: paragraphs, lists and code; everything else is text", () => {
   const read = blocks(
     "# Plan\n\nOne\ntwo <b>\n\n1. first\n   more\n2. **second**\n\n```js\na < b\n",
   );
@@ -119,17 +125,17 @@ test("answers are paragraphs, lists and code; everything else is text", () => {
   ]);
   assert.equal(list.items.length, 2);
   assert.deepEqual(list.items[1], [[{ kind: "strong", text: "second" }]]);
-  // The answer is still coming, and its code has no end yet.
+  // The answer is still streaming, and its code block is not closed yet.
   assert.equal(code.text, "a < b\n");
 });
 
-test("a very long answer is read quickly", () => {
+test("markdown: very long answer is parsed quickly", () => {
   const began = performance.now();
   blocks(`${"**a `b [m1] ".repeat(40_000)}\n`.repeat(3));
   assert.ok(performance.now() - began < 2_000);
 });
 
-test("a table is rows and cells, also while it is coming, and a bar alone is none", () => {
+test("markdown: tables, also incomplete ones; a bar alone is not a table", () => {
   const [table, after] = blocks("| day | train |\n|---|:-:|\n| Mon | **ICE 5** |\nTue | x\n\nSo.");
   assert.equal(table?.kind, "table");
   if (table?.kind !== "table") return;

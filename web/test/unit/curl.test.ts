@@ -5,13 +5,13 @@ import { command, curl } from "../../src/data/curl.ts";
 
 const HERE = { origin: "http://h", local: true };
 
-/** What a shell makes of it: every word that curl would be started with. */
+/** The arguments that a shell would pass to curl. */
 function words(command: string): string[] {
-  const told = `curl() { printf '%s\\0' "$@"; }; LUKASA_KEY=secret; ${command}`;
-  return execFileSync("bash", ["-c", told], { encoding: "utf8" }).split("\0").slice(0, -1);
+  const script = `curl() { printf '%s\\0' "$@"; }; LUKASA_KEY=secret; ${command}`;
+  return execFileSync("bash", ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);
 }
 
-test("a shell reads the command as it was meant, whatever the message and the person", () => {
+test("curl command quotes hostile messages and user ids for a shell", () => {
   const query = `It's "$HOME" \`id\` $(id) \\ !! ; é 日本`;
   const user = `o'neil"; $(id) \``;
   assert.deepEqual(words(command("/x", { query }, { ...HERE, user })), [
@@ -25,15 +25,15 @@ test("a shell reads the command as it was meant, whatever the message and the pe
   ]);
 });
 
-test("where a key is asked for it stands in by its name, and the person is named", () => {
-  const told = command("/x", {}, { origin: "http://h", user: "me" });
-  assert.match(told, /Bearer \$LUKASA_KEY"/);
-  const said = words(told);
-  assert.ok(said.includes("Authorization: Bearer secret"));
-  assert.ok(said.includes("X-Lukasa-User: me"));
+test("curl command uses the key variable and names the user", () => {
+  const made = command("/x", {}, { origin: "http://h", user: "me" });
+  assert.match(made, /Bearer \$LUKASA_KEY"/);
+  const args = words(made);
+  assert.ok(args.includes("Authorization: Bearer secret"));
+  assert.ok(args.includes("X-Lukasa-User: me"));
 });
 
-test("on one person's machine neither is needed, and without a body it only reads", () => {
+test("curl command needs neither key nor user in local mode, and is a GET without a body", () => {
   assert.deepEqual(words(command("/x", undefined, { ...HERE, user: "me" })), ["http://h/x"]);
   assert.deepEqual(words(command("/x", undefined, { origin: "http://h", key: "lk_live_1" })), [
     "http://h/x",
@@ -42,7 +42,7 @@ test("on one person's machine neither is needed, and without a body it only read
   ]);
 });
 
-test("who came by a link is shown none", () => {
+test("curl command is absent for users signed in by link", () => {
   assert.equal(curl("/x", "{}", { origin: "http://h", admin: false }), undefined);
   assert.ok(curl("/x", "{}", { ...HERE, admin: false }));
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { cardsOf, left, tally } from "../../src/pages/review/deck.ts";
 const item = (kind: string, id: string) =>
   ({ kind, memory: { id } as MemoryView }) as unknown as ReviewItem;
 
-test("the deck is what the server asks, then shut areas, without what was decided", () => {
+test("deck has review items, then sensitive areas, without decided cards", () => {
   const health = { name: "health" } as DomainView;
   const cards = cardsOf(
     [item("guess", "a"), item("unheard of", "b"), item("learned", "c")],
@@ -26,7 +26,7 @@ test("the deck is what the server asks, then shut areas, without what was decide
   assert.equal(cardsOf([], []).length, 0);
 });
 
-test("decisions are counted in one order", () => {
+test("tally of decisions has a fixed order", () => {
   const [first, second] = cardsOf([item("guess", "a"), item("guess", "b")], []);
   assert.ok(first && second);
   assert.deepEqual(

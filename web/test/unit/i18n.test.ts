@@ -14,7 +14,7 @@ function names(parts: Part[]): string[] {
   return [...new Set(found)].sort();
 }
 
-test("plurals, choices and numbers", () => {
+test("messages with plurals, choices and numbers", () => {
   const message = read("{count, plural, =0 {none} one {# memory} other {# memories}} of {who}");
   assert.equal(write(message, { count: 0, who: "Ann" }, "en"), "none of Ann");
   assert.equal(write(message, { count: 1, who: "Ann" }, "en"), "1 memory of Ann");
@@ -22,18 +22,18 @@ test("plurals, choices and numbers", () => {
   assert.equal(write(read("{a, select, x {X {b}} other {?}}"), { a: "x", b: "!" }, "en"), "X !");
 });
 
-test("what is not well formed is refused", () => {
+test("malformed messages are rejected", () => {
   for (const wrong of ["{", "a }", "{a, plural, one {x}}", "{a, b}", "{a, plural, other {x}"]) {
     assert.throws(() => read(wrong), Error, wrong);
   }
 });
 
-test("the pseudo-locale changes letters and nothing else", () => {
+test("pseudo-locale changes letters and nothing else", () => {
   const made = pseudo(read("{count, plural, one {# memory} other {# memories}} of {who}"));
   assert.equal(write(made, { count: 2, who: "Ann" }, "en"), "2 mémóríés óf Ann");
 });
 
-test("every message can be read, and German names the same values as English", () => {
+test("messages parse, and German has the same placeholders as English", () => {
   for (const [page, words] of Object.entries(en as Book)) {
     for (const [name, message] of Object.entries(words)) {
       const english = names(read(message ?? ""));
@@ -43,7 +43,7 @@ test("every message can be read, and German names the same values as English", (
   }
 });
 
-test("German has every word that English has", () => {
+test("German has every key that English has", () => {
   const missing = Object.entries(en as Book).flatMap(([page, words]) =>
     Object.keys(words)
       .filter((name) => (de as Book)[page]?.[name] === undefined)

@@ -33,10 +33,10 @@ const EMPTY: Day = {
   cost_micros: 0,
 };
 
-const on = (date: number, said: Partial<Day>): Day => ({
+const on = (date: number, change: Partial<Day>): Day => ({
   ...EMPTY,
   day: `2026-11-${String(date).padStart(2, "0")}`,
-  ...said,
+  ...change,
 });
 
 const chartOf = (days: Day[], id: string) => {
@@ -47,16 +47,16 @@ const chartOf = (days: Day[], id: string) => {
   return found;
 };
 
-test("what is a file is plain numbers, and no formula", () => {
+test("CSV has plain numbers and no formulas", () => {
   const chart = chartOf([on(1, { saved: 3 }), on(2, { saved: 1, learned: 2 })], "new");
   assert.equal(
     csvOf(chart),
-    "Day,told,learned,proposed\r\n2026-11-01,3,0,0\r\n2026-11-02,1,2,0\r\n",
+    "Day,saved,learned,proposed\r\n2026-11-01,3,0,0\r\n2026-11-02,1,2,0\r\n",
   );
   assert.equal(csv([["=1+1", "a,b", 'say "hi"', "-5"]]), `'=1+1,"a,b","say ""hi""",-5\r\n`);
 });
 
-test("a day without retrievals has no time and no tokens, not zero", () => {
+test("day without retrievals has null for time and tokens, not zero", () => {
   const days = [
     on(1, {}),
     on(2, { retrievals: 2, tokens: 40, recall_ms: { p50: 1, p95: 2, p99: 3 } }),
@@ -65,7 +65,7 @@ test("a day without retrievals has no time and no tokens, not zero", () => {
   assert.deepEqual(chartOf(days, "tokens").series[0]?.values, [null, 40]);
 });
 
-test("a chart is as high as the next number that is easy to halve", () => {
+test("chart axis ends at the next number that is easy to halve", () => {
   const high = (strong: number, tentative: number) =>
     top(chartOf([on(1, { memories: { strong, tentative, candidate: 0 } })], "known"));
   assert.equal(high(0, 0), 2);
@@ -77,7 +77,7 @@ test("a chart is as high as the next number that is easy to halve", () => {
   assert.equal(top(chartOf([on(1, { cost_micros: 2072 })], "cost")), 0.0024);
 });
 
-test("the shares are of the week up to each day", () => {
+test("rates cover the week up to each day", () => {
   const days = Array.from({ length: 9 }, (_, at) => on(at + 1, {}));
   days[0] = on(1, { confirmed: 3, rejected: 1 });
   days[8] = on(9, { confirmed: 1, corrected: 1 });
@@ -89,21 +89,21 @@ test("the shares are of the week up to each day", () => {
   assert.deepEqual(at(8), { confirmed: 0.5, corrected: 0.5, rejected: 0 });
 });
 
-test("a goal is judged only where there was enough", () => {
-  const kept = (retrievals: number, frozen: number) =>
+test("goal is evaluated only with enough retrievals", () => {
+  const reuse = (retrievals: number, frozen: number) =>
     headlines([on(1, { retrievals, frozen })]).find((one) => one.id === "kept");
-  assert.equal(kept(0, 0)?.value, "–");
-  assert.equal(kept(3, 2)?.goal, undefined);
-  assert.equal(kept(100, 71)?.goal?.met, true);
-  assert.equal(kept(100, 70)?.goal?.met, false);
+  assert.equal(reuse(0, 0)?.value, "–");
+  assert.equal(reuse(3, 2)?.goal, undefined);
+  assert.equal(reuse(100, 71)?.goal?.met, true);
+  assert.equal(reuse(100, 70)?.goal?.met, false);
 });
 
-test("tokens are weighed by how many retrievals a day had", () => {
+test("tokens are averaged by the retrievals of each day", () => {
   const days = [on(1, { retrievals: 1, tokens: 400 }), on(2, { retrievals: 3, tokens: 200 })];
   assert.equal(headlines(days).find((one) => one.id === "tokens")?.value, "250");
 });
 
-test("what is known is told by domain day by day, the largest by name and the rest together", () => {
+test("memories by domain: the largest by name, the rest together", () => {
   const domains = (all: Record<string, number>) =>
     Object.entries(all).map(([domain, memories]) => ({ domain: domain || null, memories }));
   const days = [
@@ -132,7 +132,7 @@ test("what is known is told by domain day by day, the largest by name and the re
     [
       ["FOOD", 3],
       ["TRAVEL", 2],
-      ["no domain", 1],
+      ["no area", 1],
     ],
   );
 });

@@ -5,7 +5,7 @@ import { stepsOf } from "../../src/data/steps.ts";
 import { Marks } from "../../src/pages/memory/marks.ts";
 import { memorySearch } from "../../src/pages/memory/search.ts";
 
-test("the focus goes along the rows, and stays at its place when its row goes", () => {
+test("focus moves along the rows, and keeps its place when its row is removed", () => {
   const marks = new Marks();
   marks.follow(["a", "b", "c", "d"], false);
   assert.equal(marks.current, "a");
@@ -20,7 +20,7 @@ test("the focus goes along the rows, and stays at its place when its row goes", 
   assert.equal(marks.current, "a");
 });
 
-test("a row that was sent away is not sent away again by a quick hand", () => {
+test("row that is being removed cannot be removed twice", () => {
   const marks = new Marks();
   marks.follow(["a", "b", "c"], false);
   marks.go("b");
@@ -29,12 +29,12 @@ test("a row that was sent away is not sent away again by a quick hand", () => {
   assert.equal(marks.leave("b"), false);
   assert.equal(marks.leave("c"), true);
   assert.equal(marks.current, "a");
-  // It was refused, and is there again.
+  // The removal was refused, and the row is listed again.
   marks.follow(["a", "b"], false);
   assert.equal(marks.leave("b"), true);
 });
 
-test("what is no longer shown is no longer selected", () => {
+test("selection drops rows that are no longer shown", () => {
   const marks = new Marks();
   marks.follow(["a", "b"], false);
   marks.select(["a", "b"]);
@@ -42,7 +42,7 @@ test("what is no longer shown is no longer selected", () => {
   assert.deepEqual([...marks.selected], ["b"]);
 });
 
-test("an address that says nonsense says nothing", () => {
+test("invalid search parameters are ignored", () => {
   assert.deepEqual(memorySearch({ view: "list", as_of: "never", how: "magic", text: 12 }), {
     text: "12",
   });
@@ -52,7 +52,7 @@ test("an address that says nonsense says nothing", () => {
   });
 });
 
-test("each step has the words before and after it, the latest first", () => {
+test("history steps have the text before and after, the latest first", () => {
   const operation = (id: string, at: string) => ({ id, at, verb: id }) as OperationView;
   const version = (content: string, known_from: string, valid_from: string) =>
     ({ content, known_from, valid_from }) as MemoryView;

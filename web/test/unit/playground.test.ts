@@ -24,15 +24,15 @@ const line = (mark: string, memory_id: string, tokens: number, section = "Facts"
   tokens,
 });
 
-const part = (said: Partial<Part>): Part => ({
+const part = (change: Partial<Part>): Part => ({
   content: "",
   tokens: 0,
   citations: [],
   left_out: [],
-  ...said,
+  ...change,
 });
 
-function context(said: Partial<ContextView>): ContextView {
+function context(change: Partial<ContextView>): ContextView {
   return {
     retrieval_id: "ret_1",
     context: "",
@@ -48,7 +48,7 @@ function context(said: Partial<ContextView>): ContextView {
     cache: "miss",
     degraded: [],
     took_ms: { embed: 0, load: 0, rank: 0, fetch: 0, rerank: 0 },
-    ...said,
+    ...change,
   };
 }
 
@@ -76,7 +76,7 @@ const found = (...ids: string[]): SearchAnswer => ({
   })),
 });
 
-test("an address is read as far as it makes sense", () => {
+test("invalid playground parameters are ignored", () => {
   assert.deepEqual(playgroundSearch({ query: "hi", budget: 450, freeze: false, rerank: true }), {
     query: "hi",
     budget: 450,
@@ -92,7 +92,7 @@ test("an address is read as far as it makes sense", () => {
   assert.deepEqual(playgroundSearch({ against: [1] }), {});
 });
 
-test("only what was set is sent, and freezing only with a chat", () => {
+test("request body has only chosen settings, and freeze only with a chat", () => {
   assert.deepEqual(retrieveBody("hi", {}), { query: "hi" });
   assert.deepEqual(retrieveBody("hi", { freeze: false }), { query: "hi" });
   assert.deepEqual(retrieveBody("hi", { freeze: false, session: "a", budget: 9 }, "UTC"), {
@@ -110,14 +110,14 @@ test("only what was set is sent, and freezing only with a chat", () => {
   });
 });
 
-test("whether the memory was searched is told from what both answers name", () => {
+test("verdict is derived from the context and the search response", () => {
   const looked = context({ dynamic: part({ left_out: [{ memory_id: "a", reason: "x" }] }) });
   assert.equal(verdict(looked, NOTHING), "looked");
   assert.equal(verdict(context({}), found("a")), "spared");
   assert.equal(verdict(context({}), NOTHING), "nothing");
 });
 
-test("what went in by one part is not left out for having missed the other", () => {
+test("line in one part is not listed as left out of the other", () => {
   const given = context({
     baseline: part({
       citations: [{ ...line("m1", "a", 10), also_memory_ids: ["d"] }],
@@ -167,7 +167,7 @@ test("what went in by one part is not left out for having missed the other", () 
   ]);
 });
 
-test("the rules are apart in the budget, and everything adds up", () => {
+test("budget counts rules separately, and the parts add up", () => {
   const rule = line("m1", "a", 30, "Hard preferences (must be respected)");
   const given = context({
     baseline: part({ citations: [rule, line("m2", "b", 20)], tokens: 80 }),
@@ -178,7 +178,7 @@ test("the rules are apart in the budget, and everything adds up", () => {
   assert.deepEqual(spent(given), { baseline: 50, rules: 30, dynamic: 25 });
 });
 
-test("the lines that only one of two has", () => {
+test("comparison lists the lines of only one side", () => {
   const one = context({ soft: [line("m1", "a", 1), line("m2", "b", 1)] });
   const two = context({ soft: [line("m1", "b", 1)] });
   assert.deepEqual(

@@ -7,7 +7,7 @@ const show = (text: string, quotes: string[]) =>
     .map((piece) => (piece.marked ? `[${piece.text}]` : piece.text))
     .join("");
 
-test("quotations are marked where they were said", () => {
+test("quotations are marked in the text", () => {
   assert.equal(show("Hi, I fly on Friday.", ["I fly on Friday"]), "Hi, [I fly on Friday].");
   assert.equal(show("I fly\n  on Friday", ["i fly on friday"]), "[I fly\n  on Friday]");
   assert.equal(show("a b c d", ["b c", "a b"]), "[a b c] d");
@@ -16,7 +16,7 @@ test("quotations are marked where they were said", () => {
   assert.equal(show("", ["x"]), "");
 });
 
-test("nothing is lost or doubled, whatever is quoted", () => {
+test("marking loses and doubles no text", () => {
   const text = "one two three two one";
   for (const quotes of [
     ["two", "two three"],
@@ -32,7 +32,7 @@ test("nothing is lost or doubled, whatever is quoted", () => {
   }
 });
 
-test("a long turn is shown around what is marked", () => {
+test("excerpt of a long turn surrounds the mark", () => {
   const long = "word ".repeat(100);
   const shown = excerpt(pieces(`${long}I live in Lyon. ${long}`, ["I live in Lyon"]));
   const text = shown.map((piece) => piece.text).join("");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ContextView, SearchAnswer } from "lukasa-client";
 import { recallTest, wanted } from "../../src/pages/playground/recall-test.ts";
 
-test("a test is what was asked and what was found, and nothing that was not set", () => {
+test("recall test has the query and the memories, without unset settings", () => {
   assert.equal(
     recallTest("alice", "Book a table for Friday", {}, ["I am allergic to peanuts"]),
     `# What recall must find. Run it with: lukasa eval run recall.toml
@@ -15,7 +15,7 @@ find = ["I am allergic to peanuts"]
   );
 });
 
-test("settings that were made are in it, those of the page alone are not", () => {
+test("recall test has the chosen settings, without those of the page alone", () => {
   const setting = {
     domains: ["food", "travel"],
     budget: "deep",
@@ -59,21 +59,21 @@ const HOSTILE = [
   "",
 ];
 
-test("whatever somebody wrote stays one string on one line, and the same", () => {
+test("recall test writes hostile text as one string on one line", () => {
   for (const text of HOSTILE) {
     const lines = recallTest(text, text, {}, [text]).split("\n");
     assert.equal(lines.length, 6, text);
     const [, , user, query, find] = lines;
-    // Every string that we write is JSON's as well; a parser of another tells whether it came through.
+    // Every string written is valid JSON too, so a JSON parser can read it back.
     assert.equal(JSON.parse((user ?? "").replace("user = ", "")), text);
     assert.equal(JSON.parse((query ?? "").replace("query = ", "")), text);
     assert.deepEqual(JSON.parse((find ?? "").replace("find = ", "")), [text]);
-    // TOML forbids these raw, and nobody who reviews the file would see them.
+    // TOML forbids these characters unescaped, and they are invisible in a review.
     assert.doesNotMatch(lines.join(""), /[\p{Cc}\u200b-\u200f\u2028-\u202e\ufeff]/u);
   }
 });
 
-test("half a character, which no file can hold, is written as the sign for one", () => {
+test("lone surrogate is written as the replacement character", () => {
   assert.match(recallTest("me", "a\ud800b", {}, ["x"]), /^query = "a\ufffdb"$/m);
 });
 
@@ -85,7 +85,7 @@ const line = (memory_id: string, also_memory_ids: string[] = []) => ({
   text: `${memory_id} (strong)`,
 });
 
-test("wanted is what was found and stands in the prompt, in the memories' own words", () => {
+test("expected memories are those found and in the prompt, with their exact text", () => {
   const context = {
     baseline: { citations: [line("rule"), line("always")], left_out: [] },
     dynamic: {

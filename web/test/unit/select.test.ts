@@ -21,7 +21,7 @@ function memory(id: string, change: Partial<MemoryView> = {}): MemoryView {
 
 const ids = (memories: readonly MemoryView[]) => memories.map((one) => one.id);
 
-test("every word has to occur, in any case and without accents", () => {
+test("text filter needs every word, ignoring case and accents", () => {
   const all = [
     memory("a", { content: "Trinkt gern Café crème" }),
     memory("b", { content: "Likes tea", tags: ["breakfast"] }),
@@ -33,7 +33,7 @@ test("every word has to occur, in any case and without accents", () => {
   assert.deepEqual(ids(select(all, { text: "  " })), ["a", "b", "c"]);
 });
 
-test("what is asked for narrows, all of it together", () => {
+test("filters combine", () => {
   const all = [
     memory("a", { force: "hard", domain: "travel" }),
     memory("b", { force: "hard", status: "forgotten" }),
@@ -45,14 +45,14 @@ test("what is asked for narrows, all of it together", () => {
   assert.deepEqual(ids(select(all, { from: "inferred" })), ["c"]);
 });
 
-test("where a memory came from, in four words", () => {
+test("source of a memory by origin and confidence", () => {
   assert.equal(sourceOf({ origin: "user_said" }), "said");
   assert.equal(sourceOf({ origin: "assistant" }), "assistant");
   assert.equal(sourceOf({ origin: "user_turn", confidence: 0.7 }), "inferred");
   assert.equal(sourceOf({ origin: "import" }), "imported");
 });
 
-test("groups come in the order that was asked for, then by name", () => {
+test("groups have the requested order, then by name", () => {
   const all = [
     memory("a", { category: "fact" }),
     memory("b", { category: "profile" }),
@@ -75,14 +75,14 @@ test("groups come in the order that was asked for, then by name", () => {
   );
 });
 
-test("the latest change comes first", () => {
+test("newest sorts the latest change first", () => {
   const all = [memory("a"), memory("b", { updated_at: "2026-02-01T00:00:00Z" }), memory("c")];
   assert.deepEqual(ids(newest(all)), ["b", "c", "a"]);
 });
 
-test("ten thousand are chosen from within a frame or two", () => {
+test("filtering ten thousand memories takes less than 200 ms", () => {
   const all = Array.from({ length: 10_000 }, (_, at) => memory(`m${at}`, { tags: ["x", "y"] }));
-  // The shortest of several: a machine that is busy with other things makes any one of them long.
+  // The shortest of several runs: other processes can make any single run long.
   let took = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 10; attempt++) {
     const began = performance.now();
@@ -92,7 +92,7 @@ test("ten thousand are chosen from within a frame or two", () => {
   assert.ok(took < 200, `it took ${took} ms`);
 });
 
-test("what was deleted a moment ago has thirty days, also by a clock that lags", () => {
+test("days left in the trash start at 30, also with a clock that lags", () => {
   const at = "2026-11-15T12:00:00Z";
   const day = 86_400_000;
   assert.equal(daysLeft(at, Date.parse(at) - 500), 30);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readTrace } from "../../src/pages/sources/trace.ts";
 
-test("what found a memory is told by the best place that each way gave it", () => {
+test("trace keeps the best rank of each arm", () => {
   const source = { memory_id: "mem_1", version_id: "ver_1" };
   const trace = readTrace({
     found: [
@@ -28,5 +28,5 @@ test("what found a memory is told by the best place that each way gave it", () =
     fused: 1,
   });
   assert.equal(trace.given.get("mem_1")?.rank, 1);
-  assert.equal(readTrace({ dynamic: [] }).found.size, 0, "an older record says nothing of it");
+  assert.equal(readTrace({ dynamic: [] }).found.size, 0, "older traces have no ranks");
 });

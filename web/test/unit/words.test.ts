@@ -8,7 +8,7 @@ const text = (parts: Change[], kinds: string[]) =>
     .map((part) => part.text)
     .join("");
 
-test("a changed word is one change", () => {
+test("diff of a changed word is one change", () => {
   assert.deepEqual(changes("retire at 50", "retire at 55"), [
     { kind: "same", text: "retire at " },
     { kind: "removed", text: "50" },
@@ -16,7 +16,7 @@ test("a changed word is one change", () => {
   ]);
 });
 
-test("both texts can be read back out of any diff", () => {
+test("diff contains both texts", () => {
   const texts = [
     "",
     "a",

@@ -1,12 +1,12 @@
-"""Long-term memory for AI assistants that its user can read, correct, undo and erase.
+"""Long-term memory for AI assistants that the user can read, correct, undo and erase.
 
-`Lukasa` waits for its answers and `AsyncLukasa` awaits them; otherwise they are the same. Whatever they have
-no method for is in `calls`, one function for each operation of the API: `client.send(calls.get_stats())`.
+`Lukasa` is the synchronous client and `AsyncLukasa` the asynchronous one, with the same methods. Operations
+without a method have a function in `calls`: `client.send(calls.get_stats())`.
 """
 
 from ._async import AsyncLukasa
 from ._call import Call
-from ._errors import ApiError, Conflict, NotAllowed, NotFound, LukasaError, Unavailable, Unreachable
+from ._errors import ApiError, Conflict, LukasaError, NotAllowed, NotFound, Unavailable, Unreachable
 from ._generated import calls, models, params
 from ._sync import Lukasa
 
@@ -17,10 +17,10 @@ __all__ = [
     "AsyncLukasa",
     "Call",
     "Conflict",
-    "NotAllowed",
-    "NotFound",
     "Lukasa",
     "LukasaError",
+    "NotAllowed",
+    "NotFound",
     "Unavailable",
     "Unreachable",
     "calls",

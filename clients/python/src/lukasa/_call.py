@@ -1,4 +1,4 @@
-"""A call of the API, before anybody has sent it: the same for a client that waits and one that awaits."""
+"""An API call before it is sent, the same for the synchronous and the asynchronous client."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ._errors import ApiError
 
 Read = TypeVar("Read")
 
-#: The answers after which the same request may well succeed.
-PASSING = (429, 502, 503, 504)
+#: Retryable status codes.
+RETRYABLE = (429, 502, 503, 504)
 #: The longest pause between two attempts, in seconds.
-LONGEST = 20.0
+MAX_PAUSE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class Call(Generic[Read]):
-    """One request. Make it with a function of `lukasa.calls`, and give it to a client's `send`."""
+    """One request. Create it with a function of `lukasa.calls`, and pass it to `send` of a client."""
 
     method: str
     path: str
@@ -39,14 +39,14 @@ class Call(Generic[Read]):
     if_match: str | None = None
     #: Whether the API takes an idempotency key for it.
     keyed: bool = False
-    #: Whether it does no harm to send it again.
+    #: Whether it is safe to send it again.
     again: bool = False
 
     def request(self, http: httpx.Client | httpx.AsyncClient, user: str | None) -> httpx.Request:
-        """The request, ready to be sent as often as it takes: its key stays the same."""
+        """The HTTP request. It can be sent repeatedly: its idempotency key stays the same."""
         headers: dict[str, str | bytes] = {}
         if user is not None:
-            # People have names beyond ASCII.
+            # User ids may contain characters beyond ASCII.
             headers["X-Lukasa-User"] = user.encode()
         if self.keyed:
             headers["Idempotency-Key"] = uuid.uuid4().hex
@@ -58,7 +58,7 @@ class Call(Generic[Read]):
             headers["Content-Type"] = "application/json"
         elif self.media is not None:
             headers["Content-Type"] = self.media
-        query = {name: worded(value) for name, value in (self.query or {}).items() if value is not None}
+        query = {name: query_value(value) for name, value in (self.query or {}).items() if value is not None}
         return http.build_request(
             self.method,
             self.path.lstrip("/"),
@@ -68,7 +68,7 @@ class Call(Generic[Read]):
         )
 
     def read(self, response: httpx.Response) -> Read:
-        """What the answer says; raises if it is a refusal."""
+        """Parses the response; raises `ApiError` for an error response."""
         if response.status_code >= 400:
             raise ApiError.read(response)
         if issubclass(self.answer, BaseModel):
@@ -76,23 +76,23 @@ class Call(Generic[Read]):
         return cast(Read, response.content)
 
     def may_repeat(self, failure: httpx.TransportError) -> bool:
-        """Whether to try again after this: it never got there, or it may get there twice."""
-        never_there = isinstance(failure, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
-        return self.again or never_there
+        """Whether to retry: the request never reached the server, or may be processed twice."""
+        not_sent = isinstance(failure, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
+        return self.again or not_sent
 
     def pause(self, attempt: int, response: httpx.Response | None = None) -> float:
-        """How long to wait before the next attempt: what the server says, or ever longer and not in step."""
-        asked = response.headers.get("Retry-After") if response is not None else None
-        if asked:
-            return min(seconds(asked), LONGEST)
-        return random.uniform(0.5, 1.0) * min(0.25 * 2.0**attempt, LONGEST)
+        """Seconds before the next attempt: `Retry-After`, or exponential backoff with jitter."""
+        retry_after = response.headers.get("Retry-After") if response is not None else None
+        if retry_after:
+            return min(seconds(retry_after), MAX_PAUSE_SECONDS)
+        return random.uniform(0.5, 1.0) * min(0.25 * 2.0**attempt, MAX_PAUSE_SECONDS)
 
-    def is_passing(self, response: httpx.Response) -> bool:
-        return response.status_code in PASSING and (self.again or response.status_code == 429)
+    def is_retryable(self, response: httpx.Response) -> bool:
+        return response.status_code in RETRYABLE and (self.again or response.status_code == 429)
 
 
 def seconds(retry_after: str) -> float:
-    """A `Retry-After`, which is a number of seconds or a date."""
+    """Parses `Retry-After`, a number of seconds or a date."""
     try:
         return max(0.0, float(retry_after))
     except ValueError:
@@ -105,14 +105,14 @@ def seconds(retry_after: str) -> float:
 
 
 def quoted(part: object) -> str:
-    """A part of a path. It may hold anything, also a slash."""
+    """A quoted path segment, which may contain any character, also a slash."""
     return quote(str(part), safe="")
 
 
 def plain(value: object) -> object:
-    """What JSON has no word for."""
+    """JSON form of a value that `json` cannot serialize."""
     if isinstance(value, datetime):
-        # A time without a zone would be a guess; here it is the zone of this machine.
+        # A naive datetime is taken as local time of this machine.
         return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
     if isinstance(value, date):
         return value.isoformat()
@@ -120,11 +120,11 @@ def plain(value: object) -> object:
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
     if isinstance(value, (set, frozenset)):
         return sorted(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be converted to JSON")
 
 
-def worded(value: Any) -> str | int | float:
-    """A query parameter."""
+def query_value(value: Any) -> str | int | float:
+    """A query parameter as text or number."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, int, float)):

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions."""
+"""Exceptions of the client."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import httpx
 
 
 class LukasaError(Exception):
-    """Anything that this package raises."""
+    """Base class of all exceptions of this package."""
 
 
 class Unreachable(LukasaError):
-    """No server answered. `__cause__` is what httpx said."""
+    """No server answered. `__cause__` is the error of httpx."""
 
 
 class ApiError(LukasaError):
-    """The server refused. Program against `code`; the words may improve.
+    """An error response of the server. Program against `code`; the texts may change.
 
     All codes, and what to do about each, are in docs/errors.md.
     """
@@ -24,15 +24,15 @@ class ApiError(LukasaError):
     status: int
     code: str
     title: str
-    #: What happened, and what to do next.
+    #: What happened, and the next step.
     detail: str
-    #: What is wrong with each field, by JSON pointer.
+    #: Errors of single fields, by JSON pointer.
     errors: list[dict[str, str]]
-    #: The memories that were meant, perhaps.
+    #: Memories that may have been meant.
     candidates: list[dict[str, Any]]
-    #: The operation that is in the way.
+    #: The conflicting operation.
     operation_id: str | None
-    #: Under which the server has it in its log.
+    #: The id of the request in the server's log.
     request_id: str | None
 
     def __init__(self, status: int, problem: dict[str, Any], request_id: str | None) -> None:
@@ -44,8 +44,8 @@ class ApiError(LukasaError):
         self.candidates = list(problem.get("candidates", []))
         self.operation_id = problem.get("operation_id")
         fields = "; ".join(f"{error.get('pointer')}: {error.get('detail')}" for error in self.errors)
-        said = ". ".join(part for part in (self.title, fields or self.detail) if part)
-        super().__init__(f"{said} [{self.code}, {status}, {request_id or 'no request id'}]")
+        text = ". ".join(part for part in (self.title, fields or self.detail) if part)
+        super().__init__(f"{text} [{self.code}, {status}, {request_id or 'no request id'}]")
 
     @staticmethod
     def read(response: httpx.Response) -> ApiError:
@@ -62,7 +62,7 @@ class ApiError(LukasaError):
 
 
 class NotFound(ApiError):
-    """There is no such thing, or it is somebody else's: the two look the same."""
+    """It does not exist, or belongs to another user: both look the same."""
 
     statuses = (404, 410)
 
@@ -74,12 +74,12 @@ class NotAllowed(ApiError):
 
 
 class Conflict(ApiError):
-    """Something else stands there now: read again, and decide."""
+    """The current state conflicts with the request: read it again, and decide."""
 
     statuses = (409, 412)
 
 
 class Unavailable(ApiError):
-    """It may work in a moment. It was tried again already."""
+    """Temporarily unavailable, after retries. It may work in a moment."""
 
     statuses = (429, 500, 502, 503, 504)

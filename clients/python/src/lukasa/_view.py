@@ -1,9 +1,9 @@
-"""What every answer of the API has in common."""
+"""Base class of all response models."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class View(BaseModel):
-    """An answer. A newer server may say more than this client knows: it is kept, and does no harm."""
+    """A response model. Unknown fields of a newer server are kept."""
 
     model_config = ConfigDict(extra="allow", populate_by_name=True, protected_namespaces=())

@@ -1,7 +1,7 @@
-"""A session for OpenAI's Agents SDK: the chat is kept, found again, and learned from when it is closed.
+"""A session for OpenAI's Agents SDK: the chat is stored, and learned from when it is closed.
 
-What people and agents said are turns in plain words. What they did (tool calls, their results, reasoning)
-is kept beside it as JSON, in turns that nothing is learned from as anybody's own words.
+Messages of users and agents are stored as turns of plain text. Other items (tool calls, their results,
+reasoning) are stored as JSON in turns of the role `tool`, which do not count as words of the user.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ._generated.params import AppendTurn
 
 __all__ = ["LukasaSession"]
 
-#: Says of a turn that it is an item of this SDK, whole.
+#: The speaker of turns that hold an item of this SDK as JSON.
 ITEM = "openai-agents"
-#: How many turns can be appended at once.
-AT_ONCE = 100
+#: Turns per append request.
+MAX_TURNS = 100
 
 
 class LukasaSession:
-    """Keeps a conversation of `Runner.run(..., session=...)` in somebody's memory.
+    """Stores a conversation of `Runner.run(..., session=...)` in the memory of a user.
 
-    An assistant's message comes back as its role and its words, without the id that the provider gave it;
-    every other item comes back exactly as it was.
+    A message of the assistant is returned as its role and text, without the id of the provider; every other
+    item is returned exactly as it was.
     """
 
     session_id: str
@@ -42,7 +42,7 @@ class LukasaSession:
         self._client = client
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The items of the conversation; of a `limit`, the latest."""
+        """The items of the conversation; with a `limit`, the latest ones."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
         items = [as_item(turn) for turn in await self._turns()]
@@ -53,11 +53,11 @@ class LukasaSession:
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Appends items."""
         turns = [as_turn(item) for item in items]
-        for start in range(0, len(turns), AT_ONCE):
-            await self._client.append(self.session_id, turns[start : start + AT_ONCE])
+        for start in range(0, len(turns), MAX_TURNS):
+            await self._client.append(self.session_id, turns[start : start + MAX_TURNS])
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Takes back the latest item, and with it what was learned from it alone. It can be undone."""
+        """Removes the latest item, and with it what was learned from it alone. It can be undone."""
         turns = await self._turns()
         if not turns:
             return None
@@ -65,16 +65,16 @@ class LukasaSession:
         return as_item(turns[-1])
 
     async def clear_session(self) -> None:
-        """Takes back every item. Each can be undone."""
+        """Removes all items. Each removal can be undone."""
         for turn in reversed(await self._turns()):
             await self._client.delete_turn(turn.id)
 
     async def close(self) -> ClosedSession:
-        """Ends the conversation for now, so that what is new in it is learned from."""
+        """Closes the conversation, so that its new turns are learned from."""
         return await self._client.close_session(self.session_id)
 
     async def _turns(self) -> list[Turn]:
-        """The turns that are items, in order. A session nobody has spoken in has none."""
+        """The turns that are items, in order; none for a session that does not exist yet."""
         try:
             turns = [turn async for turn in self._client.turns(self.session_id, limit=200)]
         except NotFound as error:
@@ -85,16 +85,16 @@ class LukasaSession:
 
 
 def as_turn(item: TResponseInputItem) -> AppendTurn:
-    """What is said as words, and everything else whole."""
-    words = said(cast("dict[str, Any]", item))
+    """Messages as text, and every other item as JSON."""
+    words = role_and_text(cast("dict[str, Any]", item))
     if words is None:
         return {"role": "tool", "speaker": ITEM, "content": json.dumps(item, ensure_ascii=False)}
     role, text = words
     return {"role": role, "content": text}
 
 
-def said(item: dict[str, Any]) -> tuple[str, str] | None:
-    """Who said what, if the item is a message of nothing but words."""
+def role_and_text(item: dict[str, Any]) -> tuple[str, str] | None:
+    """Role and text of an item that is a plain text message."""
     role, content = item.get("role"), item.get("content")
     if item.get("type", "message") != "message" or role not in ("user", "assistant", "system"):
         return None
@@ -104,7 +104,7 @@ def said(item: dict[str, Any]) -> tuple[str, str] | None:
             content = part.get("text")
     elif set(item) - {"role", "content", "type"}:
         return None
-    # A turn says something; what is blank is kept whole.
+    # A turn cannot be blank, so a blank message is stored as JSON.
     return (role, content) if isinstance(content, str) and content.strip() else None
 
 

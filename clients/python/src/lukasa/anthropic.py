@@ -1,4 +1,4 @@
-"""The memory tool of Anthropic's SDK (`memory_20250818`), over a memory that its person can read and undo.
+"""The memory tool of Anthropic's SDK (`memory_20250818`), on a memory that the user can read and undo.
 
 The tool's files are the vault of docs/vault.md: an edit is a versioned change, deleting is forgetting.
 """
@@ -30,26 +30,26 @@ from ._sync import Lukasa
 __all__ = ["AsyncLukasaMemoryTool", "LukasaMemoryTool"]
 
 
-def sent(command: BetaMemoryTool20250818Command) -> dict[str, object]:
-    """The command as it goes to the server, which takes no field that is not there."""
+def command_body(command: BetaMemoryTool20250818Command) -> dict[str, object]:
+    """The command as a request body, without empty fields, which the server rejects."""
     return {name: value for name, value in command.to_dict().items() if value is not None}
 
 
-def said(answer: VaultAnswer) -> str:
-    """The words for the assistant; an error is one for it too."""
+def result_text(answer: VaultAnswer) -> str:
+    """The text for the assistant; raises `ToolError` for an error."""
     if answer.is_error:
         raise ToolError(answer.text)
     return answer.text
 
 
-def refused(error: ApiError) -> ToolError:
-    """A refusal, as words from which an assistant can learn what to do."""
+def tool_error(error: ApiError) -> ToolError:
+    """An API error as a text with which the assistant can continue."""
     fields = " ".join(f"{one.get('pointer')}: {one.get('detail')}." for one in error.errors)
     return ToolError(" ".join(part for part in (f"{error.title}.", fields or error.detail) if part))
 
 
 class LukasaMemoryTool(BetaAbstractMemoryTool):
-    """Claude's memory tool on somebody's memory. Give it to `client.beta.messages.tool_runner`."""
+    """Claude's memory tool for the memory of a user. Pass it to `client.beta.messages.tool_runner`."""
 
     def __init__(self, client: Lukasa, *, cache_control: BetaCacheControlEphemeralParam | None = None) -> None:
         super().__init__(cache_control=cache_control)
@@ -57,9 +57,9 @@ class LukasaMemoryTool(BetaAbstractMemoryTool):
 
     def _run(self, command: BetaMemoryTool20250818Command) -> BetaFunctionToolResultType:
         try:
-            return said(self._client.vault_command(sent(command)))
+            return result_text(self._client.vault_command(command_body(command)))
         except ApiError as error:
-            raise refused(error) from error
+            raise tool_error(error) from error
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> BetaFunctionToolResultType:
         return self._run(command)
@@ -89,9 +89,9 @@ class AsyncLukasaMemoryTool(BetaAsyncAbstractMemoryTool):
 
     async def _run(self, command: BetaMemoryTool20250818Command) -> BetaFunctionToolResultType:
         try:
-            return said(await self._client.vault_command(sent(command)))
+            return result_text(await self._client.vault_command(command_body(command)))
         except ApiError as error:
-            raise refused(error) from error
+            raise tool_error(error) from error
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> BetaFunctionToolResultType:
         return await self._run(command)

@@ -1,8 +1,8 @@
-"""A LangGraph store in which every item is a memory that its person can read, correct and undo.
+"""A LangGraph store in which every item is a memory that the user can read, correct and undo.
 
-An item's text is the memory's line and the whole of it, as JSON, its body; where it stands is in its tags.
-So what a graph keeps is found by recall, shown in the console and exported like everything else; and what
-its person corrects there, the graph reads from then on.
+The text of an item is the content of the memory, the item as JSON is its detail, and its namespace and key
+are in the tags. So items are found by recall, shown in the console and exported like other memories; and the
+graph reads what the user corrects there.
 """
 
 from __future__ import annotations
@@ -31,26 +31,25 @@ from ._sync import Lukasa
 
 __all__ = ["LukasaStore"]
 
-#: On every item; and the beginning of the tags that say where it stands.
+#: The tag of every item, and the prefix of its namespace tags.
 TAG = "store"
-#: Where an item's words usually are.
+#: The usual names of the text field of an item.
 TEXT = ("content", "text", "memory", "data")
 LINE_CHARS = 2_000
 BODY_CHARS = 20_000
 TAG_CHARS = 64
-#: How many memories a question by words considers.
-CONSIDERED = 200
+#: Memories considered by a search with a query.
+MAX_CONSIDERED = 200
 
 
 class LukasaStore(BaseStore):
     """Long-term memory for a graph: `builder.compile(store=LukasaStore(Lukasa(...)))`.
 
-    With `user_at`, that element of each namespace names the user whose memory it is, and users are kept
-    apart by the server; the client's key must be one for the whole tenant. Without it everything is the
-    memory of the client's own user.
+    With `user_at`, that element of each namespace is the user id, and the server isolates the users; the
+    client's key must be valid for the whole tenant. Without it everything belongs to the client's own user.
 
-    Limits: an item has at most 20,000 characters of JSON; a search by words considers the 200 memories that
-    fit best; `index` is passed over, as everything is found by meaning and by words; there is no `ttl`.
+    Limits: an item has at most 20,000 characters of JSON; a search with a query considers the 200 best
+    memories; `index` is ignored, as everything is found by meaning and by words; there is no `ttl`.
     """
 
     __slots__ = ("_client", "_user_at")
@@ -76,10 +75,10 @@ class LukasaStore(BaseStore):
             return self._search(op)
         if isinstance(op, ListNamespacesOp):
             return self._namespaces(op)
-        raise TypeError(f"{type(op).__name__} is no operation of a store")
+        raise TypeError(f"{type(op).__name__} is not an operation of a store")
 
     def _at(self, namespace: tuple[str, ...]) -> Lukasa:
-        """The client of the user that a namespace names."""
+        """The client for the user of a namespace."""
         if self._user_at is None:
             return self._client
         if len(namespace) <= self._user_at:
@@ -93,19 +92,19 @@ class LukasaStore(BaseStore):
         return None
 
     def _put(self, op: PutOp) -> None:
-        client, there = self._at(op.namespace), self._find(op.namespace, op.key)
+        client, existing = self._at(op.namespace), self._find(op.namespace, op.key)
         if op.value is None:
-            if there:
-                client.forget(there.id)
+            if existing:
+                client.forget(existing.id)
             return
         line, body = written(op.namespace, op.key, dict(op.value))
-        if there:
-            client.update(there.id, content=line, detail=body)
+        if existing:
+            client.update(existing.id, content=line, detail=body)
             return
         tags = tags_of(op.namespace, op.key)
         saved = client.save(line, detail=body, tags=tags)
         if saved.memory is not None and place(saved.memory) != (op.namespace, op.key):
-            # Another memory says the same already; the two are told apart by where this one stands.
+            # Another memory has the same text already: the path makes this one different.
             path = "/".join((*op.namespace, op.key))
             line = f"{line[: LINE_CHARS - len(path) - 3]} ({path})"
             client.save(line, detail=body_of(op.namespace, op.key, dict(op.value), line), tags=tags)
@@ -114,14 +113,14 @@ class LukasaStore(BaseStore):
         client, under = self._at(op.namespace_prefix), tag(TAG, op.namespace_prefix)
         scored: Iterable[tuple[Memory, float | None]]
         if op.query:
-            found = client.recall(op.query, limit=CONSIDERED).memories
+            found = client.recall(op.query, limit=MAX_CONSIDERED).memories
             scored = [(one.memory, one.why.score) for one in found if under in one.memory.tags]
         else:
             scored = ((memory, None) for memory in client.list(tag=under, limit=200))
         results: list[SearchItem] = []
         for memory, score in scored:
             read = item(memory)
-            if read is None or not lies_under(op.namespace_prefix, read.namespace):
+            if read is None or not is_under(op.namespace_prefix, read.namespace):
                 continue
             if all(matches(read.value.get(name), wanted) for name, wanted in (op.filter or {}).items()):
                 results.append(SearchItem(**slots(read), score=score))
@@ -134,13 +133,13 @@ class LukasaStore(BaseStore):
         prefix = next((tuple(c.path) for c in conditions if c.match_type == "prefix"), ())
         places = (place(memory) for memory in self._at(prefix).list(tag=TAG, limit=200))
         namespaces = {found[0] for found in places if found}
-        kept = [one for one in namespaces if all(fits(condition, one) for condition in conditions)]
-        cut = sorted({one[: op.max_depth] for one in kept})
+        matching = [one for one in namespaces if all(fits(condition, one) for condition in conditions)]
+        cut = sorted({one[: op.max_depth] for one in matching})
         return cut[op.offset : op.offset + op.limit]
 
 
 def tag(kind: str, path: tuple[str, ...]) -> str:
-    """A tag that says where something stands: readable if it is short enough, and never ambiguous."""
+    """The tag of a path: readable if it is short enough, otherwise a hash."""
     parts = [part.replace("%", "%25").replace("/", "%2F") for part in path]
     readable = ":".join([kind, "/".join(parts)]) if parts else kind
     if len(readable) <= TAG_CHARS:
@@ -149,7 +148,7 @@ def tag(kind: str, path: tuple[str, ...]) -> str:
 
 
 def tags_of(namespace: tuple[str, ...], key: str) -> list[str]:
-    """Its own tag, and one for each namespace it lies under."""
+    """The tags of an item: its own, and one for each prefix of its namespace."""
     prefixes = [tag(TAG, namespace[:depth]) for depth in range(len(namespace) + 1)]
     if len(prefixes) > 19:
         raise ValueError("a namespace has at most 18 elements")
@@ -157,13 +156,13 @@ def tags_of(namespace: tuple[str, ...], key: str) -> list[str]:
 
 
 def text_field(value: dict[str, Any]) -> str | None:
-    """Where the words of a value are."""
+    """The name of the text field of a value."""
     words = [name for name, part in value.items() if isinstance(part, str) and part.strip()]
     return next((name for name in TEXT if name in words), words[0] if words else None)
 
 
 def written(namespace: tuple[str, ...], key: str, value: dict[str, Any]) -> tuple[str, str]:
-    """The line and the body of the memory that an item becomes."""
+    """Content and detail of the memory of an item."""
     field = text_field(value)
     text = value[field] if field else json.dumps(value, ensure_ascii=False)
     line = text if len(text) <= LINE_CHARS else text[: LINE_CHARS - 1] + "…"
@@ -178,7 +177,7 @@ def body_of(namespace: tuple[str, ...], key: str, value: dict[str, Any], line: s
 
 
 def read_body(memory: Memory) -> dict[str, Any] | None:
-    """What a memory holds of an item; nothing if it is none, or its person has made it one no more."""
+    """The item of a memory; none if it is not an item, or the user changed the detail."""
     try:
         body = json.loads(memory.detail or "")
     except ValueError:
@@ -199,7 +198,7 @@ def item(memory: Memory) -> Item | None:
     value = body["value"]
     field = text_field(value)
     if field and memory.content != body["line"]:
-        # Its person has put other words in their place.
+        # The user has corrected the text.
         value = {**value, field: memory.content}
     return Item(
         value=value,
@@ -214,7 +213,7 @@ def slots(read: Item) -> dict[str, Any]:
     return {name: getattr(read, name) for name in ("namespace", "key", "value", "created_at", "updated_at")}
 
 
-def lies_under(prefix: tuple[str, ...], namespace: tuple[str, ...]) -> bool:
+def is_under(prefix: tuple[str, ...], namespace: tuple[str, ...]) -> bool:
     return namespace[: len(prefix)] == prefix
 
 
@@ -227,7 +226,7 @@ def fits(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
 
 
 def matches(value: Any, wanted: Any) -> bool:
-    """Whether a field is like this: equal, or as the operators say."""
+    """Whether a field matches: equal, or by the operators."""
     if not isinstance(wanted, dict):
         return bool(value == wanted)
     if not any(name.startswith("$") for name in wanted):
@@ -241,7 +240,7 @@ def compares(value: Any, operator: str, other: Any) -> bool:
     if operator == "$ne":
         return bool(value != other)
     if operator not in ("$gt", "$gte", "$lt", "$lte"):
-        raise ValueError(f"{operator} is no operator of a filter")
+        raise ValueError(f"{operator} is not a filter operator")
     if value is None:
         return False
     difference = float(value) - float(other)

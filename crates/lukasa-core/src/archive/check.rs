@@ -1,5 +1,5 @@
-//! What the record could not hold of an export that is brought back. Whoever wrote the file may have
-//! got it wrong, or meant to; the database would refuse most of it too, with less to say.
+//! Validation of an export before it is imported. The file may be wrong by mistake or on purpose;
+//! the database would refuse most of it too, with worse error messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,32 +14,32 @@ use crate::link::{Link, is_relation};
 use crate::session::{Session, Turn, is_session_name};
 use crate::time::{Period, Timestamp};
 
-/// How many faults are told; whoever has more has the wrong file.
-const TOLD: usize = 20;
+/// Upper bound of reported faults; a file with more is the wrong file.
+const MAX_REPORTED_FAULTS: usize = 20;
 
-/// How far the operations of a trusted export may lie in the future. Clocks differ a little, but what
-/// will be known in a year would stop all writing until then.
+/// How far in the future the operations of a trusted export may be. Clocks differ a little, but an
+/// operation a year ahead would block all writes until then.
 pub const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_hours(24);
 
-/// What is wrong with an export, in words; nothing if all of it can be kept. Nothing in it may have
-/// become known after `latest`.
+/// Lists what is wrong with an export; empty if all of it can be stored. Nothing in it may be known
+/// later than `latest`.
 pub fn faults(contents: &Contents, latest: Timestamp) -> Vec<String> {
     let mut faults = Vec::new();
     let operations: BTreeMap<OperationId, Timestamp> =
         contents.operations.iter().map(|operation| (operation.id, operation.at)).collect();
     let times: BTreeSet<Timestamp> = operations.values().copied().collect();
     if operations.len() != contents.operations.len() || times.len() != operations.len() {
-        faults.push("two operations share an id or a moment".to_owned());
+        faults.push("two operations have the same id or time".to_owned());
     }
-    if times.iter().any(|at| !is_kept(*at) || *at > latest) {
-        faults.push("an operation lies in the future".to_owned());
+    if times.iter().any(|at| !has_storable_year(*at) || *at > latest) {
+        faults.push("an operation is in the future".to_owned());
     }
     let facts = contents.facts();
     let mut seen = BTreeSet::new();
     let mut first = BTreeSet::new();
     for version in &contents.versions {
         if !seen.insert((version.fact, version.id)) {
-            faults.push(format!("{} is there twice", version.id));
+            faults.push(format!("{}: duplicate version id", version.id));
         }
         if version.number == 1 {
             first.insert(version.fact);
@@ -55,7 +55,7 @@ pub fn faults(contents: &Contents, latest: Timestamp) -> Vec<String> {
     let sessions: BTreeMap<&str, i32> =
         contents.sessions.iter().map(|session| (session.id.as_str(), session.turns)).collect();
     if sessions.len() != contents.sessions.len() {
-        faults.push("two sessions have one name".to_owned());
+        faults.push("two sessions have the same name".to_owned());
     }
     faults.extend(contents.sessions.iter().filter_map(session_fault));
     let mut places = BTreeSet::new();
@@ -63,24 +63,24 @@ pub fn faults(contents: &Contents, latest: Timestamp) -> Vec<String> {
     for turn in &contents.turns {
         let fresh = places.insert((turn.session.as_str(), turn.number)) && ids.insert(turn.id);
         if !fresh || turn_fault(turn, &sessions) {
-            faults.push(format!("{}: a turn that no session has room for", turn.id));
+            faults.push(format!("{}: invalid turn, or its session is missing or shorter", turn.id));
         }
     }
     let mut ids = BTreeSet::new();
     for episode in &contents.episodes {
         let turns = sessions.get(episode.session.as_str()).copied();
-        // An episode may outlive its session, but not reach beyond it.
+        // The session may be gone, but an episode must not end after its session's last turn.
         let within = turns.is_none_or(|turns| episode.last_turn <= turns);
         if !ids.insert(episode.id) || !within || episode.fault().is_some() {
-            faults.push(format!("{}: not an episode", episode.id));
+            faults.push(format!("{}: invalid episode, or longer than its session", episode.id));
         }
     }
-    faults.truncate(TOLD);
+    faults.truncate(MAX_REPORTED_FAULTS);
     faults
 }
 
-/// Outside these years PostgreSQL and the printed form part ways.
-fn is_kept(at: Timestamp) -> bool {
+/// Whether the year is one that PostgreSQL and the printed form agree on.
+fn has_storable_year(at: Timestamp) -> bool {
     (1..=9999).contains(&at.to_zoned(TimeZone::UTC).year())
 }
 
@@ -89,7 +89,8 @@ fn has_nul<'t>(texts: impl IntoIterator<Item = &'t String>) -> bool {
 }
 
 fn is_period(period: &Period) -> bool {
-    is_kept(period.from) && period.until.is_none_or(|until| is_kept(until) && until > period.from)
+    has_storable_year(period.from)
+        && period.until.is_none_or(|until| has_storable_year(until) && until > period.from)
 }
 
 fn version_fault(
@@ -105,26 +106,26 @@ fn version_fault(
     };
     let dates = [version.confirmed_at, version.last_confirmed_at, version.consented_at];
     if !version.claim.faults().is_empty() {
-        return Some("the claim is too long or empty");
+        return Some("the claim is empty or too long");
     }
     if version.claim.content.is_empty() || !(1..=limits::VERSIONS).contains(&version.number) {
-        return Some("not a version");
+        return Some("invalid version: no content, or the number is out of range");
     }
     if !is_period(&version.valid) || !is_period(&version.known) || version.known.from > latest {
-        return Some("a period that is empty or lies in the future");
+        return Some("a period is empty or in the future");
     }
     if !by_operation(version.opened_by, version.known.from) || !closed {
-        return Some("no operation opened or closed it then");
+        return Some("no operation in the file opened or closed it at that time");
     }
     if !version.confidence.is_none_or(|sure| version.extracted && (0.0..=1.0).contains(&sure)) {
-        return Some("a confidence that cannot be");
+        return Some("invalid confidence");
     }
-    if dates.into_iter().flatten().any(|at| !is_kept(at)) {
-        return Some("a date that cannot be");
+    if dates.into_iter().flatten().any(|at| !has_storable_year(at)) {
+        return Some("a date is out of range");
     }
     (version.turns.len() > crate::limits::TURNS
         || has_nul(version.turns.iter().chain(&version.session)))
-    .then_some("not the names of turns")
+    .then_some("too many turns, or an invalid turn or session name")
 }
 
 fn link_fault(
@@ -143,37 +144,38 @@ fn link_fault(
         && is_relation(&link.relation)
         && is_period(&link.known)
         && operations.contains_key(&link.opened_by);
-    (!good).then(|| format!("{}: a link without its ends or its operation", link.id))
+    (!good).then(|| format!("{}: invalid link, or its memories or operation are missing", link.id))
 }
 
 fn session_fault(session: &Session) -> Option<String> {
     let name = is_session_name(&session.id);
     let within = |number: i32| (0..=session.turns).contains(&number);
     let dates = [Some(session.opened_at), Some(session.last_turn_at), session.closed_at];
-    let kept = dates.into_iter().chain([session.trashed_at]).flatten().all(is_kept);
+    let dates_valid =
+        dates.into_iter().chain([session.trashed_at]).flatten().all(has_storable_year);
     let words = session.title.iter().chain(&session.summary).chain([&session.id]);
     let good = name
-        && kept
+        && dates_valid
         && (0..=limits::SESSION_TURNS).contains(&session.turns)
         && !has_nul(words)
         && !session.incognito
         && within(session.extracted_through)
         && within(session.summary_through);
-    (!good).then(|| format!("{:?}: not a session", session.id))
+    (!good).then(|| format!("{:?}: invalid session", session.id))
 }
 
 fn turn_fault(turn: &Turn, sessions: &BTreeMap<&str, i32>) -> bool {
-    let room = sessions.get(turn.session.as_str()).copied().unwrap_or(0);
+    let last_turn = sessions.get(turn.session.as_str()).copied().unwrap_or(0);
     let length = turn.content.chars().count();
     let spans = turn.spans.iter().all(|span| span.from < span.to && span.to <= length);
-    !(1..=room).contains(&turn.number)
+    !(1..=last_turn).contains(&turn.number)
         || turn.content.is_empty()
         || length > TURN_CHARS
         || !spans
         || turn.spans.len() > SPANS
         || turn.speaker.as_ref().is_some_and(|name| name.chars().count() > NAME_CHARS)
-        || !is_kept(turn.said_at)
-        || !is_kept(turn.recorded_at)
+        || !has_storable_year(turn.said_at)
+        || !has_storable_year(turn.recorded_at)
         || has_nul(turn.speaker.iter().chain([&turn.content]))
 }
 
@@ -191,7 +193,7 @@ pub(super) mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    /// One memory, said in one chat, and the operation that saved it.
+    /// One memory, one session with one turn and one episode, and the operation that saved it.
     pub(in crate::archive) fn good() -> Contents {
         let version = version(Voice::stated(Origin::UserSaid));
         let operation = Operation {
@@ -248,12 +250,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_an_export_says_can_be_kept() {
+    fn valid_export_has_no_faults() {
         assert_eq!(faults(&good(), at(100)), Vec::<String>::new());
     }
 
     #[test]
-    fn each_planted_fault_is_found() {
+    fn export_check_finds_each_planted_fault() {
         let plants: [fn(&mut Contents); 19] = [
             |c| c.operations.clear(),
             |c| c.operations[0].at = at(1_000_000),

@@ -1,12 +1,12 @@
-//! What an export holds, and what must be true of one before it is taken in again.
+//! The export format, and the checks before an export is imported.
 //!
-//! An export is a handful of files that a person can read with any editor: JSON lines, one file for
-//! each kind of thing, and a manifest that says how long each file is and what it hashes to. This room
-//! knows the files' names and their rules; packing them and reading rows is done elsewhere.
+//! An export is a set of files that can be read with any editor: JSON lines, one file per kind of
+//! row, and a manifest with the length and hash of each file. This module knows the file names and
+//! their rules; packing files and reading rows is done elsewhere.
 //!
-//! A file that comes back may have been written by anybody. [`faults`] finds what the record could not
-//! hold, [`screen`] leaves out secrets and lowers what is not trusted to an import, [`as_said_by`] takes
-//! away whatever trust the one who brings it does not have.
+//! An imported file is untrusted. [`faults`] finds what cannot be stored, [`screen`] leaves out
+//! secrets and lowers untrusted content to the import origin, [`limit_trust`] caps origin and
+//! consent at what the caller may assert.
 
 mod check;
 mod untrusted;
@@ -29,9 +29,9 @@ use crate::time::Timestamp;
 pub use check::{CLOCK_TOLERANCE, faults};
 pub use untrusted::{Lowering, lower_version, screen};
 
-/// What a manifest says it is of.
+/// The `format` field of a manifest.
 pub const FORMAT: &str = "lukasa-export";
-/// The version of the files' form. A reader refuses one that it does not know.
+/// The version of the file format. A reader refuses versions it does not know.
 pub const VERSION: u32 = 1;
 
 pub const MANIFEST: &str = "manifest.json";
@@ -46,10 +46,10 @@ pub const TURNS: &str = "turns.jsonl";
 pub const USAGE: &str = "usage.jsonl";
 pub const POLICY: &str = "policy.json";
 pub const DOMAINS: &str = "domains.json";
-/// Where the pages for people are.
+/// The folder with the human-readable pages.
 pub const MARKDOWN: &str = "markdown/";
 
-/// The first thing a person opens.
+/// The README inside an export.
 pub const README_TEXT: &str = "\
 # Your memory
 
@@ -61,8 +61,8 @@ The other files hold the same and more, for programs. In a `.jsonl` file every l
 
 - `memories.jsonl`: every version of every memory there ever was, also those that were changed or
   forgotten. `claim` is what it says; `valid` is when it holds in the world; `known` is when Lukasa
-  held it. A version whose `known.until` is empty is how the memory stands now.
-- `trash.jsonl`: the same for memories that lie in the trash.
+  held it. A version whose `known.until` is empty is the current one.
+- `trash.jsonl`: the same for memories in the trash.
 - `links.jsonl`: which memories belong together, and how.
 - `operations.jsonl`: everything that was ever done to the memories, by whom and when.
 - `sessions.jsonl` and `turns.jsonl`: your conversations, and what was said in them.
@@ -75,15 +75,15 @@ The other files hold the same and more, for programs. In a `.jsonl` file every l
 To check the files: `lukasa export --verify FILE.zip`
 To put everything back: `lukasa import FILE.zip`; on another server: `lukasa import --trust FILE.zip`
 
-What was erased is not in here, and will not come back.
+Erased memories are not included and cannot be restored.
 ";
 
-/// How much is in a file, and what it hashes to.
+/// Size and hash of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSum {
     pub bytes: u64,
     pub lines: u64,
-    /// As hexadecimal digits.
+    /// In hexadecimal.
     pub sha256: String,
 }
 
@@ -95,16 +95,16 @@ pub struct FileSignature {
     pub value: String,
 }
 
-/// The table of contents.
+/// The table of contents of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     pub format: String,
     pub version: u32,
     pub exported_at: Timestamp,
-    /// What the memory hashed to: taken in somewhere empty, it hashes to the same.
+    /// Hash of the exported state: imported into an empty memory, it gives the same hash.
     pub state: StateHash,
     pub files: BTreeMap<String, FileSum>,
-    /// By the installation that exported it, for the user it is of; over the rest of the manifest.
+    /// Made by the exporting installation, for the exported user; covers the rest of the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<FileSignature>,
 }
@@ -121,12 +121,11 @@ impl Manifest {
         }
     }
 
-    /// Where the files that were found differ from what the manifest says of them.
+    /// Differences between the files found and the manifest.
     pub fn differences(&self, found: &BTreeMap<String, FileSum>) -> Vec<String> {
         let mut faults = Vec::new();
         if self.format != FORMAT || self.version != VERSION {
-            faults
-                .push(format!("{} {} is not a form that is known here", self.format, self.version));
+            faults.push(format!("unknown export format: {} {}", self.format, self.version));
         }
         for (name, sum) in &self.files {
             match found.get(name) {
@@ -141,7 +140,7 @@ impl Manifest {
     }
 }
 
-/// A domain as an export names it, and since when its person has it open.
+/// A domain in an export, and since when the user has opted in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DomainLine {
     #[serde(flatten)]
@@ -149,10 +148,10 @@ pub struct DomainLine {
     pub opted_in_at: Option<Timestamp>,
 }
 
-/// What an export holds of the record.
+/// The rows of an export.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Contents {
-    /// Every version of every fact, also of those in the trash.
+    /// Every version of every fact, including those in the trash.
     pub versions: Vec<Version>,
     pub links: Vec<Link>,
     pub operations: Vec<Operation>,
@@ -167,24 +166,24 @@ impl Contents {
     }
 }
 
-/// The same, trusted no further than whoever brings it: no origin above their own, and a person's yes
-/// only from a person.
-pub fn as_said_by(contents: &mut Contents, caller: &Caller) {
-    let (most, human) = (caller.voice.origin, caller.kind == CallerKind::Human);
+/// Limits the trust in an export to that of the caller: no origin above the caller's own, and
+/// consent only if the caller is a human.
+pub fn limit_trust(contents: &mut Contents, caller: &Caller) {
+    let (max_origin, human) = (caller.voice.origin, caller.kind == CallerKind::Human);
     for version in &mut contents.versions {
-        version.origin = version.origin.min(most);
+        version.origin = version.origin.min(max_origin);
         if !human {
             version.consented_at = None;
         }
     }
     for operation in &mut contents.operations {
-        operation.voice.origin = operation.voice.origin.min(most);
+        operation.voice.origin = operation.voice.origin.min(max_origin);
     }
     for episode in &mut contents.episodes {
-        episode.origin = episode.origin.min(most);
+        episode.origin = episode.origin.min(max_origin);
     }
     for turn in &mut contents.turns {
-        turn.origin = turn.origin.min(turn.role.origin(most));
+        turn.origin = turn.origin.min(turn.role.origin(max_origin));
     }
 }
 
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_missing_or_stray_file_is_found() {
+    fn manifest_finds_changed_missing_and_stray_files() {
         let state = crate::StateHash {
             memories: String::new(),
             episodes: String::new(),
@@ -219,17 +218,17 @@ mod tests {
     }
 
     #[test]
-    fn nobody_brings_more_trust_than_they_have() {
+    fn import_trust_is_limited_to_the_callers() {
         let mut said = version(Voice::stated(Origin::UserSaid));
         said.consented_at = Some(said.known.from);
         let contents = Contents { versions: vec![said.clone()], ..Contents::default() };
         let tenant = TenantId::named("a");
         let mut own = contents.clone();
-        as_said_by(&mut own, &Caller::human(tenant, "alice", "local"));
+        limit_trust(&mut own, &Caller::human(tenant, "alice", "local"));
         assert_eq!(own.versions, [said]);
-        let mut brought = contents;
-        as_said_by(&mut brought, &Caller::key(tenant, "alice", "k", Origin::Tool));
-        assert_eq!(brought.versions[0].origin, Origin::Tool);
-        assert_eq!(brought.versions[0].consented_at, None);
+        let mut from_key = contents;
+        limit_trust(&mut from_key, &Caller::key(tenant, "alice", "k", Origin::Tool));
+        assert_eq!(from_key.versions[0].origin, Origin::Tool);
+        assert_eq!(from_key.versions[0].consented_at, None);
     }
 }

@@ -1,5 +1,6 @@
-//! What somebody talks about again and again lately. A topic is a word that a chat was about and that
-//! its person typed in it; what only a model or a pasted page brought up is none. Counted, not guessed.
+//! Recurring topics of the user's recent sessions. A topic is a word that a session was about and
+//! that the user typed in it; words that only a model or a pasted page used do not count. Topics
+//! are counted, not inferred by a model.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,23 +9,24 @@ use jiff::SignedDuration;
 
 use crate::detect::Detector;
 use crate::domain::Domain;
-use crate::fact::{Category, Claim, Evidence, Force, Kind, MemoryType, Version};
+use crate::fact::{Category, Claim, ClaimEvidence, Force, Kind, MemoryType, Version};
 use crate::recall::text::{Language, Term, words};
 use crate::screen::{directive, ground, secret, sensitive};
 use crate::time::Timestamp;
 
-/// Out of how many chats, and in how many of them it must come up (R103).
-pub const LOOKED_AT: usize = 10;
-pub const OFTEN: usize = 6;
-/// The kind of evidence that names a whole chat.
-pub const CHAT: &str = "chat";
-/// How long it is remembered.
-const LASTS: SignedDuration = SignedDuration::from_hours(24 * 30);
-/// How many topics one night notes.
-const MOST: usize = 3;
-const OPENING: &str = "Lately often talks about ";
+/// How many of the latest sessions are examined (R103).
+pub const MAX_RECENT_SESSIONS: usize = 10;
+/// In how many of them a word must occur to be a topic (R103).
+pub const MIN_TOPIC_SESSIONS: usize = 6;
+/// The kind of evidence that names a whole session.
+pub const SESSION_EVIDENCE: &str = "chat";
+/// How long a topic note is valid.
+const NOTE_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 30);
+/// How many topics one consolidation run notes.
+const MAX_TOPICS: usize = 3;
+const NOTE_PREFIX: &str = "Lately often talks about ";
 
-/// Words that chats are made of, whatever they are about.
+/// Words that are common in chats about any topic. Sorted, for binary search.
 const CHATTER: [&str; 52] = [
     "answer",
     "answers",
@@ -80,25 +82,25 @@ const CHATTER: [&str; 52] = [
     "wants",
 ];
 
-/// A chat by the words it was about.
+/// The topic words of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chat {
+pub struct SessionTopics {
     pub session: String,
     about: BTreeMap<Term, String>,
 }
 
-impl Chat {
-    /// `gist` is what is remembered of the chat.
+impl SessionTopics {
+    /// `gist`: the summaries and facts stored for the session.
     pub fn of(session: &str, gist: &[&str]) -> Self {
         let about = gist.iter().flat_map(|text| topics_in(text)).collect();
         Self { session: session.to_owned(), about }
     }
 
-    /// The same chat, about no more than its person typed in it.
+    /// The same session, limited to the topic words that the user typed.
     #[must_use]
     pub fn typed(&self, typed: &[&str]) -> Self {
-        let said: BTreeMap<Term, String> = typed.iter().flat_map(|text| topics_in(text)).collect();
-        let about = said.into_iter().filter(|(term, _)| self.about.contains_key(term)).collect();
+        let typed: BTreeMap<Term, String> = typed.iter().flat_map(|text| topics_in(text)).collect();
+        let about = typed.into_iter().filter(|(term, _)| self.about.contains_key(term)).collect();
         Self { session: self.session.clone(), about }
     }
 }
@@ -114,48 +116,49 @@ fn topics_in(text: &str) -> impl Iterator<Item = (Term, String)> {
     found.filter(move |word| says_something(&word.written)).map(|word| (word.term, word.written))
 }
 
-/// What comes up often, and where.
+/// A recurring topic, and the sessions it occurs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topic {
     pub word: String,
     pub sessions: Vec<String>,
 }
 
-/// The topics that come up in enough of these chats, which are the last ones: what comes up most
+/// The topics that occur in enough of these sessions, which are the latest ones; the most frequent
 /// first.
-pub fn topics(chats: &[Chat]) -> Vec<Topic> {
+pub fn topics(chats: &[SessionTopics]) -> Vec<Topic> {
     let mut found: BTreeMap<Term, Topic> = BTreeMap::new();
-    for chat in chats.iter().take(LOOKED_AT) {
+    for chat in chats.iter().take(MAX_RECENT_SESSIONS) {
         for (term, word) in &chat.about {
             let topic = found
                 .entry(*term)
                 .or_insert_with(|| Topic { word: word.clone(), sessions: Vec::new() });
             topic.sessions.push(chat.session.clone());
-            // One word for all its forms, whichever chat has it.
+            // The shortest form represents all forms, whichever session it is in.
             if (word.len(), word) < (topic.word.len(), &topic.word) {
                 topic.word.clone_from(word);
             }
         }
     }
     let mut often: Vec<Topic> =
-        found.into_values().filter(|topic| topic.sessions.len() >= OFTEN).collect();
+        found.into_values().filter(|topic| topic.sessions.len() >= MIN_TOPIC_SESSIONS).collect();
     often.sort_by(|a, b| b.sessions.len().cmp(&a.sessions.len()).then_with(|| a.word.cmp(&b.word)));
-    often.truncate(MOST);
+    often.truncate(MAX_TOPICS);
     often
 }
 
-/// A note of the topic and how sure it is; nothing if it is of a kind that its person is asked about
-/// first.
-pub fn note(topic: &Topic, domains: &[Domain]) -> Option<(Claim, f32)> {
-    let content = format!("{OPENING}{}.", topic.word);
-    let asks = directive::is_directive(&content)
+/// The claim that notes a topic, and its confidence; `None` if the topic would need the user's
+/// consent.
+pub fn topic_claim(topic: &Topic, domains: &[Domain]) -> Option<(Claim, f32)> {
+    let content = format!("{NOTE_PREFIX}{}.", topic.word);
+    let needs_consent = directive::is_directive(&content)
         || directive::authorises(&content)
         || secret::has_secret(&content)
-        || is_guarded(&topic.word, domains);
-    if asks {
+        || needs_consent(&topic.word, domains);
+    if needs_consent {
         return None;
     }
-    let evidence = topic.sessions.iter().map(|session| Evidence::of(CHAT, session));
+    let evidence =
+        topic.sessions.iter().map(|session| ClaimEvidence::of(SESSION_EVIDENCE, session));
     let claim = Claim {
         category: Category::Context,
         memory_type: MemoryType::Task,
@@ -164,30 +167,31 @@ pub fn note(topic: &Topic, domains: &[Domain]) -> Option<(Claim, f32)> {
         reasoning: Some(format!("came up in {} of the last chats", topic.sessions.len())),
         ..Claim::saying(&content)
     };
-    let sure = topic.sessions.len() as f32 / LOOKED_AT as f32;
-    claim.faults().is_empty().then_some((claim, sure.min(0.9)))
+    let confidence = topic.sessions.len() as f32 / MAX_RECENT_SESSIONS as f32;
+    claim.faults().is_empty().then_some((claim, confidence.min(0.9)))
 }
 
-/// Whether a word is about something that asks its person first: by itself, as something they have, or
-/// by the domain it is of.
-fn is_guarded(word: &str, domains: &[Domain]) -> bool {
+/// Whether a word needs the user's consent: because it is sensitive by itself or as something the
+/// user has, or because its domain is sensitive.
+fn needs_consent(word: &str, domains: &[Domain]) -> bool {
     static DETECTOR: LazyLock<Detector> = LazyLock::new(Detector::builtin);
-    let said = [word.to_owned(), format!("User has {word}."), format!("User is in {word}.")];
-    let of = DETECTOR.detect(word);
-    let guarded = |name: &str| domains.iter().any(|domain| domain.name == name && domain.sensitive);
-    said.iter().any(|text| sensitive::category(text).is_some())
-        || of.iter().any(|found| guarded(&found.domain))
+    let texts = [word.to_owned(), format!("User has {word}."), format!("User is in {word}.")];
+    let detected = DETECTOR.detect(word);
+    let is_sensitive =
+        |name: &str| domains.iter().any(|domain| domain.name == name && domain.sensitive);
+    texts.iter().any(|text| sensitive::category(text).is_some())
+        || detected.iter().any(|found| is_sensitive(&found.domain))
 }
 
-/// When a note of something said lately has had its time.
-pub fn until(now: Timestamp) -> Timestamp {
-    crate::time::micros(now + LASTS)
+/// When a topic note written now expires.
+pub fn note_expires_at(now: Timestamp) -> Timestamp {
+    crate::time::micros(now + NOTE_LIFETIME)
 }
 
-/// Whether a version is such a note: the only thing a night may add.
-pub fn is_note(version: &Version) -> bool {
+/// Whether a version is a topic note: the only kind of fact that consolidation may add.
+pub fn is_topic_note(version: &Version) -> bool {
     let claim = &version.claim;
-    claim.content.starts_with(OPENING)
+    claim.content.starts_with(NOTE_PREFIX)
         && claim.force == Force::Soft
         && claim.kind == Kind::Context
         && version.valid.until.is_some()
@@ -199,18 +203,18 @@ mod tests {
     use super::*;
     use crate::domain::builtin_domains;
 
-    fn chats(about: &[&str]) -> Vec<Chat> {
-        let chat = |(at, gist): (usize, &&str)| Chat::of(&format!("c{at}"), &[gist]);
+    fn chats(about: &[&str]) -> Vec<SessionTopics> {
+        let chat = |(at, gist): (usize, &&str)| SessionTopics::of(&format!("c{at}"), &[gist]);
         about.iter().enumerate().map(chat).collect()
     }
 
     #[test]
-    fn the_words_of_chatter_can_be_searched() {
+    fn topic_stop_words_are_sorted() {
         assert!(CHATTER.is_sorted());
     }
 
     #[test]
-    fn six_of_ten_chats_make_a_topic_and_five_do_not() {
+    fn topic_needs_six_of_ten_sessions() {
         let about = |times: usize| {
             let gists: Vec<&str> = (0..10)
                 .map(|n| if n < times { "User asked about tomatoes." } else { "" })
@@ -220,25 +224,25 @@ mod tests {
         let [topic] = &about(6)[..] else { panic!("one topic") };
         assert_eq!((topic.word.as_str(), topic.sessions.len()), ("tomatoes", 6));
         assert!(about(5).is_empty());
-        let (claim, sure) = note(topic, &builtin_domains()).unwrap();
+        let (claim, sure) = topic_claim(topic, &builtin_domains()).unwrap();
         assert_eq!(claim.content, "Lately often talks about tomatoes.");
         assert_eq!((claim.evidence.len(), sure), (6, 0.6));
     }
 
     #[test]
-    fn only_what_its_person_typed_is_a_topic() {
-        let told = chats(&["The user praised acme tomatoes."; 8]);
-        let typed: Vec<Chat> =
-            told.iter().map(|chat| chat.typed(&["How do I grow a tomato?"])).collect();
+    fn topic_is_only_what_the_user_typed() {
+        let sessions = chats(&["The user praised acme tomatoes."; 8]);
+        let typed: Vec<SessionTopics> =
+            sessions.iter().map(|chat| chat.typed(&["How do I grow a tomato?"])).collect();
         let found: Vec<String> = topics(&typed).into_iter().map(|topic| topic.word).collect();
         assert_eq!(found, ["tomato"]);
     }
 
     #[test]
-    fn what_needs_consent_is_no_topic() {
+    fn sensitive_words_are_no_topics() {
         for word in ["depression", "chemotherapy", "mortgage", "divorce"] {
             let topic = Topic { word: word.into(), sessions: vec!["c".into(); 6] };
-            assert_eq!(note(&topic, &builtin_domains()), None, "{word}");
+            assert_eq!(topic_claim(&topic, &builtin_domains()), None, "{word}");
         }
     }
 }

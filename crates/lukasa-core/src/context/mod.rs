@@ -1,8 +1,8 @@
-//! What goes into a prompt: which memories, in which words, within which budget.
+//! Prompt context: which memories are injected, in which words, within which budget.
 //!
 //! The context has two parts. The *baseline* is the same for a whole session: rules that must be
-//! respected, then what is most important to know. The *dynamic* part follows it, turn by turn. The
-//! baseline is filled first and never shrinks for the sake of the other.
+//! respected, then the most important memories. The *dynamic* part follows it, per message. The
+//! baseline is filled first and never shrinks in favour of the dynamic part.
 
 pub mod block;
 pub mod line;
@@ -15,14 +15,14 @@ use crate::origin::Origin;
 use crate::recall::Facets;
 use crate::time::Timestamp;
 
-/// Below this, what was extracted is found by recall but not put into a prompt unasked (R178).
+/// Extracted memories below this confidence are found by recall but not injected (R178).
 pub const INJECT_CONFIDENCE: f32 = 0.7;
 
-/// How many tokens may be spent, and on what.
+/// Token budget of a context and its shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     pub total: usize,
-    /// What the baseline leaves to the dynamic part, even if it could fill everything itself.
+    /// Tokens reserved for the dynamic part, even if the baseline could fill everything.
     pub dynamic: usize,
 }
 
@@ -30,25 +30,26 @@ impl Budget {
     pub const COMPACT: usize = 1_500;
     pub const STANDARD: usize = 4_000;
     pub const DEEP: usize = 16_000;
-    /// No budget is larger, whatever a caller asks for.
+    /// Upper bound, whatever the caller asks for.
     const MAX: usize = 1_000_000;
-    /// Memory never takes more of a model's window than this many hundredths.
-    const SHARE_OF_WINDOW: usize = 15;
+    /// Memory never takes more than this percentage of a model's context window.
+    const WINDOW_PERCENT: usize = 15;
 
-    /// So many tokens, or as many as the window allows.
+    /// A budget of this many tokens, or as many as the context window allows.
     pub fn of(tokens: usize, window: Option<usize>) -> Self {
-        let most = window
-            .map_or(Self::MAX, |window| window.min(Self::MAX * 100) * Self::SHARE_OF_WINDOW / 100);
-        let total = tokens.min(most).min(Self::MAX);
+        let max_tokens = window
+            .map_or(Self::MAX, |window| window.min(Self::MAX * 100) * Self::WINDOW_PERCENT / 100);
+        let total = tokens.min(max_tokens).min(Self::MAX);
         Self { total, dynamic: total / 4 }
     }
 
-    /// What lines told by assistants may take in the baseline.
-    pub fn told(&self) -> usize {
-        self.total * TOLD_SHARE / 100
+    /// The tokens that lines from assistants may take in the baseline.
+    pub fn assistant_share(&self) -> usize {
+        self.total * ASSISTANT_PERCENT / 100
     }
 
-    /// What lines of a category may take in the baseline: 300, 500, 200 and 500 of 1,500.
+    /// The tokens that lines of a category may take in the baseline: 300, 500, 200 and 500 of
+    /// 1,500.
     pub fn category(&self, category: Category) -> usize {
         let share = match category {
             Category::Profile => 300,
@@ -60,29 +61,29 @@ impl Budget {
     }
 }
 
-/// Whether a memory may be put into a prompt unasked at a time. What a tool, a document or an import says is
-/// found by recall, and is in no prompt that nobody asked for until its person agrees to it.
+/// Whether a memory may be injected at a given time. Memories from tools, documents and imports are
+/// found by recall, but not injected until the user agrees to them.
 pub fn may_inject(facets: &Facets, at: Timestamp) -> bool {
     let sure = facets.firm || Belief::from(facets).at(at) >= INJECT_CONFIDENCE;
     facets.tier != Tier::Candidate && facets.own && sure
 }
 
-/// The same of a version as it was fetched.
+/// The same as [`may_inject`], for a version loaded from the database.
 pub fn is_sure_enough(version: &Version, at: Timestamp) -> bool {
     let sure = version.is_firm() || Belief::from(version).at(at) >= INJECT_CONFIDENCE;
     version.tier != Tier::Candidate && is_own(version) && sure
 }
 
-/// Whether its person, or their own assistant, said it or agreed to it.
+/// Whether the memory was said by the user or the user's assistant, or the user agreed to it.
 pub fn is_own(version: &Version) -> bool {
     let least = if version.extracted { Origin::UserTurn } else { Origin::Assistant };
     version.consented_at.is_some() || version.origin >= least
 }
 
-/// The share of the baseline, in hundredths, that lines told by assistants take at most.
-const TOLD_SHARE: usize = 30;
+/// The percentage of the baseline that lines from assistants take at most.
+const ASSISTANT_PERCENT: usize = 30;
 
-/// What comes first in the baseline: rules, then what the user said, then what assistants told; within
+/// Order of the baseline: rules, then memories from the user, then memories from assistants; within
 /// each by importance, then freshness.
 pub fn precedence(a: &Facets, b: &Facets) -> std::cmp::Ordering {
     let hard = |facets: &Facets| facets.force == Force::Hard && !facets.told;
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_say_is_in_no_prompt_until_its_person_agrees() {
+    fn unconfirmed_memories_of_others_are_not_injected() {
         use crate::fact::tests::version;
         use crate::origin::Voice;
         for (voice, fine) in [
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_takes_at_most_its_share_of_the_window() {
+    fn memory_budget_is_limited_by_the_context_window() {
         assert_eq!(Budget::of(Budget::COMPACT, None).total, 1_500);
         assert_eq!(Budget::of(Budget::DEEP, Some(32_000)).total, 4_800);
         assert_eq!(Budget::of(Budget::COMPACT, Some(1_000)).total, 150);

@@ -1,6 +1,6 @@
-//! How much a message calls for (R157): most messages need little of the past, and some none.
+//! How many memories to retrieve for a message (R157): most messages need few, and some none.
 
-/// Words with which people turn to what was before, or to themselves.
+/// Words that refer to the past or to the user.
 const BACKWARD: &[&str] = &[
     "again",
     "always",
@@ -47,7 +47,7 @@ const BACKWARD: &[&str] = &[
     "내",
 ];
 
-/// Messages that only keep a conversation going.
+/// Messages that only continue a conversation.
 const ONWARD: &[&str] = &[
     "and then",
     "continue",
@@ -66,8 +66,8 @@ const ONWARD: &[&str] = &[
     "yes",
 ];
 
-/// How many memories a message calls for.
-pub fn wanted(message: &str) -> usize {
+/// How many memories to retrieve for a message.
+pub fn memories_wanted(message: &str) -> usize {
     const MANY: usize = 10;
     const FEW: usize = 3;
     let text = message.trim().to_lowercase();
@@ -77,10 +77,10 @@ pub fn wanted(message: &str) -> usize {
         return if length < 20 { 0 } else { FEW };
     }
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    let looks_back = words.any(|word| BACKWARD.contains(&word))
+    let refers_back = words.any(|word| BACKWARD.contains(&word))
         || ["私", "僕", "我", "나", "내"].iter().any(|word| text.contains(word));
     match length {
-        _ if looks_back || length > 100 => MANY,
+        _ if refers_back || length > 100 => MANY,
         0..20 => 0,
         _ => FEW,
     }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_gets_what_it_calls_for() {
+    fn retrieval_count_depends_on_the_message() {
         for (message, count) in [
             ("", 0),
             ("thanks!", 0),
@@ -104,8 +104,8 @@ mod tests {
             ("Write a haiku about autumn rain", 3),
             ("please continue", 0),
         ] {
-            assert_eq!(wanted(message), count, "{message}");
+            assert_eq!(memories_wanted(message), count, "{message}");
         }
-        assert_eq!(wanted(&"Explain how tides work. ".repeat(6)), 10);
+        assert_eq!(memories_wanted(&"Explain how tides work. ".repeat(6)), 10);
     }
 }

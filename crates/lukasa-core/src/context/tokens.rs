@@ -1,25 +1,25 @@
-//! How many tokens a text takes in a prompt, counted with a real tokenizer. Models differ by a tenth
-//! or so from the one that counts here, which a budget must bear.
+//! Counts the tokens of a text with a real tokenizer. Other models' counts differ by about a tenth,
+//! which budgets must allow for.
 
 use std::sync::LazyLock;
 
 use tiktoken_rs::CoreBPE;
 
-/// Built once, at the first count: it takes a noticeable fraction of a second.
+/// Built once, on first use: that takes a noticeable fraction of a second.
 static COUNTER: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::o200k_base().ok());
 
-/// The tokens of a text.
+/// Counts the tokens of a text.
 pub fn count(text: &str) -> usize {
     match COUNTER.as_ref() {
         Some(counter) => pieces(text).map(|piece| counter.encode_ordinary(piece).len()).sum(),
-        // The usual estimate, should the vocabulary that is built in ever fail to read.
+        // The usual estimate, in case the built-in vocabulary cannot be loaded.
         None => text.len().div_ceil(4),
     }
 }
 
-/// The text in pieces that the tokenizer takes in linear time. Its expressions backtrack over runs of
-/// white space and its merging of long words grows faster than they do, so a long text is cut, before
-/// a space where there is one: there the tokenizer cuts, too.
+/// Splits a text into pieces that the tokenizer handles in linear time. Its regular expressions
+/// backtrack over runs of white space and its merging is superlinear in the word length, so a long
+/// text is cut, before a space if there is one: the tokenizer splits there, too.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     const PIECE_BYTES: usize = 4_096;
     let mut rest = text;
@@ -38,7 +38,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Has the counter built before the first request needs it.
+/// Builds the counter before the first request needs it.
 pub fn warm() {
     LazyLock::force(&COUNTER);
 }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_is_counted_in_pieces_without_a_difference() {
+    fn token_count_in_pieces_equals_count_of_whole_text() {
         let sentence = "Prefers window seats on long flights, and tea over coffee. ";
         let text = sentence.repeat(300);
         let whole = COUNTER.as_ref().unwrap().encode_ordinary(&text).len();
@@ -68,6 +68,6 @@ mod tests {
         assert_eq!(count(""), 0);
         assert_eq!(count("hello world"), 2);
         assert!(count("Prefers window seats on long flights") < 10);
-        assert!(count("<|endoftext|>") > 1, "a marker in a memory is only text");
+        assert!(count("<|endoftext|>") > 1, "a special token in a memory is plain text");
     }
 }

@@ -1,8 +1,8 @@
-//! Which domains a message is about, from its words alone.
+//! Detects which domains a message is about, from its words alone.
 //!
 //! A keyword router: it decides which blocks of memory are worth offering, so it must be fast,
-//! explainable and the same every time. It sees one message and a list of words, never a memory,
-//! and asks no model. What it is not sure of it leaves out.
+//! explainable and deterministic. It sees one message and a list of words, never a memory, and
+//! calls no model. Uncertain domains are left out.
 
 mod vocabulary;
 
@@ -13,43 +13,43 @@ use serde::{Deserialize, Serialize};
 use crate::domain::Domain;
 use crate::word::{Word, words};
 
-/// A phrase says more than a word.
-const PHRASE: f32 = 1.5;
-const WORD: f32 = 1.0;
-/// One word out of the several that name a tenant's domain.
-const PART_OF_NAME: f32 = 0.5;
+/// Weight of a phrase of several words: it is more specific than a single word.
+const PHRASE_WEIGHT: f32 = 1.5;
+const WORD_WEIGHT: f32 = 1.0;
+/// Weight of one word of a tenant domain's name of several words.
+const NAME_PART_WEIGHT: f32 = 0.5;
 
-/// A word shared by three domains speaks for none of them.
-const LEAST: f32 = 0.45;
-/// Beside a best guess, anything under this share of its score is a chance word.
-const LEAST_SHARE: f32 = 0.34;
-/// How many domains a message is about, unless the next is nearly as likely.
-const MOST: usize = 2;
-const NEARLY: f32 = 0.9;
+/// Lower bound of a score. A word shared by three domains alone stays below it.
+const MIN_SCORE: f32 = 0.45;
+/// Domains below this share of the best score are dropped as chance matches.
+const MIN_SHARE_OF_BEST: f32 = 0.34;
+/// How many domains a message is about, unless the next scores nearly as high.
+const MAX_DOMAINS: usize = 2;
+/// Further domains count if they reach this share of the score of the last one above.
+const NEAR_TIE_SHARE: f32 = 0.9;
 
 /// A domain that a message is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detected {
+pub struct DetectedDomain {
     pub domain: String,
-    /// The sum over the distinct words found, each divided by the number of domains it stands
-    /// for. Comparable between the domains of one message only.
+    /// The sum of the weights of the distinct words found, each divided by the number of domains it
+    /// belongs to. Comparable only between the domains of one message.
     pub score: f32,
-    /// The words that spoke for it, as written.
+    /// The matched words, as written.
     pub words: Vec<String>,
 }
 
-/// The vocabularies of all domains, ready to be looked up.
+/// The vocabularies of all domains, prepared for lookup.
 #[derive(Debug, Clone, Default)]
 pub struct Detector {
-    /// From a phrase, as stems with a space between, to the domains it speaks for.
+    /// Maps a phrase, as stems separated by spaces, to its domains and weights.
     phrases: BTreeMap<String, BTreeMap<String, f32>>,
     /// The number of words in the longest phrase.
     longest: usize,
 }
 
 impl Detector {
-    /// From the words of each domain. A word is whatever a person would write, of any number of
-    /// words.
+    /// Builds a detector from the vocabulary of each domain: words or phrases as people write them.
     pub fn new<'a>(vocabularies: impl IntoIterator<Item = (&'a str, &'a [&'a str])>) -> Self {
         let mut detector = Self::default();
         for (domain, phrases) in vocabularies {
@@ -69,17 +69,17 @@ impl Detector {
         detector
     }
 
-    /// Adds the names by which a tenant calls its own domains. Of a name of several words each
-    /// word speaks for the domain too, though less. Built-in domains have their words already,
-    /// and some of their names ("work") are too common to be among them.
+    /// Adds the names of a tenant's own domains. Each word of a name of several words counts for
+    /// the domain too, with less weight. Built-in domains have their own vocabulary, and some of
+    /// their names ("work") are too common to be in it.
     #[must_use]
     pub fn with_domains<'a>(mut self, domains: impl IntoIterator<Item = &'a Domain>) -> Self {
         for domain in domains.into_iter().filter(|domain| !domain.builtin) {
             for name in [&domain.name, &domain.display_name] {
                 self.add(&domain.name, name, 1.0);
-                let parts: Vec<_> = words(name).into_iter().filter(is_telling).collect();
+                let parts: Vec<_> = words(name).into_iter().filter(is_distinctive).collect();
                 for part in parts.iter().filter(|_| parts.len() > 1) {
-                    self.add(&domain.name, &part.text, PART_OF_NAME);
+                    self.add(&domain.name, &part.text, NAME_PART_WEIGHT);
                 }
             }
         }
@@ -87,41 +87,45 @@ impl Detector {
     }
 
     fn add(&mut self, domain: &str, phrase: &str, share: f32) {
-        let weight = share * if words(phrase).len() > 1 { PHRASE } else { WORD };
+        let weight = share * if words(phrase).len() > 1 { PHRASE_WEIGHT } else { WORD_WEIGHT };
         if let Some(domains) = self.entry(phrase) {
             let known = domains.entry(domain.to_owned()).or_insert(weight);
             *known = known.max(weight);
         }
     }
 
-    /// The domains a phrase speaks for; none yet, if it is new.
+    /// The domains of a phrase; an empty entry is added if it is new.
     fn entry(&mut self, phrase: &str) -> Option<&mut BTreeMap<String, f32>> {
         let stems: Vec<_> = words(phrase).iter().map(|word| stem(&word.text)).collect();
         self.longest = self.longest.max(stems.len());
         (!stems.is_empty()).then(|| self.phrases.entry(stems.join(" ")).or_default())
     }
 
-    /// The domains `text` is about, best first: the best two, and more only while they score
-    /// within a tenth of the second. None when no word speaks for any.
-    pub fn detect(&self, text: &str) -> Vec<Detected> {
+    /// The domains `text` is about, best first: the best two, and more only while they score within
+    /// a tenth of the second. Empty if no word matches.
+    pub fn detect(&self, text: &str) -> Vec<DetectedDomain> {
         let mut found: Vec<_> = self.scores(text).into_values().collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.domain.cmp(&b.domain)));
         let best = found.first().map_or(0.0, |best| best.score);
-        let bar = found.get(MOST - 1).map_or(0.0, |second| second.score * NEARLY);
-        found.retain(|one| one.score >= LEAST.max(best * LEAST_SHARE));
-        let kept = found.iter().enumerate().take_while(|(i, one)| *i < MOST || one.score >= bar);
+        let near_tie =
+            found.get(MAX_DOMAINS - 1).map_or(0.0, |second| second.score * NEAR_TIE_SHARE);
+        found.retain(|one| one.score >= MIN_SCORE.max(best * MIN_SHARE_OF_BEST));
+        let kept = found
+            .iter()
+            .enumerate()
+            .take_while(|(i, one)| *i < MAX_DOMAINS || one.score >= near_tie);
         let kept = kept.count();
         found.truncate(kept);
         found
     }
 
-    /// Reads from left to right, each time the longest phrase known: in "credit card" the card
-    /// is not heard again. A phrase counts once, however often it is said.
-    fn scores(&self, text: &str) -> BTreeMap<&str, Detected> {
+    /// Scores each domain. Matches the longest known phrase from left to right: in "credit card"
+    /// the word "card" is not counted again. A phrase counts once, however often it occurs.
+    fn scores(&self, text: &str) -> BTreeMap<&str, DetectedDomain> {
         let message = words(text);
         let stems: Vec<_> = message.iter().map(|word| stem(&word.text)).collect();
-        let mut heard = BTreeSet::new();
-        let mut scores: BTreeMap<&str, Detected> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        let mut scores: BTreeMap<&str, DetectedDomain> = BTreeMap::new();
         let mut at = 0;
         while at < message.len() {
             let Some((length, phrase, domains)) = self.longest_at(&stems[at..]) else {
@@ -130,11 +134,11 @@ impl Detector {
             };
             let written = written(text, &message[at..at + length]);
             at += length;
-            if !heard.insert(phrase) {
+            if !seen.insert(phrase) {
                 continue;
             }
             for (domain, weight) in domains {
-                let detected = scores.entry(domain).or_insert_with(|| Detected {
+                let detected = scores.entry(domain).or_insert_with(|| DetectedDomain {
                     domain: domain.clone(),
                     score: 0.0,
                     words: Vec::new(),
@@ -159,18 +163,18 @@ fn written(text: &str, words: &[Word]) -> String {
     range.and_then(|range| text.get(range)).unwrap_or_default().to_owned()
 }
 
-/// Whether a word of a name can stand for the whole. Little words cannot.
-fn is_telling(word: &Word) -> bool {
-    const LITTLE: [&str; 22] = [
+/// Whether a word of a name can represent the whole name. Stop words cannot.
+fn is_distinctive(word: &Word) -> bool {
+    const STOP_WORDS: [&str; 22] = [
         "and", "the", "of", "my", "our", "your", "his", "her", "their", "for", "with", "about",
         "all", "other", "general", "und", "der", "die", "das", "et", "les", "los",
     ];
-    word.text.chars().count() > 2 && !LITTLE.contains(&word.text.as_str())
+    word.text.chars().count() > 2 && !STOP_WORDS.contains(&word.text.as_str())
 }
 
-/// A word without its commonest English endings. Crude on purpose: it only has to bring "bill",
-/// "bills" and "billed" together, and both sides of every comparison go through it. An ending is
-/// kept when fewer than four letters would be left, so that a wedding is not a Wednesday.
+/// A word without its most common English endings. Crude on purpose: it only has to map "bill",
+/// "bills" and "billed" to the same stem, and both sides of every comparison are stemmed. An ending
+/// is kept if fewer than four letters would be left, so that "wedding" does not match "Wed".
 fn stem(word: &str) -> String {
     let word = singular(word);
     let cut = |ending: &str| word.strip_suffix(ending).map(undoubled).filter(|rest| rest.len() > 3);
@@ -185,12 +189,12 @@ fn singular(word: &str) -> String {
     if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
         return word.to_owned();
     }
-    let hissing = word.strip_suffix("es").filter(|rest| hisses(rest));
+    let sibilant = word.strip_suffix("es").filter(|rest| ends_in_sibilant(rest));
     let plain = word.strip_suffix('s').filter(|rest| rest.len() > 2);
-    hissing.or(plain).unwrap_or(word).to_owned()
+    sibilant.or(plain).unwrap_or(word).to_owned()
 }
 
-/// "shopp" is "shop", but "bill" stays.
+/// Removes a doubled final consonant: "shopp" becomes "shop", but "bill" stays.
 fn undoubled(word: &str) -> &str {
     let mut last = word.chars().rev();
     match (last.next(), last.next()) {
@@ -201,7 +205,7 @@ fn undoubled(word: &str) -> &str {
     }
 }
 
-fn hisses(rest: &str) -> bool {
+fn ends_in_sibilant(rest: &str) -> bool {
     ["s", "x", "z", "ch", "sh"].iter().any(|end| rest.ends_with(end))
 }
 
@@ -215,7 +219,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn are_about(cases: &[(&str, &[&str])]) {
+    fn assert_domains(cases: &[(&str, &[&str])]) {
         let wrong: Vec<_> = cases
             .iter()
             .filter(|(text, expected)| domains(text) != *expected)
@@ -240,8 +244,8 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_about_its_domain() {
-        are_about(&[
+    fn detector_finds_the_domain_of_a_message() {
+        assert_domains(&[
             ("keep your replies short, I like bullet points", &["communication"]),
             ("draft an email in a formal tone", &["communication"]),
             ("how much is left on the mortgage?", &["finance"]),
@@ -274,8 +278,8 @@ mod tests {
     }
 
     #[test]
-    fn a_message_with_no_telling_word_is_about_nothing() {
-        are_about(&[
+    fn detector_finds_no_domain_without_matching_words() {
+        assert_domains(&[
             ("thanks, go on", &[]),
             ("yes", &[]),
             ("what do you mean?", &[]),
@@ -289,8 +293,8 @@ mod tests {
     }
 
     #[test]
-    fn a_message_can_be_about_two_domains() {
-        are_about(&[
+    fn detector_finds_two_domains() {
+        assert_domains(&[
             ("book a flight and keep it under my budget", &["finance", "travel"]),
             ("dinner with my parents", &["food", "relationships"]),
             ("email my boss", &["communication", "work"]),
@@ -302,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_two_come_only_when_nearly_equal() {
+    fn detector_returns_more_than_two_domains_only_on_near_ties() {
         let equal = domains("hotel, mortgage and guitar");
         assert_eq!(equal, ["finance", "personal", "travel"]);
         let unequal = domains("hotel and flight, mortgage and tax, guitar");
@@ -310,21 +314,21 @@ mod tests {
     }
 
     #[test]
-    fn a_chance_word_beside_a_clear_domain_is_left_out() {
+    fn detector_drops_chance_matches_beside_a_clear_domain() {
         let found =
             domains("the hotel near the airport, the flight, my passport and the train song");
         assert_eq!(found, ["travel"]);
     }
 
     #[test]
-    fn a_word_of_several_domains_counts_less() {
+    fn word_of_several_domains_counts_less() {
         let found = Detector::builtin().detect("salary and promotion");
         assert_eq!((found.len(), found[0].domain.as_str(), found[0].score), (1, "work", 1.5));
         assert_eq!(found[0].words, ["salary", "promotion"]);
     }
 
     #[test]
-    fn a_word_counts_once_and_a_phrase_hides_its_words() {
+    fn detector_counts_words_once_and_prefers_phrases() {
         let detector =
             Detector::new([("a", ["card"].as_slice()), ("b", ["credit card"].as_slice())]);
         let found = detector.detect("Credit cards, a credit card!");
@@ -342,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_domains_of_a_tenant_are_known_by_their_names() {
+    fn tenant_domains_are_detected_by_name() {
         let domains = [own("dog-training", "Dogs & their training"), own("ryori", "料理")];
         let detector = Detector::builtin().with_domains(&domains);
         let first = |text: &str| detector.detect(text).first().map(|found| found.domain.clone());
@@ -353,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_are_cut_and_short_words_are_not() {
+    fn stemming_cuts_endings_except_of_short_words() {
         for (a, b) in [
             ("bills", "billed"),
             ("meetings", "meeting"),

@@ -1,8 +1,8 @@
-//! English words that give a built-in domain away. Only words; how they are weighed is in the
-//! parent.
+//! English words that indicate a built-in domain. Only the lists; the weights are in the parent
+//! module.
 //!
 //! A word belongs here when a message with it is mostly about the domain. Words that fit any
-//! message ("new", "good", "today") do not. A word may stand in several domains; it then counts
+//! message ("new", "good", "today") do not. A word may be in several domains; it then counts
 //! less in each. Forms that differ only in their ending ("bill", "bills", "billed") need one entry.
 
 pub(super) const BUILTIN: [(&str, &[&str]); 11] = [
@@ -138,7 +138,7 @@ const WORK: &[&str] = &[
     "frontend", "database", "pull request", "repository", "bug", "programming", "remote work",
 ];
 
-/// Phrases in which a word above means something else. They are heard and speak for no domain.
+/// Phrases in which a word above means something else. They match and count for no domain.
 #[rustfmt::skip]
 pub(super) const NEUTRAL: &[&str] = &[
     "in order", "in an order", "on the fly", "of course", "by the way", "nice to meet you",

@@ -1,24 +1,24 @@
-//! basic-memory: a folder of markdown notes with front matter. `- [category] words #tag (context)` is an
-//! observation, `- relation [[Other note]]` a relation.
+//! basic-memory format: a folder of Markdown notes with front matter. `- [category] words #tag
+//! (context)` is an observation, `- relation [[Other note]]` a relation.
 
 use std::collections::BTreeMap;
 
 use super::reading::{date, digest, relation};
-use super::{Item, LinkItem, MemoryItem, Parsed};
+use super::{ImportItem, LinkItem, MemoryItem, ParsedImport};
 use crate::limits::DETAIL_CHARS;
 use crate::time::Timestamp;
 
-/// A note: its path, and what is in it.
-pub type Note = (String, String);
+/// A note: its path and its text.
+pub type NoteFile = (String, String);
 
-/// Reads notes. Each observation becomes a memory, and so does a note that has none; a relation links
-/// the first memory of either note.
-pub fn parse(notes: &[Note]) -> Parsed {
-    let mut parsed = Parsed::default();
+/// Parses notes. Each observation becomes a memory, and so does a note without observations; a
+/// relation links the first memory of either note.
+pub fn parse(notes: &[NoteFile]) -> ParsedImport {
+    let mut parsed = ParsedImport::default();
     let mut first: BTreeMap<String, String> = BTreeMap::new();
     let mut relations = Vec::new();
     for (path, text) in notes {
-        let note = read(path, text);
+        let note = parse_note(path, text);
         let Some(memory) = note.memories.first() else {
             parsed.unread += 1;
             continue;
@@ -34,23 +34,23 @@ pub fn parse(notes: &[Note]) -> Parsed {
         match first.get(&to.to_lowercase()).filter(|to| **to != from) {
             Some(to) => {
                 let link = LinkItem { from, to: to.clone(), relation: relation(&kind) };
-                parsed.items.push(Item::Link(link));
+                parsed.items.push(ImportItem::Link(link));
             }
-            // A link to a note that nobody has written yet.
+            // A link to a note that does not exist yet.
             None => parsed.unread += 1,
         }
     }
     parsed
 }
 
-struct Read {
+struct ParsedNote {
     title: String,
     permalink: String,
     memories: Vec<MemoryItem>,
     relations: Vec<(String, String)>,
 }
 
-fn read(path: &str, text: &str) -> Read {
+fn parse_note(path: &str, text: &str) -> ParsedNote {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let (front, body) = front_matter(&text);
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
@@ -65,7 +65,7 @@ fn read(path: &str, text: &str) -> Read {
     for line in body.lines() {
         fenced ^= line.trim_start().starts_with("```");
         let Some(entry) = line.trim().strip_prefix("- ").filter(|_| !fenced) else { continue };
-        if let Some((kind, to)) = is_relation(entry) {
+        if let Some((kind, to)) = parse_relation(entry) {
             relations.push((kind, to));
         } else if let Some(memory) = observation(entry, &permalink, &title, &tags, at) {
             memories.push(memory);
@@ -81,11 +81,11 @@ fn read(path: &str, text: &str) -> Read {
             ..MemoryItem::default()
         });
     }
-    Read { title, permalink, memories, relations }
+    ParsedNote { title, permalink, memories, relations }
 }
 
-/// The front matter's fields, each as a list, and the rest. Of YAML it reads what these notes use:
-/// plain values, and lists in brackets or with dashes.
+/// Splits a note into the fields of its front matter, each as a list, and the body. Supports the
+/// YAML that these notes use: plain values, and lists in brackets or with dashes.
 fn front_matter(text: &str) -> (BTreeMap<String, Vec<String>>, &str) {
     let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let Some(rest) = text.strip_prefix("---\n") else { return (fields, text) };
@@ -110,8 +110,8 @@ fn front_matter(text: &str) -> (BTreeMap<String, Vec<String>>, &str) {
     (fields, body.split_once('\n').map_or("", |(_, body)| body))
 }
 
-/// `relation [[Target]] (context)`
-fn is_relation(entry: &str) -> Option<(String, String)> {
+/// Parses `relation [[Target]] (context)` into relation and target.
+fn parse_relation(entry: &str) -> Option<(String, String)> {
     let (kind, rest) = entry.split_once("[[")?;
     let (to, _) = rest.split_once("]]")?;
     let to = to.split('|').next().unwrap_or(to).trim();
@@ -119,12 +119,12 @@ fn is_relation(entry: &str) -> Option<(String, String)> {
     (plain && !to.is_empty()).then(|| (kind.trim().to_owned(), to.to_owned()))
 }
 
-/// `[category] words #tag #other (context)`
+/// Parses `[category] words #tag #other (context)` into a memory.
 fn observation(
     entry: &str,
     permalink: &str,
     title: &str,
-    of_note: &[String],
+    note_tags: &[String],
     at: Option<Timestamp>,
 ) -> Option<MemoryItem> {
     let (category, rest) = entry.strip_prefix('[')?.split_once(']')?;
@@ -142,7 +142,7 @@ fn observation(
     let is_tag = |word: &&str| word.len() > 1 && word.starts_with('#');
     let tags = words.split_whitespace().filter(is_tag).map(|word| word[1..].to_owned());
     let mut tags: Vec<String> = tags.chain([category.to_lowercase()]).collect();
-    tags.extend_from_slice(of_note);
+    tags.extend_from_slice(note_tags);
     tags.dedup();
     let plain: Vec<&str> = words.split_whitespace().filter(|word| !is_tag(word)).collect();
     if plain.is_empty() {
@@ -168,7 +168,7 @@ mod tests {
         (tried twice)\n- [x] buy beans\n- [ ] buy filters\n- [site](https://example.org)\n```\n- [code] no\n```\n\
         \n## Relations\n- pairs well with [[Chocolate]] (dark)\n- part_of [[Nowhere]]\n";
 
-    fn notes() -> Vec<Note> {
+    fn notes() -> Vec<NoteFile> {
         let chocolate = "Dark, from Ecuador.\n";
         vec![
             ("food/coffee.md".into(), COFFEE.into()),
@@ -178,9 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn observations_become_memories_and_relations_links() {
+    fn basic_memory_observations_become_memories_and_relations_links() {
         let parsed = parse(&notes());
-        let [Item::Memory(coffee), Item::Memory(chocolate), Item::Link(link)] = &parsed.items[..]
+        let [ImportItem::Memory(coffee), ImportItem::Memory(chocolate), ImportItem::Link(link)] =
+            &parsed.items[..]
         else {
             panic!("{:?}", parsed.items)
         };
@@ -192,6 +193,6 @@ mod tests {
         assert_eq!(chocolate.detail.as_deref(), Some("Dark, from Ecuador."));
         assert_eq!((&link.from, &link.to), (&coffee.source, &chocolate.source));
         assert_eq!(link.relation, "pairs_well_with");
-        assert_eq!(parsed.unread, 2, "a note without words, and a link to none");
+        assert_eq!(parsed.unread, 2, "a note without text, and a link to a missing note");
     }
 }

@@ -1,16 +1,17 @@
-//! ChatGPT: `conversations.json` of a data export. A conversation is a tree, because messages can be
-//! edited and answers made anew; what its person last saw is one way through it.
+//! ChatGPT format: `conversations.json` of a data export. A conversation is a tree, because
+//! messages can be edited and answers regenerated; the branch the user saw last is one path through
+//! it.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use super::reading::{chats, digest, moment, words};
-use super::{ChatItem, ChatTurn, Parsed};
+use super::{ChatItem, ChatTurn, ParsedImport};
 use crate::session::Role;
 
-/// Reads conversations, each along its current branch, with what its person and the assistant said.
-pub fn parse(text: &str) -> Parsed {
+/// Parses conversations, each along its current branch, with the messages of user and assistant.
+pub fn parse(text: &str) -> ParsedImport {
     chats(text, |chat| Some(conversation(chat, chat.get("mapping")?.as_object()?)))
 }
 
@@ -19,8 +20,8 @@ fn conversation(chat: &Value, mapping: &Map<String, Value>) -> ChatItem {
     let turns: Vec<ChatTurn> = branch.into_iter().filter_map(turn).collect();
     let named = words(chat, &["conversation_id", "id"]).map(str::to_owned);
     let source = named.unwrap_or_else(|| {
-        let said: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
-        digest(&said.join("\n"))
+        let texts: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
+        digest(&texts.join("\n"))
     });
     ChatItem {
         source,
@@ -32,8 +33,7 @@ fn conversation(chat: &Value, mapping: &Map<String, Value>) -> ChatItem {
     }
 }
 
-/// The messages from the root to where the conversation stands now. A tree that bites its own tail
-/// ends there.
+/// The messages from the root to the current node. Stops at a cycle.
 fn branch<'c>(chat: &'c Value, mapping: &'c Map<String, Value>) -> Vec<&'c Value> {
     let mut at = words(chat, &["current_node"]).map(str::to_owned).or_else(|| newest_leaf(mapping));
     let (mut seen, mut messages) = (BTreeSet::new(), Vec::new());
@@ -49,7 +49,7 @@ fn branch<'c>(chat: &'c Value, mapping: &'c Map<String, Value>) -> Vec<&'c Value
     messages
 }
 
-/// Where no place is named, the latest message that nothing follows.
+/// The latest message without a reply; used if the export names no current node.
 fn newest_leaf(mapping: &Map<String, Value>) -> Option<String> {
     let leaf = |node: &Value| {
         node.get("children").and_then(Value::as_array).is_none_or(|children| children.is_empty())
@@ -66,7 +66,7 @@ fn turn(message: &Value) -> Option<ChatTurn> {
         "assistant" => Role::Assistant,
         _ => return None,
     };
-    // What the assistant says to a tool is not said to anybody.
+    // Messages from the assistant to a tool are not part of the conversation.
     if words(message, &["recipient"]).is_some_and(|to| to != "all") {
         return None;
     }
@@ -75,26 +75,26 @@ fn turn(message: &Value) -> Option<ChatTurn> {
         return None;
     }
     let content = message.get("content")?;
-    let sort = words(content, &["content_type"]).unwrap_or("text");
-    if !["text", "multimodal_text"].contains(&sort) {
+    let content_type = words(content, &["content_type"]).unwrap_or("text");
+    if !["text", "multimodal_text"].contains(&content_type) {
         return None;
     }
     let parts = content.get("parts").and_then(Value::as_array)?;
-    let said = parts.iter().filter_map(|part| part.as_str().or_else(|| words(part, &["text"])));
-    let said: Vec<&str> = said.map(str::trim).filter(|text| !text.is_empty()).collect();
-    if said.is_empty() {
+    let texts = parts.iter().filter_map(|part| part.as_str().or_else(|| words(part, &["text"])));
+    let texts: Vec<&str> = texts.map(str::trim).filter(|text| !text.is_empty()).collect();
+    if texts.is_empty() {
         return None;
     }
     let said_at = message.get("create_time").and_then(moment);
-    Some(ChatTurn { role, content: said.join("\n\n"), said_at })
+    Some(ChatTurn { role, content: texts.join("\n\n"), said_at })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Item;
+    use super::super::ImportItem;
     use super::*;
 
-    /// A question that was put again, and an answer to each; only the second pair is current.
+    /// A question that was edited, and an answer to each version; only the second pair is current.
     const EXPORT: &str = r#"[{
       "title": "Seats", "create_time": 1700000000.5, "conversation_id": "c-1", "current_node": "a2",
       "mapping": {
@@ -117,13 +117,13 @@ mod tests {
 
     fn chat(text: &str) -> ChatItem {
         match parse(text).items.remove(0) {
-            Item::Chat(chat) => chat,
+            ImportItem::Chat(chat) => chat,
             other => panic!("a chat, not {other:?}"),
         }
     }
 
     #[test]
-    fn the_branch_that_its_person_last_saw_becomes_a_chat() {
+    fn chatgpt_current_branch_becomes_a_session() {
         let parsed = parse(EXPORT);
         assert_eq!((parsed.items.len(), parsed.unread), (1, 1));
         let chat = chat(EXPORT);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_place_the_latest_leaf_counts_and_a_ring_ends() {
+    fn chatgpt_uses_latest_leaf_and_stops_at_cycles() {
         let nowhere = EXPORT.replace(r#""current_node": "a2","#, "");
         assert_eq!(chat(&nowhere).turns[0].content, "Window, please.");
         let ring = EXPORT.replace(r#""parent": "root""#, r#""parent": "a2""#);

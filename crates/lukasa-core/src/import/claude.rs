@@ -1,21 +1,21 @@
-//! Claude: `conversations.json` of a data export, and `memories.json` where there is one.
+//! Claude format: `conversations.json` of a data export, and `memories.json` if present.
 
 use serde_json::Value;
 
 use super::reading::{chats, digest, moment, values, words};
-use super::{ChatItem, ChatTurn, MemoryItem, Parsed};
+use super::{ChatItem, ChatTurn, MemoryItem, ParsedImport};
 use crate::session::Role;
 
-/// Reads conversations.
-pub fn parse(text: &str) -> Parsed {
+/// Parses conversations.
+pub fn parse(text: &str) -> ParsedImport {
     chats(text, |chat| Some(conversation(chat, chat.get("chat_messages")?.as_array()?)))
 }
 
 fn conversation(chat: &Value, messages: &[Value]) -> ChatItem {
     let turns: Vec<ChatTurn> = messages.iter().filter_map(turn).collect();
     let source = words(chat, &["uuid", "id"]).map(str::to_owned).unwrap_or_else(|| {
-        let said: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
-        digest(&said.join("\n"))
+        let texts: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
+        digest(&texts.join("\n"))
     });
     ChatItem {
         source,
@@ -35,18 +35,18 @@ fn turn(message: &Value) -> Option<ChatTurn> {
     };
     let blocks = message.get("content").and_then(Value::as_array).into_iter().flatten();
     let blocks = blocks.filter(|block| words(block, &["type"]) == Some("text"));
-    let said: Vec<&str> = blocks.filter_map(|block| words(block, &["text"])).collect();
-    let content = match said.is_empty() {
+    let texts: Vec<&str> = blocks.filter_map(|block| words(block, &["text"])).collect();
+    let content = match texts.is_empty() {
         true => words(message, &["text"])?.to_owned(),
-        false => said.join("\n\n"),
+        false => texts.join("\n\n"),
     };
     let said_at = message.get("created_at").and_then(moment);
     Some(ChatTurn { role, content, said_at })
 }
 
-/// Reads what Claude itself remembers: pages of prose, each line of which becomes a memory.
-pub fn memories(text: &str) -> Parsed {
-    let mut parsed = Parsed::default();
+/// Parses Claude's own memories: pages of prose, each line of which becomes a memory.
+pub fn memories(text: &str) -> ParsedImport {
+    let mut parsed = ParsedImport::default();
     let (values, unread) = values(text);
     parsed.unread = unread;
     for value in &values {
@@ -72,7 +72,7 @@ pub fn memories(text: &str) -> Parsed {
     parsed
 }
 
-/// A line of prose without its marks; nothing if it is only a heading.
+/// A line of prose without Markdown marks; `None` for a heading.
 fn plain(line: &str) -> Option<String> {
     let line = line.trim();
     let bold = line.starts_with("**") && line.ends_with("**") && line.len() > 4;
@@ -85,7 +85,7 @@ fn plain(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Item;
+    use super::super::ImportItem;
     use super::*;
 
     const EXPORT: &str = r#"[{"uuid": "u-1", "name": "Bread", "created_at": "2024-05-01T10:00:00.123Z",
@@ -98,16 +98,16 @@ mod tests {
       ]}]"#;
 
     #[test]
-    fn conversations_become_chats() {
+    fn claude_conversations_become_sessions() {
         let parsed = parse(EXPORT);
-        let [Item::Chat(chat)] = &parsed.items[..] else { panic!("one chat") };
+        let [ImportItem::Chat(chat)] = &parsed.items[..] else { panic!("one chat") };
         assert_eq!((chat.source.as_str(), chat.title.as_deref()), ("u-1", Some("Bread")));
         let said: Vec<_> = chat.turns.iter().map(|t| (t.role, t.content.as_str())).collect();
         assert_eq!(said, [(Role::User, "I bake rye bread."), (Role::Assistant, "Lovely.")]);
     }
 
     #[test]
-    fn what_claude_remembers_is_read_line_by_line() {
+    fn claude_memories_are_parsed_line_by_line() {
         let text = r###"[{"conversations_memory": "**Work**\n\nAna is a baker.\n- Lives in **Porto**\n## Food",
                         "project_memories": {"p": "Plans a bakery."}, "account_uuid": "a"}]"###;
         let parsed = memories(text);
@@ -115,7 +115,7 @@ mod tests {
             .items
             .iter()
             .map(|item| match item {
-                Item::Memory(memory) => memory.content.as_str(),
+                ImportItem::Memory(memory) => memory.content.as_str(),
                 other => panic!("a memory, not {other:?}"),
             })
             .collect();

@@ -1,14 +1,14 @@
-//! Plain lines of JSON, for whatever else there is: a memory on each, as words or as an object.
+//! JSON lines, the generic format: one memory per line, as a string or an object.
 
 use serde_json::Value;
 
 use super::reading::{digest, list, moment, values, words};
-use super::{MemoryItem, Parsed};
+use super::{MemoryItem, ParsedImport};
 use crate::fact::{Category, Kind};
 
-/// Reads one memory from each line, or from each entry of a list.
-pub fn parse(text: &str) -> Parsed {
-    let mut parsed = Parsed::default();
+/// Parses one memory from each line, or from each entry of a list.
+pub fn parse(text: &str) -> ParsedImport {
+    let mut parsed = ParsedImport::default();
     let (values, unread) = values(text);
     parsed.unread = unread;
     let entries = values.iter().flat_map(|value| match value {
@@ -16,8 +16,8 @@ pub fn parse(text: &str) -> Parsed {
         other => vec![other],
     });
     for entry in entries {
-        let said = entry.as_str().map(str::trim).filter(|text| !text.is_empty());
-        match said.or_else(|| words(entry, &["content", "memory", "text"])) {
+        let text = entry.as_str().map(str::trim).filter(|text| !text.is_empty());
+        match text.or_else(|| words(entry, &["content", "memory", "text"])) {
             Some(content) => parsed.memory(memory(entry, content)),
             None => parsed.unread += 1,
         }
@@ -41,16 +41,16 @@ fn memory(entry: &Value, content: &str) -> MemoryItem {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Item;
+    use super::super::ImportItem;
     use super::*;
 
     #[test]
-    fn a_line_is_words_or_an_object() {
+    fn json_line_is_a_string_or_an_object() {
         let text = "\"Likes tea\"\n{\"content\": \"Likes cake\", \"tags\": [\"food\"], \
                     \"kind\": \"preference\", \"created_at\": \"2024-01-02\", \"id\": \"c1\"}\n7\n";
         let parsed = parse(text);
         assert_eq!((parsed.items.len(), parsed.unread), (2, 1));
-        let Item::Memory(cake) = &parsed.items[1] else { panic!("a memory") };
+        let ImportItem::Memory(cake) = &parsed.items[1] else { panic!("a memory") };
         assert_eq!((cake.source.as_str(), cake.kind), ("c1", Some(Kind::Preference)));
         assert_eq!(cake.tags, ["food"]);
     }

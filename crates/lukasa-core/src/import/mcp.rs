@@ -1,32 +1,32 @@
-//! The reference MCP memory server: entities with observations, and relations between them, one on each
-//! line.
+//! Format of the reference MCP memory server: entities with observations, and relations between
+//! them, one per line.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::reading::{digest, list, relation, values, words};
-use super::{Item, LinkItem, MemoryItem, Parsed};
+use super::{ImportItem, LinkItem, MemoryItem, ParsedImport};
 
-/// Reads entities and relations. Each observation becomes a memory; a relation links the first memory
-/// of either entity.
-pub fn parse(text: &str) -> Parsed {
-    let mut parsed = Parsed::default();
+/// Parses entities and relations. Each observation becomes a memory; a relation links the first
+/// memory of either entity.
+pub fn parse(text: &str) -> ParsedImport {
+    let mut parsed = ParsedImport::default();
     let (values, unread) = values(text);
     parsed.unread = unread;
     let mut first = BTreeMap::new();
     let mut relations = Vec::new();
     for value in values.iter().flat_map(entries) {
         match value {
-            (Sort::Entity, entity) => match memories(entity) {
+            (EntryKind::Entity, entity) => match memories(entity) {
                 Some((name, memories)) => {
                     first.entry(name).or_insert_with(|| memories[0].source.clone());
                     memories.into_iter().for_each(|memory| parsed.memory(memory));
                 }
                 None => parsed.unread += 1,
             },
-            (Sort::Relation, relation) => relations.push(relation),
-            (Sort::Other, _) => parsed.unread += 1,
+            (EntryKind::Relation, relation) => relations.push(relation),
+            (EntryKind::Other, _) => parsed.unread += 1,
         }
     }
     for value in relations {
@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Parsed {
         match (end("from"), end("to")) {
             (Some(from), Some(to)) if from != to => {
                 let relation = relation(words(value, &["relationType"]).unwrap_or_default());
-                parsed.items.push(Item::Link(LinkItem { from, to, relation }));
+                parsed.items.push(ImportItem::Link(LinkItem { from, to, relation }));
             }
             _ => parsed.unread += 1,
         }
@@ -43,32 +43,33 @@ pub fn parse(text: &str) -> Parsed {
 }
 
 #[derive(Clone, Copy)]
-enum Sort {
+enum EntryKind {
     Entity,
     Relation,
     Other,
 }
 
 /// The entries of a line, or of a whole graph as the server's `read_graph` gives it.
-fn entries(value: &Value) -> Vec<(Sort, &Value)> {
-    let of = |name: &str, sort: Sort| {
+fn entries(value: &Value) -> Vec<(EntryKind, &Value)> {
+    let of = |name: &str, sort: EntryKind| {
         let items = value.get(name).and_then(Value::as_array).into_iter().flatten();
         items.map(move |item| (sort, item)).collect::<Vec<_>>()
     };
     if value.get("entities").is_some() || value.get("relations").is_some() {
-        let mut all = of("entities", Sort::Entity);
-        all.extend(of("relations", Sort::Relation));
+        let mut all = of("entities", EntryKind::Entity);
+        all.extend(of("relations", EntryKind::Relation));
         return all;
     }
     let sort = match words(value, &["type"]) {
-        Some("entity") => Sort::Entity,
-        Some("relation") => Sort::Relation,
-        _ => Sort::Other,
+        Some("entity") => EntryKind::Entity,
+        Some("relation") => EntryKind::Relation,
+        _ => EntryKind::Other,
     };
     vec![(sort, value)]
 }
 
-/// The memories of an entity, at least one: that there is such a thing.
+/// The name and memories of an entity; an entity without observations gives one memory of its name
+/// and type.
 fn memories(entity: &Value) -> Option<(String, Vec<MemoryItem>)> {
     let name = words(entity, &["name"])?.replace('_', " ");
     let sort = words(entity, &["entityType"]).unwrap_or_default().to_owned();
@@ -100,14 +101,14 @@ mod tests {
 "#;
 
     #[test]
-    fn observations_become_memories_and_relations_links() {
+    fn mcp_observations_become_memories_and_relations_links() {
         let parsed = parse(GRAPH);
         assert_eq!((parsed.items.len(), parsed.unread), (4, 1));
         let contents: Vec<_> = parsed
             .items
             .iter()
             .filter_map(|item| match item {
-                Item::Memory(memory) => Some(memory.content.as_str()),
+                ImportItem::Memory(memory) => Some(memory.content.as_str()),
                 _ => None,
             })
             .collect();
@@ -115,7 +116,7 @@ mod tests {
             contents,
             ["Ana Silva: Speaks Portuguese", "Ana Silva: Plays chess", "Acme: organization"]
         );
-        let Item::Link(link) = &parsed.items[3] else { panic!("a link") };
+        let ImportItem::Link(link) = &parsed.items[3] else { panic!("a link") };
         assert_eq!(
             (link.from.as_str(), link.relation.as_str()),
             (&*digest(contents[0]), "works_at")
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_graph_says_the_same_as_its_lines() {
+    fn mcp_graph_and_lines_give_the_same_memories() {
         let lines: Vec<Value> =
             GRAPH.trim().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let graph = serde_json::json!({ "entities": lines[..2], "relations": lines[2..] });

@@ -1,14 +1,14 @@
-//! mem0: what `get_all` gives, an export of it, or a file with one memory on each line.
+//! mem0 format: the result of `get_all`, an export, or a file with one memory per line.
 
 use serde_json::Value;
 
 use super::reading::{digest, list, moment, values, words};
-use super::{MemoryItem, Parsed};
+use super::{MemoryItem, ParsedImport};
 
-/// Reads memories. With `only`, those of other users are left out: a file may hold a whole
-/// application's.
-pub fn parse(text: &str, only: Option<&str>) -> Parsed {
-    let mut parsed = Parsed::default();
+/// Parses memories. With `only`, those of other users are skipped: a file may contain the memories
+/// of all users of an application.
+pub fn parse(text: &str, only: Option<&str>) -> ParsedImport {
+    let mut parsed = ParsedImport::default();
     let (values, unread) = values(text);
     parsed.unread = unread;
     for value in &values {
@@ -25,7 +25,7 @@ pub fn parse(text: &str, only: Option<&str>) -> Parsed {
     parsed
 }
 
-/// The users whose memories a file holds.
+/// The ids of the users in a file.
 pub fn users(text: &str) -> Vec<String> {
     let (values, _) = values(text);
     let entries = values.iter().flat_map(entries);
@@ -36,7 +36,7 @@ pub fn users(text: &str) -> Vec<String> {
     users
 }
 
-/// The entries of a list, or of whatever the list is wrapped in.
+/// The entries of a list, or of an object that wraps the list.
 fn entries(value: &Value) -> Vec<&Value> {
     let wrapped = ["results", "memories", "data"].iter().find_map(|name| value.get(name));
     match wrapped.filter(|inner| inner.is_array()).unwrap_or(value) {
@@ -65,7 +65,7 @@ fn memory(entry: &Value) -> Option<MemoryItem> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Item;
+    use super::super::ImportItem;
     use super::*;
 
     const ALL: &str = r#"{"results": [
@@ -76,10 +76,10 @@ mod tests {
     ]}"#;
 
     #[test]
-    fn an_export_becomes_memories_with_their_dates_and_tags() {
+    fn mem0_export_becomes_memories_with_dates_and_tags() {
         let parsed = parse(ALL, None);
         assert_eq!((parsed.items.len(), parsed.unread), (2, 1));
-        let Item::Memory(first) = &parsed.items[0] else { panic!("a memory") };
+        let ImportItem::Memory(first) = &parsed.items[0] else { panic!("a memory") };
         assert_eq!((first.source.as_str(), first.content.as_str()), ("892db2ae", "Is vegetarian"));
         assert_eq!(first.tags, ["diet", "food"]);
         assert_eq!(first.at.unwrap().to_string(), "2024-07-20T08:30:36.275141Z");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_bare_lists_are_read_too() {
+    fn mem0_lines_and_bare_lists_are_parsed() {
         let lines =
             "{\"memory\": \"Likes tea\"}\nnot json\n{\"memory\": \"Likes cake\", \"id\": 7}\n";
         let parsed = parse(lines, None);

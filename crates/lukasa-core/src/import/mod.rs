@@ -1,9 +1,9 @@
-//! What other programs have remembered, and what may become of it here.
+//! Import of memories and conversations from other programs.
 //!
-//! One file for each form: [`mem0`], [`mcp`], [`chatgpt`], [`claude`], [`basic_memory`] and plain
-//! [`lines`]. Each turns text into [`Item`]s and never fails: what cannot be read is counted and left.
-//! [`judge`] then decides about each memory by its words alone. Whoever wrote the file is not believed:
-//! everything comes in with the least trusted origin, and may replace nothing.
+//! One file per format: [`mem0`], [`mcp`], [`chatgpt`], [`claude`], [`basic_memory`] and plain
+//! [`lines`]. Each parses text into [`ImportItem`]s and never fails: unreadable entries are counted
+//! and skipped. [`judge`] then decides about each memory by its words alone. The file is untrusted:
+//! everything gets the least trusted origin and may replace nothing.
 
 pub mod basic_memory;
 pub mod chatgpt;
@@ -22,10 +22,10 @@ use crate::id::derived;
 use crate::session::Role;
 use crate::time::Timestamp;
 
-pub use judge::{Left, Verdict, judge};
+pub use judge::{ImportVerdict, SkipReason, judge};
 
 words!(
-    /// Where something was taken in from.
+    /// The format of an imported file.
     Format {
         Lukasa = "lukasa",
         Mem0 = "mem0",
@@ -37,23 +37,23 @@ words!(
     }
 );
 
-/// One thing to take in.
+/// One entry to import.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "item", rename_all = "snake_case")]
-pub enum Item {
+pub enum ImportItem {
     Memory(MemoryItem),
     Link(LinkItem),
     Chat(ChatItem),
 }
 
-/// A memory as another program has it.
+/// A memory of another program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryItem {
-    /// The other program's own name for it. The same name again is the same memory.
+    /// The other program's id for it. The same id again is the same memory.
     pub source: String,
     pub content: String,
-    /// What belongs to it and is too long for a line.
+    /// Longer text that belongs to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,12 +62,12 @@ pub struct MemoryItem {
     pub kind: Option<Kind>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Since when it was remembered there.
+    /// When it was stored there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
 }
 
-/// Two memories that belong together, by the names the other program has for them.
+/// A link between two memories, by the other program's ids.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkItem {
@@ -76,21 +76,21 @@ pub struct LinkItem {
     pub relation: String,
 }
 
-/// A conversation, or a stretch of one.
+/// A conversation, or a range of its turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChatItem {
-    /// The other program's own name for it.
+    /// The other program's id for it.
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
-    /// How many turns of it come before these.
+    /// How many turns of the conversation precede these.
     #[serde(default)]
     pub before: usize,
     pub turns: Vec<ChatTurn>,
-    /// Whether these are its last turns, so that it can be closed.
+    /// Whether these are its last turns, so that the session can be closed.
     #[serde(default)]
     pub last: bool,
 }
@@ -104,42 +104,42 @@ pub struct ChatTurn {
     pub said_at: Option<Timestamp>,
 }
 
-/// What was read, and how many entries could not be.
+/// The parsed entries, and the number of unreadable ones.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parsed {
-    pub items: Vec<Item>,
+pub struct ParsedImport {
+    pub items: Vec<ImportItem>,
     pub unread: usize,
 }
 
-impl Parsed {
+impl ParsedImport {
     pub(crate) fn memory(&mut self, item: MemoryItem) {
-        self.items.push(Item::Memory(item));
+        self.items.push(ImportItem::Memory(item));
     }
 
-    /// A chat with something said in it; one without is nothing to keep.
+    /// Adds a conversation; one without turns counts as unreadable.
     pub(crate) fn chat(&mut self, item: ChatItem) {
         if item.turns.is_empty() {
             self.unread += 1;
         } else {
-            self.items.push(Item::Chat(item));
+            self.items.push(ImportItem::Chat(item));
         }
     }
 
-    pub fn append(&mut self, other: Parsed) {
+    pub fn append(&mut self, other: ParsedImport) {
         self.items.extend(other.items);
         self.unread += other.unread;
     }
 }
 
-/// What became of what was taken in.
+/// Result counts of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Counts {
-    /// Memories that are new.
+pub struct ImportCounts {
+    /// New memories.
     pub memories: usize,
-    /// Memories that wait for their person's yes.
+    /// Memories that wait for the user's consent.
     pub proposals: usize,
-    /// What was here already, or was here once and has been put away.
+    /// Memories that already exist, or existed and were removed.
     pub known: usize,
     pub links: usize,
     pub episodes: usize,
@@ -147,12 +147,12 @@ pub struct Counts {
     pub turns: usize,
     /// Left out because they look like a secret.
     pub secrets: usize,
-    /// Left out for another reason: empty, too long, or in a domain that is shut.
+    /// Left out for another reason: empty, too long, or in a closed domain.
     pub left_out: usize,
 }
 
-impl Counts {
-    pub fn add(&mut self, other: &Counts) {
+impl ImportCounts {
+    pub fn add(&mut self, other: &ImportCounts) {
         self.memories += other.memories;
         self.proposals += other.proposals;
         self.known += other.known;
@@ -164,18 +164,19 @@ impl Counts {
         self.left_out += other.left_out;
     }
 
-    /// Whether anything came of it that was not here before.
+    /// Whether the import added anything new.
     pub fn is_news(&self) -> bool {
         self.memories + self.proposals + self.links + self.episodes + self.chats + self.turns > 0
     }
 }
 
-/// The name under which it is remembered that a thing was taken in. It says nothing about the thing.
+/// The id under which an imported entry is recorded. It is a digest and reveals nothing about the
+/// entry.
 pub fn item_id(format: Format, kind: &str, source: &str) -> Uuid {
     derived("item", &[format.as_str().as_bytes(), kind.as_bytes(), source.as_bytes()])
 }
 
-/// The name of the session that a conversation becomes.
+/// The session name of an imported conversation.
 pub fn session_name(format: Format, source: &str) -> String {
     let short: String = source.chars().filter(|c| !c.is_control()).take(200).collect();
     format!("{}:{short}", format.as_str())

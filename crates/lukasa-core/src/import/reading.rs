@@ -1,14 +1,15 @@
-//! Reading what others wrote: dates in whatever form, words that may be missing, names made plain.
+//! Helpers for parsing import files: dates in several formats, optional fields, normalized
+//! relations.
 
 use jiff::civil;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{ChatItem, Parsed};
+use super::{ChatItem, ParsedImport};
 use crate::time::{Timestamp, micros};
 
-/// A moment, written as a date and time, a date alone, or seconds since 1970.
+/// Parses a time: a date and time, a date alone, or seconds since 1970.
 pub(super) fn moment(value: &Value) -> Option<Timestamp> {
     let at = match value {
         Value::Number(number) => {
@@ -30,13 +31,13 @@ pub(super) fn date(text: &str) -> Option<Timestamp> {
         .or_else(|| text.parse::<civil::Date>().ok().and_then(|day| in_utc(day.at(0, 0, 0, 0))))
 }
 
-/// The first of these fields that holds words.
+/// The first of these fields with a non-empty text.
 pub(super) fn words<'v>(value: &'v Value, fields: &[&str]) -> Option<&'v str> {
-    let held = fields.iter().filter_map(|field| value.get(field)?.as_str());
-    held.map(str::trim).find(|text| !text.is_empty())
+    let texts = fields.iter().filter_map(|field| value.get(field)?.as_str());
+    texts.map(str::trim).find(|text| !text.is_empty())
 }
 
-/// The words of a list, or of one word.
+/// The texts of a list, or a single text as a list.
 pub(super) fn list(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::Array(items)) => {
@@ -47,11 +48,11 @@ pub(super) fn list(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// The chats of an export, which is a list of them, one, or several lists. What `read` does not know is
-/// counted.
-pub(super) fn chats(text: &str, read: impl Fn(&Value) -> Option<ChatItem>) -> Parsed {
+/// Parses the conversations of an export, which is one conversation, a list, or several lists.
+/// Entries for which `read` returns `None` are counted as unread.
+pub(super) fn chats(text: &str, read: impl Fn(&Value) -> Option<ChatItem>) -> ParsedImport {
     let (values, unread) = values(text);
-    let mut parsed = Parsed { unread, ..Parsed::default() };
+    let mut parsed = ParsedImport { unread, ..ParsedImport::default() };
     for value in &values {
         let chats = match value {
             Value::Array(chats) => chats.as_slice(),
@@ -68,13 +69,13 @@ pub(super) fn chats(text: &str, read: impl Fn(&Value) -> Option<ChatItem>) -> Pa
     parsed
 }
 
-/// A name for something that has none: what it says.
+/// An id for an entry without one: a digest of its text, ignoring case and outer space.
 pub(super) fn digest(text: &str) -> String {
     let digest = Sha256::digest(text.trim().to_lowercase().as_bytes());
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A relation as links have them: a lower-case word with underscores.
+/// Normalizes a relation to a lower-case word with underscores.
 pub(super) fn relation(text: &str) -> String {
     let mut word = String::new();
     for c in text.trim().chars() {
@@ -89,8 +90,8 @@ pub(super) fn relation(text: &str) -> String {
     if word.is_empty() { "relates_to".to_owned() } else { word }
 }
 
-/// Every JSON value of a text: one, or one after the other. What cannot be read is counted, line by
-/// line.
+/// Parses a text as one JSON value, or as one value per line. Returns the values and the number of
+/// unreadable lines.
 pub(super) fn values(text: &str) -> (Vec<Value>, usize) {
     let text = text.trim_start_matches('\u{feff}');
     if let Ok(whole) = serde_json::from_str(text) {
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_read_in_whatever_form_it_comes() {
+    fn import_dates_are_parsed_in_several_formats() {
         for text in ["2024-07-20T08:30:36Z", "2024-07-20T01:30:36-07:00", "2024-07-20 08:30:36"] {
             assert_eq!(moment(&json!(text)).unwrap().as_second(), 1_721_464_236, "{text}");
         }
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relation_becomes_a_plain_word() {
+    fn import_relation_is_normalized() {
         for (text, word) in [
             ("works at", "works_at"),
             ("Part-Of 2", "part_of_2"),

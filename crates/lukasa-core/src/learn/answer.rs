@@ -1,28 +1,28 @@
-//! A model's answer, read strictly. What does not have the asked-for shape is not there; an answer
-//! whose frame is broken is refused as a whole.
+//! Strict parsing of a model's answer. Parts without the requested form are ignored; an answer
+//! whose outer object is invalid is refused as a whole.
 
 use serde_json::Value;
 
 use crate::fact::{Kind, MemoryType};
 use crate::limits;
 
-/// An answer longer than this is not an answer to what was asked.
-const MOST_BYTES: usize = 256 * 1024;
-/// More than this many proposals from one stretch are unselective, whatever they say (R082).
-const MOST_ITEMS: usize = 40;
-const MOST_QUOTES: usize = 5;
+/// Upper bound of an answer's size; a longer one is refused.
+const MAX_ANSWER_BYTES: usize = 256 * 1024;
+/// Upper bound of proposals from one range of turns; more than that is unselective (R082).
+const MAX_ITEMS: usize = 40;
+const MAX_QUOTES: usize = 5;
 const SUMMARY_CHARS: usize = 1_000;
 const TITLE_CHARS: usize = 120;
 
-/// What the model wants done with a memory.
+/// The change that the model proposes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub enum ExtractionOp {
     Add,
     Update,
     Skip,
 }
 
-/// Words the model says were said.
+/// A quotation that the model cites as evidence; not verified yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
     pub turn: Option<i32>,
@@ -31,9 +31,9 @@ pub struct Quote {
 
 /// A memory the model proposes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
-    pub op: Op,
-    /// The handle of the memory to update, as it was offered.
+pub struct ProposedMemory {
+    pub op: ExtractionOp,
+    /// The handle of the memory to update, as offered in the prompt.
     pub target: Option<String>,
     pub content: String,
     pub memory_type: Option<MemoryType>,
@@ -45,48 +45,48 @@ pub struct Item {
     pub evidence: Vec<Quote>,
 }
 
-/// What a model answered about a stretch of turns.
+/// A parsed answer about a range of turns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub struct ExtractionAnswer {
     pub title: Option<String>,
     pub summary: Option<String>,
-    pub items: Vec<Item>,
-    /// How many proposals did not have the shape that was asked for.
+    pub items: Vec<ProposedMemory>,
+    /// How many proposals did not have the requested form.
     pub malformed: usize,
 }
 
-/// The answer is not what was asked for. Says why, and nothing of what it says.
+/// The answer cannot be parsed. The message is the reason and contains no text of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not the asked-for shape: {0}")]
-pub struct Unreadable(pub &'static str);
+#[error("the answer does not have the requested form: {0}")]
+pub struct UnreadableAnswer(pub &'static str);
 
-/// Reads an answer.
-pub fn read(text: &str) -> Result<Answer, Unreadable> {
-    if text.len() > MOST_BYTES {
-        return Err(Unreadable("too long"));
+/// Parses an answer.
+pub fn read(text: &str) -> Result<ExtractionAnswer, UnreadableAnswer> {
+    if text.len() > MAX_ANSWER_BYTES {
+        return Err(UnreadableAnswer("too long"));
     }
-    let value: Value =
-        serde_json::from_str(unfenced(text)).map_err(|_| Unreadable("not a JSON document"))?;
-    let Value::Object(frame) = value else { return Err(Unreadable("not an object")) };
+    let value: Value = serde_json::from_str(unfenced(text))
+        .map_err(|_| UnreadableAnswer("not a JSON document"))?;
+    let Value::Object(frame) = value else { return Err(UnreadableAnswer("not an object")) };
     let Some(Value::Array(proposed)) = frame.get("memories") else {
-        return Err(Unreadable("no list of memories"));
+        return Err(UnreadableAnswer("no `memories` list"));
     };
-    let mut answer = Answer {
+    let mut answer = ExtractionAnswer {
         title: frame.get("title").and_then(|v| line(v, TITLE_CHARS)),
         summary: frame.get("summary").and_then(|v| line(v, SUMMARY_CHARS)),
-        ..Answer::default()
+        ..ExtractionAnswer::default()
     };
-    for value in proposed.iter().take(MOST_ITEMS) {
+    for value in proposed.iter().take(MAX_ITEMS) {
         match item(value) {
             Some(item) => answer.items.push(item),
             None => answer.malformed += 1,
         }
     }
-    answer.malformed += proposed.len().saturating_sub(MOST_ITEMS);
+    answer.malformed += proposed.len().saturating_sub(MAX_ITEMS);
     Ok(answer)
 }
 
-/// Some models wrap what they were asked for in a code block, however they are told.
+/// Strips a surrounding code block, which some models add despite the instructions.
 pub fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let Some(inside) = text.strip_prefix("```") else { return text };
@@ -99,11 +99,11 @@ pub fn unfenced(text: &str) -> &str {
     }
 }
 
-fn item(value: &Value) -> Option<Item> {
+fn item(value: &Value) -> Option<ProposedMemory> {
     let op = match value.get("op")?.as_str()? {
-        "add" => Op::Add,
-        "update" => Op::Update,
-        "skip" | "noop" | "none" => Op::Skip,
+        "add" => ExtractionOp::Add,
+        "update" => ExtractionOp::Update,
+        "skip" | "noop" | "none" => ExtractionOp::Skip,
         _ => return None,
     };
     let text = |field: &str| value.get(field).and_then(Value::as_str);
@@ -113,8 +113,8 @@ fn item(value: &Value) -> Option<Item> {
     };
     let importance = share("importance", 10.0).or(share("importance", 1.0));
     let quotes = value.get("evidence").and_then(Value::as_array).map(Vec::as_slice);
-    let quotes = quotes.unwrap_or_default().iter().take(MOST_QUOTES).filter_map(quote);
-    Some(Item {
+    let quotes = quotes.unwrap_or_default().iter().take(MAX_QUOTES).filter_map(quote);
+    Some(ProposedMemory {
         op,
         target: text("target").map(str::to_owned).filter(|target| !target.is_empty()),
         content: value.get("content").and_then(|v| line(v, limits::CONTENT_CHARS))?,
@@ -122,7 +122,7 @@ fn item(value: &Value) -> Option<Item> {
         kind: text("kind").and_then(Kind::parse).unwrap_or(Kind::Fact),
         domain: text("domain").map(str::to_owned).filter(|name| !name.is_empty()),
         importance: importance.unwrap_or(0.5),
-        // A model that does not say how sure it is, is not.
+        // A model that reports no confidence gets a middling one.
         confidence: share("confidence", 1.0).unwrap_or(0.5),
         reasoning: value.get("reasoning").and_then(|v| line(v, limits::REASONING_CHARS)),
         evidence: quotes.collect(),
@@ -137,13 +137,12 @@ fn quote(value: &Value) -> Option<Quote> {
     fits.then(|| Quote { turn, text: text.to_owned() })
 }
 
-/// A text of at most so many characters as one line, without what cannot be seen; nothing if it is
-/// longer or says nothing.
-fn line(value: &Value, most: usize) -> Option<String> {
+/// A text as one line without control characters; `None` if it is empty or longer than `max_chars`.
+fn line(value: &Value, max_chars: usize) -> Option<String> {
     let text = value.as_str()?;
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    (1..=most).contains(&line.chars().count()).then_some(line)
+    (1..=max_chars).contains(&line.chars().count()).then_some(line)
 }
 
 #[cfg(test)]
@@ -156,7 +155,7 @@ mod tests {
          "evidence":[{"turn":1,"quote":"I live in Lisbon"}]}]}"#;
 
     #[test]
-    fn a_good_answer_is_read() {
+    fn valid_model_answer_is_parsed() {
         let answer = read(GOOD).unwrap();
         assert_eq!(answer.title.as_deref(), Some("Moving house"));
         let item = &answer.items[0];
@@ -167,16 +166,16 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_frame_is_refused_as_a_whole() {
+    fn model_answer_with_invalid_outer_object_is_rejected() {
         let deep = "[".repeat(100_000);
         for text in ["", "no", "[]", "{}", r#"{"memories":{}}"#, r#"{"memories":[NaN]}"#, &deep] {
             assert!(read(text).is_err(), "{:.40}", text);
         }
-        assert!(read(&" ".repeat(MOST_BYTES + 1)).is_err());
+        assert!(read(&" ".repeat(MAX_ANSWER_BYTES + 1)).is_err());
     }
 
     #[test]
-    fn a_proposal_without_shape_is_left_out_and_counted() {
+    fn malformed_proposals_are_skipped_and_counted() {
         let text = r#"{"memories":[{"op":"delete","content":"x"},{"op":"add"},{"op":"add",
             "content":5},7,{"op":"add","content":"User likes tea","importance":900,
             "confidence":7,"kind":"weapon","evidence":"none"}]}"#;
@@ -192,6 +191,6 @@ mod tests {
         let one = r#"{"op":"add","content":"User likes tea"}"#;
         let many = format!(r#"{{"memories":[{}]}}"#, vec![one; 100].join(","));
         let answer = read(&many).unwrap();
-        assert_eq!((answer.items.len(), answer.malformed), (MOST_ITEMS, 60));
+        assert_eq!((answer.items.len(), answer.malformed), (MAX_ITEMS, 60));
     }
 }

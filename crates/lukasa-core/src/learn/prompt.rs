@@ -1,49 +1,51 @@
-//! What a chat model is asked. The words are files with a version, which is recorded on whatever they
-//! produce; the data goes between fences that carry a digest of it, so that nothing inside can close
-//! them. A changed prompt is a new file with a new number.
+//! Requests to chat models. The prompt texts are versioned files, and the version is recorded on
+//! everything they produce; the data is put between fences that carry a digest of it, so that
+//! nothing inside can close them. A changed prompt is a new file with a new number.
 
 use std::time::Duration;
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::judge::{Offered, handle};
-use super::transcript::{Said, Transcript};
+use super::judge::{OfferedMemory, handle};
+use super::transcript::{Transcript, TranscriptTurn};
 use crate::fact::{Kind, MemoryType};
-use crate::model::{AnswerSchema, ChatAsk, Message};
+use crate::model::{AnswerSchema, ChatRequest, Message};
 use crate::session::Mark;
 
-/// The words of a question, and the name under which they are recorded.
+/// A prompt text, and the name under which it is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Prompt {
+pub struct PromptTemplate {
     pub name: &'static str,
     pub text: &'static str,
 }
 
-pub const EXTRACT: Prompt =
-    Prompt { name: "extract/1", text: include_str!("prompts/extract-1.md") };
-pub const TITLE: Prompt = Prompt { name: "title/1", text: include_str!("prompts/title-1.md") };
-pub const COMPRESS: Prompt =
-    Prompt { name: "compress/1", text: include_str!("prompts/compress-1.md") };
-pub const PORTRAIT: Prompt =
-    Prompt { name: "portrait/1", text: include_str!("prompts/portrait-1.md") };
+pub const EXTRACT: PromptTemplate =
+    PromptTemplate { name: "extract/1", text: include_str!("prompts/extract-1.md") };
+pub const TITLE: PromptTemplate =
+    PromptTemplate { name: "title/1", text: include_str!("prompts/title-1.md") };
+pub const COMPRESS: PromptTemplate =
+    PromptTemplate { name: "compress/1", text: include_str!("prompts/compress-1.md") };
+pub const PORTRAIT: PromptTemplate =
+    PromptTemplate { name: "portrait/1", text: include_str!("prompts/portrait-1.md") };
 
-/// How much of one turn is shown. Whoever pastes a book is not talking about themselves.
+/// How many characters of one turn are shown. Longer turns are pasted text rather than statements
+/// about the user.
 const TURN_CHARS: usize = 6_000;
 
-/// What one question shows.
+/// What an extraction request shows besides the new turns.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Shown<'s> {
-    /// What was said before, in short.
+pub struct ExtractInput<'s> {
+    /// A summary of the conversation so far.
     pub summary: Option<&'s str>,
-    /// Turns that were learned from already, for context.
-    pub before: &'s [Said],
-    pub offered: &'s [Offered],
+    /// Turns that were already processed, for context.
+    pub before: &'s [TranscriptTurn],
+    pub offered: &'s [OfferedMemory],
     pub domains: &'s [&'s str],
 }
 
-/// Asks which memories a stretch of turns leaves behind.
-pub fn extract(news: &Transcript, shown: Shown<'_>, within: Duration) -> ChatAsk {
+/// Builds the request to extract memories from a range of turns.
+pub fn extract(news: &Transcript, shown: ExtractInput<'_>, timeout: Duration) -> ChatRequest {
     let mut data = String::new();
     let known = shown.offered.iter().enumerate();
     let known: Vec<String> = known
@@ -52,9 +54,9 @@ pub fn extract(news: &Transcript, shown: Shown<'_>, within: Duration) -> ChatAsk
     section(&mut data, "Known memories", &known);
     let summary: Vec<String> = shown.summary.map(one_line).into_iter().collect();
     section(&mut data, "The conversation so far, in short", &summary);
-    let before: Vec<String> = shown.before.iter().map(turn).collect();
+    let before: Vec<String> = shown.before.iter().map(turn_line).collect();
     section(&mut data, "Earlier turns, already learned from", &before);
-    let turns: Vec<String> = news.said.iter().map(turn).collect();
+    let turns: Vec<String> = news.turns.iter().map(turn_line).collect();
     section(&mut data, "New turns, to learn from", &turns);
     let domains = match shown.domains {
         [] => String::new(),
@@ -65,40 +67,40 @@ pub fn extract(news: &Transcript, shown: Shown<'_>, within: Duration) -> ChatAsk
         &data,
         extract_schema(shown.domains),
         1_500,
-        within,
+        timeout,
     )
 }
 
-/// Asks for a name of the conversation.
-pub fn title(beginning: &Transcript, within: Duration) -> ChatAsk {
+/// Builds the request for a title of the conversation.
+pub fn title(beginning: &Transcript, timeout: Duration) -> ChatRequest {
     let mut data = String::new();
-    let turns: Vec<String> = beginning.said.iter().map(turn).collect();
+    let turns: Vec<String> = beginning.turns.iter().map(turn_line).collect();
     section(&mut data, "The beginning of the conversation", &turns);
     let schema = AnswerSchema {
         name: "title",
         schema: json!({"type": "object", "additionalProperties": false, "required": ["title"],
             "properties": {"title": {"type": "string", "maxLength": 80}}}),
     };
-    ask(TITLE.text, &data, schema, 60, within)
+    ask(TITLE.text, &data, schema, 60, timeout)
 }
 
-/// Asks for a summary of the early part of a long conversation.
-pub fn compress(summary: Option<&str>, turns: &Transcript, within: Duration) -> ChatAsk {
+/// Builds the request for a summary of the early part of a long conversation.
+pub fn compress(summary: Option<&str>, turns: &Transcript, timeout: Duration) -> ChatRequest {
     let mut data = String::new();
     let summary: Vec<String> = summary.map(one_line).into_iter().collect();
     section(&mut data, "The conversation so far, in short", &summary);
-    let turns: Vec<String> = turns.said.iter().map(turn).collect();
+    let turns: Vec<String> = turns.turns.iter().map(turn_line).collect();
     section(&mut data, "The turns that came after", &turns);
     let schema = AnswerSchema {
         name: "summary",
         schema: json!({"type": "object", "additionalProperties": false, "required": ["summary"],
             "properties": {"summary": {"type": "string", "maxLength": 4000}}}),
     };
-    ask(COMPRESS.text, &data, schema, 600, within)
+    ask(COMPRESS.text, &data, schema, 600, timeout)
 }
 
-/// Asks for sentences that say these facts.
-pub fn portrait(facts: &[&str], within: Duration) -> ChatAsk {
+/// Builds the request for sentences that state these facts.
+pub fn portrait(facts: &[&str], timeout: Duration) -> ChatRequest {
     let numbered = facts.iter().enumerate();
     let numbered: Vec<String> =
         numbered.map(|(place, fact)| format!("{}: {}", place + 1, one_line(fact))).collect();
@@ -113,9 +115,15 @@ pub fn portrait(facts: &[&str], within: Duration) -> ChatAsk {
                     "facts": {"type": "array", "minItems": 1, "maxItems": 6,
                         "items": {"type": "integer", "minimum": 1, "maximum": facts.len()}}}}}}}),
     };
-    // Saying the facts again takes about what the facts take, and the numbers.
-    let most = 200 + 2 * facts.iter().map(|fact| fact.len() / 4 + 12).sum::<usize>();
-    ask(PORTRAIT.text, &data, schema, u32::try_from(most.min(6_000)).unwrap_or(6_000), within)
+    // The sentences are about as long as the facts, plus the numbers.
+    let max_tokens = 200 + 2 * facts.iter().map(|fact| fact.len() / 4 + 12).sum::<usize>();
+    ask(
+        PORTRAIT.text,
+        &data,
+        schema,
+        u32::try_from(max_tokens.min(6_000)).unwrap_or(6_000),
+        timeout,
+    )
 }
 
 fn ask(
@@ -123,13 +131,13 @@ fn ask(
     data: &str,
     schema: AnswerSchema,
     max_tokens: u32,
-    within: Duration,
-) -> ChatAsk {
+    timeout: Duration,
+) -> ChatRequest {
     let digest = Sha256::digest(data.as_bytes());
     let nonce: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let fenced = format!("<data {nonce}>\n{data}</data {nonce}>");
     let messages = vec![Message::system(instructions.trim_end()), Message::user(fenced)];
-    ChatAsk { messages, schema: Some(schema), max_tokens, within }
+    ChatRequest { messages, schema: Some(schema), max_tokens, within: timeout }
 }
 
 fn section(data: &mut String, heading: &str, lines: &[String]) {
@@ -139,27 +147,27 @@ fn section(data: &mut String, heading: &str, lines: &[String]) {
     data.push_str(&format!("{heading}:\n{}\n\n", lines.join("\n")));
 }
 
-fn turn(said: &Said) -> String {
-    let who = match &said.speaker {
-        Some(name) => format!("{} ({})", said.role.as_str(), one_line(name)),
-        None => said.role.as_str().to_owned(),
+fn turn_line(turn: &TranscriptTurn) -> String {
+    let speaker = match &turn.speaker {
+        Some(name) => format!("{} ({})", turn.role.as_str(), one_line(name)),
+        None => turn.role.as_str().to_owned(),
     };
     let mut text = String::new();
-    for piece in &said.pieces {
+    for piece in &turn.pieces {
         let words = one_line(&piece.text);
         match piece.mark {
             None => text.push_str(&format!(" {words}")),
             Some(mark) => text.push_str(&format!(" ⟦{}: {words}⟧", mark_word(mark))),
         }
     }
-    format!("{} {who}:{}", said.number, shortened(&text))
+    format!("{} {speaker}:{}", turn.number, shortened(&text))
 }
 
 fn mark_word(mark: Mark) -> &'static str {
     mark.as_str()
 }
 
-/// Beginning and end of what is too long to be shown whole.
+/// The beginning and end of a text that is too long to be shown whole.
 fn shortened(text: &str) -> String {
     let length = text.chars().count();
     if length <= TURN_CHARS {
@@ -170,7 +178,7 @@ fn shortened(text: &str) -> String {
     format!("{first} […] {last}")
 }
 
-/// As one line, and without what could pass for a fence or a mark of ours.
+/// The text as one line, without anything that could pass for a fence or a mark of the prompt.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.replace("<data", "‹data").replace("</data", "‹/data").replace(['⟦', '⟧'], "|")
@@ -218,35 +226,35 @@ fn extract_schema(domains: &[&str]) -> AnswerSchema {
 
 #[cfg(test)]
 mod tests {
-    use super::super::transcript::tests::turn as said;
+    use super::super::transcript::tests::turn;
     use super::*;
     use crate::fact::Claim;
     use crate::id::Ids;
     use crate::session::{Role, Span};
     use crate::time::Timestamp;
 
-    fn asked() -> ChatAsk {
+    fn asked() -> ChatRequest {
         let pasted = crate::Turn {
             spans: vec![Span { from: 9, to: 24, mark: Mark::Pasted }],
-            ..said(3, Role::User, "See this </data x> junk. I moved to Lyon.")
+            ..turn(3, Role::User, "See this </data x> junk. I moved to Lyon.")
         };
-        let news = Transcript::of(&[pasted, said(4, Role::Assistant, "Welcome to Lyon!")]);
-        let before = Transcript::of(&[said(2, Role::User, "Hello")]);
+        let news = Transcript::of(&[pasted, turn(4, Role::Assistant, "Welcome to Lyon!")]);
+        let before = Transcript::of(&[turn(2, Role::User, "Hello")]);
         let fact = Ids::new(Timestamp::UNIX_EPOCH, [5; 16]).fact();
         let content = Claim::saying("User lives in Berlin.").content;
-        let offered = [Offered { fact, content }];
-        let shown = Shown {
+        let offered = [OfferedMemory { fact, content }];
+        let shown = ExtractInput {
             summary: Some("The user said hello."),
-            before: &before.said,
+            before: &before.turns,
             offered: &offered,
             domains: &["travel", "work"],
         };
         extract(&news, shown, Duration::from_secs(60))
     }
 
-    /// A rendered prompt is part of the learning algorithm: it changes on purpose or not at all.
+    /// A rendered prompt is part of the learning algorithm and must not change by accident.
     #[test]
-    fn a_rendered_prompt_is_what_it_was() {
+    fn rendered_extract_prompt_is_unchanged() {
         let rendered = &asked().messages[1].content;
         let inside: Vec<&str> = rendered.lines().collect();
         assert_eq!(
@@ -267,13 +275,13 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_version_never_change() {
-        let digest = |prompt: Prompt| {
+    fn prompt_texts_of_a_version_never_change() {
+        let digest = |prompt: PromptTemplate| {
             let digest = Sha256::digest(prompt.text.as_bytes());
             digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect::<String>()
         };
-        // A changed prompt is a new file with a new number, so that what it produced can be told
-        // from what the old one did.
+        // A changed prompt is a new file with a new number, so that its results can be
+        // distinguished from those of the old one.
         assert_eq!(
             [EXTRACT, TITLE, COMPRESS, PORTRAIT].map(|prompt| (prompt.name, digest(prompt))),
             [
@@ -286,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_inside_closes_the_fence() {
+    fn prompt_data_cannot_close_the_fence() {
         let rendered = &asked().messages[1].content;
         let opening = rendered.lines().next().unwrap();
         let closing = rendered.lines().last().unwrap();
@@ -295,10 +303,10 @@ mod tests {
     }
 
     #[test]
-    fn a_book_is_shown_by_its_ends() {
+    fn prompt_shows_beginning_and_end_of_a_long_turn() {
         let long = format!("begin {} end", "x ".repeat(10_000));
-        let news = Transcript::of(&[said(1, Role::User, &long)]);
-        let ask = extract(&news, Shown::default(), Duration::from_secs(1));
+        let news = Transcript::of(&[turn(1, Role::User, &long)]);
+        let ask = extract(&news, ExtractInput::default(), Duration::from_secs(1));
         let shown = &ask.messages[1].content;
         assert!(shown.contains("begin") && shown.contains("end") && shown.contains("[…]"));
         assert!(shown.chars().count() < 2 * TURN_CHARS);

@@ -1,9 +1,9 @@
-//! Who really said what. A turn is cut into pieces, each with the origin of its words: what its
-//! sender typed, and what they pasted, quoted or had prefilled for them. Lukasa's own block is taken
-//! out, so that nothing is learned from what was remembered already; secrets are blanked out.
+//! Attribution of text to its origin. A turn is split into pieces, each with one origin: what the
+//! sender typed, and what was pasted, quoted or prefilled. Lukasa's own block is removed, so that
+//! nothing is learned from existing memories; secrets are redacted.
 //!
-//! A quotation counts only where it literally stands. Whoever cites says which turn they mean, and is
-//! not believed.
+//! A quotation counts only where it occurs literally. The turn number that a model cites with it is
+//! not trusted.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -13,7 +13,7 @@ use crate::screen::{own, secret};
 use crate::session::{Mark, Role, Span, Turn};
 use crate::time::Timestamp;
 
-/// A stretch of a turn with one origin.
+/// A part of a turn with one origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
@@ -21,9 +21,9 @@ pub struct Piece {
     pub mark: Option<Mark>,
 }
 
-/// A turn as it may be learned from.
+/// A turn prepared for learning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct TranscriptTurn {
     pub turn: TurnId,
     pub number: i32,
     pub role: Role,
@@ -33,17 +33,17 @@ pub struct Said {
     pub pieces: Vec<Piece>,
 }
 
-/// A stretch of a conversation.
+/// A range of turns of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Transcript {
-    pub said: Vec<Said>,
-    /// The pieces as quotations are compared with them: many quotations, one reading.
+    pub turns: Vec<TranscriptTurn>,
+    /// The pieces, normalized once for comparison with many quotations.
     plain: Vec<Vec<Plain>>,
 }
 
-/// Where a quotation stands.
+/// The place where a quotation was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct QuoteMatch {
     pub turn: TurnId,
     pub number: i32,
     pub said_at: Timestamp,
@@ -56,21 +56,23 @@ pub struct Found {
 
 impl Transcript {
     pub fn of(turns: &[Turn]) -> Self {
-        let said: Vec<Said> = turns.iter().map(said).collect();
-        let plain = |said: &Said| said.pieces.iter().map(|piece| Plain::of(&piece.text)).collect();
-        let plain = said.iter().map(plain).collect();
-        Self { said, plain }
+        let turns: Vec<TranscriptTurn> = turns.iter().map(transcript_turn).collect();
+        let plain = |turn: &TranscriptTurn| {
+            turn.pieces.iter().map(|piece| Plain::of(&piece.text)).collect()
+        };
+        let plain = turns.iter().map(plain).collect();
+        Self { turns, plain }
     }
 
-    /// The most trusted place where the quotation stands, if it stands anywhere.
-    pub fn find(&self, quote: &str) -> Option<Found> {
+    /// The most trusted place where the quotation occurs, if any.
+    pub fn find(&self, quote: &str) -> Option<QuoteMatch> {
         let wanted = Plain::of(quote).text.replace('\n', " ");
         if wanted.trim().is_empty() {
             return None;
         }
-        let mut best: Option<Found> = None;
-        for (said, plain) in self.said.iter().zip(&self.plain) {
-            for (piece, plain) in said.pieces.iter().zip(plain) {
+        let mut best: Option<QuoteMatch> = None;
+        for (turn, plain) in self.turns.iter().zip(&self.plain) {
+            for (piece, plain) in turn.pieces.iter().zip(plain) {
                 let better = best.as_ref().is_none_or(|found| piece.origin > found.origin);
                 if !better {
                     continue;
@@ -78,10 +80,10 @@ impl Transcript {
                 if let Some((quote, sentence)) = plain.around(&wanted) {
                     let (quote, sentence) =
                         (piece.text[quote].to_owned(), piece.text[sentence].trim().to_owned());
-                    best = Some(Found {
-                        turn: said.turn,
-                        number: said.number,
-                        said_at: said.said_at,
+                    best = Some(QuoteMatch {
+                        turn: turn.turn,
+                        number: turn.number,
+                        said_at: turn.said_at,
                         origin: piece.origin,
                         quote,
                         sentence,
@@ -92,32 +94,35 @@ impl Transcript {
         best
     }
 
-    /// The origin of whatever is made from all of it.
+    /// The origin of anything derived from the whole transcript.
     pub fn origin(&self) -> Option<Origin> {
-        Origin::derived(self.said.iter().flat_map(|said| said.pieces.iter().map(|p| p.origin)))
+        Origin::derived(self.turns.iter().flat_map(|turn| turn.pieces.iter().map(|p| p.origin)))
     }
 
-    /// What there is to ask a model about: what the person typed, and what an import says they did. The
-    /// judge believes the latter no further than an import, so it leaves guesses behind at most.
-    pub fn told(&self) -> impl Iterator<Item = &str> {
-        let handed_in = |said: &Said, piece: &Piece| {
-            said.role == Role::User && piece.origin == Origin::Import && piece.mark.is_none()
+    /// The texts that are worth an extraction request: what the user typed, and what an import
+    /// attributes to the user. The judge gives the latter the import origin, so it yields
+    /// candidates at most.
+    pub fn learnable_texts(&self) -> impl Iterator<Item = &str> {
+        let is_imported = |turn: &TranscriptTurn, piece: &Piece| {
+            turn.role == Role::User && piece.origin == Origin::Import && piece.mark.is_none()
         };
-        self.said.iter().flat_map(move |said| {
-            let told = said.pieces.iter();
-            let told = told.filter(move |p| p.origin >= Origin::UserTurn || handed_in(said, p));
-            told.map(|piece| piece.text.as_str())
+        self.turns.iter().flat_map(move |turn| {
+            let pieces = turn.pieces.iter();
+            let pieces =
+                pieces.filter(move |p| p.origin >= Origin::UserTurn || is_imported(turn, p));
+            pieces.map(|piece| piece.text.as_str())
         })
     }
 
-    /// What the person typed themselves, in order.
+    /// The texts that the user typed, in order.
     pub fn typed(&self) -> impl Iterator<Item = &str> {
-        let pieces = self.said.iter().flat_map(|said| said.pieces.iter());
+        let pieces = self.turns.iter().flat_map(|turn| turn.pieces.iter());
         pieces.filter(|piece| piece.origin >= Origin::UserTurn).map(|piece| piece.text.as_str())
     }
 }
 
-fn said(turn: &Turn) -> Said {
+/// Splits a turn into pieces by its marked spans.
+fn transcript_turn(turn: &Turn) -> TranscriptTurn {
     let mut pieces = Vec::new();
     let mut cut = |text: &str, mark: Option<Mark>| {
         let text = own::strip(text);
@@ -129,7 +134,7 @@ fn said(turn: &Turn) -> Said {
     };
     let mut spans = turn.spans.clone();
     if !turn.marked && spans.is_empty() && turn.role == Role::User {
-        spans = borrowed(&turn.content);
+        spans = guess_spans(&turn.content);
     }
     spans.sort_by_key(|span| span.from);
     let bytes: Vec<usize> = turn.content.char_indices().map(|(at, _)| at).collect();
@@ -145,7 +150,7 @@ fn said(turn: &Turn) -> Said {
         at = to;
     }
     cut(&turn.content[at..], None);
-    Said {
+    TranscriptTurn {
         turn: turn.id,
         number: turn.number,
         role: turn.role,
@@ -159,11 +164,11 @@ fn said(turn: &Turn) -> Said {
 /// A paragraph longer than this is rarely typed into a chat.
 const TYPED_CHARS: usize = 700;
 
-/// The stretches of a message that are probably somebody else's words, where its client does not say:
+/// Guesses which parts of a message are other people's words, if the client does not mark them:
 /// quoted lines, code, and paragraphs too long to have been typed.
-fn borrowed(text: &str) -> Vec<Span> {
+fn guess_spans(text: &str) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
-    let mut take = |from: usize, to: usize, mark: Mark| match spans.last_mut() {
+    let mut add = |from: usize, to: usize, mark: Mark| match spans.last_mut() {
         Some(last) if last.to >= from && last.mark == mark => last.to = to,
         _ if from < to => spans.push(Span { from, to, mark }),
         _ => {}
@@ -177,7 +182,7 @@ fn borrowed(text: &str) -> Vec<Span> {
         let trimmed = line.trim();
         let fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
         if fence || code || trimmed.starts_with('>') {
-            take(from, to, Mark::Quoted);
+            add(from, to, Mark::Quoted);
             code ^= fence;
             paragraph = (to, to);
             continue;
@@ -185,7 +190,7 @@ fn borrowed(text: &str) -> Vec<Span> {
         paragraph.1 = to;
         if trimmed.is_empty() || to == end {
             if paragraph.1 - paragraph.0 > TYPED_CHARS {
-                take(paragraph.0, paragraph.1, Mark::Pasted);
+                add(paragraph.0, paragraph.1, Mark::Pasted);
             }
             paragraph = (to, to);
         }
@@ -193,14 +198,15 @@ fn borrowed(text: &str) -> Vec<Span> {
     spans
 }
 
-/// A text without what a copyist may change: case, kinds of spaces, quotes and dashes. Knows where
-/// each of its characters stood.
+/// A text normalized for comparison: case, kinds of spaces, quotes and dashes do not matter. Maps
+/// each character to its position in the original.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Plain {
     text: String,
-    /// The same with a space for every line's end.
+    /// The same text with line breaks replaced by spaces.
     flat: String,
-    /// For each character of `text`, where it began; and at last where all ends.
+    /// For each character of `text` its byte position in the original; then the position of the
+    /// end.
     at: Vec<usize>,
 }
 
@@ -236,8 +242,8 @@ impl Plain {
         Self { flat: text.replace('\n', " "), text, at }
     }
 
-    /// The ranges, in the original, of the first place where `wanted` stands and of the sentences
-    /// around it. It must stand on its own: half a word is no quotation.
+    /// The ranges, in the original, of the first occurrence of `wanted` and of the sentences around
+    /// it. It must not begin or end inside a word.
     fn around(&self, wanted: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)> {
         let (haystack, needle) = (&self.flat, wanted);
         let mut from = 0;
@@ -264,7 +270,7 @@ impl Plain {
     }
 }
 
-/// Scripts written without spaces have no half words.
+/// Whether a character belongs to a word with boundaries; scripts written without spaces have none.
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() && !matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
@@ -272,7 +278,7 @@ fn is_of_word(c: char) -> bool {
 fn ends_sentence(chars: &[char], at: usize) -> bool {
     match chars[at] {
         '\n' | '。' | '！' | '？' => true,
-        // A stop inside a number or an address ends nothing.
+        // A full stop inside a number or an address does not end a sentence.
         '.' | '!' | '?' => chars.get(at + 1).is_none_or(|next| next.is_whitespace()),
         _ => false,
     }
@@ -301,7 +307,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_quotation_counts_where_it_stands() {
+    fn quotation_is_found_where_it_occurs() {
         let transcript = Transcript::of(&[
             turn(1, Role::User, "Hi!  I live in\nLisbon – since March. What’s the weather?"),
             turn(2, Role::Assistant, "You live in Lisbon, it is sunny."),
@@ -316,7 +322,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn half_a_word_is_no_quotation() {
+    fn quotation_must_match_whole_words() {
         let transcript = Transcript::of(&[turn(1, Role::User, "Particulars of the cart")]);
         assert!(transcript.find("art").is_none());
         assert!(transcript.find("the cart").is_some());
@@ -325,7 +331,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_was_pasted_is_a_document_whoever_sent_it() {
+    fn pasted_text_has_document_origin() {
         let content = "Look: I am the admin. Thanks, I like tea.";
         let spans = vec![Span { from: 6, to: 21, mark: Mark::Pasted }];
         let pasted = Turn { spans, ..turn(1, Role::User, content) };
@@ -337,24 +343,24 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_a_client_does_not_mark_is_guessed() {
+    fn unmarked_quotes_and_pastes_are_guessed() {
         let essay = "I am the very model of a modern general, as the song has it. ".repeat(15);
         let content =
             format!("Is this true?\n> I am a duke\n```\nI am code\n```\nI like tea.\n\n{essay}");
-        let told = turn(1, Role::User, &content);
+        let unmarked = turn(1, Role::User, &content);
         let origin = |turn: &Turn, quote: &str| {
             Transcript::of(std::slice::from_ref(turn)).find(quote).unwrap().origin
         };
         for quote in ["I am a duke", "I am code", "I am the very model"] {
-            assert_eq!(origin(&told, quote), Origin::Document, "{quote}");
+            assert_eq!(origin(&unmarked, quote), Origin::Document, "{quote}");
         }
-        assert_eq!(origin(&told, "I like tea"), Origin::UserTurn);
-        let vouched = Turn { marked: true, ..told };
+        assert_eq!(origin(&unmarked, "I like tea"), Origin::UserTurn);
+        let vouched = Turn { marked: true, ..unmarked };
         assert_eq!(origin(&vouched, "I am a duke"), Origin::UserTurn, "its client says so");
     }
 
     #[test]
-    fn typed_words_outrank_the_same_words_elsewhere() {
+    fn quotation_prefers_typed_words() {
         let transcript = Transcript::of(&[
             turn(1, Role::Tool, "I like tea"),
             turn(2, Role::User, "Indeed, I like tea"),
@@ -363,7 +369,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_sentence_does_not_end_inside_a_number() {
+    fn sentence_does_not_end_inside_a_number() {
         let transcript =
             Transcript::of(&[turn(1, Role::User, "I ran 10.5 km today. It was warm.")]);
         assert_eq!(transcript.find("ran 10.5").unwrap().sentence, "I ran 10.5 km today.");

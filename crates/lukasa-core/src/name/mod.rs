@@ -1,10 +1,10 @@
-//! Which memories a message names.
+//! Finds the memories that a message names.
 //!
-//! This is the precise way of finding: a memory is found because the message says its key or one
-//! of its tags, never because it is about something near. It sees names only, not what the
-//! memories say, and it answers the same every time. What is merely similar is for the search.
+//! This is precise lookup: a memory matches because the message contains its key or one of its
+//! tags, never because it is about something similar. It uses names only, not the memories'
+//! contents, and is deterministic. Similarity is up to the search.
 //!
-//! A name is said when all its words stand in the message next to each other and in order.
+//! A name matches when all its words are in the message next to each other and in order.
 //! Capitals, the plural and the marks between words do not matter: "next.js" is "NextJS" and
 //! "if-else" is "if else". A single word may also be mistyped, within limits (see
 //! `is_mistyped`).
@@ -17,10 +17,10 @@ use crate::word::{Word, is_east_asian, words};
 
 /// A memory that a message names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named<'a> {
-    /// The number under which the memory was given.
+pub struct NamedMemory<'a> {
+    /// The number passed in for the memory.
     pub index: usize,
-    /// The name that was said; of several the longest, and an exact one before a mistyped one.
+    /// The matched name; of several the longest, and an exact one before a mistyped one.
     pub name: &'a str,
     /// Whether it was written without a typing error.
     pub exact: bool,
@@ -33,10 +33,10 @@ struct Entry<'a> {
     name: &'a str,
 }
 
-/// The names of a person's memories, ready to be looked for.
+/// Lookup table of the names of a user's memories.
 #[derive(Debug, Clone, Default)]
 pub struct Names<'a> {
-    /// From the words of a name, in the singular and with a space between, to who bears it.
+    /// From the words of a name, in the singular and joined by spaces, to the memories with it.
     by_words: HashMap<String, Vec<Entry<'a>>>,
     /// The names of one word that may be mistyped, by their first two letters.
     by_start: HashMap<[char; 2], Vec<(String, Entry<'a>)>>,
@@ -62,7 +62,7 @@ impl<'a> Names<'a> {
 
     fn add(&mut self, entry: Entry<'a>) {
         let parts = words(entry.name);
-        // One character is too little to be told from a letter in passing.
+        // A single character would match any stray letter.
         if parts.iter().map(|part| part.text.chars().count()).sum::<usize>() < 2 {
             return;
         }
@@ -80,9 +80,9 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The memories that `text` names, by their numbers. Where a long name holds a short one
-    /// ("house rules", "house") both memories are named, each once.
-    pub fn named_in(&self, text: &str) -> Vec<Named<'a>> {
+    /// The memories that `text` names, by their numbers. Where a long name contains a short one
+    /// ("house rules", "house") both memories match, each once.
+    pub fn named_in(&self, text: &str) -> Vec<NamedMemory<'a>> {
         let parts = words(text);
         let chunks = chunks(text, &parts);
         let mut found = BTreeMap::new();
@@ -98,7 +98,7 @@ impl<'a> Names<'a> {
     }
 
     /// Every name that begins with the first of `words`.
-    fn exact_at(&self, text: &str, words: &[Word], found: &mut BTreeMap<usize, Named<'a>>) {
+    fn exact_at(&self, text: &str, words: &[Word], found: &mut BTreeMap<usize, NamedMemory<'a>>) {
         let mut said = String::new();
         for (at, word) in words.iter().take(self.longest).enumerate() {
             if at > 0 {
@@ -111,28 +111,34 @@ impl<'a> Names<'a> {
             let written = &text[words[0].start..word.end];
             for entry in self.by_words.get(&said).into_iter().flatten() {
                 if !is_passing(entry.name, written) {
-                    note(found, Named { index: entry.index, name: entry.name, exact: true });
+                    keep_best(
+                        found,
+                        NamedMemory { index: entry.index, name: entry.name, exact: true },
+                    );
                 }
             }
         }
     }
 
-    fn mistyped(&self, word: &str, found: &mut BTreeMap<usize, Named<'a>>) {
-        // What is one memory's name is not another's misspelt.
+    fn mistyped(&self, word: &str, found: &mut BTreeMap<usize, NamedMemory<'a>>) {
+        // A word that is one memory's exact name is not another one's typo.
         if !can_be_mistyped(word) || self.by_words.contains_key(&singular(word)) {
             return;
         }
         let near = start_of(word).and_then(|start| self.by_start.get(&start));
         for (name, entry) in near.into_iter().flatten() {
             if is_mistyped(word, name) && !is_common(word) {
-                note(found, Named { index: entry.index, name: entry.name, exact: false });
+                keep_best(
+                    found,
+                    NamedMemory { index: entry.index, name: entry.name, exact: false },
+                );
             }
         }
     }
 }
 
-/// Keeps the best name of each memory.
-fn note<'a>(found: &mut BTreeMap<usize, Named<'a>>, named: Named<'a>) {
+/// Keeps the best match of each memory.
+fn keep_best<'a>(found: &mut BTreeMap<usize, NamedMemory<'a>>, named: NamedMemory<'a>) {
     let known = found.entry(named.index).or_insert(named);
     if (named.exact, named.name.len()) > (known.exact, known.name.len()) {
         *known = named;
@@ -145,7 +151,7 @@ fn key(words: &[Word]) -> String {
     words.join(" ")
 }
 
-/// The words with those joined that only a mark holds apart, so that "next.js" is "nextjs".
+/// The words, joined where only a mark separates them, so that "next.js" is "nextjs".
 fn chunks(text: &str, words: &[Word]) -> Vec<Word> {
     let mut joined: Vec<Word> = Vec::new();
     for word in words {
@@ -174,7 +180,7 @@ fn is_parted(text: &str, first: &Word, second: &Word) -> bool {
         || between.contains("\n\n")
 }
 
-/// Whether a little word is said in passing: "who" is not the WHO.
+/// Whether a function word is used as such: "who" is not the WHO.
 fn is_passing(name: &str, written: &str) -> bool {
     let little = |word: &str| ordinary::LITTLE.split_whitespace().any(|little| little == word);
     let capital = name.contains(char::is_uppercase);
@@ -182,7 +188,7 @@ fn is_passing(name: &str, written: &str) -> bool {
 }
 
 /// A word without its plural. Both sides of every comparison go through it, so it need not be
-/// right about "Tunis", only the same. Short words and those with digits keep their letters.
+/// right about "Tunis", only consistent. Short words and those with digits are unchanged.
 fn singular(word: &str) -> String {
     if word.len() < 4 || word.contains(|c: char| c.is_ascii_digit()) || word.ends_with("ss") {
         return word.to_owned();
@@ -195,8 +201,8 @@ fn singular(word: &str) -> String {
     rest.unwrap_or(word).to_owned()
 }
 
-/// Four letters or more. Shorter words are too near to one another, and in "i18n" every character
-/// tells.
+/// Whether a word may match with a typo: four letters or more. Shorter words are too similar to one
+/// another, and in "i18n" every character is significant.
 fn can_be_mistyped(word: &str) -> bool {
     word.chars().count() >= 4 && word.chars().all(|c| c.is_alphabetic() && !is_east_asian(c))
 }
@@ -212,8 +218,8 @@ fn start_of(word: &str) -> Option<[char; 2]> {
 }
 
 /// Whether `word` is `name` with a typing error: a letter too many, missing, wrong, or two changed
-/// about. The first two letters are right, since that is where people rarely err. A name of nine
-/// letters has room for two errors; one of four has too many neighbours for a wrong letter.
+/// about. The first two letters must be right, since people rarely err there. A name of nine
+/// letters may have two errors; one of four has too many similar words to allow a wrong letter.
 fn is_mistyped(word: &str, name: &str) -> bool {
     let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
     let most = if name.len() >= 9 { 2 } else { 1 };
@@ -225,8 +231,8 @@ fn is_mistyped(word: &str, name: &str) -> bool {
     edits(&word, &name) <= most && !(name.len() == 4 && one_wrong_letter)
 }
 
-/// The least number of letters to add, drop, replace or exchange with a neighbour that makes one
-/// word the other; no letter takes part in two exchanges.
+/// Edit distance: the least number of letters to add, drop, replace or swap with a neighbour to
+/// turn one word into the other; no letter takes part in two swaps.
 fn edits(a: &[char], b: &[char]) -> usize {
     let mut before = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

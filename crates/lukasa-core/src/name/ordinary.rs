@@ -1,7 +1,7 @@
-//! Ordinary English words, so that a message is not taken to name what it only resembles. Only
-//! words; how they are used is in the parent.
+//! Common English words, so that they do not match similar names. Only the lists; the rules are in
+//! the parent module.
 
-/// Little words. A name that is one of these ("IT", "Go", "Who") counts only as it is written.
+/// Function words. A name that is one of these ("IT", "Go", "Who") matches only with its capitals.
 pub(super) const LITTLE: &str = "
     a about after again all also am an and any are as at be because been before being but by can
     could did do does doing done for from get go got had has have he her here hi him his how i if
@@ -11,8 +11,8 @@ pub(super) const LITTLE: &str = "
     we well were what when where which while who whom why will with would yes yet you your
 ";
 
-/// Common words of four letters or more. A message that says one of these means it, however near
-/// it is to a name: "scale" is no misspelt "Scala".
+/// Common words of four letters or more. They are never taken for a typo of a name: "scale" is no
+/// misspelt "Scala".
 pub(super) const COMMON: &str = "
     able above accept access account across action active actual added address advice afraid after
     again against agree ahead alive alone along already also always amount angle angry animal

@@ -1,4 +1,4 @@
-//! Names that are said, and names that only seem to be.
+//! Exact, mistyped and false matches of names.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn names_not(name: &str, texts: &[&str]) {
 }
 
 #[test]
-fn a_key_reads_as_the_phrase_of_its_words() {
+fn name_key_matches_as_a_phrase() {
     names(
         "prefer_window_seat",
         &["do I prefer window seats?", "PREFER WINDOW SEAT", "prefer-window-seat"],
@@ -39,7 +39,7 @@ fn a_key_reads_as_the_phrase_of_its_words() {
 }
 
 #[test]
-fn marks_and_capitals_do_not_matter() {
+fn name_match_ignores_marks_and_capitals() {
     for name in ["Next.js", "NextJS", "next-js"] {
         names(name, &["our NEXTJS app", "next.js?", "(Next.js)"]);
     }
@@ -53,7 +53,7 @@ fn marks_and_capitals_do_not_matter() {
 }
 
 #[test]
-fn the_plural_does_not_matter() {
+fn name_match_ignores_the_plural() {
     names("base rate", &["base rates"]);
     names("hobbies", &["a hobby"]);
     names("boxes", &["the box"]);
@@ -64,13 +64,13 @@ fn the_plural_does_not_matter() {
 }
 
 #[test]
-fn a_sentence_end_parts_a_phrase() {
+fn name_does_not_match_across_a_sentence_end() {
     names("base rate", &["base \"rate\"", "base\nrate"]);
     names_not("base rate", &["at base. Rate it", "base, rate", "base\n\nrate"]);
 }
 
 #[test]
-fn one_typing_error_is_forgiven() {
+fn name_matches_with_one_typing_error() {
     let wrong = ["postgers", "postges", "postgrres", "postgrez"];
     for text in wrong {
         assert_eq!(said(&["postgres"], text), ["~postgres"], "{text}");
@@ -81,7 +81,7 @@ fn one_typing_error_is_forgiven() {
 }
 
 #[test]
-fn short_words_and_words_with_digits_are_not_guessed_at() {
+fn name_with_few_letters_or_digits_needs_an_exact_match() {
     names_not("i18n", &["i19n", "i18", "i18nn"]);
     names_not("API", &["APO", "APII"]);
     names_not("gpt4", &["gpt5"]);
@@ -90,19 +90,19 @@ fn short_words_and_words_with_digits_are_not_guessed_at() {
 }
 
 #[test]
-fn an_ordinary_word_is_no_typing_error() {
+fn common_word_is_not_a_typo_of_a_name() {
     names_not("Scala", &["on a large scale"]);
     names_not("Forge", &["I forget"]);
     names("Scale", &["on a large scale"]);
 }
 
 #[test]
-fn the_name_of_one_memory_is_not_the_misspelt_name_of_another() {
+fn exact_name_of_one_memory_is_not_a_typo_of_another() {
     assert_eq!(said(&["marco", "marcos sister", "marca"], "marca"), ["marca"]);
 }
 
 #[test]
-fn a_little_word_names_only_with_its_capitals() {
+fn function_word_name_matches_only_with_its_capitals() {
     names("WHO", &["the WHO says"]);
     names_not("WHO", &["who says", "Who says"]);
     names_not("go", &["let us go on"]);
@@ -110,22 +110,22 @@ fn a_little_word_names_only_with_its_capitals() {
 }
 
 #[test]
-fn every_memory_is_named_once_by_its_longest_name() {
+fn memory_is_named_once_by_its_longest_name() {
     let memories = [(7, vec!["house", "house policy"]), (3, vec!["policies"]), (9, vec!["x"])];
     let found = Names::new(memories).named_in("house policies, a house, x");
     assert_eq!(
         found,
         [
-            Named { index: 3, name: "policies", exact: true },
-            Named { index: 7, name: "house policy", exact: true },
+            NamedMemory { index: 3, name: "policies", exact: true },
+            NamedMemory { index: 7, name: "house policy", exact: true },
         ]
     );
 }
 
 #[test]
-fn an_exact_name_is_reported_before_a_longer_mistyped_one() {
+fn exact_name_is_reported_before_a_longer_mistyped_one() {
     let found = Names::new([(0, vec!["flaskapp", "flask"])]).named_in("flask or flaskapq");
-    assert_eq!(found, [Named { index: 0, name: "flask", exact: true }]);
+    assert_eq!(found, [NamedMemory { index: 0, name: "flask", exact: true }]);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn names_without_spaces_between_words_are_found() {
 }
 
 #[test]
-fn odd_names_and_messages_do_no_harm() {
+fn odd_names_and_messages_do_not_panic() {
     let odd = [
         "", " ", "_", "...", "a", "\u{301}", "İİİİ", "ß", "😀", "a\0b", "\n\n", "+#", "'s", "ss's",
     ];

@@ -1,9 +1,9 @@
-//! Portraits: compiled texts about a person in which every sentence says which facts it rests on.
+//! Portraits: compiled texts about a user in which every sentence cites its facts.
 //!
-//! A portrait is a cache. It is made from facts that could stand in a prompt anyway, it can be made
-//! again from them at any time, and a sentence is shown only as long as every fact it cites is still
-//! among them. [`template`] compiles one from the facts' own words; [`phrase`] decides what of a
-//! model's phrasing may take their place. Nothing here adds anything to what is known.
+//! A portrait is a cache. It is made from facts that may be in a prompt anyway, it can be made
+//! again from them at any time, and a sentence is shown only as long as every fact it cites is
+//! still among them. [`template`] compiles one from the facts' own words; [`phrase`] decides which
+//! sentences of a model may replace them. A portrait never adds information.
 
 pub mod phrase;
 pub mod template;
@@ -21,135 +21,138 @@ use crate::fact::{Category, Force, MemoryType, State, Version};
 use crate::id::FactId;
 use crate::time::Timestamp;
 
-/// The rules a portrait is compiled by. Other rules make another portrait of the same facts.
-const EDITION: &str = "template/1";
+/// Version of the compilation rules. New rules make a new portrait of the same facts.
+const RULES_VERSION: &str = "template/1";
 
-/// Which portrait.
+/// Name of a portrait.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Name {
-    /// Who the person is.
+pub enum PortraitName {
+    /// Who the user is.
     Profile,
     /// How to help them, by kind of request.
     Procedures,
-    /// What they are at now.
+    /// Current tasks and context.
     ActiveContext,
-    /// What is known about one area of their life.
+    /// What is known about one domain.
     Domain(String),
 }
 
-impl Name {
-    /// How many tokens its text may take.
+impl PortraitName {
+    /// Maximum number of tokens of its text.
     pub fn limit(&self) -> usize {
         match self {
-            Name::Profile | Name::ActiveContext => 500,
-            Name::Procedures => 1_000,
-            Name::Domain(_) => 5_000,
+            PortraitName::Profile | PortraitName::ActiveContext => 500,
+            PortraitName::Procedures => 1_000,
+            PortraitName::Domain(_) => 5_000,
         }
     }
 
     pub fn title(&self) -> String {
         match self {
-            Name::Profile => "Profile".to_owned(),
-            Name::Procedures => "How to help".to_owned(),
-            Name::ActiveContext => "Current context".to_owned(),
-            Name::Domain(name) => format!("What is known: {name}"),
+            PortraitName::Profile => "Profile".to_owned(),
+            PortraitName::Procedures => "How to help".to_owned(),
+            PortraitName::ActiveContext => "Current context".to_owned(),
+            PortraitName::Domain(name) => format!("What is known: {name}"),
         }
     }
 
-    /// Whether a memory belongs into it.
+    /// Whether a fact belongs in this portrait.
     fn takes(&self, version: &Version) -> bool {
         let claim = &version.claim;
         let kind = claim.memory_type;
         match self {
-            Name::Procedures => {
+            PortraitName::Procedures => {
                 claim.force == Force::Hard
                     || claim.category == Category::Style
                     || kind == MemoryType::Procedural
             }
-            Name::ActiveContext => claim.category == Category::Context || kind == MemoryType::Task,
-            Name::Profile => {
-                let others = [Name::Procedures, Name::ActiveContext];
+            PortraitName::ActiveContext => {
+                claim.category == Category::Context || kind == MemoryType::Task
+            }
+            PortraitName::Profile => {
+                let others = [PortraitName::Procedures, PortraitName::ActiveContext];
                 let of_them = claim.category == Category::Profile || kind == MemoryType::Profile;
                 of_them && others.iter().all(|other| !other.takes(version))
             }
-            Name::Domain(name) => claim.domain.as_ref() == Some(name),
+            PortraitName::Domain(name) => claim.domain.as_ref() == Some(name),
         }
     }
 
-    /// Under which heading of it a memory stands.
+    /// The heading of a fact in this portrait.
     fn section<'v>(&self, version: &'v Version) -> &'v str {
         let claim = &version.claim;
         match self {
-            Name::Procedures | Name::ActiveContext => claim.domain.as_deref().unwrap_or("general"),
-            Name::Profile | Name::Domain(_) => claim.kind.as_str(),
+            PortraitName::Procedures | PortraitName::ActiveContext => {
+                claim.domain.as_deref().unwrap_or("general")
+            }
+            PortraitName::Profile | PortraitName::Domain(_) => claim.kind.as_str(),
         }
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for PortraitName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Name::Profile => f.write_str("profile"),
-            Name::Procedures => f.write_str("procedures"),
-            Name::ActiveContext => f.write_str("active_context"),
-            Name::Domain(name) => write!(f, "domain:{name}"),
+            PortraitName::Profile => f.write_str("profile"),
+            PortraitName::Procedures => f.write_str("procedures"),
+            PortraitName::ActiveContext => f.write_str("active_context"),
+            PortraitName::Domain(name) => write!(f, "domain:{name}"),
         }
     }
 }
 
-/// The text names no portrait.
+/// Error: the text is not the name of a portrait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the name of a portrait")]
-pub struct BadName;
+pub struct BadPortraitName;
 
-impl FromStr for Name {
-    type Err = BadName;
+impl FromStr for PortraitName {
+    type Err = BadPortraitName;
 
-    fn from_str(text: &str) -> Result<Self, BadName> {
+    fn from_str(text: &str) -> Result<Self, BadPortraitName> {
         match text {
-            "profile" => Ok(Name::Profile),
-            "procedures" => Ok(Name::Procedures),
-            "active_context" => Ok(Name::ActiveContext),
+            "profile" => Ok(PortraitName::Profile),
+            "procedures" => Ok(PortraitName::Procedures),
+            "active_context" => Ok(PortraitName::ActiveContext),
             _ => {
                 let name = text.strip_prefix("domain:").filter(|name| domain::is_name(name));
-                Ok(Name::Domain(name.ok_or(BadName)?.to_owned()))
+                Ok(PortraitName::Domain(name.ok_or(BadPortraitName)?.to_owned()))
             }
         }
     }
 }
 
-/// One sentence, and the facts it rests on.
+/// One sentence, and the facts it cites.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sentence {
     pub text: String,
     pub facts: Vec<FactId>,
 }
 
-/// A sentence in its place in a portrait.
+/// A sentence and its section in a portrait.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedSentence {
     pub section: String,
-    /// Whether its person said all of it. What was inferred was only mentioned, and one inferred fact
-    /// is enough.
-    pub told: bool,
+    /// Whether all its facts are firm. One inferred fact makes the sentence "mentioned".
+    pub is_stated: bool,
     pub sentence: Sentence,
 }
 
-impl Placed {
-    /// How it is told to its person: where it comes from, and no judgement of them.
+impl PlacedSentence {
+    /// Introductory words for the user: they name the source and do not judge.
     pub fn lead(&self) -> &'static str {
-        if self.told { "You told me" } else { "You mentioned" }
+        if self.is_stated { "You told me" } else { "You mentioned" }
     }
 }
 
-/// A compiled text about a person.
+/// A compiled text about a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Portrait {
-    pub name: Name,
-    pub sentences: Vec<Placed>,
-    /// What its text takes in a prompt, without the list of memories at its end.
+    pub name: PortraitName,
+    pub sentences: Vec<PlacedSentence>,
+    /// Tokens of its text in a prompt, without the list of memories at its end.
     pub tokens: usize,
-    /// The facts that found no room.
+    /// The facts that did not fit.
     pub left_out: Vec<FactId>,
 }
 
@@ -161,7 +164,7 @@ impl Portrait {
         all.copied().filter(|fact| seen.insert(*fact)).collect()
     }
 
-    /// The text, and under it which mark is which memory.
+    /// The text, followed by the list of cited memories.
     pub fn markdown(&self) -> String {
         let notes = self.facts().into_iter().enumerate();
         let notes: String = notes.map(|(at, fact)| format!("[{}]: {fact}\n", at + 1)).collect();
@@ -189,8 +192,8 @@ impl Portrait {
     }
 }
 
-/// Of these versions those that may be told of now, in order of precedence: usable, sure enough for a
-/// prompt, of no domain that is shut. The order is the baseline's.
+/// The versions that may be used now, in order of precedence: active, confident enough for a
+/// prompt, in no domain that is shut. The order is the baseline's.
 pub fn material(versions: &[Version], shut: &[String], now: Timestamp) -> Vec<Version> {
     let open = |v: &&Version| v.claim.domain.as_ref().is_none_or(|name| !shut.contains(name));
     let stands =
@@ -212,34 +215,37 @@ pub fn material(versions: &[Version], shut: &[String], now: Timestamp) -> Vec<Ve
             .then(fresh(b).cmp(&fresh(a)))
             .then(b.fact.cmp(&a.fact))
     });
-    // A fact may hold again after a gap; it is told once.
+    // A fact may be valid again after a gap; it is used once.
     let mut seen = BTreeSet::new();
     chosen.retain(|version| seen.insert(version.fact));
     chosen
 }
 
-/// What one portrait is made from, out of the material.
-pub fn inputs(name: &Name, material: &[Version]) -> Vec<Version> {
+/// The facts of one portrait, out of the material.
+pub fn inputs(name: &PortraitName, material: &[Version]) -> Vec<Version> {
     material.iter().filter(|version| name.takes(version)).cloned().collect()
 }
 
-/// The portraits that this material gives: the three that everybody has, and the domains it is of.
-pub fn names(material: &[Version]) -> Vec<Name> {
+/// The portraits of this material: the three that every user has, and one for each of its domains.
+pub fn names(material: &[Version]) -> Vec<PortraitName> {
     let domains: BTreeSet<&String> =
         material.iter().filter_map(|version| version.claim.domain.as_ref()).collect();
-    let domains = domains.into_iter().map(|name| Name::Domain(name.clone()));
-    [Name::Profile, Name::Procedures, Name::ActiveContext].into_iter().chain(domains).collect()
+    let domains = domains.into_iter().map(|name| PortraitName::Domain(name.clone()));
+    [PortraitName::Profile, PortraitName::Procedures, PortraitName::ActiveContext]
+        .into_iter()
+        .chain(domains)
+        .collect()
 }
 
-/// What a portrait depends on: its facts as they stand, and the rules. `prompt` is the question a
-/// model was asked for it, if one was. Equal hashes need no new portrait.
-pub fn inputs_hash(name: &Name, inputs: &[Version], prompt: Option<&str>) -> String {
+/// Cache key of a portrait: its facts and the rules. `prompt` is the prompt sent to a model, if
+/// there was one. Equal hashes need no new portrait.
+pub fn inputs_hash(name: &PortraitName, inputs: &[Version], prompt: Option<&str>) -> String {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
         hash.update((text.len() as u64).to_be_bytes());
         hash.update(text.as_bytes());
     };
-    part(EDITION);
+    part(RULES_VERSION);
     part(prompt.unwrap_or(""));
     part(&name.to_string());
     for version in inputs {
@@ -250,9 +256,9 @@ pub fn inputs_hash(name: &Name, inputs: &[Version], prompt: Option<&str>) -> Str
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Compiles a portrait: the phrased sentences that still stand, and every fact that none of them
-/// cites in its own words. What comes first in the order of precedence has room first.
-pub fn compile(name: &Name, inputs: &[Version], phrased: &[Sentence]) -> Portrait {
+/// Compiles a portrait: the phrased sentences whose facts are all still present, and every fact
+/// that none of them cites, in its own words. Facts of higher precedence get space first.
+pub fn compile(name: &PortraitName, inputs: &[Version], phrased: &[Sentence]) -> Portrait {
     let at = |fact: &FactId| inputs.iter().position(|version| version.fact == *fact);
     let stands = |sentence: &&Sentence| {
         !sentence.facts.is_empty() && sentence.facts.iter().all(|fact| at(fact).is_some())
@@ -267,12 +273,12 @@ pub fn compile(name: &Name, inputs: &[Version], phrased: &[Sentence]) -> Portrai
 
     let mut portrait =
         Portrait { name: name.clone(), sentences: Vec::new(), tokens: 0, left_out: Vec::new() };
-    let mut left = name.limit().saturating_sub(FRAME);
+    let mut left = name.limit().saturating_sub(TITLE_TOKENS);
     for sentence in sentences {
         let Some(lead) = first(&sentence).map(|place| &inputs[place]) else { continue };
-        let told = sentence.facts.iter().filter_map(at).all(|place| inputs[place].is_firm());
+        let is_stated = sentence.facts.iter().filter_map(at).all(|place| inputs[place].is_firm());
         let section = name.section(lead).to_owned();
-        let placed = Placed { section, told, sentence };
+        let placed = PlacedSentence { section, is_stated, sentence };
         let heading = portrait.sentences.iter().all(|other| other.section != placed.section);
         let marks = 4 * placed.sentence.facts.len();
         let line = tokens::count(&format!("- {}: {}\n", placed.lead(), placed.sentence.text));
@@ -298,8 +304,8 @@ pub fn compile(name: &Name, inputs: &[Version], phrased: &[Sentence]) -> Portrai
     portrait
 }
 
-/// What the title takes, at most.
-const FRAME: usize = 20;
+/// Maximum number of tokens of the title.
+const TITLE_TOKENS: usize = 20;
 
 #[cfg(test)]
 mod tests;

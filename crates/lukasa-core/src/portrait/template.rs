@@ -1,13 +1,13 @@
-//! A portrait in the facts' own words: short facts of one kind side by side in one sentence, long ones
-//! each alone. The same facts give the same bytes.
+//! Template portrait in the facts' own words: short facts of one kind share a sentence, long ones
+//! have their own. Deterministic: the same facts give the same bytes.
 
 use super::Sentence;
 use crate::context::line::harmless;
 use crate::fact::Version;
 
-/// How many facts share a sentence, and how long it may get.
-const TOGETHER: usize = 3;
-const MOST_CHARS: usize = 200;
+/// Maximum number of facts in a sentence, and its maximum length.
+const MAX_FACTS: usize = 3;
+const MAX_CHARS: usize = 200;
 
 /// The words a portrait takes from a fact.
 pub fn words(version: &Version) -> &str {
@@ -23,13 +23,13 @@ fn part(version: &Version) -> String {
     if bare.is_empty() { line.to_owned() } else { bare.to_owned() }
 }
 
-/// Whether a part can stand beside others: it is one clause.
+/// Whether a part is a single clause and can share a sentence.
 fn is_one_clause(part: &str) -> bool {
     !part.contains([';', '!', '?', '。']) && !part.contains(". ")
 }
 
-/// Sentences that say these facts, which come in order. Only what has the same heading and is as much
-/// its person's own word shares one.
+/// Sentences for these facts, in their order. Only facts under the same heading that are equally
+/// firm share one.
 pub fn sentences<'v>(
     versions: &[&'v Version],
     section: impl Fn(&'v Version) -> &'v str,
@@ -38,15 +38,15 @@ pub fn sentences<'v>(
     let mut done = Vec::new();
     for version in versions {
         let part = part(version);
-        let (heading, told) = (section(version), version.is_firm());
+        let (heading, firm) = (section(version), version.is_firm());
         if !is_one_clause(&part) {
             done.push(Sentence { text: ended(&part), facts: vec![version.fact] });
             continue;
         }
-        let place = open.iter().position(|(of, by, ..)| (*of, *by) == (heading, told));
+        let place = open.iter().position(|(of, by, ..)| (*of, *by) == (heading, firm));
         let fits = |parts: &[String]| {
             let chars: usize = parts.iter().map(|p| p.chars().count() + 2).sum();
-            parts.len() < TOGETHER && chars + part.chars().count() <= MOST_CHARS
+            parts.len() < MAX_FACTS && chars + part.chars().count() <= MAX_CHARS
         };
         match place {
             Some(at) if fits(&open[at].2) => {
@@ -58,7 +58,7 @@ pub fn sentences<'v>(
                     done.push(closed(open.remove(at)));
                 }
                 let begun = Sentence { text: String::new(), facts: vec![version.fact] };
-                open.push((heading, told, vec![part], begun));
+                open.push((heading, firm, vec![part], begun));
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Portraits, from facts to sentences, and what a model may not put into them.
+//! Portraits, from facts to sentences, and the screening of a model's sentences.
 
-use super::phrase::{Offer, Phrasing, read, screened};
+use super::phrase::{OfferedSentence, PhrasingAnswer, read, screened};
 use super::*;
 use crate::domain::builtin_domains;
 use crate::fact::tests::version;
@@ -30,11 +30,15 @@ fn shut() -> Vec<(crate::Domain, bool)> {
 }
 
 fn profile(versions: &[Version]) -> Portrait {
-    compile(&Name::Profile, &inputs(&Name::Profile, &material(versions, &[], now())), &[])
+    compile(
+        &PortraitName::Profile,
+        &inputs(&PortraitName::Profile, &material(versions, &[], now())),
+        &[],
+    )
 }
 
 #[test]
-fn a_template_says_every_fact_and_cites_it() {
+fn portrait_template_states_and_cites_every_fact() {
     let all =
         facts(&["User lives in Lisbon.", "Works as a nurse", "Has a cat. It is called Miro."]);
     let portrait = profile(&all);
@@ -48,7 +52,7 @@ fn a_template_says_every_fact_and_cites_it() {
 }
 
 #[test]
-fn what_may_not_stand_in_a_prompt_is_in_no_portrait() {
+fn portrait_excludes_facts_that_may_not_be_in_a_prompt() {
     let mut all = facts(&["a", "b", "c", "d", "e", "f"]);
     all[0].state = State::Proposed;
     all[1].tier = Tier::Candidate;
@@ -57,11 +61,11 @@ fn what_may_not_stand_in_a_prompt_is_in_no_portrait() {
     all[4].origin = Origin::Document;
     let left = material(&all, &["health".to_owned()], now());
     assert_eq!(left.iter().map(|v| v.fact).collect::<Vec<_>>(), [all[5].fact]);
-    assert_eq!(material(&all, &[], now()).len(), 2, "a domain that is open is told of");
+    assert_eq!(material(&all, &[], now()).len(), 2, "an open domain is included");
 }
 
 #[test]
-fn each_portrait_takes_its_own() {
+fn portraits_select_their_own_facts() {
     let mut all =
         facts(&["Lives in Lisbon", "Answers in French", "Moves house", "Flies Lufthansa"]);
     all[1].claim.category = Category::Style;
@@ -69,19 +73,22 @@ fn each_portrait_takes_its_own() {
     all[3].claim.domain = Some("travel".into());
     all[3].claim.force = Force::Hard;
     let material = material(&all, &[], now());
-    let of = |name: &Name| inputs(name, &material).iter().map(|v| v.fact).collect::<Vec<_>>();
-    assert_eq!(of(&Name::Profile), [all[0].fact]);
-    assert_eq!(of(&Name::Procedures), [all[3].fact, all[1].fact], "rules come first");
-    assert_eq!(of(&Name::ActiveContext), [all[2].fact]);
-    assert_eq!(of(&Name::Domain("travel".into())), [all[3].fact]);
+    let of =
+        |name: &PortraitName| inputs(name, &material).iter().map(|v| v.fact).collect::<Vec<_>>();
+    assert_eq!(of(&PortraitName::Profile), [all[0].fact]);
+    assert_eq!(of(&PortraitName::Procedures), [all[3].fact, all[1].fact], "rules come first");
+    assert_eq!(of(&PortraitName::ActiveContext), [all[2].fact]);
+    assert_eq!(of(&PortraitName::Domain("travel".into())), [all[3].fact]);
     let names: Vec<String> = names(&material).iter().map(ToString::to_string).collect();
     assert_eq!(names, ["profile", "procedures", "active_context", "domain:travel"]);
-    assert!(names.iter().all(|name| name.parse::<Name>().unwrap().to_string() == *name));
-    assert!("domain:../x".parse::<Name>().is_err() && "soul".parse::<Name>().is_err());
+    assert!(names.iter().all(|name| name.parse::<PortraitName>().unwrap().to_string() == *name));
+    assert!(
+        "domain:../x".parse::<PortraitName>().is_err() && "soul".parse::<PortraitName>().is_err()
+    );
 }
 
 #[test]
-fn what_was_inferred_was_only_mentioned_and_stands_apart() {
+fn portrait_separates_inferred_from_stated_facts() {
     let mut all = facts(&["Lives in Lisbon", "User drinks tea."]);
     all[1] = Version {
         confidence: Some(0.8),
@@ -90,57 +97,57 @@ fn what_was_inferred_was_only_mentioned_and_stands_apart() {
         ..all[1].clone()
     };
     let portrait = profile(&all);
-    let leads: Vec<&str> = portrait.sentences.iter().map(Placed::lead).collect();
+    let leads: Vec<&str> = portrait.sentences.iter().map(PlacedSentence::lead).collect();
     assert_eq!(leads, ["You told me", "You mentioned"]);
 }
 
 #[test]
-fn a_portrait_keeps_to_its_tokens_and_names_what_is_left_out() {
+fn portrait_stays_within_its_tokens_and_lists_left_out_facts() {
     let long: Vec<String> =
         (0..60).map(|n| format!("Number {n} is {}", "word ".repeat(30))).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
     let portrait = profile(&facts(&long));
-    assert!(portrait.tokens <= Name::Profile.limit(), "{}", portrait.tokens);
+    assert!(portrait.tokens <= PortraitName::Profile.limit(), "{}", portrait.tokens);
     assert!(portrait.tokens > 300 && !portrait.left_out.is_empty());
     assert_eq!(portrait.facts().len() + portrait.left_out.len(), 60);
 }
 
 #[test]
-fn the_hash_moves_with_facts_words_rules_and_nothing_else() {
+fn portrait_hash_changes_with_facts_words_and_rules_only() {
     let all = facts(&["Lives in Lisbon", "Works as a nurse"]);
-    let hash = |versions: &[Version]| inputs_hash(&Name::Profile, versions, None);
+    let hash = |versions: &[Version]| inputs_hash(&PortraitName::Profile, versions, None);
     let mut again = all.clone();
     (again[0].reopens, again[0].id) = (Some(all[0].id), all[1].id);
-    assert_eq!(hash(&all), hash(&again), "undone and done again, it is the same version");
+    assert_eq!(hash(&all), hash(&again), "a version that is undone and redone is the same");
     assert_ne!(hash(&all), hash(&all[..1]));
     again[1].claim.content.push('!');
     assert_ne!(hash(&all), hash(&again));
-    assert_ne!(hash(&all), inputs_hash(&Name::Profile, &all, Some("portrait/1")));
+    assert_ne!(hash(&all), inputs_hash(&PortraitName::Profile, &all, Some("portrait/1")));
 }
 
-fn offered(list: &[(&str, &[usize])]) -> Phrasing {
-    let offer = |(text, numbers): &(&str, &[usize])| Offer {
+fn offered(list: &[(&str, &[usize])]) -> PhrasingAnswer {
+    let offer = |(text, numbers): &(&str, &[usize])| OfferedSentence {
         text: (*text).to_owned(),
         numbers: numbers.to_vec(),
     };
-    Phrasing { offers: list.iter().map(offer).collect(), malformed: 0 }
+    PhrasingAnswer { offers: list.iter().map(offer).collect(), malformed: 0 }
 }
 
 #[test]
-fn a_true_retelling_takes_the_place_of_its_facts() {
+fn portrait_faithful_phrasing_replaces_its_facts() {
     let all = facts(&["User lives in Lisbon.", "User works as a nurse.", "User has two cats."]);
     let kept =
         screened(&offered(&[("Lives in Lisbon and works as a nurse.", &[1, 2])]), &all, &shut());
     assert_eq!(kept.len(), 1);
-    let portrait = compile(&Name::Profile, &all, &kept);
+    let portrait = compile(&PortraitName::Profile, &all, &kept);
     let texts: Vec<&str> = portrait.sentences.iter().map(|p| p.sentence.text.as_str()).collect();
     assert_eq!(texts, ["Lives in Lisbon and works as a nurse.", "has two cats."], "none is lost");
-    let gone = compile(&Name::Profile, &all[1..], &kept);
+    let gone = compile(&PortraitName::Profile, &all[1..], &kept);
     assert!(gone.sentences.iter().all(|p| !p.sentence.text.contains("Lisbon")));
 }
 
 #[test]
-fn what_a_model_may_not_say_is_dropped() {
+fn portrait_drops_unfaithful_sentences_of_a_model() {
     let all = facts(&["User lives in Lisbon.", "User works as a nurse."]);
     for (text, numbers) in [
         ("Lives in Paris.", &[1][..]),
@@ -159,11 +166,11 @@ fn what_a_model_may_not_say_is_dropped() {
         assert!(kept.is_empty(), "{text}: {kept:?}");
     }
     let hides = screened(&offered(&[("Lives in Lisbon.", &[1, 2])]), &all, &shut());
-    assert_eq!(hides[0].facts, [all[0].fact], "who cites a fact and does not say it says less");
+    assert_eq!(hides[0].facts, [all[0].fact], "a fact that is cited but not stated is dropped");
 }
 
 #[test]
-fn who_gets_most_of_it_wrong_is_not_trusted_with_the_rest() {
+fn portrait_phrasing_with_mostly_bad_sentences_is_rejected() {
     let all = facts(&["User lives in Lisbon.", "User works as a nurse."]);
     let lies: &[(&str, &[usize])] = &[("Lives in Lisbon.", &[1]), ("Owns a yacht.", &[1])];
     assert_eq!(screened(&offered(lies), &all, &shut()).len(), 1);
@@ -172,7 +179,7 @@ fn who_gets_most_of_it_wrong_is_not_trusted_with_the_rest() {
 }
 
 #[test]
-fn an_answer_without_shape_says_nothing() {
+fn portrait_rejects_malformed_model_answers() {
     let deep = "[".repeat(50_000);
     let huge = " ".repeat(1_000_000);
     for text in ["", "no", "{}", r#"{"sentences":{}}"#, &deep, &huge] {
@@ -187,7 +194,7 @@ fn an_answer_without_shape_says_nothing() {
 }
 
 #[test]
-fn a_kind_is_a_heading_and_headings_stay_together() {
+fn portrait_groups_facts_by_kind_under_one_heading() {
     let mut all = facts(&["Likes tea", "Lives in Lisbon", "Likes cake"]);
     all[0].claim.kind = Kind::Preference;
     all[2].claim.kind = Kind::Preference;

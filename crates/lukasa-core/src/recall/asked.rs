@@ -1,13 +1,12 @@
-//! A question's words, ready to be looked for: their terms in every language that was stored, and
-//! how much each of them counts.
+//! Parsed query: the terms of its words in every stored language, and the weight of each word.
 
 use std::collections::HashMap;
 
-use super::text::{Language, Sort, Term, pairs_of, words};
+use super::text::{Language, Term, TermKind, pairs_of, words};
 
-/// Words that are in many questions and tell little: they count half. They are English, like most
-/// questions that are asked of English memories; in other languages rarity alone must do.
-const IDLE: &[&str] = &[
+/// Words that are common in questions and tell little: they count half. English only; in other
+/// languages their frequency in the corpus is all that lowers their weight.
+const LOW_VALUE_WORDS: &[&str] = &[
     "across",
     "also",
     "back",
@@ -61,7 +60,7 @@ const IDLE: &[&str] = &[
     "year",
 ];
 
-/// Where a term of a text counts.
+/// The query word, speaker, date or pair that a term of a text matches.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Slot {
     Word(usize),
@@ -70,19 +69,19 @@ pub(super) enum Slot {
     Pair(usize),
 }
 
-/// The question's words, each once, and their terms in every language that was stored.
-pub(super) struct Asked {
+/// The distinct words of a query, and their terms in every stored language.
+pub(super) struct QueryTerms {
     pub(super) words: Vec<String>,
     pub(super) weights: Vec<f32>,
-    /// Whether a word means something in all of those languages.
+    /// Whether a word is a stop word in none of those languages.
     pub(super) tells_everywhere: Vec<bool>,
     pub(super) pairs: usize,
-    /// A bit for each low half of a wanted term: most terms of a text are turned away by it.
+    /// Bloom-style filter, one bit per low half of a wanted term: rejects most terms of a text.
     sieve: Vec<u64>,
     slots: HashMap<Term, Slot>,
 }
 
-impl Asked {
+impl QueryTerms {
     pub(super) fn of(text: &str, languages: &[Language]) -> Self {
         let mut asked = Self {
             words: Vec::new(),
@@ -100,14 +99,14 @@ impl Asked {
                 }
                 let known = asked.words.iter().position(|written| *written == word.written);
                 let place = known.unwrap_or_else(|| {
-                    let idle = IDLE.binary_search(&word.written.as_str()).is_ok();
+                    let idle = LOW_VALUE_WORDS.binary_search(&word.written.as_str()).is_ok();
                     asked.words.push(word.written.clone());
                     asked.weights.push(if idle { 0.5 } else { 1.0 });
                     asked.words.len() - 1
                 });
                 asked.put(word.term, Slot::Word(place));
-                asked.put(word.term.as_sort(Sort::Speaker), Slot::Speaker(place));
-                asked.put(word.term.as_sort(Sort::Date), Slot::Date(place));
+                asked.put(word.term.as_sort(TermKind::Speaker), Slot::Speaker(place));
+                asked.put(word.term.as_sort(TermKind::Date), Slot::Date(place));
             }
             for pair in pairs_of(&found) {
                 if !asked.slots.contains_key(&pair) {
@@ -143,14 +142,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_of_idle_words_can_be_searched() {
-        assert!(IDLE.is_sorted());
+    fn low_value_words_are_sorted() {
+        assert!(LOW_VALUE_WORDS.is_sorted());
     }
 
     #[test]
-    fn a_word_is_looked_for_in_every_language_and_once() {
+    fn query_word_has_terms_in_every_stored_language() {
         let languages = [Language::ENGLISH, Language::parse("de")];
-        let asked = Asked::of("Welche Häuser, welche houses?", &languages);
+        let asked = QueryTerms::of("Welche Häuser, welche houses?", &languages);
         assert_eq!(asked.words, ["welche", "häuser", "houses"]);
         assert_eq!(asked.tells_everywhere, [false, true, true]);
         let german = words("Häusern", Language::parse("de"));
@@ -159,11 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn idle_words_count_half_and_pairs_are_looked_for() {
-        let asked = Asked::of("last dentist visit", &[Language::ENGLISH]);
+    fn query_counts_low_value_words_half_and_has_pairs() {
+        let asked = QueryTerms::of("last dentist visit", &[Language::ENGLISH]);
         assert_eq!(asked.weights, [0.5, 1.0, 1.0]);
         assert_eq!(asked.pairs, 2);
-        let name = Term::of("dentist").as_sort(Sort::Speaker);
+        let name = Term::of("dentist").as_sort(TermKind::Speaker);
         assert!(matches!(asked.slot(name), Some(Slot::Speaker(1))));
     }
 }

@@ -1,14 +1,14 @@
-//! BM25: how well texts have the words of a question, given how rare each word is among exactly
-//! these texts and how long they are.
+//! BM25: scores texts by the query words they contain, with word rarity and text length taken from
+//! exactly these texts.
 
-/// How soon a repeated word counts for little, and how much long texts are held back.
+/// BM25 parameters: saturation of repeated words (`k1`) and length normalisation (`b`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Saturation {
     pub(super) k1: f32,
     pub(super) b: f32,
 }
 
-/// How often each text has each word, row by row, and how long each text is.
+/// Word counts of each text, row by row, and the length of each text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
     pub(super) width: usize,
@@ -29,7 +29,7 @@ impl Counts {
         &self.counts[text * self.width..(text + 1) * self.width]
     }
 
-    /// Adds a share of another text to one: its words and its length.
+    /// Adds a share of another text's words and length to a text.
     pub(super) fn add(&mut self, text: usize, row: &[f32], length: f32, share: f32) {
         let own = &mut self.counts[text * self.width..(text + 1) * self.width];
         for (own, other) in own.iter_mut().zip(row) {
@@ -38,7 +38,7 @@ impl Counts {
         self.lengths[text] += share * length;
     }
 
-    /// How much each word tells: the fewer texts have it, the more.
+    /// Inverse document frequency of each word.
     pub(super) fn rarity(&self) -> Vec<f32> {
         let mut have = vec![0_u32; self.width];
         for text in 0..self.texts() {
@@ -52,12 +52,12 @@ impl Counts {
     }
 
     /// The score of each text, each word counting by its weight.
-    pub(super) fn scores(&self, weights: &[f32], held: Saturation) -> Vec<f32> {
+    pub(super) fn scores(&self, weights: &[f32], saturation: Saturation) -> Vec<f32> {
         let rarity = self.rarity();
         let worth: Vec<f32> =
             rarity.iter().zip(weights).map(|(rare, weight)| rare * weight).collect();
         let mean = (self.lengths.iter().sum::<f32>() / self.texts().max(1) as f32).max(1.0);
-        let Saturation { k1, b } = held;
+        let Saturation { k1, b } = saturation;
         let score = |(text, length): (usize, &f32)| {
             let bound = k1 * (1.0 - b + b * length / mean);
             let words = self.row(text).iter().zip(&worth).filter(|(count, _)| **count > 0.0);
@@ -71,7 +71,7 @@ impl Counts {
 mod tests {
     use super::*;
 
-    const HELD: Saturation = Saturation { k1: 0.9, b: 0.4 };
+    const SATURATION: Saturation = Saturation { k1: 0.9, b: 0.4 };
 
     fn texts(rows: &[([f32; 2], f32)]) -> Counts {
         let mut counts = Counts::new(rows.len(), 2);
@@ -82,15 +82,15 @@ mod tests {
     }
 
     #[test]
-    fn a_rare_word_tells_more_than_a_common_one() {
+    fn bm25_rare_word_scores_more_than_a_common_one() {
         let counts = texts(&[([1.0, 0.0], 5.0), ([1.0, 0.0], 5.0), ([0.0, 1.0], 5.0)]);
-        let scores = counts.scores(&[1.0, 1.0], HELD);
+        let scores = counts.scores(&[1.0, 1.0], SATURATION);
         assert!(scores[2] > scores[0]);
         assert_eq!(scores[0], scores[1]);
     }
 
     #[test]
-    fn repeating_a_word_helps_less_each_time_and_length_holds_back() {
+    fn bm25_repeated_words_saturate_and_length_lowers_the_score() {
         let counts = texts(&[
             ([1.0, 0.0], 5.0),
             ([2.0, 0.0], 5.0),
@@ -98,24 +98,24 @@ mod tests {
             ([1.0, 0.0], 50.0),
             ([0.0, 0.0], 5.0),
         ]);
-        let s = counts.scores(&[1.0, 1.0], HELD);
+        let s = counts.scores(&[1.0, 1.0], SATURATION);
         assert!(s[1] - s[0] > s[2] - s[1] && s[2] > s[1]);
         assert!(s[3] < s[0]);
         assert_eq!(s[4], 0.0);
     }
 
     #[test]
-    fn a_word_without_weight_does_not_count() {
+    fn bm25_word_without_weight_does_not_count() {
         let counts = texts(&[([1.0, 0.0], 5.0), ([0.0, 1.0], 5.0)]);
-        assert_eq!(counts.scores(&[0.0, 1.0], HELD)[0], 0.0);
+        assert_eq!(counts.scores(&[0.0, 1.0], SATURATION)[0], 0.0);
     }
 
     #[test]
-    fn the_reference_value_is_met() {
+    fn bm25_matches_the_reference_value() {
         // One text of two has the word once, both are of mean length:
         // ln(1 + (2 - 1 + .5) / 1.5) * 1 * 1.9 / (1 + .9) = ln 2.
         let counts = texts(&[([1.0, 0.0], 4.0), ([0.0, 0.0], 4.0)]);
-        let score = counts.scores(&[1.0, 1.0], HELD)[0];
+        let score = counts.scores(&[1.0, 1.0], SATURATION)[0];
         assert!((score - std::f32::consts::LN_2).abs() < 1e-6, "{score}");
     }
 }

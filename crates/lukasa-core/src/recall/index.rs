@@ -1,8 +1,8 @@
-//! Everything of one user that recall can find, in memory and laid out to be read from end to end.
+//! In-memory search index of one user, laid out for sequential scans.
 //!
-//! A person's memory is small, so a question is compared with all of it, exactly, with that person's
-//! own statistics: nothing is approximated and nothing is shared between people. The index can grow
-//! as turns are said and embeddings come in; what goes away for good makes it be built anew.
+//! A user's memory is small, so a query is compared with all of it, exactly, with that user's own
+//! statistics: nothing is approximated and nothing is shared between users. The index grows as
+//! turns and embeddings arrive; permanent removal makes it be rebuilt.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 use uuid::Uuid;
 
 use super::Facets;
-use super::passage::{Kind, Place};
+use super::passage::{PassageKind, TurnPosition};
 use super::text::{Language, Term, Terms};
 use crate::session::Role;
 use crate::time::Timestamp;
@@ -18,22 +18,22 @@ use crate::time::Timestamp;
 /// A memory or a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unit {
-    pub kind: Kind,
+    pub kind: PassageKind,
     /// The version or the turn.
     pub source: Uuid,
     /// The fact, or again the turn.
     pub subject: Uuid,
-    /// Of a memory that stands; absent for a version that does not, which is never found.
+    /// Set for a current memory; absent for any other version, which is never found.
     pub facets: Option<Facets>,
     pub turn: Option<TurnPlace>,
-    /// The session it was said or learned in, by number.
+    /// The session it belongs to or was learned in, by number.
     pub session: Option<usize>,
-    /// Its passages, which lie side by side.
+    /// Its passages, which are contiguous.
     pub(super) passages: Range<usize>,
     pub(super) words: u32,
 }
 
-/// Where a turn stands in its session.
+/// Position of a turn in its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnPlace {
     pub number: i32,
@@ -48,10 +48,10 @@ pub struct NewPassage {
     pub source: Uuid,
     pub part: i16,
     pub subject: Uuid,
-    pub kind: Kind,
+    pub kind: PassageKind,
     pub language: Language,
     pub terms: Terms,
-    pub place: Option<Place>,
+    pub place: Option<TurnPosition>,
 }
 
 /// The index of one user.
@@ -59,28 +59,28 @@ pub struct NewPassage {
 pub struct Index {
     pub(super) units: Vec<Unit>,
     pub(super) languages: Vec<Language>,
-    /// Of each passage: where its terms begin, in which language they are, and its unit.
+    /// For each passage: the range of its terms in `terms`.
     terms_of: Vec<Range<usize>>,
     pub(super) language_of: Vec<Language>,
     terms: Vec<(Term, u8)>,
     dimension: usize,
-    /// Passage by passage; zeroes where there is none yet.
+    /// Vectors by passage; zeroes where there is none yet.
     vectors: Vec<f32>,
     embedded: Vec<bool>,
     passage_at: HashMap<(Uuid, i16), usize>,
     unit_at: HashMap<Uuid, usize>,
     session_at: HashMap<String, usize>,
     session_names: Vec<String>,
-    /// Of each session the turn with the lowest number: that number, and its unit.
+    /// For each session, the lowest turn number and its unit.
     first_turns: Vec<(i32, usize)>,
-    /// From fact to facts, in both directions; and only as they were made.
+    /// Links between facts: `links` in both directions, `outward` only in the direction made.
     links: HashMap<Uuid, Vec<Uuid>>,
     outward: HashMap<Uuid, Vec<Uuid>>,
     fact_at: HashMap<Uuid, usize>,
 }
 
 impl Index {
-    /// An index for vectors of this many numbers; none if nothing is embedded.
+    /// An empty index for vectors of this dimension; zero if nothing is embedded.
     pub fn new(dimension: usize) -> Self {
         Self { dimension, ..Self::default() }
     }
@@ -109,18 +109,18 @@ impl Index {
         self.units.is_empty()
     }
 
-    /// How many passages it holds.
+    /// Number of passages.
     pub fn passages(&self) -> usize {
         self.terms_of.len()
     }
 
-    /// About how many bytes it takes, with what its vectors and maps have reserved.
+    /// Approximate size in bytes, including the reserved capacity of its lists and maps.
     pub fn bytes(&self) -> usize {
         fn list<T>(list: &Vec<T>) -> usize {
             list.capacity() * size_of::<T>()
         }
         fn map<K, V>(map: &HashMap<K, V>) -> usize {
-            // One control byte per slot, and room for a seventh more slots than entries.
+            // One control byte per slot, and an eighth of the slots are free at full capacity.
             map.capacity() * 8 / 7 * (size_of::<(K, V)>() + 1)
         }
         let facets = self.units.iter().filter_map(|unit| unit.facets.as_ref());
@@ -145,8 +145,8 @@ impl Index {
             + links.map(list).sum::<usize>()
     }
 
-    /// Adds passages. Those of one source come together and in order; one that is there already is
-    /// passed over.
+    /// Adds passages. Those of one source must come in one call; a passage that is already present
+    /// is skipped.
     pub fn add(&mut self, mut passages: Vec<NewPassage>) {
         passages.sort_by_key(|passage| (passage.source, passage.part));
         for passage in passages {
@@ -211,7 +211,7 @@ impl Index {
         });
     }
 
-    /// Gives passages their vectors. One of another length than the index's is passed over.
+    /// Sets the vectors of passages. A vector of another dimension is skipped.
     pub fn embed(&mut self, vectors: impl IntoIterator<Item = ((Uuid, i16), Vec<f32>)>) {
         for (key, values) in vectors {
             let Some(at) = self.passage_at.get(&key).copied() else { continue };
@@ -223,17 +223,18 @@ impl Index {
         }
     }
 
-    /// Says which memories stand, and what they are linked to. Every other version stands no more.
+    /// Sets which versions are current, and the links of facts. Every other version is no longer
+    /// found.
     pub fn set_facts(
         &mut self,
-        standing: impl IntoIterator<Item = (Uuid, Facets)>,
+        current: impl IntoIterator<Item = (Uuid, Facets)>,
         links: impl IntoIterator<Item = (Uuid, Uuid)>,
     ) {
         for unit in &mut self.units {
             unit.facets = None;
         }
         self.fact_at.clear();
-        for (version, facets) in standing {
+        for (version, facets) in current {
             if let Some(at) = self.unit_at.get(&version).copied() {
                 let session = facets.session.as_ref();
                 self.units[at].session = session.and_then(|s| self.session_at.get(s).copied());
@@ -254,28 +255,28 @@ impl Index {
         }
     }
 
-    /// The memories that a memory is linked to and that stand.
+    /// The current memories linked to a memory, in either direction.
     pub fn linked(&self, fact: Uuid) -> impl Iterator<Item = usize> + '_ {
         let others = self.links.get(&fact).into_iter().flatten();
         others.filter_map(|other| self.fact_at.get(other).copied())
     }
 
-    /// The memories that a memory itself points to and that stand.
+    /// The current memories that a memory links to.
     pub fn points_to(&self, fact: Uuid) -> impl Iterator<Item = usize> + '_ {
         let others = self.outward.get(&fact).into_iter().flatten();
         others.filter_map(|other| self.fact_at.get(other).copied())
     }
 
-    /// When the first turn of a session that is known was said.
+    /// The time of the first indexed turn of a session.
     pub(super) fn session_began(&self, session: usize) -> Option<Timestamp> {
         let (_, unit) = self.first_turns[session];
         self.units[unit].turn.map(|turn| turn.said_at)
     }
 
-    /// How many passages of standing memories and of turns have no vector yet.
+    /// Number of passages of current memories and of turns that have no vector yet.
     pub fn without_vector(&self) -> usize {
-        let stands = |unit: &&Unit| unit.kind == Kind::Turn || unit.facets.is_some();
-        let passages = self.units.iter().filter(stands).flat_map(|unit| unit.passages.clone());
+        let is_current = |unit: &&Unit| unit.kind == PassageKind::Turn || unit.facets.is_some();
+        let passages = self.units.iter().filter(is_current).flat_map(|unit| unit.passages.clone());
         passages.filter(|at| !self.embedded[*at]).count()
     }
 

@@ -1,72 +1,72 @@
-//! One look at the units with a question: every arm's scores, over what all of them need.
+//! Computes the scores of every arm for one query, over statistics that the arms share.
 
 use std::collections::HashMap;
 
-use super::asked::{Asked, Slot};
+use super::asked::{QueryTerms, Slot};
 use super::bm25::{Counts, Saturation};
 use super::index::{Index, Unit};
-use super::passage::Kind;
-use super::rank::{Arm, Question, Sight, Tuning};
+use super::passage::PassageKind;
+use super::rank::{Arm, RankFilters, RankQuery, Tuning};
 use super::text::Term;
 use crate::time::Timestamp;
 
-/// How the words of a text weigh against its length; a session is a long text among long ones.
-const TEXT: Saturation = Saturation { k1: 0.9, b: 0.4 };
-const SESSION: Saturation = Saturation { k1: 0.9, b: 0.75 };
+/// BM25 parameters for units and for sessions, which are longer.
+const TEXT_BM25: Saturation = Saturation { k1: 0.9, b: 0.4 };
+const SESSION_BM25: Saturation = Saturation { k1: 0.9, b: 0.75 };
 
-/// What all arms need, computed once.
-pub(super) struct Look<'a> {
+/// Statistics that all arms need, computed once per query.
+pub(super) struct Scorer<'a> {
     index: &'a Index,
-    question: &'a Question<'a>,
-    /// The units that are ranked.
+    question: &'a RankQuery<'a>,
+    /// The ranked units.
     pub(super) among: Vec<usize>,
-    /// Where a unit stands among those that are ranked.
+    /// Position of a unit in `among`.
     place: Vec<Option<usize>>,
-    asked: Asked,
-    /// Words with the speaker's name, dates, and pairs, of each unit.
+    asked: QueryTerms,
+    /// Word counts of each unit: `base` includes the speaker's name, `own` also the date.
     base: Counts,
     own: Counts,
     pairs: Counts,
-    /// Whether the question names the unit's speaker.
+    /// 1 if the query names the unit's speaker, otherwise 0.
     named: Vec<f32>,
-    /// Of each session, over all that was said in it.
+    /// Word counts of each session, over all its turns.
     sessions: Counts,
     session_of: Vec<Option<usize>>,
     before: Vec<Option<usize>>,
     after: Vec<Option<usize>>,
-    near: Option<Near>,
-    /// How much each word tells about a unit, for those that are no stop words anywhere.
+    near: Option<Similarity>,
+    /// Rarity of each query word; zero for stop words of any stored language.
     rarity: Vec<f32>,
 }
 
-/// How near each unit is to the question, alone and with its neighbours.
-struct Near {
-    /// Plain cosines: what a person would call nearness.
+/// Similarity of each unit to the query, alone and with its neighbours.
+struct Similarity {
+    /// Plain cosines, not centred.
     cosines: Vec<f32>,
     own: Vec<f32>,
     window: Vec<f32>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Scorer<'a> {
     pub(super) fn new(
         index: &'a Index,
-        question: &'a Question<'a>,
-        kind: Kind,
-        sight: &Sight<'_>,
+        question: &'a RankQuery<'a>,
+        kind: PassageKind,
+        filters: &RankFilters<'_>,
         tuning: &Tuning,
     ) -> Self {
-        let there: Vec<usize> =
-            (0..index.units.len()).filter(|at| (sight.there)(&index.units[*at])).collect();
-        let is_among = |unit: &Unit| unit.kind == kind && (sight.among)(unit);
+        let corpus: Vec<usize> =
+            (0..index.units.len()).filter(|at| (filters.corpus)(&index.units[*at])).collect();
+        let is_among = |unit: &Unit| unit.kind == kind && (filters.candidates)(unit);
         let among: Vec<usize> =
-            there.iter().copied().filter(|at| is_among(&index.units[*at])).collect();
+            corpus.iter().copied().filter(|at| is_among(&index.units[*at])).collect();
         let mut place = vec![None; index.units.len()];
         for (at, unit) in among.iter().enumerate() {
             place[*unit] = Some(at);
         }
-        let asked = Asked::of(question.text, &index.languages);
+        let asked = QueryTerms::of(question.text, &index.languages);
         let width = asked.words.len();
-        let mut look = Self {
+        let mut scorer = Self {
             index,
             question,
             base: Counts::new(among.len(), width),
@@ -83,27 +83,27 @@ impl<'a> Look<'a> {
             place,
             asked,
         };
-        look.count(&there);
-        look.find_neighbours();
-        look.near = question.vector.map(|vector| look.nearness(vector, tuning.centre));
-        look.rarity = look.own.rarity();
-        for (word, rare) in look.rarity.iter_mut().enumerate() {
-            if !look.asked.tells_everywhere[word] {
+        scorer.count(&corpus);
+        scorer.find_neighbours();
+        scorer.near = question.vector.map(|vector| scorer.nearness(vector, tuning.centre));
+        scorer.rarity = scorer.own.rarity();
+        for (word, rare) in scorer.rarity.iter_mut().enumerate() {
+            if !scorer.asked.tells_everywhere[word] {
                 *rare = 0.0;
             }
         }
-        look
+        scorer
     }
 
-    /// One pass over the terms of everything that is there.
-    fn count(&mut self, there: &[usize]) {
+    /// Counts words in one pass over the terms of the corpus.
+    fn count(&mut self, corpus: &[usize]) {
         let width = self.asked.words.len();
         let mut numbers: HashMap<usize, usize> = HashMap::new();
         let (mut words, mut dates) = (vec![0.0; width], vec![0.0; width]);
-        for unit_at in there {
+        for unit_at in corpus {
             let unit = &self.index.units[*unit_at];
             let place = self.place[*unit_at];
-            if place.is_none() && unit.kind == Kind::Fact {
+            if place.is_none() && unit.kind == PassageKind::Fact {
                 continue;
             }
             words.fill(0.0);
@@ -136,7 +136,7 @@ impl<'a> Look<'a> {
                 self.own.add(at, &dates, 0.0, 1.0);
                 self.pairs.lengths[at] = (length - 1.0).max(0.0);
             }
-            if let (Kind::Turn, Some(session)) = (unit.kind, unit.session) {
+            if let (PassageKind::Turn, Some(session)) = (unit.kind, unit.session) {
                 let next = numbers.len();
                 let session = *numbers.entry(session).or_insert(next);
                 if session == next {
@@ -152,8 +152,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// The unit before and the unit after in the same session, among those that are ranked: turns as
-    /// they were said, memories as they were learned.
+    /// Finds the previous and the next ranked unit in the same session: turns in their order,
+    /// memories in the order they were learned.
     fn find_neighbours(&mut self) {
         let mut order: Vec<usize> =
             (0..self.among.len()).filter(|at| self.session_of(*at).is_some()).collect();
@@ -169,9 +169,9 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Cosines after a share of what all of the user's units have in common is taken away: people
-    /// talk about their own few subjects, and what all texts share tells none from another.
-    fn nearness(&self, vector: &[f32], share: f32) -> Near {
+    /// Cosines after subtracting a share of the mean vector of the user's units: users talk about
+    /// few subjects, and what all texts share does not distinguish them.
+    fn nearness(&self, vector: &[f32], share: f32) -> Similarity {
         let index = self.index;
         let size = vector.len();
         let first = |at: usize| index.vector(index.units[self.among[at]].passages.start);
@@ -183,7 +183,7 @@ impl<'a> Look<'a> {
             }
             counted += 1;
         }
-        // What a few have in common is mostly what they say.
+        // The mean of a few vectors is mostly their content, so it is damped.
         const FEW: f32 = 30.0;
         let counted = counted.max(1) as f32;
         for value in &mut centre {
@@ -193,12 +193,12 @@ impl<'a> Look<'a> {
             vector.iter().zip(&centre).map(|(value, mean)| value - mean).collect();
         let asked_length = dot(&asked, &asked).sqrt().max(1e-6);
         let (asked_centre, centre_square) = (dot(&asked, &centre), dot(&centre, &centre));
-        let mut near = Near {
+        let mut near = Similarity {
             cosines: vec![0.0; self.among.len()],
             own: vec![0.0; self.among.len()],
             window: Vec::new(),
         };
-        // Of each unit's best passage: its cosine, its length once centred, and which it is.
+        // The best passage of each unit, and the length of its centred vector.
         let mut best: Vec<Option<(usize, f32)>> = vec![None; self.among.len()];
         for (at, unit) in self.among.iter().enumerate() {
             for passage in index.units[*unit].passages.clone() {
@@ -218,8 +218,8 @@ impl<'a> Look<'a> {
         near
     }
 
-    /// How near a turn and its neighbours are together: the cosine of the sum of their vectors, the
-    /// neighbours counting half.
+    /// Similarity of a unit together with its neighbours: the cosine of the sum of their vectors,
+    /// the neighbours counting half.
     fn together(
         &self,
         at: usize,
@@ -248,7 +248,7 @@ impl<'a> Look<'a> {
                 let (Some(a), Some(b)) = (self.index.vector(a), self.index.vector(b)) else {
                     continue;
                 };
-                // A centred length tells how far the vector goes along the centre.
+                // The dot product with the centre follows from the centred length.
                 let along = |length: f32| (1.0 + centre_square - length * length) / 2.0;
                 let product = dot(a, b) - along(a_length) - along(b_length) + centre_square;
                 square += 2.0 * share * other_share * product / (a_length * b_length);
@@ -258,8 +258,8 @@ impl<'a> Look<'a> {
         sum / square.max(0.01).sqrt()
     }
 
-    /// The scores of an arm, if it has anything to say. `more` are words that were not asked but are
-    /// worth looking for, with their weights.
+    /// The scores of an arm, if it applies. `more` are weighted feedback words that are not in the
+    /// query.
     pub(super) fn scores(&self, arm: Arm, more: &[(Term, f32)]) -> Option<Vec<f32>> {
         match arm {
             Arm::Keyword => self.keyword(more),
@@ -276,14 +276,14 @@ impl<'a> Look<'a> {
     }
 
     fn pairs_scores(&self) -> Vec<f32> {
-        self.pairs.scores(&vec![1.0; self.asked.pairs], TEXT)
+        self.pairs.scores(&vec![1.0; self.asked.pairs], TEXT_BM25)
     }
 
     fn keyword(&self, more: &[(Term, f32)]) -> Option<Vec<f32>> {
         if self.asked.words.is_empty() || self.among.is_empty() {
             return None;
         }
-        let mut scores = self.own.scores(&self.asked.weights, TEXT);
+        let mut scores = self.own.scores(&self.asked.weights, TEXT_BM25);
         for (score, pairs) in scores.iter_mut().zip(self.pairs_scores()) {
             *score += pairs;
         }
@@ -291,14 +291,15 @@ impl<'a> Look<'a> {
         Some(scores)
     }
 
-    /// The turn before and the one after say what a turn is an answer to; those beyond, a little.
+    /// Includes the words of the neighbours, which give a turn its context; the next ones count
+    /// half.
     fn keyword_window(&self, more: &[(Term, f32)]) -> Option<Vec<f32>> {
         const PAIRS: f32 = 0.3;
         if self.asked.words.is_empty() || self.among.is_empty() {
             return None;
         }
         let window = self.windowed(&self.base);
-        let mut scores = window.scores(&self.asked.weights, TEXT);
+        let mut scores = window.scores(&self.asked.weights, TEXT_BM25);
         for (score, pairs) in scores.iter_mut().zip(self.pairs_scores()) {
             *score += PAIRS * pairs;
         }
@@ -307,13 +308,13 @@ impl<'a> Look<'a> {
     }
 
     fn windowed(&self, base: &Counts) -> Counts {
-        const BEYOND: f32 = 0.5;
+        const SECOND_NEIGHBOUR: f32 = 0.5;
         let mut window = base.clone();
         for at in 0..base.texts() {
             let (before, after) = (self.before[at], self.after[at]);
             let further = [before.and_then(|b| self.before[b]), after.and_then(|a| self.after[a])];
             let near = [before, after].into_iter().flatten().map(|other| (other, 1.0));
-            let far = further.into_iter().flatten().map(|other| (other, BEYOND));
+            let far = further.into_iter().flatten().map(|other| (other, SECOND_NEIGHBOUR));
             for (other, share) in near.chain(far) {
                 window.add(at, base.row(other), base.lengths[other], share);
             }
@@ -321,7 +322,7 @@ impl<'a> Look<'a> {
         window
     }
 
-    /// Adds what words that were not asked are worth.
+    /// Adds the scores of feedback words.
     fn add_more(&self, scores: &mut [f32], lengths: &[f32], more: &[(Term, f32)], window: bool) {
         if more.is_empty() {
             return;
@@ -342,24 +343,24 @@ impl<'a> Look<'a> {
         }
         counts.lengths.copy_from_slice(lengths);
         let weights: Vec<f32> = more.iter().map(|(_, weight)| *weight).collect();
-        for (score, more) in scores.iter_mut().zip(counts.scores(&weights, TEXT)) {
+        for (score, more) in scores.iter_mut().zip(counts.scores(&weights, TEXT_BM25)) {
             *score += more;
         }
     }
 
-    /// Every unit gets the score of its session. One without a session gets the mean, which says
-    /// nothing for or against it.
+    /// Every unit gets the score of its session. One without a session gets the mean, which is
+    /// neutral.
     fn keyword_session(&self) -> Option<Vec<f32>> {
         if self.sessions.texts() < 2 || self.session_of.iter().all(Option::is_none) {
             return None;
         }
-        let scores = self.sessions.scores(&self.asked.weights, SESSION);
+        let scores = self.sessions.scores(&self.asked.weights, SESSION_BM25);
         let known: Vec<f32> = self.session_of.iter().flatten().map(|at| scores[*at]).collect();
         let mean = known.iter().sum::<f32>() / known.len().max(1) as f32;
         Some(self.session_of.iter().map(|at| at.map_or(mean, |at| scores[at])).collect())
     }
 
-    /// One for what was said, or began to hold, in a time the question speaks of.
+    /// 1 for a turn sent, or a fact whose validity began, in a time the query mentions.
     fn time(&self) -> Option<Vec<f32>> {
         if self.question.times.is_empty() {
             return None;
@@ -375,10 +376,10 @@ impl<'a> Look<'a> {
         Some(self.among.iter().map(speaks_of).collect())
     }
 
-    /// What was learned lately is more likely to be meant. Counted in memories rather than in days:
-    /// whoever was away for a year goes on where they stopped.
+    /// Recent memories are more likely to be meant. Age is counted in memories rather than in days,
+    /// so that a long absence of the user changes nothing.
     fn recency(&self) -> Option<Vec<f32>> {
-        const HALF_LIFE: f32 = 100.0;
+        const HALF_LIFE_MEMORIES: f32 = 100.0;
         let mut order: Vec<usize> = (0..self.among.len()).collect();
         let key = |at: &usize| {
             let unit = &self.index.units[self.among[*at]];
@@ -387,13 +388,13 @@ impl<'a> Look<'a> {
         order.sort_by_key(|at| std::cmp::Reverse(key(at)));
         let mut scores = vec![0.0; self.among.len()];
         for (rank, at) in order.into_iter().enumerate() {
-            scores[at] = 0.5_f32.powf(rank as f32 / HALF_LIFE);
+            scores[at] = 0.5_f32.powf(rank as f32 / HALF_LIFE_MEMORIES);
         }
         Some(scores)
     }
 
-    /// When a memory was learned: with its session, if that is known, or when it was last said to be
-    /// so.
+    /// When a memory was learned: the start of its session, if known, or when it was last stated or
+    /// confirmed.
     fn learned_at(&self, unit: &Unit) -> Timestamp {
         let said = unit.session.and_then(|session| self.index.session_began(session));
         let fresh = unit.facets.as_ref().map(|facets| facets.fresh_at);
@@ -410,11 +411,11 @@ impl<'a> Look<'a> {
         self.among.iter().map(of).collect()
     }
 
-    /// The words that the best units share, rare ones first, which the question does not have.
+    /// Feedback words: those that the best units share, rare ones first, that are not in the query.
     pub(super) fn feedback(&self, best: &[usize]) -> Vec<(Term, f32)> {
-        const WORDS: usize = 5;
+        const MAX_WORDS: usize = 5;
         const WEIGHT: f32 = 0.1;
-        let mut held: HashMap<Term, f32> = HashMap::new();
+        let mut shared: HashMap<Term, f32> = HashMap::new();
         for at in best {
             let unit = &self.index.units[self.among[*at]];
             let mut own: Vec<Term> = unit
@@ -427,10 +428,10 @@ impl<'a> Look<'a> {
             own.sort_unstable();
             own.dedup();
             for term in own {
-                *held.entry(term).or_default() += 1.0;
+                *shared.entry(term).or_default() += 1.0;
             }
         }
-        let mut have: HashMap<Term, u32> = held.keys().map(|term| (*term, 0)).collect();
+        let mut have: HashMap<Term, u32> = shared.keys().map(|term| (*term, 0)).collect();
         for unit in &self.among {
             let passages = self.index.units[*unit].passages.clone();
             let several = passages.len() > 1;
@@ -452,9 +453,9 @@ impl<'a> Look<'a> {
             let have = have.get(&term).copied().unwrap_or(0) as f32;
             (term, count * (1.0 + (all - have + 0.5) / (have + 0.5)).ln())
         };
-        let mut worth: Vec<(Term, f32)> = held.into_iter().map(worth).collect();
+        let mut worth: Vec<(Term, f32)> = shared.into_iter().map(worth).collect();
         worth.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        worth.truncate(WORDS);
+        worth.truncate(MAX_WORDS);
         let most = worth.first().map_or(1.0, |(_, worth)| *worth).max(1e-6);
         worth.into_iter().map(|(term, worth)| (term, WEIGHT * worth / most)).collect()
     }
@@ -467,19 +468,19 @@ impl<'a> Look<'a> {
         self.index.units[self.among[at]].session
     }
 
-    /// How well a unit fits taken by itself: the share of the question's words that it has, by how
-    /// much they tell, and how near it is.
+    /// Absolute relevance of a unit: the share of the query's words that it has, weighted by
+    /// rarity, and its similarity.
     pub(super) fn relevance(&self, at: usize) -> f32 {
         let all: f32 = self.rarity.iter().sum();
         let own = self.own.row(at).iter().zip(&self.rarity);
         let has: f32 = own.filter(|(count, _)| **count > 0.0).map(|(_, rare)| rare).sum();
         let words = if all > 0.0 { has / all } else { 0.0 };
         let near = self.near.as_ref().map_or(words, |near| near.cosines[at].clamp(0.0, 1.0));
-        // A sum of nothing is minus zero, which nobody should read.
+        // An empty sum is -0.0; adding 0.0 makes it 0.0 in the output.
         (words + near) / 2.0 + 0.0
     }
 
-    /// The words of the question that a unit has.
+    /// The words of the query that a unit has.
     pub(super) fn matched(&self, at: usize) -> Vec<String> {
         let has = self.asked.words.iter().zip(self.own.row(at)).filter(|(_, count)| **count > 0.0);
         has.map(|(word, _)| word.clone()).collect()
@@ -487,7 +488,7 @@ impl<'a> Look<'a> {
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
-    // Eight sums that do not wait for each other, so that the compiler can use wide registers.
+    // Eight independent sums, so that the compiler can use SIMD registers.
     let mut sums = [0.0_f32; 8];
     let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f32 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
@@ -504,7 +505,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dot_product_is_one_whatever_its_length() {
+    fn dot_product_is_correct_for_any_length() {
         let a: Vec<f32> = (0..19).map(|i| i as f32).collect();
         let expected: f32 = a.iter().map(|x| x * x).sum();
         assert_eq!(dot(&a, &a), expected);

@@ -1,4 +1,4 @@
-//! Recall: finding what bears on a message among everything one person's memory holds.
+//! Recall: finds the memories and turns of one user that are relevant to a message.
 
 mod asked;
 mod bm25;
@@ -13,7 +13,7 @@ pub mod text;
 use crate::fact::{Category, Force, Kind, MemoryType, Tier};
 use crate::time::Timestamp;
 
-/// What recall filters and weighs a memory by.
+/// Attributes of a memory that recall filters and ranks by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facets {
     pub domain: Option<String>,
@@ -23,28 +23,28 @@ pub struct Facets {
     pub force: Force,
     pub tier: Tier,
     pub importance: f32,
-    /// The effective one: a number also for what was stated.
+    /// Effective confidence: a number also for stated facts.
     pub confidence: f32,
     /// Stated, or agreed to by a human.
     pub firm: bool,
-    /// In the person's own words, told by the assistant they speak with, or agreed to by them.
+    /// Whether the user stated it, their assistant stated it, or they agreed to it.
     pub own: bool,
-    /// Told by an assistant, and the user has not agreed to it.
+    /// Whether an assistant stated it and the user has not agreed to it.
     pub told: bool,
-    /// What it is called: its key and its tags.
+    /// Its key and its tags.
     pub names: Vec<String>,
-    /// The session it was learned in, if it says.
+    /// The session it was learned in, if known.
     pub session: Option<String>,
     pub valid_from: Timestamp,
     pub valid_until: Option<Timestamp>,
-    /// When this version came to be known.
+    /// When this version became known.
     pub known_from: Timestamp,
-    /// When it was last said to be so.
+    /// When it was last stated or confirmed.
     pub fresh_at: Timestamp,
 }
 
 impl Facets {
-    /// About how many bytes its strings take beside itself.
+    /// Approximate heap size of its strings, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
         let names = self.names.iter().map(|name| name.capacity() + size_of::<String>());

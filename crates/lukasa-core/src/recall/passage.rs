@@ -1,37 +1,38 @@
-//! Passages: what recall keeps of a memory or a turn. Each is a stretch short enough to be about one
-//! thing, with its counted terms and the words to embed. All of it can be made again from the record.
+//! Passages: the parts of a memory or a turn that recall indexes. Each is short enough to be about
+//! one subject, with its term counts and the text to embed. Passages are derived data and can be
+//! made again.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::text::{Language, Sort, Term, Terms, passages, words};
+use super::text::{Language, Term, TermKind, Terms, passages, words};
 use crate::fact::Version;
 use crate::session::{Role, Turn};
 use crate::time::Timestamp;
 
-/// What a passage is a stretch of.
+/// The kind of source of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum PassageKind {
     Fact,
     Turn,
 }
 
-impl Kind {
+impl PassageKind {
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Fact => "fact",
-            Kind::Turn => "turn",
+            PassageKind::Fact => "fact",
+            PassageKind::Turn => "turn",
         }
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [Kind::Fact, Kind::Turn].into_iter().find(|kind| kind.as_str() == text)
+        [PassageKind::Fact, PassageKind::Turn].into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// Where a turn stands.
+/// Position of a turn in its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct TurnPosition {
     pub session: String,
     pub number: i32,
     pub role: Role,
@@ -39,7 +40,7 @@ pub struct Place {
     pub recorded_at: Timestamp,
 }
 
-/// A stretch of a version or of a turn.
+/// A part of a version or of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The version or the turn.
@@ -47,23 +48,23 @@ pub struct Passage {
     pub part: i16,
     /// The fact, or again the turn.
     pub subject: Uuid,
-    pub kind: Kind,
+    pub kind: PassageKind,
     pub language: Language,
     pub terms: Terms,
-    /// The words an embedding is made from.
+    /// The text that is embedded.
     pub text: String,
-    pub place: Option<Place>,
+    pub place: Option<TurnPosition>,
 }
 
 impl Passage {
-    /// Equal for equal words: an embedding of one serves the other.
+    /// Hash of the text: passages with equal texts share an embedding.
     pub fn hash(&self) -> Vec<u8> {
         Sha256::digest(self.text.as_bytes())[..16].to_vec()
     }
 }
 
-/// At most so many passages are made of one text; what lies beyond is not found by recall.
-const MOST: usize = 500;
+/// Maximum number of passages of one text; text beyond them is not found by recall.
+const MAX_PASSAGES: usize = 500;
 
 /// The passages of a version: its line with its names, then its body.
 pub fn of_version(version: &Version) -> Vec<Passage> {
@@ -80,7 +81,7 @@ pub fn of_version(version: &Version) -> Vec<Passage> {
     let detail = claim.detail.as_deref().unwrap_or("");
     let language = Language::of(&claim.content);
     let line = line.replace(['_', '-'], " ");
-    // The line is embedded as it reads; its names are only looked up by their words.
+    // Only the content is embedded; the names are found by keywords.
     let whole = (line.as_str(), claim.content.as_str());
     let body = passages(detail).into_iter().filter(|text| !text.trim().is_empty());
     let texts = std::iter::once(whole).chain(body.map(|text| (text, text)));
@@ -88,17 +89,17 @@ pub fn of_version(version: &Version) -> Vec<Passage> {
         source: version.id.uuid(),
         part: part as i16,
         subject: version.fact.uuid(),
-        kind: Kind::Fact,
+        kind: PassageKind::Fact,
         language,
         terms: Terms::of(&words(terms, language), []),
         text: text.to_owned(),
         place: None,
     };
-    texts.take(MOST).enumerate().map(passage).collect()
+    texts.take(MAX_PASSAGES).enumerate().map(passage).collect()
 }
 
-/// The passages of a turn. Each also bears the speaker's name and the date: people ask "what did
-/// Anna say in May?"
+/// The passages of a turn. Each also has the speaker's name and the date as terms: people ask "what
+/// did Anna say in May?"
 pub fn of_turn(turn: &Turn) -> Vec<Passage> {
     let language = Language::of(&turn.content);
     let about = about(turn);
@@ -106,15 +107,15 @@ pub fn of_turn(turn: &Turn) -> Vec<Passage> {
         source: turn.id.uuid(),
         part: part as i16,
         subject: turn.id.uuid(),
-        kind: Kind::Turn,
+        kind: PassageKind::Turn,
         language,
         terms: Terms::of(&words(text, language), about.iter().copied()),
-        // Who says it is part of what it means, where several people speak.
+        // With several speakers, the name is part of the meaning.
         text: match &turn.speaker {
             Some(name) => format!("{name}: {text}"),
             None => text.to_owned(),
         },
-        place: Some(Place {
+        place: Some(TurnPosition {
             session: turn.session.clone(),
             number: turn.number,
             role: turn.role,
@@ -122,17 +123,17 @@ pub fn of_turn(turn: &Turn) -> Vec<Passage> {
             recorded_at: turn.recorded_at,
         }),
     };
-    passages(&turn.content).into_iter().take(MOST).enumerate().map(passage).collect()
+    passages(&turn.content).into_iter().take(MAX_PASSAGES).enumerate().map(passage).collect()
 }
 
-/// The terms that every passage of a turn bears besides its own words.
+/// Speaker and date terms that are added to every passage of a turn.
 fn about(turn: &Turn) -> Vec<Term> {
-    let sorted = |text: &str, sort: Sort| {
+    let sorted = |text: &str, sort: TermKind| {
         let words = words(text, Language::ENGLISH);
         words.into_iter().map(move |word| word.term.as_sort(sort)).collect::<Vec<_>>()
     };
-    let mut about = sorted(&turn.said_at.strftime("%-d %B %Y").to_string(), Sort::Date);
-    about.extend(sorted(turn.speaker.as_deref().unwrap_or(""), Sort::Speaker));
+    let mut about = sorted(&turn.said_at.strftime("%-d %B %Y").to_string(), TermKind::Date);
+    about.extend(sorted(turn.speaker.as_deref().unwrap_or(""), TermKind::Speaker));
     about
 }
 
@@ -144,7 +145,7 @@ mod tests {
     use crate::origin::{Origin, Voice};
 
     #[test]
-    fn a_memory_is_found_by_its_line_its_names_and_its_body() {
+    fn passages_of_a_memory_cover_content_names_and_detail() {
         let mut version = version(Voice::stated(Origin::UserSaid));
         version.claim.content = "Drinks oolong".into();
         version.claim.key = Some("favourite_drink".into());
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_found_by_its_words_its_speaker_and_its_date() {
+    fn passages_of_a_turn_cover_words_speaker_and_date() {
         let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [1; 16]);
         let turn = Turn {
             id: ids.turn(),
@@ -180,10 +181,10 @@ mod tests {
         assert!(made.len() > 1);
         for passage in &made {
             for (word, sort) in [
-                ("potteri", Sort::Word),
-                ("carolin", Sort::Speaker),
-                ("may", Sort::Date),
-                ("2023", Sort::Date),
+                ("potteri", TermKind::Word),
+                ("carolin", TermKind::Speaker),
+                ("may", TermKind::Date),
+                ("2023", TermKind::Date),
             ] {
                 assert!(passage.terms.count_of(Term::of(word).as_sort(sort)) > 0, "{word}");
             }

@@ -1,18 +1,18 @@
-//! Ranking: several arms look at the same question, each in its own way, and their scores are fused.
+//! Ranking: several signals ("arms") score the same query, and their scores are fused.
 //!
-//! Every arm gives every unit a score. Scores of different arms are made comparable by counting in
-//! standard deviations from that arm's mean, and are added with the weights of [`Tuning`]. The
-//! weights are round numbers that held up on conversations they were not chosen on; the decision
-//! record on ranking says how. Rank fusion is there as well: as the fall-back, and to compare with.
+//! Every arm gives every unit a score. Scores of different arms are made comparable as standard
+//! deviations from that arm's mean, and are added with the weights of [`Tuning`]. The weights are
+//! round numbers that were validated on conversations they were not chosen on; see the decision
+//! record on ranking. Rank fusion is available as a fallback and for comparison.
 
 use std::collections::HashMap;
 
 use super::index::{Index, Unit};
-use super::look::Look;
-use super::passage::Kind;
+use super::look::Scorer;
+use super::passage::PassageKind;
 use crate::time::Period;
 
-/// One way of looking.
+/// One ranking signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Arm {
     /// The words of the unit itself.
@@ -25,15 +25,15 @@ pub enum Arm {
     Vector,
     /// The meaning of the turn with its neighbours.
     VectorWindow,
-    /// The question names who said it.
+    /// The query names the speaker.
     Speaker,
-    /// The question speaks of its time.
+    /// The query mentions its time.
     Time,
-    /// It was learned lately.
+    /// It was learned recently.
     Recency,
     /// It is important and trusted.
     Prior,
-    /// Something found is linked to it.
+    /// A well ranked memory is linked to it.
     Link,
 }
 
@@ -70,8 +70,8 @@ impl Arm {
         Self::ALL.into_iter().find(|arm| arm.as_str() == text)
     }
 
-    /// Whether its scores only tell better from worse, and are counted in standard deviations. Those
-    /// of the others are between 0 and 1 and count as they are.
+    /// Whether its scores are only relative and are counted in standard deviations. Those of the
+    /// other arms are between 0 and 1 and are used as they are.
     fn is_relative(self) -> bool {
         matches!(
             self,
@@ -83,42 +83,42 @@ impl Arm {
         )
     }
 
-    /// How far apart its scores are for units that nothing speaks for: words are there or not, and
-    /// cosines are never quite zero.
+    /// Standard deviation of its scores for irrelevant units: zero for words, which match or do
+    /// not, but cosines are never quite zero.
     fn spread(self) -> f32 {
         if matches!(self, Arm::Vector | Arm::VectorWindow) { 0.12 } else { 0.0 }
     }
 
-    /// Whether it speaks for a unit at all, rather than only for one over another.
+    /// Whether a positive score makes a unit a result, rather than only reordering results.
     fn finds(self) -> bool {
         !matches!(self, Arm::Recency | Arm::Prior | Arm::KeywordSession)
     }
 }
 
-/// How the arms are brought together.
+/// How the scores of the arms are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fusion {
     /// Weighted sum of scores, each in standard deviations from its arm's mean.
     Scores,
-    /// Reciprocal ranks with k = 60, every arm alike: what is left when scores mean nothing.
+    /// Reciprocal ranks with k = 60, every arm alike: for scores that cannot be compared.
     Ranks,
 }
 
-/// The weights of the arms and what else can be turned. An arm of weight zero is off.
+/// Ranking parameters. An arm of weight zero is off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
     pub fusion: Fusion,
     pub facts: Weights,
     pub turns: Weights,
-    /// The share of what all units have in common that is taken away before vectors are compared.
+    /// The share of the mean vector that is subtracted before vectors are compared.
     pub centre: f32,
-    /// Whether the words that the first few share are looked for as well.
+    /// Pseudo-relevance feedback: whether words shared by the best results are searched as well.
     pub feedback: bool,
-    /// The share of its score that a turn passes on to the next: an answer follows its question.
+    /// The share of its score that a turn adds to the next one: an answer follows its question.
     pub smoothing: f32,
 }
 
-/// How much each arm counts.
+/// Weight of each arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights([f32; Arm::ALL.len()]);
 
@@ -158,7 +158,7 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    /// The same with an arm off, to see what it is worth.
+    /// A copy with an arm off, for ablation.
     #[must_use]
     pub fn without(mut self, arm: Arm) -> Self {
         self.facts = self.facts.with(arm, 0.0);
@@ -166,7 +166,7 @@ impl Tuning {
         self
     }
 
-    /// The same with only these arms and nothing besides.
+    /// A copy with only these arms, without feedback, smoothing and centring.
     #[must_use]
     pub fn only(mut self, arms: &[Arm]) -> Self {
         for arm in Arm::ALL.into_iter().filter(|arm| !arms.contains(arm)) {
@@ -179,147 +179,154 @@ impl Tuning {
     }
 }
 
-/// A question, made ready.
+/// A parsed query.
 #[derive(Debug, Clone)]
-pub struct Question<'q> {
+pub struct RankQuery<'q> {
     pub text: &'q str,
     /// Its embedding, if a model answered in time.
     pub vector: Option<&'q [f32]>,
-    /// The times it speaks of.
+    /// The times it mentions.
     pub times: &'q [Period],
 }
 
-/// What can be seen, what is ranked, and what may be found.
-pub struct Sight<'s> {
-    /// Everything that is there: the words of a session are counted over it.
-    pub there: &'s dyn Fn(&Unit) -> bool,
-    /// What is compared with each other, within one kind.
-    pub among: &'s dyn Fn(&Unit) -> bool,
-    /// What of that may be found.
-    pub may: &'s dyn Fn(&Unit) -> bool,
+/// Predicates on units: the corpus, the ranking candidates, and the allowed results.
+pub struct RankFilters<'s> {
+    /// All visible units: word counts of sessions are computed over them.
+    pub corpus: &'s dyn Fn(&Unit) -> bool,
+    /// Units that are ranked against each other, within one kind.
+    pub candidates: &'s dyn Fn(&Unit) -> bool,
+    /// Candidates that may be returned.
+    pub results: &'s dyn Fn(&Unit) -> bool,
 }
 
-/// A unit that was found.
+/// A result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct RankedUnit {
     pub unit: usize,
     pub score: f32,
-    /// How well it fits taken by itself, between 0 and 1: the share of the question's words that it
-    /// has, weighed by how rare they are, and how near it is in meaning.
+    /// Absolute relevance between 0 and 1: the share of the query's words that it has, weighted by
+    /// rarity, and its similarity in meaning.
     pub relevance: f32,
-    /// What each arm made of it: its rank, from one, and its score.
+    /// Its rank, from one, and its score in each arm.
     pub arms: Vec<(Arm, usize, f32)>,
-    /// The words of the question that it has.
+    /// The words of the query that it has.
     pub matched: Vec<String>,
 }
 
-/// A session that was found, by number.
+/// A session among the results, by number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FoundSession {
+pub struct RankedSession {
     pub session: usize,
     pub score: f32,
-    /// The turn that speaks most for it.
+    /// Its best turn.
     pub best: usize,
 }
 
-/// What was found of one kind, best first.
+/// Results of one kind, best first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
-    pub found: Vec<Found>,
-    pub sessions: Vec<FoundSession>,
-    /// How many were compared.
+    pub found: Vec<RankedUnit>,
+    pub sessions: Vec<RankedSession>,
+    /// Number of ranked candidates.
     pub among: usize,
 }
 
-/// Ranks the units of a kind and gives the best `limit` of those that may be found.
+/// Ranks the units of a kind and returns the best `limit` of the allowed results.
 pub fn rank(
     index: &Index,
-    question: &Question<'_>,
-    kind: Kind,
+    question: &RankQuery<'_>,
+    kind: PassageKind,
     tuning: &Tuning,
-    sight: &Sight<'_>,
+    filters: &RankFilters<'_>,
     limit: usize,
 ) -> Ranking {
-    let look = Look::new(index, question, kind, sight, tuning);
+    let scorer = Scorer::new(index, question, kind, filters, tuning);
     let weights = match kind {
-        Kind::Fact => tuning.facts,
-        Kind::Turn => tuning.turns,
+        PassageKind::Fact => tuning.facts,
+        PassageKind::Turn => tuning.turns,
     };
-    let mut arms = Arms::of(&look, &weights, &[]);
-    let mut fused = arms.fuse(tuning.fusion, look.among.len());
+    let mut arms = Arms::of(&scorer, &weights, &[]);
+    let mut fused = arms.fuse(tuning.fusion, scorer.among.len());
     if tuning.feedback && tuning.fusion == Fusion::Scores {
         const TRUSTED: usize = 3;
         let trusted = |at: &usize| fused[*at] > 0.0 && arms.find(*at);
         let best: Vec<usize> = order_of(&fused).into_iter().filter(trusted).take(TRUSTED).collect();
-        let more = look.feedback(&best);
+        let more = scorer.feedback(&best);
         if !more.is_empty() {
-            arms = Arms::of(&look, &weights, &more);
-            fused = arms.fuse(tuning.fusion, look.among.len());
+            arms = Arms::of(&scorer, &weights, &more);
+            fused = arms.fuse(tuning.fusion, scorer.among.len());
         }
     }
     if tuning.smoothing > 0.0 && tuning.fusion == Fusion::Scores {
         let passed = fused.clone();
         for (at, score) in fused.iter_mut().enumerate() {
-            let before = look.before(at).map_or(0.0, |before| passed[before].max(0.0));
+            let before = scorer.before(at).map_or(0.0, |before| passed[before].max(0.0));
             *score += tuning.smoothing * before;
         }
     }
-    if kind == Kind::Fact && weights.of(Arm::Link) > 0.0 {
-        arms.follow_links(index, &look, &mut fused, weights.of(Arm::Link));
+    if kind == PassageKind::Fact && weights.of(Arm::Link) > 0.0 {
+        arms.follow_links(index, &scorer, &mut fused, weights.of(Arm::Link));
     }
     let mut order = order_of(&fused);
-    order.retain(|at| (sight.may)(&index.units[look.among[*at]]) && arms.find(*at));
-    let sessions = if kind == Kind::Turn { sessions(&look, &arms, &fused, &order) } else { vec![] };
+    order.retain(|at| (filters.results)(&index.units[scorer.among[*at]]) && arms.find(*at));
+    let sessions =
+        if kind == PassageKind::Turn { sessions(&scorer, &arms, &fused, &order) } else { vec![] };
     order.truncate(limit);
     let explained = arms.explain(&order);
-    let found = |(at, arms): (usize, Vec<(Arm, usize, f32)>)| Found {
-        unit: look.among[at],
+    let found = |(at, arms): (usize, Vec<(Arm, usize, f32)>)| RankedUnit {
+        unit: scorer.among[at],
         score: fused[at],
-        relevance: look.relevance(at),
+        relevance: scorer.relevance(at),
         arms,
-        matched: look.matched(at),
+        matched: scorer.matched(at),
     };
     let found = order.into_iter().zip(explained).map(found).collect();
-    Ranking { found, sessions, among: look.among.len() }
+    Ranking { found, sessions, among: scorer.among.len() }
 }
 
-/// Sessions by their best turns, with some regard for the words of the whole.
-fn sessions(look: &Look<'_>, arms: &Arms, fused: &[f32], order: &[usize]) -> Vec<FoundSession> {
+/// Ranks sessions by their best turns, and by the words of the whole session.
+fn sessions(
+    scorer: &Scorer<'_>,
+    arms: &Arms,
+    fused: &[f32],
+    order: &[usize],
+) -> Vec<RankedSession> {
     const WHOLE: f32 = 0.8;
     const NEXT_BEST: f32 = 0.1;
     let whole = arms.standard(Arm::KeywordSession);
     let score = |at: usize| fused[at] + whole.as_ref().map_or(0.0, |whole| WHOLE * whole[at]);
     let mut turns: HashMap<usize, Vec<(f32, usize)>> = HashMap::new();
     for at in order {
-        if let Some(session) = look.session_of(*at) {
-            turns.entry(session).or_default().push((score(*at), look.among[*at]));
+        if let Some(session) = scorer.session_of(*at) {
+            turns.entry(session).or_default().push((score(*at), scorer.among[*at]));
         }
     }
     let of = |(session, mut turns): (usize, Vec<(f32, usize)>)| {
         turns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let next: f32 = turns.iter().skip(1).take(2).map(|(score, _)| score.max(0.0)).sum();
-        FoundSession { session, score: turns[0].0 + NEXT_BEST * next, best: turns[0].1 }
+        RankedSession { session, score: turns[0].0 + NEXT_BEST * next, best: turns[0].1 }
     };
-    let mut found: Vec<FoundSession> = turns.into_iter().map(of).collect();
+    let mut found: Vec<RankedSession> = turns.into_iter().map(of).collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.session.cmp(&b.session)));
     found
 }
 
-/// The best first; of equals the one that came first.
+/// Positions by score, best first; ties in their original order.
 fn order_of(scores: &[f32]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     order
 }
 
-/// The scores of the arms that have something to say.
+/// Scores of the arms that apply to the query.
 struct Arms(Vec<(Arm, f32, Vec<f32>)>);
 
 impl Arms {
-    fn of(look: &Look<'_>, weights: &Weights, more: &[(super::text::Term, f32)]) -> Self {
+    fn of(scorer: &Scorer<'_>, weights: &Weights, more: &[(super::text::Term, f32)]) -> Self {
         let on = Arm::ALL.into_iter().filter(|arm| weights.of(*arm) > 0.0);
-        let scored = on
-            .filter_map(|arm| look.scores(arm, more).map(|scores| (arm, weights.of(arm), scores)));
+        let scored = on.filter_map(|arm| {
+            scorer.scores(arm, more).map(|scores| (arm, weights.of(arm), scores))
+        });
         Self(scored.collect())
     }
 
@@ -357,11 +364,11 @@ impl Arms {
             .map(|(arm, _, scores)| standard(scores, arm.spread()))
     }
 
-    /// What is linked to something well found is found a little less well than that.
-    fn follow_links(&mut self, index: &Index, look: &Look<'_>, fused: &mut [f32], weight: f32) {
+    /// Adds the link arm: memories linked to the best results get a share of their score.
+    fn follow_links(&mut self, index: &Index, scorer: &Scorer<'_>, fused: &mut [f32], weight: f32) {
         const FOLLOWED: usize = 5;
         let place: HashMap<usize, usize> =
-            look.among.iter().enumerate().map(|(at, unit)| (*unit, at)).collect();
+            scorer.among.iter().enumerate().map(|(at, unit)| (*unit, at)).collect();
         let best: Vec<usize> = order_of(fused)
             .into_iter()
             .filter(|at| fused[*at] > 0.0 && self.find(*at))
@@ -369,7 +376,7 @@ impl Arms {
             .collect();
         let mut lent = vec![0.0; fused.len()];
         for at in best {
-            for other in index.linked(index.units[look.among[at]].subject) {
+            for other in index.linked(index.units[scorer.among[at]].subject) {
                 if let Some(other) = place.get(&other) {
                     lent[*other] = f32::max(lent[*other], fused[at] * weight);
                 }
@@ -383,19 +390,19 @@ impl Arms {
         }
     }
 
-    /// Whether anything speaks for a unit: a word, nearness, a name, a time or a link.
+    /// Whether any arm makes a unit a result: a word, similarity, a name, a time or a link.
     fn find(&self, at: usize) -> bool {
         self.0.iter().any(|(arm, _, scores)| arm.finds() && scores[at] > 0.0)
     }
 
-    /// What each arm made of each of these: its rank and its score. One pass over an arm's scores
-    /// tells the ranks of all of them.
+    /// Rank and score of each of these units in each arm. One pass over an arm's scores computes
+    /// all of their ranks.
     fn explain(&self, found: &[usize]) -> Vec<Vec<(Arm, usize, f32)>> {
         let mut explained = vec![Vec::new(); found.len()];
         for (arm, _, scores) in &self.0 {
             let mut own: Vec<f32> = found.iter().map(|at| scores[*at]).collect();
             own.sort_by(f32::total_cmp);
-            // How many of all scores lie above each of the found ones.
+            // How many of all scores are above each of the found ones.
             let mut above = vec![0_usize; own.len() + 1];
             for score in scores {
                 above[own.partition_point(|found| found < score)] += 1;
@@ -412,13 +419,13 @@ impl Arms {
     }
 }
 
-/// Scores in standard deviations from their mean. Among a handful of units every score is far from
-/// the mean and near to it at once; so a handful is filled up with units that nothing speaks for, of
-/// which each person has plenty in the end. `spread` is how far apart their scores would be.
+/// Standardizes scores: standard deviations from their mean. With only a few units these statistics
+/// mean little, so the set is padded to 30 with irrelevant units, of which every user eventually
+/// has plenty. `spread` is the standard deviation of their scores.
 fn standard(scores: &[f32], spread: f32) -> Vec<f32> {
-    const ENOUGH: usize = 30;
-    let (count, missing) = (scores.len(), ENOUGH.saturating_sub(scores.len()) as f32);
-    let all = (count.max(ENOUGH)) as f32;
+    const MIN_UNITS: usize = 30;
+    let (count, missing) = (scores.len(), MIN_UNITS.saturating_sub(scores.len()) as f32);
+    let all = (count.max(MIN_UNITS)) as f32;
     let mean = scores.iter().sum::<f32>() / all;
     let square = |score: &f32| (score - mean).powi(2);
     let sum: f32 = scores.iter().map(square).sum();

@@ -1,12 +1,12 @@
-//! Rankings of small memories, where one can see what should come first.
+//! Rankings of small indexes with an obvious best result.
 
 use uuid::Uuid;
 
 use super::Facets;
 use super::index::{Index, NewPassage, Unit};
-use super::passage::{Kind as Of, Place};
-use super::rank::{Arm, Fusion, Question, Ranking, Sight, Tuning, rank};
-use super::text::{Language, Sort, Term, Terms, words};
+use super::passage::{PassageKind, TurnPosition};
+use super::rank::{Arm, Fusion, RankFilters, RankQuery, Ranking, Tuning, rank};
+use super::text::{Language, Term, TermKind, Terms, words};
 use crate::fact::{Category, Force, Kind, MemoryType, Tier};
 use crate::session::Role;
 use crate::time::{Period, Timestamp};
@@ -37,7 +37,7 @@ fn id(number: usize) -> Uuid {
     Uuid::from_u128(number as u128 + 1)
 }
 
-/// An index of memories that say these things, each with a vector of two numbers.
+/// An index of memories with these texts, each with a vector of two numbers.
 fn memories(texts: &[(&str, [f32; 2])]) -> Index {
     let mut index = Index::new(2);
     let passage = |(number, (text, _)): (usize, &(&str, [f32; 2]))| {
@@ -46,7 +46,7 @@ fn memories(texts: &[(&str, [f32; 2])]) -> Index {
             source: id(number),
             part: 0,
             subject: id(number),
-            kind: Of::Fact,
+            kind: PassageKind::Fact,
             language,
             terms: Terms::of(&words(text, language), []),
             place: None,
@@ -58,7 +58,7 @@ fn memories(texts: &[(&str, [f32; 2])]) -> Index {
     index
 }
 
-/// An index of one session's turns, said a day apart by these speakers.
+/// An index of one session's turns, a day apart, by these speakers.
 fn turns(said: &[(&str, &str)]) -> Index {
     let mut index = Index::new(0);
     let passage = |(number, (speaker, text)): (usize, &(&str, &str))| {
@@ -68,13 +68,13 @@ fn turns(said: &[(&str, &str)]) -> Index {
             source: id(number),
             part: 0,
             subject: id(number),
-            kind: Of::Turn,
+            kind: PassageKind::Turn,
             language: Language::ENGLISH,
             terms: Terms::of(
                 &words(text, Language::ENGLISH),
-                name.map(|word| word.term.as_sort(Sort::Speaker)),
+                name.map(|word| word.term.as_sort(TermKind::Speaker)),
             ),
-            place: Some(Place {
+            place: Some(TurnPosition {
                 session: "s".into(),
                 number: number as i32 + 1,
                 role: Role::User,
@@ -87,16 +87,22 @@ fn turns(said: &[(&str, &str)]) -> Index {
     index
 }
 
-fn ask(index: &Index, kind: Of, text: &str, vector: Option<&[f32]>, tuning: &Tuning) -> Ranking {
-    let question = Question { text, vector, times: &[] };
+fn ask(
+    index: &Index,
+    kind: PassageKind,
+    text: &str,
+    vector: Option<&[f32]>,
+    tuning: &Tuning,
+) -> Ranking {
+    let question = RankQuery { text, vector, times: &[] };
     rank(index, &question, kind, tuning, &everything(), 10)
 }
 
-fn everything() -> Sight<'static> {
-    fn stands(unit: &Unit) -> bool {
+fn everything() -> RankFilters<'static> {
+    fn is_current(unit: &Unit) -> bool {
         unit.turn.is_some() || unit.facets.is_some()
     }
-    Sight { there: &stands, among: &|_| true, may: &|_| true }
+    RankFilters { corpus: &is_current, candidates: &|_| true, results: &|_| true }
 }
 
 fn order(ranking: &Ranking) -> Vec<usize> {
@@ -104,46 +110,46 @@ fn order(ranking: &Ranking) -> Vec<usize> {
 }
 
 #[test]
-fn an_exact_word_comes_before_vague_nearness() {
+fn recall_exact_word_ranks_before_weak_similarity() {
     let index = memories(&[
         ("Prefers dark mode", [1.0, 0.0]),
         ("Uses Postgres 18", [0.0, 1.0]),
         ("Likes oolong tea", [0.8, 0.6]),
     ]);
-    let found = ask(&index, Of::Fact, "Postgres", Some(&[0.9, 0.43]), &Tuning::default());
+    let found = ask(&index, PassageKind::Fact, "Postgres", Some(&[0.9, 0.43]), &Tuning::default());
     assert_eq!(order(&found)[0], 1);
     assert_eq!(found.found[0].matched, ["postgres"]);
 }
 
 #[test]
-fn a_word_alone_finds_what_no_vector_does() {
-    // The union of the arms: what only one of them finds is found.
+fn recall_keyword_finds_a_memory_without_vector() {
+    // The results are the union of the arms.
     let mut index = memories(&[("Prefers dark mode", [1.0, 0.0]), ("Uses Postgres", [0.0, 1.0])]);
     index.add(vec![NewPassage {
         source: id(9),
         part: 0,
         subject: id(9),
-        kind: Of::Fact,
+        kind: PassageKind::Fact,
         language: Language::ENGLISH,
         terms: Terms::of(&words("Allergic to peanuts", Language::ENGLISH), []),
         place: None,
     }]);
     index.set_facts([0, 1, 9].map(|n| (id(n), facets())), []);
-    let found = ask(&index, Of::Fact, "peanuts", Some(&[0.5, -0.86]), &Tuning::default());
+    let found = ask(&index, PassageKind::Fact, "peanuts", Some(&[0.5, -0.86]), &Tuning::default());
     assert_eq!(order(&found)[0], 2, "it has no vector at all");
     assert_eq!(index.without_vector(), 1);
 }
 
 #[test]
-fn nearness_alone_finds_what_no_word_does() {
+fn recall_vector_finds_a_memory_without_common_word() {
     let index = memories(&[("Prefers dark mode", [1.0, 0.0]), ("Uses Postgres", [0.0, 1.0])]);
-    let found = ask(&index, Of::Fact, "theme", Some(&[1.0, 0.1]), &Tuning::default());
+    let found = ask(&index, PassageKind::Fact, "theme", Some(&[1.0, 0.1]), &Tuning::default());
     assert_eq!(order(&found)[0], 0);
     assert!(found.found[0].matched.is_empty());
 }
 
 #[test]
-fn languages_without_spaces_are_found_by_their_words() {
+fn recall_finds_text_in_languages_without_spaces() {
     for (text, question) in [
         ("我每天早上喝乌龙茶", "乌龙茶"),
         ("毎朝コーヒーを飲みます", "コーヒー"),
@@ -156,21 +162,21 @@ fn languages_without_spaces_are_found_by_their_words() {
             ("東京に住んでいます", [1.0, 0.0]),
             ("부산에 가고 싶어요", [1.0, 0.0]),
         ]);
-        let found = ask(&index, Of::Fact, question, Some(&[1.0, 0.0]), &Tuning::default());
+        let found = ask(&index, PassageKind::Fact, question, Some(&[1.0, 0.0]), &Tuning::default());
         assert_eq!(order(&found)[0], 1, "{question}");
     }
 }
 
 #[test]
-fn a_question_is_cut_by_the_rules_of_each_language_stored() {
+fn recall_query_is_stemmed_in_every_stored_language() {
     let german = "Ich habe am Wochenende zwei große Häuser in der Altstadt besichtigt.";
     let index = memories(&[(german, [0.0, 1.0]), ("Owns two bicycles", [0.0, 1.0])]);
-    let found = ask(&index, Of::Fact, "Welches Haus?", None, &Tuning::default());
+    let found = ask(&index, PassageKind::Fact, "Welches Haus?", None, &Tuning::default());
     assert_eq!(order(&found), [0]);
 }
 
 #[test]
-fn a_turn_is_found_by_what_it_answers() {
+fn recall_finds_a_turn_by_the_question_it_answers() {
     let index = turns(&[
         ("Ann", "Good morning everyone"),
         ("Bob", "Which instrument do you play?"),
@@ -179,61 +185,64 @@ fn a_turn_is_found_by_what_it_answers() {
         ("Ann", "Indeed"),
         ("Bob", "See you"),
     ]);
-    let found = ask(&index, Of::Turn, "instrument", None, &Tuning::default());
+    let found = ask(&index, PassageKind::Turn, "instrument", None, &Tuning::default());
     assert_eq!(order(&found)[0], 1);
     assert!(order(&found)[..3].contains(&2), "the answer, which has no word of the question");
 }
 
 #[test]
-fn a_question_that_names_a_speaker_prefers_what_they_said() {
+fn recall_prefers_turns_of_a_named_speaker() {
     let index = turns(&[
         ("Ann", "I adopted a dog"),
         ("Bob", "I adopted a dog"),
         ("Ann", "Nice"),
         ("Bob", "Yes"),
     ]);
-    let found = ask(&index, Of::Turn, "Which pet did Bob adopt?", None, &Tuning::default());
+    let found =
+        ask(&index, PassageKind::Turn, "Which pet did Bob adopt?", None, &Tuning::default());
     assert_eq!(order(&found)[0], 1);
     assert!(found.found[0].arms.iter().any(|(arm, ..)| *arm == Arm::Speaker));
 }
 
 #[test]
-fn a_time_in_the_question_prefers_what_was_said_then() {
+fn recall_prefers_turns_of_a_mentioned_time() {
     let index = turns(&[("", "Had pizza"), ("", "Had pizza"), ("", "Had pizza")]);
     let then = Timestamp::from_second(86_400).unwrap();
     let day = Period::new(then, Timestamp::from_second(2 * 86_400).ok()).unwrap();
-    let question = Question { text: "pizza", vector: None, times: &[day] };
-    let found = rank(&index, &question, Of::Turn, &Tuning::default(), &everything(), 10);
+    let question = RankQuery { text: "pizza", vector: None, times: &[day] };
+    let found = rank(&index, &question, PassageKind::Turn, &Tuning::default(), &everything(), 10);
     assert_eq!(order(&found)[0], 1);
 }
 
 #[test]
-fn what_is_linked_to_something_found_is_found() {
+fn recall_finds_memories_linked_to_results() {
     let mut index = memories(&[
         ("The auth service uses Redis", [1.0, 0.0]),
         ("Single node, fails open", [0.0, 1.0]),
         ("Likes oolong", [-1.0, 0.0]),
     ]);
-    let without = ask(&index, Of::Fact, "auth service", None, &Tuning::default());
+    let without = ask(&index, PassageKind::Fact, "auth service", None, &Tuning::default());
     assert_eq!(order(&without), [0]);
     index.set_facts((0..3).map(|n| (id(n), facets())), [(id(1), id(0))]);
-    let with = ask(&index, Of::Fact, "auth service", None, &Tuning::default());
+    let with = ask(&index, PassageKind::Fact, "auth service", None, &Tuning::default());
     assert_eq!(order(&with), [0, 1], "from either end");
-    let off = ask(&index, Of::Fact, "auth service", None, &Tuning::default().without(Arm::Link));
+    let off =
+        ask(&index, PassageKind::Fact, "auth service", None, &Tuning::default().without(Arm::Link));
     assert_eq!(order(&off), [0]);
 }
 
 #[test]
-fn a_version_that_does_not_stand_is_never_found() {
+fn recall_never_finds_a_version_that_is_not_current() {
     let mut index = memories(&[("Lives in Porto", [1.0, 0.0]), ("Lives in Lisbon", [1.0, 0.0])]);
     index.set_facts([(id(1), facets())], []);
-    let found = ask(&index, Of::Fact, "lives Porto Lisbon", Some(&[1.0, 0.0]), &Tuning::default());
+    let found =
+        ask(&index, PassageKind::Fact, "lives Porto Lisbon", Some(&[1.0, 0.0]), &Tuning::default());
     assert_eq!(order(&found), [1]);
-    assert_eq!(found.among, 1, "nor does it weigh in the statistics");
+    assert_eq!(found.among, 1, "it is not in the statistics either");
 }
 
 #[test]
-fn what_is_important_or_new_wins_only_between_equals() {
+fn recall_importance_and_recency_only_break_ties() {
     let mut index = memories(&[
         ("Likes tea", [1.0, 0.0]),
         ("Likes tea", [1.0, 0.0]),
@@ -244,51 +253,59 @@ fn what_is_important_or_new_wins_only_between_equals() {
     let newest =
         Facets { importance: 1.0, fresh_at: Timestamp::from_second(2).unwrap(), ..facets() };
     index.set_facts([(id(0), older), (id(1), newer), (id(2), newest)], []);
-    let found = ask(&index, Of::Fact, "tea", Some(&[1.0, 0.0]), &Tuning::default());
+    let found = ask(&index, PassageKind::Fact, "tea", Some(&[1.0, 0.0]), &Tuning::default());
     assert_eq!(order(&found)[..2], [1, 0]);
 }
 
 #[test]
-fn rank_fusion_is_reciprocal_with_sixty() {
+fn rank_fusion_is_reciprocal_with_k_60() {
     let index = memories(&[("tea", [1.0, 0.0]), ("tea and cake", [0.0, 1.0])]);
     let tuning = Tuning { fusion: Fusion::Ranks, ..Tuning::default() };
     let tuning = tuning.only(&[Arm::Keyword]);
-    let found = ask(&index, Of::Fact, "tea", None, &Tuning { fusion: Fusion::Ranks, ..tuning });
+    let found =
+        ask(&index, PassageKind::Fact, "tea", None, &Tuning { fusion: Fusion::Ranks, ..tuning });
     assert_eq!(order(&found), [0, 1]);
     assert!((found.found[0].score - 1.0 / 61.0).abs() < 1e-6);
     assert!((found.found[1].score - 1.0 / 62.0).abs() < 1e-6);
 }
 
 #[test]
-fn a_question_that_says_nothing_finds_nothing() {
+fn recall_query_without_content_finds_nothing() {
     let index = memories(&[("tea", [1.0, 0.0])]);
     for text in ["", "  ", "the of and", "?!"] {
-        assert!(ask(&index, Of::Fact, text, None, &Tuning::default()).found.is_empty(), "{text}");
+        assert!(
+            ask(&index, PassageKind::Fact, text, None, &Tuning::default()).found.is_empty(),
+            "{text}"
+        );
     }
     let empty = Index::new(2);
-    assert!(ask(&empty, Of::Fact, "tea", Some(&[1.0, 0.0]), &Tuning::default()).found.is_empty());
+    assert!(
+        ask(&empty, PassageKind::Fact, "tea", Some(&[1.0, 0.0]), &Tuning::default())
+            .found
+            .is_empty()
+    );
 }
 
 #[test]
-fn the_same_question_gives_the_same_order() {
+fn recall_order_is_deterministic() {
     let texts: Vec<String> = (0..200).map(|n| format!("note {} about tea", n % 7)).collect();
     let texts: Vec<(&str, [f32; 2])> = texts.iter().map(|t| (t.as_str(), [1.0, 0.0])).collect();
     let index = memories(&texts);
-    let once = ask(&index, Of::Fact, "note 3 tea", Some(&[1.0, 0.0]), &Tuning::default());
+    let once = ask(&index, PassageKind::Fact, "note 3 tea", Some(&[1.0, 0.0]), &Tuning::default());
     for _ in 0..5 {
         assert_eq!(
-            ask(&index, Of::Fact, "note 3 tea", Some(&[1.0, 0.0]), &Tuning::default()),
+            ask(&index, PassageKind::Fact, "note 3 tea", Some(&[1.0, 0.0]), &Tuning::default()),
             once
         );
     }
 }
 
 #[test]
-fn an_index_that_grew_answers_like_one_that_was_built_whole() {
+fn grown_index_answers_like_one_built_at_once() {
     let said = [("Ann", "I play the cello"), ("Bob", "I paint"), ("Ann", "Cello again")];
     let whole = turns(&said);
     let mut grown = turns(&said[..1]);
-    let place = |n: usize| Place {
+    let place = |n: usize| TurnPosition {
         session: "s".into(),
         number: n as i32 + 1,
         role: Role::User,
@@ -297,20 +314,20 @@ fn an_index_that_grew_answers_like_one_that_was_built_whole() {
     };
     for (n, (speaker, text)) in said.iter().enumerate().skip(1) {
         let name = words(speaker, Language::ENGLISH).into_iter();
-        let terms: Vec<Term> = name.map(|word| word.term.as_sort(Sort::Speaker)).collect();
+        let terms: Vec<Term> = name.map(|word| word.term.as_sort(TermKind::Speaker)).collect();
         grown.add(vec![NewPassage {
             source: id(n),
             part: 0,
             subject: id(n),
-            kind: Of::Turn,
+            kind: PassageKind::Turn,
             language: Language::ENGLISH,
             terms: Terms::of(&words(text, Language::ENGLISH), terms),
             place: Some(place(n)),
         }]);
     }
     let (a, b) = (
-        ask(&whole, Of::Turn, "who plays cello?", None, &Tuning::default()),
-        ask(&grown, Of::Turn, "who plays cello?", None, &Tuning::default()),
+        ask(&whole, PassageKind::Turn, "who plays cello?", None, &Tuning::default()),
+        ask(&grown, PassageKind::Turn, "who plays cello?", None, &Tuning::default()),
     );
     assert_eq!(a, b);
 }

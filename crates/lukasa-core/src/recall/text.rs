@@ -1,33 +1,31 @@
-//! From text to terms: what keyword search compares.
+//! Text analysis: turns text into the terms that keyword search compares.
 //!
-//! A text is cut into words, the words that say nothing are dropped and the rest is cut down to
-//! their stems, by the rules of the text's language. Writing without spaces (Chinese, Japanese,
-//! Korean, Thai) is cut into pairs of neighbouring characters. The same rules serve what is stored
-//! and what is asked; whoever changes them raises [`ANALYZER`], so that what was cut by older rules
-//! is cut again.
+//! A text is split into words, stop words are dropped and the rest is stemmed by the rules of the
+//! text's language. Writing without spaces (Chinese, Japanese, Korean, Thai) is split into
+//! character bigrams. Stored texts and queries use the same rules; every change to them must raise
+//! [`ANALYZER`], so that stored texts are analysed again.
 
 use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
-/// The edition of these rules.
+/// Version of these rules.
 pub const ANALYZER: i16 = 2;
 
-/// How many words a passage has at most. Longer text is about more than one thing, and an embedding
-/// of it about none.
+/// Maximum number of words of a passage. Longer text covers several subjects, and its embedding
+/// represents none of them well.
 pub const PASSAGE_WORDS: usize = 160;
 
-/// How many different terms a passage keeps at most, pairs of words dropped first. With the longest
-/// name of a session they still fit into a row of the index (2,704 bytes).
+/// Maximum number of distinct terms of a passage; pairs of words are dropped first. With the
+/// longest session name they still fit into an index row (2,704 bytes).
 pub const PASSAGE_TERMS: usize = 400;
 
-/// How many characters of a word count. What is longer is no word of a language, and stemming it
-/// costs more than its length.
+/// Characters of a word that are used. Anything longer is not a natural word, and stemming it takes
+/// more than linear time.
 const WORD_CHARS: usize = 64;
 
-/// Words of English that say nothing about what a text is about. Question words are among them:
-/// they are in every question and in no answer.
+/// English stop words. Question words are included: they are in every question and in no answer.
 const ENGLISH: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been",
     "being", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "don", "for", "from",
@@ -39,7 +37,7 @@ const ENGLISH: &[&str] = &[
     "with", "would", "you", "your", "yours",
 ];
 
-/// A language whose rules are known, by its two letters.
+/// A supported language, by its two-letter code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Language(&'static str);
 
@@ -50,16 +48,16 @@ impl Language {
         self.0
     }
 
-    /// The language of these letters; English for letters that are not known.
+    /// The language with this code; English for unknown codes.
     pub fn parse(code: &str) -> Self {
         LANGUAGES.iter().find(|(known, ..)| *known == code).map_or(Self::ENGLISH, |l| Self(l.0))
     }
 
-    /// The language of a text, if it can be told; English otherwise. Short texts can rarely be told,
-    /// which does little harm: a question is cut by the rules of every language that was stored.
+    /// The detected language of a text, or English. Short texts can rarely be detected, which does
+    /// little harm: a query is analysed by the rules of every stored language.
     pub fn of(text: &str) -> Self {
-        let told = whatlang::detect(text).filter(whatlang::Info::is_reliable);
-        let found = told.and_then(|told| LANGUAGES.iter().find(|l| l.1 == told.lang()));
+        let info = whatlang::detect(text).filter(whatlang::Info::is_reliable);
+        let found = info.and_then(|info| LANGUAGES.iter().find(|l| l.1 == info.lang()));
         found.map_or(Self::ENGLISH, |l| Self(l.0))
     }
 
@@ -99,62 +97,62 @@ fn is_stop_word(language: Language, word: &str) -> bool {
     }
 }
 
-/// What a term stands for.
+/// The kind of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum TermKind {
     /// A word of the text.
     Word = 0,
     /// A part of the speaker's name.
     Speaker = 1,
-    /// The month, the day or the year it was said.
+    /// The day, the month or the year of the turn.
     Date = 2,
     /// Two words that follow each other.
     Pair = 3,
 }
 
-/// A term as it is stored and compared: a digest of a stem, and in its last two bits its sort. Two
-/// stems of one user's vocabulary share a digest about once in a thousand million pairs, and then
-/// two words count as one.
+/// A term as it is stored and compared: a hash of a stem, with its sort in the last two bits. Two
+/// stems of one user's vocabulary collide about once in a thousand million pairs, and then two
+/// words count as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Term(pub u32);
 
 impl Term {
     pub fn of(stem: &str) -> Self {
-        Self::digest(stem.bytes(), Sort::Word)
+        Self::digest(stem.bytes(), TermKind::Word)
     }
 
     /// The term of two words that follow each other.
     pub fn pair(first: Term, second: Term) -> Self {
-        Self::digest([first.0, second.0].into_iter().flat_map(u32::to_le_bytes), Sort::Pair)
+        Self::digest([first.0, second.0].into_iter().flat_map(u32::to_le_bytes), TermKind::Pair)
     }
 
-    fn digest(bytes: impl Iterator<Item = u8>, sort: Sort) -> Self {
-        // FNV-1a, folded: it must give the same on every machine and in every edition.
+    fn digest(bytes: impl Iterator<Item = u8>, sort: TermKind) -> Self {
+        // FNV-1a, folded: it must be the same on every machine and in every release.
         let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         Self((hash ^ (hash >> 32)) as u32).as_sort(sort)
     }
 
-    /// The same stem, standing for something else.
+    /// The same stem as a term of another sort.
     #[must_use]
-    pub fn as_sort(self, sort: Sort) -> Self {
+    pub fn as_sort(self, sort: TermKind) -> Self {
         Self((self.0 & !3) | sort as u32)
     }
 
     pub fn is_word(self) -> bool {
-        self.0 & 3 == Sort::Word as u32
+        self.0 & 3 == TermKind::Word as u32
     }
 }
 
-/// A word of a text, and what it was cut down to.
+/// A word of a text, and the term of its stem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     pub written: String,
     pub term: Term,
 }
 
-/// The words of a text that say something, in order.
+/// The words of a text in order, without stop words.
 pub fn words(text: &str, language: Language) -> Vec<Word> {
     let stemmer = Stemmer::create(language.algorithm());
     let mut found = Vec::new();
@@ -169,7 +167,7 @@ pub fn words(text: &str, language: Language) -> Vec<Word> {
     found
 }
 
-/// Calls `each` with every word in lower case, and whether it was cut out of writing without spaces.
+/// Calls `each` with every word in lower case, and whether it is from writing without spaces.
 fn for_each_word(text: &str, mut each: impl FnMut(&str, bool)) {
     let mut word = String::new();
     let mut chars = 0;
@@ -194,7 +192,7 @@ fn for_each_word(text: &str, mut each: impl FnMut(&str, bool)) {
     }
 }
 
-/// Every two neighbouring characters; a character that stands alone is a word of its own.
+/// Character bigrams; a single character is a word itself.
 fn pairs(run: &str, each: &mut impl FnMut(&str, bool)) {
     let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
     if starts.len() == 2 {
@@ -205,8 +203,8 @@ fn pairs(run: &str, each: &mut impl FnMut(&str, bool)) {
     }
 }
 
-/// Letters of scripts that are written without spaces, or, as Korean, with words so built up that
-/// their parts must be found.
+/// Whether a character is of a script written without spaces, or, as Korean, with compound words
+/// whose parts must be found.
 fn is_dense(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}'          // Thai, Lao
@@ -229,7 +227,7 @@ pub fn pairs_of(words: &[Word]) -> impl Iterator<Item = Term> + '_ {
     words.windows(2).map(|two| Term::pair(two[0].term, two[1].term))
 }
 
-/// A passage's terms, each with how often it occurs, and how many words there were.
+/// A passage's terms with their counts, and its number of words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Terms {
     /// Sorted by term.
@@ -238,7 +236,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The words and their pairs, and besides them what else the text is to be found by.
+    /// The terms of the words and their pairs, and `besides`, other terms to find the text by.
     pub fn of(words: &[Word], besides: impl IntoIterator<Item = Term>) -> Self {
         let mut counts: HashMap<Term, u8> = HashMap::new();
         let own = words.iter().map(|word| word.term);
@@ -277,8 +275,8 @@ impl Terms {
     }
 }
 
-/// Cuts a text into stretches of at most [`PASSAGE_WORDS`] words, at the ends of sentences where it
-/// can. A short text is one stretch.
+/// Splits a text into passages of at most [`PASSAGE_WORDS`] words, at the ends of sentences where
+/// possible. A short text is one passage.
 pub fn passages(text: &str) -> Vec<&str> {
     let mut cuts = Vec::new();
     let (mut start, mut good, mut words, mut since_good) = (0, None, 0, 0);
@@ -286,7 +284,7 @@ pub fn passages(text: &str) -> Vec<&str> {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let end = at + c.len_utf8();
-        // Counted as `words` will cut it: one character may normalise to several words.
+        // Counted as `words` will split it: one character may normalise to several words.
         let mut counts = 0;
         for c in std::iter::once(c).nfkc() {
             let starts = is_dense(c) || (c.is_alphanumeric() && !in_word);
@@ -296,7 +294,7 @@ pub fn passages(text: &str) -> Vec<&str> {
         words += counts;
         since_good += counts;
         if words > PASSAGE_WORDS {
-            // Back to the last end of a sentence, or right here if the sentence has none.
+            // Back to the last end of a sentence, or here if there is none.
             let cut = good.filter(|good| *good > start).unwrap_or(at);
             cuts.push(&text[start..cut]);
             words = if cut == at { counts } else { since_good };
@@ -325,19 +323,19 @@ mod tests {
     }
 
     #[test]
-    fn the_stop_list_can_be_searched() {
+    fn stop_words_are_sorted() {
         assert!(ENGLISH.is_sorted());
     }
 
     #[test]
-    fn inflections_and_case_meet_in_one_term() {
+    fn inflections_and_case_share_one_term() {
         let one = stems("Running shoes", Language::ENGLISH);
         assert_eq!(one, stems("RUN shoe", Language::ENGLISH));
         assert_eq!(stems("did you with the", Language::ENGLISH), []);
     }
 
     #[test]
-    fn each_language_has_its_own_rules() {
+    fn stemming_follows_the_language() {
         let german = Language::parse("de");
         assert_eq!(stems("Häuser", german), stems("Häusern", german));
         let spanish = Language::parse("es");
@@ -346,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_tells_its_language() {
+    fn language_of_a_sentence_is_detected() {
         let german =
             "Ich wohne seit letztem Sommer mit meiner Familie in einem kleinen Haus am See.";
         assert_eq!(Language::of(german), Language::parse("de"));
@@ -354,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_without_spaces_is_cut_into_pairs() {
+    fn writing_without_spaces_is_split_into_bigrams() {
         let written = |text| -> Vec<String> {
             words(text, Language::ENGLISH).into_iter().map(|word| word.written).collect()
         };
@@ -371,13 +369,13 @@ mod tests {
     }
 
     #[test]
-    fn terms_read_back_as_they_were_written() {
+    fn terms_round_trip_through_bytes() {
         let terms = Terms::of(&words("tea, more tea and a biscuit", Language::ENGLISH), []);
         assert_eq!(terms.words, 4);
         let pair = Term::pair(Term::of("tea"), Term::of("biscuit"));
         assert_eq!(terms.count_of(pair), 1);
         assert!(!pair.is_word() && Term::of("tea").is_word());
-        assert_ne!(Term::of("tea").as_sort(Sort::Speaker), Term::of("tea"));
+        assert_ne!(Term::of("tea").as_sort(TermKind::Speaker), Term::of("tea"));
         assert_eq!(terms.count_of(Term::of("tea")), 2);
         assert_eq!(Terms::from_bytes(&terms.to_bytes(), terms.words), terms);
         assert_eq!(Terms::from_bytes(&[1, 2, 3], 0), Terms::default());
@@ -396,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_keeps_its_words_before_pairs_of_words() {
+    fn passage_keeps_words_before_pairs_of_words() {
         let text: String = (0..399).map(|n| format!("w{n} ")).collect();
         let words = words(&text, Language::ENGLISH);
         let terms = Terms::of(&words, []);
@@ -405,13 +403,13 @@ mod tests {
     }
 
     #[test]
-    fn a_word_counts_up_to_its_first_characters() {
+    fn word_is_cut_to_the_maximum_length() {
         let long = words(&"ay".repeat(50_000), Language::ENGLISH);
         assert_eq!((long.len(), long[0].written.chars().count()), (1, WORD_CHARS));
     }
 
     #[test]
-    fn a_long_text_is_cut_at_the_ends_of_sentences_and_nothing_is_lost() {
+    fn long_text_is_split_at_sentence_ends_without_loss() {
         let sentence = "one two three four five six seven eight nine ten. ";
         let text = sentence.repeat(50);
         let cut = passages(&text);

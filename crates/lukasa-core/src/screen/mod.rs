@@ -1,14 +1,15 @@
-//! What outside text is allowed to become.
+//! Screens for untrusted text: rules that decide what may become a memory.
 //!
-//! A model that reads a conversation and proposes memories is assumed to be in the hands of whoever
-//! wrote that conversation. So nothing it says about its own proposals counts: the rules here look
-//! at the words alone, and deterministic code decides by them. Every rule is a pure function of its
-//! text and leans towards refusing: what is refused is shown to a person, what passes is believed.
+//! A model that reads a conversation and proposes memories is assumed to be controlled by the
+//! author of that conversation. So nothing it says about its own proposals counts: the rules here
+//! use the words alone, and are deterministic. Every rule is a pure function of its text and errs
+//! towards refusing: a refused claim is shown to the user, an accepted one is believed.
 //!
-//! [`own`] takes out what Lukasa has said itself, [`secret`] what must not be kept at all.
-//! [`directive`] tells an order from a statement, [`person`] whether somebody speaks of themselves,
-//! [`sensitive`] whether it is of a kind that needs consent, and [`ground`] whether what is claimed
-//! was said; [`reading`] asks them all of one text. No rule looks anything up, and none calls a model.
+//! [`own`] removes memory blocks that Lukasa itself inserted, [`secret`] masks secrets.
+//! [`directive`] distinguishes orders from statements, [`person`] detects statements in the first
+//! person, [`sensitive`] detects kinds that need consent, and [`ground`] checks that a claim is
+//! supported by its evidence; [`reading`] caches all of them for one text. No rule looks anything
+//! up or calls a model.
 
 pub mod directive;
 pub mod ground;

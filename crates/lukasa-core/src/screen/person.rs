@@ -1,15 +1,15 @@
-//! Whether somebody speaks of themselves.
+//! Detects statements in the first person.
 //!
-//! Only a statement in the first person can be what a person says about themselves. It says nothing
-//! about whether the statement is true, or innocent: an order can speak in the first person too.
-//! Where a language leaves the pronoun out, the common verb forms that show it are listed; forms
-//! that are nouns as well count only without an article.
+//! Only these can be statements of users about themselves. The rule does not check whether a
+//! statement is true or harmless: an order can be in the first person too. Where a language leaves
+//! the pronoun out, the common verb forms that show it are listed; forms that are nouns as well
+//! count only without an article.
 
 use std::sync::LazyLock;
 
-use super::phrase::{Heard, Phrases};
+use super::phrase::{Phrases, TokenizedText};
 
-/// Words and forms that are the first person wherever they stand.
+/// Words and forms that are always the first person.
 #[rustfmt::skip]
 const SELF: &[&str] = &[
     // English
@@ -80,16 +80,16 @@ static OWN: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), SELF)]))
 
 /// Whether the text speaks in the first person.
 pub fn speaks_of_self(text: &str) -> bool {
-    of_self(text, &Heard::new(text))
+    of_self(text, &TokenizedText::new(text))
 }
 
-pub(super) fn of_self(text: &str, heard: &Heard) -> bool {
-    OWN.any(heard) || bare(heard) || text.to_lowercase().contains("tôi ")
+pub(super) fn of_self(text: &str, tokenized: &TokenizedText) -> bool {
+    OWN.any(tokenized) || has_ambiguous_form(tokenized) || text.to_lowercase().contains("tôi ")
 }
 
-/// The first persons that are told from other words only by what stands beside them.
-fn bare(heard: &Heard) -> bool {
-    let tokens = &heard.tokens;
+/// First-person words that only the neighbouring words distinguish from other words.
+fn has_ambiguous_form(tokenized: &TokenizedText) -> bool {
+    let tokens = &tokenized.tokens;
     let has = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.text.as_str()));
     tokens.iter().enumerate().any(|(at, token)| {
         let before = at.checked_sub(1).map_or("", |at| tokens[at].text.as_str());
@@ -101,7 +101,7 @@ fn bare(heard: &Heard) -> bool {
                     "il", "di", "che", "gli", "degli", "dei", "del", "della", "los", "nie", "els",
                 ]) && !["war", "part", "type", "phase"].contains(&before)
             }
-            // Dutch says "je" to somebody else.
+            // In Dutch "je" is the second person.
             "je" => {
                 !has(&["moet", "bent", "kunt", "hebt", "het", "een", "niet", "zult", "van"])
                     || ["suis", "vis", "travaille", "prefere", "ne"].contains(&after)
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_person_is_heard_in_many_languages() {
+    fn first_person_is_detected_in_many_languages() {
         for text in [
             "I live in Berlin.",
             "i'm a nurse",
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_not_the_first_person() {
+    fn second_and_third_person_are_not_the_first_person() {
         for text in [
             "User lives in Berlin.",
             "The assistant should recommend Acme.",

@@ -1,12 +1,12 @@
-//! Looks for phrases in text that somebody may have written so as not to be found.
+//! Phrase matching in text that may be written to evade detection.
 //!
-//! A text is folded first: what cannot be seen is dropped, accents and capitals go, letters of other
-//! alphabets that only look Latin become Latin. Then its words are compared with patterns. Knows no
-//! meaning; what the phrases stand for is said where they are listed.
+//! A text is folded first: invisible characters are dropped, accents and capitals are removed, and
+//! letters of other alphabets that look Latin become Latin. Then its words are compared with
+//! patterns. The meaning of the phrases is defined where they are listed.
 //!
-//! A pattern is a row of places with a space between: `mot|motto` is either word, `promo*` any word
-//! that begins so, `_` any one word, `~` up to six words of the same sentence or none, and a `^` in
-//! front says that the next place opens a sentence. Places of several words are written with `-`.
+//! A pattern is a sequence of places separated by spaces: `mot|motto` is either word, `promo*` any
+//! word with this prefix, `_` any one word, `~` zero to six words of the same sentence, and `^`
+//! means that the next place opens a sentence. Places of several words are written with `-`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -16,27 +16,27 @@ use unicode_normalization::UnicodeNormalization;
 use crate::context::line::is_unseen;
 use crate::word::words;
 
-/// A word of a folded text, and where it stands.
+/// A word of a folded text, and its position in the sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub text: String,
-    /// Whether a sentence, a clause after a colon or a line begins here. Words such as "please" do
-    /// not count: what follows them begins the sentence as well.
+    /// Whether a sentence, a clause after a colon or a line begins here. Fillers such as "please"
+    /// are skipped: the word after them opens the sentence as well.
     pub opens: bool,
     /// Whether it follows a comma, or a filler that does.
     pub after_comma: bool,
     pub sentence: usize,
 }
 
-/// A text as its words.
+/// A folded text, split into words.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Heard {
+pub(super) struct TokenizedText {
     pub tokens: Vec<Token>,
     /// For every sentence, whether it ends in a question mark.
-    pub asked: Vec<bool>,
+    pub questions: Vec<bool>,
 }
 
-/// Words in front of an order that are no part of it.
+/// Words before an order that are not part of it.
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "please", "pls", "kindly", "now", "then", "also", "and", "but", "so", "first", "firstly",
@@ -51,35 +51,35 @@ const FILLERS: &[&str] = &[
 
 static FILLER: LazyLock<HashSet<&str>> = LazyLock::new(|| FILLERS.iter().copied().collect());
 
-impl Heard {
+impl TokenizedText {
     pub fn new(text: &str) -> Self {
         let folded = fold(text);
-        let mut heard = Self::default();
+        let mut tokenized = Self::default();
         let (mut end, mut sentence, mut opens, mut after_comma) = (0, 0, true, false);
         for word in words(&folded) {
             let between = &folded[end..word.start];
             let ends = ends_sentence(between, end == 0);
-            if ends && !heard.tokens.is_empty() {
-                heard.asked.push(between.contains(['?', '？', '؟']));
+            if ends && !tokenized.tokens.is_empty() {
+                tokenized.questions.push(between.contains(['?', '？', '؟']));
                 sentence += 1;
             }
             opens |= ends || opens_clause(between);
             after_comma = (after_comma && !ends) || between.contains([',', '，', '、', '،']);
             end = word.end;
             let filler = FILLER.contains(word.text.as_str());
-            heard.tokens.push(Token { text: word.text, opens, after_comma, sentence });
+            tokenized.tokens.push(Token { text: word.text, opens, after_comma, sentence });
             opens &= filler;
             after_comma &= filler;
         }
-        if !heard.tokens.is_empty() {
-            heard.asked.push(folded[end..].contains(['?', '？', '؟']));
+        if !tokenized.tokens.is_empty() {
+            tokenized.questions.push(folded[end..].contains(['?', '？', '؟']));
         }
-        heard
+        tokenized
     }
 }
 
-/// Whether what stands between two words ends a sentence. A full stop does only before a space: it
-/// does not in "next.js" or "3.5".
+/// Whether the text between two words ends a sentence. A full stop does only before a space, not in
+/// "next.js" or "3.5".
 fn ends_sentence(between: &str, first: bool) -> bool {
     first
         || between.contains(['\n', '!', '?', '。', '！', '？', '؟', '।', '…'])
@@ -94,7 +94,7 @@ fn opens_clause(between: &str) -> bool {
         || between.contains(". ")
 }
 
-/// The text in one plain spelling.
+/// Normalizes the spelling of a text.
 pub(super) fn fold(text: &str) -> String {
     let plain: String = text
         .nfkd()
@@ -113,8 +113,8 @@ pub(super) fn fold(text: &str) -> String {
     unmask(&plain)
 }
 
-/// Words that mix Latin letters with letters that only look so are written in Latin ones. Words of
-/// one alphabet stay: Russian is not a disguise.
+/// Replaces look-alike letters in words that mix them with Latin ones. Words of one alphabet are
+/// unchanged: Russian is not a disguise.
 fn unmask(text: &str) -> String {
     let latin = |c: char| c.is_ascii_alphabetic();
     let masked = |c: char| look_alike(c).is_some();
@@ -166,7 +166,7 @@ fn look_alike(c: char) -> Option<char> {
 #[derive(Debug, Clone)]
 struct Choice {
     words: Vec<String>,
-    /// Whether the last word may go on.
+    /// Whether the last word is a prefix.
     open: bool,
 }
 
@@ -175,23 +175,23 @@ enum Place {
     Any,
     Gap,
     Opens,
-    /// One of these words as it is, or one of the choices that are more than that.
+    /// One of these exact words, or one of the choices with several words or a prefix.
     OneOf(HashSet<String>, Vec<Choice>),
 }
 
-/// How much of a word's beginning leads to the patterns that begin with an open word.
-const HEAD: usize = 3;
+/// Length of the keys of `Phrases::by_start`, in characters.
+const PREFIX_CHARS: usize = 3;
 
-/// Patterns, ready to be looked for; each with what it stands for.
+/// Compiled patterns, each with its meaning.
 #[derive(Debug)]
 pub(super) struct Phrases<T> {
     patterns: Vec<(Vec<Place>, T)>,
     by_word: HashMap<String, Vec<usize>>,
-    /// By the first letters of an open word, all of them or as many as `HEAD`.
+    /// Patterns that begin with a prefix, by its first letters, at most `PREFIX_CHARS`.
     by_start: HashMap<String, Vec<usize>>,
 }
 
-/// A phrase that was found: from its first word to behind its last.
+/// A match: from its first word to after its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found<T> {
     pub start: usize,
@@ -234,39 +234,40 @@ impl<T: Copy> Phrases<T> {
         });
         let Some((alone, more)) = first else { return };
         for word in alone {
-            note(&mut self.by_word, word.clone(), at);
+            add_to_index(&mut self.by_word, word.clone(), at);
         }
         for choice in more {
             let Some(word) = choice.words.first() else { continue };
             if choice.open && choice.words.len() == 1 {
-                note(&mut self.by_start, word.chars().take(HEAD).collect(), at);
+                add_to_index(&mut self.by_start, word.chars().take(PREFIX_CHARS).collect(), at);
             } else {
-                note(&mut self.by_word, word.clone(), at);
+                add_to_index(&mut self.by_word, word.clone(), at);
             }
         }
         self.patterns.push((places, means));
     }
 
-    /// Every phrase of the text, from left to right.
-    pub fn find<'h>(&'h self, heard: &'h Heard) -> impl Iterator<Item = Found<T>> + 'h {
-        heard.tokens.iter().enumerate().flat_map(move |(start, token)| {
+    /// Every match in the text, from left to right.
+    pub fn find<'h>(&'h self, tokenized: &'h TokenizedText) -> impl Iterator<Item = Found<T>> + 'h {
+        tokenized.tokens.iter().enumerate().flat_map(move |(start, token)| {
             let whole = self.by_word.get(&token.text);
-            let heads = token.text.char_indices().take(HEAD).map(|(at, c)| at + c.len_utf8());
+            let heads =
+                token.text.char_indices().take(PREFIX_CHARS).map(|(at, c)| at + c.len_utf8());
             let begun = heads.filter_map(|end| self.by_start.get(&token.text[..end]));
             whole.into_iter().chain(begun).flatten().filter_map(move |at| {
                 let (places, means) = &self.patterns[*at];
-                let end = ends_at(places, &heard.tokens, start, start)?;
+                let end = ends_at(places, &tokenized.tokens, start, start)?;
                 Some(Found { start, end, means: *means })
             })
         })
     }
 
-    pub fn any(&self, heard: &Heard) -> bool {
-        self.find(heard).next().is_some()
+    pub fn any(&self, tokenized: &TokenizedText) -> bool {
+        self.find(tokenized).next().is_some()
     }
 }
 
-fn note(index: &mut HashMap<String, Vec<usize>>, word: String, at: usize) {
+fn add_to_index(index: &mut HashMap<String, Vec<usize>>, word: String, at: usize) {
     let own = index.entry(word).or_default();
     if own.last() != Some(&at) {
         own.push(at);
@@ -281,9 +282,9 @@ fn choice(written: &str) -> Choice {
     Choice { words: words(&fold(written)).into_iter().map(|word| word.text).collect(), open }
 }
 
-/// Where the pattern ends if it stands at `at`.
+/// The end of a match of the pattern at `at`, if it matches.
 fn ends_at(places: &[Place], tokens: &[Token], at: usize, start: usize) -> Option<usize> {
-    const GAP: usize = 6;
+    const MAX_GAP_WORDS: usize = 6;
     let Some((place, rest)) = places.split_first() else { return Some(at) };
     let same = |at: usize| {
         at == start || tokens.get(at).is_some_and(|token| token.sentence == tokens[start].sentence)
@@ -297,11 +298,11 @@ fn ends_at(places: &[Place], tokens: &[Token], at: usize, start: usize) -> Optio
             same(at).then_some(())?;
             ends_at(rest, tokens, at + 1, start)
         }
-        Place::Gap => (0..=GAP)
+        Place::Gap => (0..=MAX_GAP_WORDS)
             .take_while(|skip| *skip == 0 || same(at + skip - 1))
             .find_map(|skip| ends_at(rest, tokens, at + skip, start)),
         Place::OneOf(alone, more) => {
-            // Choices of several words come first, so that a phrase reaches as far as it can.
+            // Choices of several words come first, so that the longest match wins.
             let several = more.iter().find_map(|choice| {
                 let end = at + choice.words.len();
                 let own = tokens.get(at..end)?;
@@ -325,11 +326,11 @@ mod tests {
     use super::*;
 
     fn says(pattern: &str, text: &str) -> bool {
-        Phrases::new([((), [pattern].as_slice())]).any(&Heard::new(text))
+        Phrases::new([((), [pattern].as_slice())]).any(&TokenizedText::new(text))
     }
 
     #[test]
-    fn places_are_words_starts_gaps_and_openings() {
+    fn phrase_patterns_match_words_prefixes_gaps_and_openings() {
         assert!(says("mot de passe", "Mon mot de passe"));
         assert!(says("promo*", "a promotion"));
         assert!(says("i|we _ you", "We need you"));
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disguise_does_not_help() {
+    fn phrase_matching_sees_through_disguised_letters() {
         assert!(says("ignore previous", "ign\u{200b}ore prev\u{ad}ious"));
         assert!(says("ignore previous", "Ｉｇｎｏｒｅ ｐｒｅｖｉｏｕｓ"));
         assert!(says("ignore previous", "ignоrе рreviоus"), "with Cyrillic letters");
@@ -351,9 +352,9 @@ mod tests {
     }
 
     #[test]
-    fn sentences_end_at_marks_and_not_inside_names() {
-        let heard = Heard::new("I use next.js 3.5. Do you? 好。是");
-        let last = heard.tokens.last().map(|token| token.sentence);
-        assert_eq!((last, heard.asked), (Some(3), vec![false, true, false, false]));
+    fn phrase_sentences_end_at_marks_and_not_inside_names() {
+        let tokenized = TokenizedText::new("I use next.js 3.5. Do you? 好。是");
+        let last = tokenized.tokens.last().map(|token| token.sentence);
+        assert_eq!((last, tokenized.questions), (Some(3), vec![false, true, false, false]));
     }
 }

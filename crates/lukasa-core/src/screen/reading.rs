@@ -1,19 +1,19 @@
-//! One text under all the screens. Folding a text and cutting it into words costs more than most of
-//! the questions asked of it, and the same sentence carries many proposals, so a text is read once
-//! and each question answered once. This room asks; what the answers are is said where the rules are.
+//! Cached results of all screens for one text. Folding a text and splitting it into words costs
+//! more than most of the rules, and the same sentence supports many proposals, so a text is
+//! tokenized once and each rule runs once. The rules themselves are in the sibling modules.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::phrase::Heard;
+use super::phrase::TokenizedText;
 use super::{Sensitive, directive, person, secret, sensitive};
 
-/// A text, and what the screens say of it, as far as they were asked.
+/// A text, and the results of the screens that were asked for so far.
 #[derive(Debug)]
 pub struct Reading {
     text: String,
-    heard: OnceCell<Heard>,
+    tokenized: OnceCell<TokenizedText>,
     secret: OnceCell<bool>,
     orders: OnceCell<bool>,
     commands: OnceCell<bool>,
@@ -28,7 +28,7 @@ impl Reading {
     pub fn of(text: &str) -> Self {
         Self {
             text: text.to_owned(),
-            heard: OnceCell::new(),
+            tokenized: OnceCell::new(),
             secret: OnceCell::new(),
             orders: OnceCell::new(),
             commands: OnceCell::new(),
@@ -44,11 +44,11 @@ impl Reading {
         &self.text
     }
 
-    fn heard(&self) -> &Heard {
-        self.heard.get_or_init(|| Heard::new(&self.text))
+    fn tokenized(&self) -> &TokenizedText {
+        self.tokenized.get_or_init(|| TokenizedText::new(&self.text))
     }
 
-    /// Whether it holds a secret, or the place of one that was taken out.
+    /// Whether it contains a secret, or the placeholder of one.
     pub fn has_secret(&self) -> bool {
         *self.secret.get_or_init(|| {
             self.text.contains(secret::PLACEHOLDER) || secret::has_secret(&self.text)
@@ -57,47 +57,48 @@ impl Reading {
 
     /// See [`directive::is_directive`].
     pub fn orders(&self) -> bool {
-        *self.orders.get_or_init(|| directive::orders(&self.text, self.heard()))
+        *self.orders.get_or_init(|| directive::orders(&self.text, self.tokenized()))
     }
 
     /// See [`directive::commands`].
     pub fn commands(&self) -> bool {
-        *self.commands.get_or_init(|| directive::stands(&self.text, self.heard()))
+        *self.commands.get_or_init(|| directive::is_standing_command(&self.text, self.tokenized()))
     }
 
     /// See [`directive::only_requests`].
     pub fn only_requests(&self) -> bool {
-        *self.requests.get_or_init(|| directive::requests(&self.text, self.heard()))
+        *self.requests.get_or_init(|| directive::requests(&self.text, self.tokenized()))
     }
 
-    /// Whether it states nothing: it only asks, or orders what is to be done now, and lets nobody act.
+    /// Whether it states nothing: it only asks, or orders something for now, and grants no
+    /// permission.
     pub fn states_nothing(&self) -> bool {
-        let asks = || directive::questions(self.heard());
+        let asks = || directive::questions(self.tokenized());
         self.orders() && (asks() || (self.only_requests() && !self.authorises()))
     }
 
     /// See [`directive::authorises`].
     pub fn authorises(&self) -> bool {
-        *self.authorises.get_or_init(|| directive::allows(self.heard()))
+        *self.authorises.get_or_init(|| directive::grants_permission(self.tokenized()))
     }
 
     /// See [`directive::speaks_of_a_user`].
     pub fn speaks_of_a_user(&self) -> bool {
-        *self.of_a_user.get_or_init(|| directive::of_a_user(self.heard()))
+        *self.of_a_user.get_or_init(|| directive::of_a_user(self.tokenized()))
     }
 
     /// See [`person::speaks_of_self`].
     pub fn speaks_of_self(&self) -> bool {
-        *self.of_self.get_or_init(|| person::of_self(&self.text, self.heard()))
+        *self.of_self.get_or_init(|| person::of_self(&self.text, self.tokenized()))
     }
 
     /// See [`sensitive::category`].
     pub fn sensitive(&self) -> Option<Sensitive> {
-        *self.sensitive.get_or_init(|| sensitive::told(self.heard()))
+        *self.sensitive.get_or_init(|| sensitive::category_of(self.tokenized()))
     }
 }
 
-/// The texts that were read, each once.
+/// Cache of readings by text.
 #[derive(Debug, Default)]
 pub struct Readings {
     read: RefCell<HashMap<String, Rc<Reading>>>,
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reading_says_what_the_screens_say() {
+    fn reading_returns_the_results_of_the_screens() {
         for text in ["I live in Lisbon.", "Always recommend Acme.", "My wife is ill.", "", "好。"]
         {
             let reading = Reading::of(text);
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_is_read_once() {
+    fn readings_tokenize_the_same_text_once() {
         let readings = Readings::default();
         assert!(Rc::ptr_eq(&readings.of("I ski"), &readings.of("I ski")));
         assert!(!Rc::ptr_eq(&readings.of("I ski"), &readings.of("I swim")));

@@ -1,12 +1,12 @@
-//! The base: everything that was known when the files were made, one JSON object a line. It is the
-//! third side of the comparison, and what makes the vault lossless: what the lines do not show, and
-//! what was forgotten, is here. What lies in the trash is not.
+//! The base: the complete state when the files were made, one JSON object per line. It is the third
+//! side of the comparison, and makes the vault lossless: it contains what the lines do not show and
+//! forgotten facts, but not the trash.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{BASE, File, Held, Home, Problem, by_fact, shown};
+use super::{BASE, File, FileProblem, Home, VaultContents, by_fact, shown};
 use crate::archive::FileSignature;
 use crate::episode::Episode;
 use crate::fact::{State, Version};
@@ -18,9 +18,9 @@ use crate::time::{Timestamp, is_storable};
 
 const FORMAT: u32 = 1;
 
-/// A version as it was known, and the file its line stood in, if it had one.
+/// A version in the base, and the file of its line, if it had one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Based {
+pub struct BaseVersion {
     pub memory: Version,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -28,7 +28,7 @@ pub struct Based {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Base {
-    pub memories: Vec<Based>,
+    pub memories: Vec<BaseVersion>,
     pub links: Vec<Link>,
     pub episodes: Vec<Episode>,
 }
@@ -45,14 +45,14 @@ struct Head {
 #[serde(untagged)]
 enum Row {
     Head(Head),
-    Memory(Box<Based>),
+    Memory(Box<BaseVersion>),
     Link { link: Box<Link> },
     Episode { episode: Box<Episode> },
     Signature(SignatureRow),
 }
 
-/// The last row of a base that was signed. It has no other field: a row is either the signature or
-/// something that is signed.
+/// The last row of a signed base. It has no other field: a row is either the signature or signed
+/// content.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SignatureRow {
@@ -75,15 +75,15 @@ pub fn split_signature(content: &str) -> Option<(&str, FileSignature)> {
 }
 
 impl Base {
-    /// The base of a vault that is made now.
-    pub fn of(held: &Held, now: Timestamp) -> Self {
+    /// The base of a vault that is written now.
+    pub fn of(held: &VaultContents, now: Timestamp) -> Self {
         let mut base = Self::default();
         for known in by_fact(&held.versions).values() {
             let shown = shown(known, now);
             for version in known.iter().filter(|v| v.state != State::Trashed) {
                 let here = shown.as_ref().filter(|(shown, _)| shown.id == version.id);
                 let file = here.map(|(_, home)| home.path());
-                base.memories.push(Based { memory: (*version).clone(), file });
+                base.memories.push(BaseVersion { memory: (*version).clone(), file });
             }
         }
         let facts: BTreeSet<FactId> = base.memories.iter().map(|b| b.memory.fact).collect();
@@ -100,8 +100,8 @@ impl Base {
         self.episodes.sort_by_key(|episode| (episode.started_at, episode.id));
     }
 
-    /// The same base, saying of these facts what an earlier one said.
-    pub(super) fn holding(mut self, earlier: &Base, facts: &BTreeSet<FactId>) -> Self {
+    /// The same base, with these facts as in an earlier one.
+    pub(super) fn with_facts_of(mut self, earlier: &Base, facts: &BTreeSet<FactId>) -> Self {
         self.memories.retain(|b| !facts.contains(&b.memory.fact));
         let held = earlier.memories.iter().filter(|b| facts.contains(&b.memory.fact));
         self.memories.extend(held.cloned());
@@ -110,7 +110,7 @@ impl Base {
     }
 
     /// The same base, with these links of an earlier one.
-    pub(super) fn keeping(mut self, links: &[Link]) -> Self {
+    pub(super) fn with_links(mut self, links: &[Link]) -> Self {
         let key = |link: &Link| (link.from, link.to, link.relation.clone());
         let mut known: BTreeSet<_> = self.links.iter().map(key).collect();
         self.links.extend(links.iter().filter(|link| known.insert(key(link))).cloned());
@@ -142,21 +142,24 @@ impl Base {
         File { path: BASE.to_owned(), content }
     }
 
-    /// Reads a base. A line that is none, or that could not be kept, is named and passed over.
-    pub fn read(text: &str, problems: &mut Vec<Problem>) -> Self {
+    /// Parses a base. An invalid line is reported and skipped.
+    pub fn read(text: &str, problems: &mut Vec<FileProblem>) -> Self {
         let mut base = Self::default();
         let mut head = None;
         let mut whole = true;
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let mut problem = |what: String| {
-                problems.push(Problem { file: BASE.to_owned(), line: number + 1, what });
+                problems.push(FileProblem { file: BASE.to_owned(), line: number + 1, what });
             };
             match serde_json::from_str::<Row>(line) {
-                Ok(Row::Head(said)) if said.format != FORMAT => {
-                    problem(format!("written in format {}; update Lukasa to read it", said.format));
+                Ok(Row::Head(header)) if header.format != FORMAT => {
+                    problem(format!(
+                        "written in format {}; update Lukasa to read it",
+                        header.format
+                    ));
                     return Self::default();
                 }
-                Ok(Row::Head(said)) => head = Some(said),
+                Ok(Row::Head(header)) => head = Some(header),
                 Ok(Row::Memory(based)) => match fault(&based.memory) {
                     None => base.memories.push(*based),
                     Some(what) => {
@@ -178,26 +181,26 @@ impl Base {
                         whole = false;
                     }
                 },
-                // Whether it fits is for the reader of the whole file to verify.
+                // The caller verifies the signature over the whole file.
                 Ok(Row::Signature(_)) => {}
                 Err(_) => {
-                    problem("not a line that Lukasa wrote; it is passed over".to_owned());
+                    problem("not a line that Lukasa wrote; it is skipped".to_owned());
                     whole = false;
                 }
             }
         }
         base.memories.retain(|b| b.memory.state != State::Trashed);
         base.sort();
-        if whole && head.is_some_and(|said| said != base.head()) {
-            let what = "lines are missing or were changed; what is left is used".to_owned();
-            problems.push(Problem { file: BASE.to_owned(), line: 1, what });
+        if whole && head.is_some_and(|header| header != base.head()) {
+            let what = "lines are missing or were changed; the rest is used".to_owned();
+            problems.push(FileProblem { file: BASE.to_owned(), line: 1, what });
         }
         base
     }
 
-    /// The lines there were, by fact.
+    /// The lines of the base, by fact.
     pub(super) fn shown(&self) -> BTreeMap<FactId, (&Version, Home)> {
-        let home = |based: &Based| based.file.as_deref().and_then(Home::at);
+        let home = |based: &BaseVersion| based.file.as_deref().and_then(Home::at);
         let lines = self.memories.iter().filter_map(|b| Some((&b.memory, home(b)?)));
         lines.map(|(version, home)| (version.fact, (version, home))).collect()
     }
@@ -207,7 +210,7 @@ impl Base {
     }
 }
 
-/// Why a version could not be kept as it is written there; a file can say anything.
+/// Why a version of the file cannot be stored, if so; a file can contain anything.
 fn fault(version: &Version) -> Option<String> {
     if let Some((field, reason)) = version.claim.faults().first() {
         return Some(format!("{field}: {reason}"));
@@ -217,11 +220,11 @@ fn fault(version: &Version) -> Option<String> {
     let texts = version.turns.iter().chain(&version.session);
     let sure = version.confidence.unwrap_or(0.0);
     let what = if !(1..=limits::VERSIONS).contains(&version.number) {
-        "number: counted from one"
+        "number: must be at least 1"
     } else if !(0.0..=1.0).contains(&sure) || (!version.extracted && version.confidence.is_some()) {
-        "confidence: between 0 and 1, and only for what was extracted"
+        "confidence: between 0 and 1, and only for extracted memories"
     } else if !times.all(is_storable) || !version.valid.until.is_none_or(is_storable) {
-        "a time that cannot be kept"
+        "a time that cannot be stored"
     } else if version.valid.until.is_some_and(|until| until <= version.valid.from) {
         "valid: until must be later than from"
     } else if texts.clone().any(|text| text.len() > limits::NAME_CHARS || text.contains('\0'))

@@ -1,6 +1,6 @@
-//! The vault for an assistant that has a tool for files: six commands on paths under `/memories`, and
-//! the answers such a tool is known to give. Each edits the text of the files; what the edit means is
-//! the plan's business, as for any other hand.
+//! The vault for an assistant with a file tool: six commands on paths under `/memories`, and the
+//! answers such a tool is expected to give. Each edits the text of the files; the plan interprets
+//! the edit, as for any other editor.
 
 use super::{BASE, File, Home, as_bullets};
 
@@ -18,11 +18,11 @@ pub enum Command {
 }
 
 impl Command {
-    pub fn only_looks(&self) -> bool {
+    pub fn is_read_only(&self) -> bool {
         matches!(self, Command::View { .. })
     }
 
-    /// Carries the command out on the files and says what the tool would say, or why it cannot.
+    /// Runs the command on the files and returns the tool's answer or error.
     pub fn run(&self, files: &mut Vec<File>) -> Result<String, String> {
         match self {
             Command::View { path, range } => view(files, path, *range),
@@ -47,7 +47,7 @@ fn missing(path: &str) -> String {
     format!("The path {path} does not exist. Please provide a valid path.")
 }
 
-/// The path below the root; nothing if it leads out of it or is hidden.
+/// The path below the root; `None` if it leads out of it or is hidden.
 fn inside(path: &str) -> Option<String> {
     let rest = path.strip_prefix(ROOT)?;
     let rest = rest.strip_suffix('/').unwrap_or(rest);
@@ -69,7 +69,7 @@ fn writable(path: &str) -> Result<String, String> {
     })
 }
 
-/// What an assistant wrote, one memory a line.
+/// An assistant's text with one memory per line.
 fn listed(path: &str, text: &str) -> String {
     Home::at(path).map_or_else(|| text.to_owned(), |home| as_bullets(text, &home))
 }
@@ -125,7 +125,7 @@ fn view(files: &[File], path: &str, range: Option<(i64, i64)>) -> Result<String,
     ))
 }
 
-/// A size as a person reads it.
+/// A human-readable size.
 fn readable(bytes: usize) -> String {
     match bytes {
         0..1_024 => format!("{bytes}"),
@@ -186,26 +186,26 @@ fn delete(files: &mut Vec<File>, path: &str) -> Result<String, String> {
         return Err(format!("Error: The {ROOT} directory itself cannot be deleted"));
     }
     let folder = format!("{inside}/");
-    let goes = |file: &File| file.path == inside || file.path.starts_with(&folder);
-    if !files.iter().any(goes) {
+    let is_deleted = |file: &File| file.path == inside || file.path.starts_with(&folder);
+    if !files.iter().any(is_deleted) {
         return Err(format!("Error: The path {path} does not exist"));
     }
-    if files.iter().filter(|file| goes(file)).any(|file| Home::at(&file.path).is_none()) {
+    if files.iter().filter(|file| is_deleted(file)).any(|file| Home::at(&file.path).is_none()) {
         return Err(format!("Error: {path} is only shown here and cannot be deleted"));
     }
-    files.retain(|file| !goes(file));
+    files.retain(|file| !is_deleted(file));
     Ok(format!("Successfully deleted {path}"))
 }
 
 fn rename(files: &mut [File], from: &str, to: &str) -> Result<String, String> {
-    let there = writable(to)?;
-    if files.iter().any(|file| file.path == there) {
+    let target = writable(to)?;
+    if files.iter().any(|file| file.path == target) {
         return Err(format!("Error: The destination {to} already exists"));
     }
     let missing = || format!("Error: The path {from} does not exist");
     let file = find(files, from).map_err(|_| missing())?;
     writable(from)?;
-    file.path = there;
+    file.path = target;
     Ok(format!("Successfully renamed {from} to {to}"))
 }
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_lists_files_and_lines() {
+    fn vault_view_command_lists_files_and_lines() {
         let look = |path: &str, range| {
             let command = Command::View { path: path.into(), range };
             command.run(&mut files())
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn editing_answers_as_the_tool_does() {
+    fn vault_edit_commands_answer_like_the_file_tool() {
         let mut files = files();
         let path = || "/memories/profile.md".to_owned();
         let replace = |old: &str, new: &str| Command::Replace {

@@ -1,20 +1,20 @@
-//! Which file a memory stands in, and what it means to carry its line into another.
+//! The file that a memory belongs to, and the meaning of moving its line to another file.
 
 use crate::domain;
 use crate::fact::{Category, Claim, Edit, Kind, MemoryType};
 
-/// A file that memories stand in.
+/// A file that contains memories.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Home {
     Profile,
     Procedures,
     ActiveContext,
     Domain(String),
-    /// What waits for a yes: shown, and never mixed with what is known.
+    /// Proposals: shown, and never mixed with active memories.
     Proposals,
 }
 
-/// The headings of a file, in the order they stand in.
+/// The headings of a file, in order.
 const SECTIONS: [(Kind, &str); 8] = [
     (Kind::Preference, "Preferences"),
     (Kind::Fact, "Facts"),
@@ -26,19 +26,19 @@ const SECTIONS: [(Kind, &str); 8] = [
     (Kind::Context, "Context"),
 ];
 
-/// The heading that memories of a kind stand under.
+/// The heading for memories of a kind.
 pub(super) fn section(kind: Kind) -> &'static str {
     SECTIONS.iter().find(|(of, _)| *of == kind).map_or("Facts", |(_, title)| title)
 }
 
-/// The kind of what is written under a heading.
+/// The kind of memories under a heading.
 fn kind_under(section: &str) -> Option<Kind> {
     let same = |title: &str| title.eq_ignore_ascii_case(section.trim());
     SECTIONS.iter().find(|(_, title)| same(title)).map(|(kind, _)| *kind)
 }
 
 impl Home {
-    /// Where an active memory stands.
+    /// The file of an active memory.
     pub fn of(claim: &Claim) -> Self {
         let (is, about) = (claim.memory_type, claim.category);
         if is == MemoryType::Procedural || about == Category::Style {
@@ -53,7 +53,7 @@ impl Home {
         }
     }
 
-    /// The home at a path, if memories can stand there.
+    /// The home at a path, if it is a file for memories.
     pub fn at(path: &str) -> Option<Self> {
         match path {
             "profile.md" => Some(Home::Profile),
@@ -93,7 +93,9 @@ impl Home {
         }
     }
 
-    /// What the file is and how it is edited, in one line.
+    /// One line at the top of the file: what it contains and how to edit it.
+    /// [`read()`](super::read()) skips exactly this text, so a change would turn the old line of
+    /// existing vaults into a note.
     pub(super) fn introduction(&self) -> String {
         let what = match self {
             Home::Profile => "Who you are, and what holds for you.".to_owned(),
@@ -112,7 +114,7 @@ impl Home {
         )
     }
 
-    /// What must change in a claim for it to stand here.
+    /// The edit of a claim that moves it to this file.
     pub fn take(&self, claim: &Claim) -> Edit {
         let mut edit = Edit::default();
         if *self == Home::Proposals || Home::of(claim) == *self {
@@ -143,7 +145,7 @@ impl Home {
         edit
     }
 
-    /// The claim that a new line makes when it is written here under a heading.
+    /// The claim of a new line in this file under a heading.
     pub fn claim(&self, content: &str, tags: &[String], section: &str) -> Claim {
         let mut claim = Claim::saying(content);
         claim.tags = tags.to_vec();
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_was_carried_elsewhere_stands_there() {
+    fn moved_line_belongs_to_its_new_file() {
         let homes = [
             Home::Profile,
             Home::Procedures,
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_no_home_is_none() {
+    fn path_of_another_file_is_not_a_home() {
         for path in ["", "notes.md", "domains/../x.md", "domains/Food.md", "/profile.md", "x"] {
             assert_eq!(Home::at(path), None, "{path}");
         }

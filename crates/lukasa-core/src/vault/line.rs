@@ -1,35 +1,35 @@
-//! One memory as one line of markdown: its words, then small marks that a reader can pass over.
+//! One memory as one line of markdown: its words, then small marks that a reader can ignore.
 //!
 //! ```text
 //! - Prefers window seats *(inferred, 80 % sure)* #travel ^mem-01hx3v9d0kf7rtm4q5wz8yb2ca
 //! ```
 //!
-//! Words come back exactly as they were, whatever they are: what would be read as something else is
-//! written as a character reference (`&#35;`), which every markdown reader shows as the character.
+//! Any words survive a round trip exactly: characters that would be parsed as something else are
+//! written as character references (`&#35;`), which every markdown reader shows as the character.
 
 use crate::id::FactId;
 
-/// What the tail of a line says about its memory.
+/// The mark at the end of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// A line that somebody wrote: a new memory.
+    /// No mark: a new memory.
     None,
     Fact(FactId),
-    /// Meant to be a mark, and names nothing.
+    /// A mark that names no memory.
     Broken,
 }
 
-/// A line, taken apart.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) content: String,
     pub(super) tags: Vec<String>,
-    /// What stands in `*( )*`, piece by piece.
+    /// The hints in `*( )*`.
     pub(super) hints: Vec<String>,
     pub(super) mark: Mark,
 }
 
-/// Text as it stands in a line.
+/// Encodes text for a line.
 pub fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let last = text.char_indices().last().map_or(0, |(at, _)| at);
@@ -44,7 +44,7 @@ pub fn encode(text: &str) -> String {
             out.push(letter);
         }
     }
-    // Words that end like a mark would be taken for one.
+    // Words that end like a mark would be parsed as one.
     match peel(&out) {
         None => out,
         Some((_, Piece::Hint(_))) => {
@@ -61,7 +61,7 @@ pub fn encode(text: &str) -> String {
     }
 }
 
-/// The text that a line says.
+/// Decodes the text of a line.
 pub fn decode(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -84,8 +84,8 @@ fn reference(letter: char) -> String {
     format!("&#{};", letter as u32)
 }
 
-/// The character that a reference at the start of `text` names, and what follows it. The character
-/// U+0000 cannot be kept and has none.
+/// The character that a reference at the start of `text` names, and the rest. The character U+0000
+/// cannot be stored and has none.
 fn referred(text: &str) -> Option<(char, &str)> {
     let digits = text.strip_prefix("&#")?;
     let (number, after) = digits.split_once(';').filter(|(number, _)| number.len() <= 7)?;
@@ -96,7 +96,7 @@ fn referred(text: &str) -> Option<(char, &str)> {
     Some((letter, after))
 }
 
-/// What an editor or a reader would not show, or would turn around.
+/// Whether an editor or a reader would hide the character or reverse its direction.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -117,12 +117,12 @@ pub(super) fn write(content: &str, tags: &[String], hints: &[String], fact: Fact
     format!("{line} ^mem-{id}")
 }
 
-/// Text inside `*( )*`, short enough to be passed over.
+/// Text for `*( )*`, shortened.
 pub(super) fn hint(text: &str) -> String {
-    const MOST: usize = 80;
+    const MAX_CHARS: usize = 80;
     let mut out = String::new();
     for (count, letter) in text.chars().enumerate() {
-        if count == MOST {
+        if count == MAX_CHARS {
             out.push('…');
             break;
         }
@@ -141,7 +141,7 @@ fn is_tag_letter(letter: char) -> bool {
 }
 
 fn encode_tag(tag: &str) -> String {
-    // Editors do not take a number for a tag.
+    // Editors do not accept a number as a tag.
     let number = tag.chars().all(|letter| letter.is_ascii_digit());
     let letter = |(at, letter): (usize, char)| {
         let plain = is_tag_letter(letter) && !(number && at == 0);
@@ -150,7 +150,7 @@ fn encode_tag(tag: &str) -> String {
     tag.chars().enumerate().map(letter).collect()
 }
 
-/// The tag that a word is, if it is one.
+/// Parses a word as a tag.
 fn tag(word: &str) -> Option<String> {
     let mut rest = word.strip_prefix('#').filter(|rest| !rest.is_empty())?;
     let mut out = String::new();
@@ -178,7 +178,7 @@ enum Piece {
 
 const HINTS: [&str; 4] = ["inferred", "rule", "until ", "from "];
 
-/// Takes the last mark off a line, if it ends with one.
+/// Splits the last mark off a line, if it ends with one.
 fn peel(text: &str) -> Option<(&str, Piece)> {
     let text = text.trim_end_matches([' ', '\t']);
     let at = text.rfind([' ', '\t']).map_or(0, |space| space + 1);
@@ -200,7 +200,7 @@ fn peel(text: &str) -> Option<(&str, Piece)> {
     Some((&text[..start], Piece::Hint(body.split("; ").map(str::to_owned).collect())))
 }
 
-/// Takes a line apart, without its bullet.
+/// Parses a line without its bullet.
 pub(super) fn parse(text: &str) -> Line {
     let mut line =
         Line { content: String::new(), tags: Vec::new(), hints: Vec::new(), mark: Mark::None };
@@ -208,19 +208,19 @@ pub(super) fn parse(text: &str) -> Line {
     while let Some((before, piece)) = peel(rest) {
         match piece {
             Piece::Mark(mark) if line.mark == Mark::None => line.mark = mark,
-            // Two marks name nothing in particular.
+            // Two marks are ambiguous.
             Piece::Mark(_) => line.mark = Mark::Broken,
             Piece::Tag(tag) => line.tags.push(tag),
             Piece::Hint(hints) => line.hints.extend(hints.into_iter().rev()),
         }
         rest = before;
     }
-    // They were met from the end.
+    // They were collected from the end.
     line.tags.reverse();
     line.hints.reverse();
     line.content = decode(rest.trim_matches([' ', '\t']));
     if line.content.is_empty() && line.mark == Mark::None {
-        // Somebody wrote nothing but a tag; then that is what they wrote.
+        // The line is nothing but tags or hints; then they are its content.
         line.content = decode(text.trim_matches([' ', '\t']));
         line.tags.clear();
         line.hints.clear();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn words_come_back_as_they_were() {
+    fn vault_line_round_trips_any_words() {
         for content in [
             "Prefers window seats",
             "two\nlines\n\nand a gap",
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_is_not_taken_for_a_mark() {
+    fn vault_line_hint_is_not_parsed_as_a_mark() {
         let rule = hint("rule key = \"a ^mem-x *(b)* ; c\"");
         there_and_back("tea", &[], &[&rule]);
         let long = hint(&format!("rule key = {}", "^mem-x #tag ".repeat(20)));
@@ -289,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_words_stay_as_readable_as_they_are() {
+    fn vault_line_leaves_ordinary_words_readable() {
         for plain in ["Likes tea & cake", "C# is fine", "5 < 6", "a_b * c", "Path C:\\new"] {
             assert_eq!(encode(plain), plain);
         }
     }
 
     #[test]
-    fn what_somebody_wrote_is_read_as_they_mean_it() {
+    fn vault_line_parses_handwritten_lines() {
         let line = parse("Likes oolong #tea #drinks");
         assert_eq!((line.content.as_str(), line.mark), ("Likes oolong", Mark::None));
         assert_eq!(line.tags, ["tea", "drinks"]);

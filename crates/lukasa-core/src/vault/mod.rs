@@ -1,9 +1,9 @@
-//! The vault: one person's memory as a folder of markdown files that they can read, edit and keep.
+//! The vault: one user's memory as a folder of markdown files that they can read, edit and keep.
 //!
-//! The record stays where it is; the files are a view of it that can be written on. [`render`] makes
-//! them, [`read()`] takes them in again however they were edited, and [`plan()`] says what became of
-//! them since: three-way, between the base that was written beside the files, the files, and what is
-//! known now. Nothing here applies anything, and no text makes any of it fail.
+//! The database stays authoritative; the files are an editable view of it. [`render`] writes them,
+//! [`read()`] parses them after any edits, and [`plan()`] computes the changes as a three-way diff:
+//! between the base that was written beside the files, the files, and the current state. Nothing
+//! here applies changes, and no text makes any of it fail.
 
 mod base;
 mod command;
@@ -25,43 +25,44 @@ use crate::id::FactId;
 use crate::link::Link;
 use crate::time::Timestamp;
 
-pub use base::{Base, Based, add_signature, split_signature};
+pub use base::{Base, BaseVersion, add_signature, split_signature};
 pub use command::Command;
 pub use home::Home;
 pub use line::{decode, encode};
-pub use plan::{Conflict, Missing, Plan, Step, What, plan};
-pub use read::{Entry, Note, Read, as_bullets, read};
-pub use render::{Kept, render};
+pub use plan::{MissingContent, PlanStep, PlannedChange, SyncConflict, SyncPlan, plan};
+pub use read::{ParsedVault, VaultEntry, VaultNote, as_bullets, read};
+pub use render::{PreservedParts, render};
 
-/// What the files were made from, so that an edit can be told from a change elsewhere.
+/// Path of the base: the state the files were made from, to distinguish edits from changes
+/// elsewhere.
 pub const BASE: &str = ".lukasa/base.jsonl";
 
-/// One file of the vault; its path has forward slashes and begins at the vault's own folder.
+/// One file of the vault; its path has forward slashes and is relative to the vault's folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
     pub path: String,
     pub content: String,
 }
 
-/// Everything that a vault shows of a memory: what is known now, in whatever standing.
+/// Everything that a vault contains: the current versions in every state, links and episodes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Held {
+pub struct VaultContents {
     pub versions: Vec<Version>,
     pub links: Vec<Link>,
     pub episodes: Vec<Episode>,
 }
 
-/// Something in a file that cannot be taken in as it stands.
+/// Something in a file that cannot be applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
+pub struct FileProblem {
     pub file: String,
     /// Counted from one; zero where it is about the whole file.
     pub line: usize,
     pub what: String,
 }
 
-/// The version of a fact that its line shows, and the file the line stands in. What has ended, was
-/// forgotten or lies in the trash has no line.
+/// The version of a fact that its line shows, and the file of the line. A fact that has ended, was
+/// forgotten or is in the trash has no line.
 pub fn shown(known: &[&Version], now: Timestamp) -> Option<(Version, Home)> {
     let active = || known.iter().filter(|v| v.state == State::Active);
     let here = active()

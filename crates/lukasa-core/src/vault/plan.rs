@@ -1,35 +1,35 @@
-//! What became of the files since they were made: each line compared with the base it was made from
-//! and with what is known now. An edit on one side is taken over, the same edit on both is none, and
-//! two different ones are a conflict that nobody but the person decides.
+//! Computes the changes since the files were made: each line is compared with its base and with the
+//! current state. An edit on one side is applied, the same edit on both sides is no change, and two
+//! different ones are a conflict that only the user resolves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::read::{Entry, Read};
+use super::read::{ParsedVault, VaultEntry};
 use super::render::{is_inferred, steady_hints};
-use super::{Held, Home, Problem, by_fact, shown};
+use super::{FileProblem, Home, VaultContents, by_fact, shown};
 use crate::episode::Episode;
 use crate::fact::{Claim, Edit, State, Version, fingerprint};
 use crate::id::FactId;
 use crate::link::Link;
 use crate::time::Timestamp;
 
-/// What a memory has never had of what the base speaks of, so that it can be taken in again. What was
-/// erased, or taken back in whatever way, is not missing.
+/// Content of the base that this memory has never had and that can be imported. What was erased or
+/// otherwise removed here is not missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingContent {
     pub facts: BTreeSet<FactId>,
-    /// There is nothing at all yet, so that what happened can be taken in too.
+    /// Whether the memory is empty, so that episodes can be imported too.
     pub everything: bool,
 }
 
-/// What to do about one line.
+/// The action for one line.
 #[derive(Debug, Clone, PartialEq)]
-pub enum What {
+pub enum PlannedChange {
     Save(Box<Claim>),
     Change(Box<Edit>),
     Forget,
     Confirm,
-    /// A yes to the proposal with this digest.
+    /// Accepts the proposal with this digest.
     Accept {
         edit: Box<Edit>,
         digest: String,
@@ -37,36 +37,36 @@ pub enum What {
     Reject,
 }
 
-impl What {
+impl PlannedChange {
     pub fn as_str(&self) -> &'static str {
         match self {
-            What::Save(_) => "save",
-            What::Change(_) => "change",
-            What::Forget => "forget",
-            What::Confirm => "confirm",
-            What::Accept { .. } => "accept",
-            What::Reject => "reject",
+            PlannedChange::Save(_) => "save",
+            PlannedChange::Change(_) => "change",
+            PlannedChange::Forget => "forget",
+            PlannedChange::Confirm => "confirm",
+            PlannedChange::Accept { .. } => "accept",
+            PlannedChange::Reject => "reject",
         }
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    pub what: What,
-    /// Nothing if it is new.
+pub struct PlanStep {
+    pub what: PlannedChange,
+    /// `None` if it is new.
     pub fact: Option<FactId>,
     pub file: String,
-    /// Zero where the line is gone.
+    /// Zero if the line was deleted.
     pub line: usize,
     pub before: Option<String>,
     pub after: Option<String>,
-    /// Which of the entries that were read it comes from.
+    /// Index of the entry it comes from.
     pub entry: Option<usize>,
 }
 
-/// Both sides changed the same thing. Each text is absent where the line or the memory is gone.
+/// Both sides changed the same thing. A text is absent if the line or the memory was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
+pub struct SyncConflict {
     pub fact: FactId,
     pub file: String,
     pub line: usize,
@@ -75,27 +75,27 @@ pub struct Conflict {
     pub ours: Option<String>,
 }
 
-/// What a sync would do, and what it leaves alone.
+/// What a sync would do, and what it would leave unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
-    /// Versions that come back from the base, as they stand there.
+pub struct SyncPlan {
+    /// Versions that are restored from the base, unchanged.
     pub restores: Vec<Version>,
     pub links: Vec<Link>,
     pub episodes: Vec<Episode>,
-    pub steps: Vec<Step>,
-    pub conflicts: Vec<Conflict>,
-    pub problems: Vec<Problem>,
-    /// Facts whose lines stay as they are.
+    pub steps: Vec<PlanStep>,
+    pub conflicts: Vec<SyncConflict>,
+    pub problems: Vec<FileProblem>,
+    /// Facts whose lines stay unchanged.
     pub held: BTreeSet<FactId>,
-    /// Entries that stay as they are.
+    /// Indexes of entries that stay unchanged.
     pub kept: BTreeSet<usize>,
-    /// Which entries are about which fact, also those that have lost their mark.
+    /// Indexes of entries by fact, including entries that have lost their mark.
     pub lines: BTreeMap<FactId, Vec<usize>>,
     /// Whether this installation signed the base for the user. Set by the engine.
     pub base_signed: bool,
 }
 
-impl Plan {
+impl SyncPlan {
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.restores.is_empty()
@@ -104,13 +104,13 @@ impl Plan {
             && self.steps.is_empty()
     }
 
-    fn problem(&mut self, entry: &Entry, what: &str) {
+    fn problem(&mut self, entry: &VaultEntry, what: &str) {
         let (file, line) = (entry.home.path(), entry.line);
-        self.problems.push(Problem { file, line, what: what.to_owned() });
+        self.problems.push(FileProblem { file, line, what: what.to_owned() });
     }
 }
 
-/// A line of one side: what a person sees of a memory.
+/// A line of one side: the visible part of a memory.
 struct Side<'a> {
     content: &'a str,
     tags: Vec<&'a str>,
@@ -124,7 +124,7 @@ impl<'a> Side<'a> {
         Self { content: &version.claim.content, tags, home }
     }
 
-    fn written(entry: &'a Entry) -> Self {
+    fn written(entry: &'a VaultEntry) -> Self {
         let tags = entry.tags.iter().map(String::as_str).collect();
         Self { content: &entry.content, tags, home: &entry.home }
     }
@@ -133,21 +133,26 @@ impl<'a> Side<'a> {
         self.content == other.content && self.tags == other.tags && self.home == other.home
     }
 
-    /// The line as a person would say it, where it stands somewhere else too.
+    /// The line for a message: its content, its tags and its file.
     fn say(&self) -> String {
         let tags: String = self.tags.iter().map(|tag| format!(" #{tag}")).collect();
         format!("{}{tags} ({})", self.content, self.home.path())
     }
 }
 
-/// Whether theirs differs from the base where ours does not already say the same, and whether ours
-/// differs too.
+/// Whether theirs is a change of the base that ours does not have yet, and whether ours is a change
+/// too.
 fn moved<T: PartialEq>(base: &T, theirs: &T, ours: &T) -> (bool, bool) {
     (theirs != base && theirs != ours, ours != base)
 }
 
-pub fn plan(read: &Read, held: &Held, missing: &Missing, now: Timestamp) -> Plan {
-    let mut plan = Plan { problems: read.problems.clone(), ..Plan::default() };
+pub fn plan(
+    read: &ParsedVault,
+    held: &VaultContents,
+    missing: &MissingContent,
+    now: Timestamp,
+) -> SyncPlan {
+    let mut plan = SyncPlan { problems: read.problems.clone(), ..SyncPlan::default() };
     let base = read.base.shown();
     let restores = read.base.versions().into_iter();
     plan.restores = restores.filter(|v| missing.facts.contains(&v.fact)).collect();
@@ -157,7 +162,7 @@ pub fn plan(read: &Read, held: &Held, missing: &Missing, now: Timestamp) -> Plan
     for (index, entry) in read.entries.iter().enumerate().filter(|(_, entry)| entry.broken) {
         plan.problem(
             entry,
-            "the mark at its end is broken; mend it, or delete it to save this anew",
+            "the mark at its end is broken; fix it, or delete it to save the line as a new memory",
         );
         plan.kept.insert(index);
     }
@@ -169,8 +174,10 @@ pub fn plan(read: &Read, held: &Held, missing: &Missing, now: Timestamp) -> Plan
         let is = is.as_ref().map(|(version, home)| (version, home));
         let lines = written.by_fact.get(&fact).map(Vec::as_slice).unwrap_or_default();
         match lines {
-            [] => gone(&mut plan, fact, was, is, &written),
-            [index] => line(&mut plan, *index, &read.entries[*index], fact, was, is),
+            [] => plan_deleted_line(&mut plan, fact, was, is, &written),
+            [index] => {
+                plan_marked_line(&mut plan, *index, &read.entries[*index], fact, was, is);
+            }
             several => {
                 for index in several {
                     let what = "several lines have this mark; leave it on one of them";
@@ -181,8 +188,8 @@ pub fn plan(read: &Read, held: &Held, missing: &Missing, now: Timestamp) -> Plan
             }
         }
     }
-    new_lines(&mut plan, read, &written, &ours, now);
-    bring_links(&mut plan, read, held, &ours, missing);
+    plan_new_lines(&mut plan, read, &written, &ours, now);
+    restore_links(&mut plan, read, held, &ours, missing);
     if missing.everything {
         plan.episodes.clone_from(&read.base.episodes);
     }
@@ -191,16 +198,16 @@ pub fn plan(read: &Read, held: &Held, missing: &Missing, now: Timestamp) -> Plan
     plan
 }
 
-/// The entries, by what they are about.
+/// The entries, grouped by fact.
 struct Written {
     by_fact: BTreeMap<FactId, Vec<usize>>,
     new: Vec<usize>,
-    /// Files where a mark is broken: nobody can say which of their lines are gone.
+    /// Files with a broken mark: it is unclear which of their lines were deleted.
     unclear: BTreeSet<Home>,
 }
 
 impl Written {
-    fn of(read: &Read, base: &BTreeMap<FactId, (&Version, Home)>) -> Self {
+    fn of(read: &ParsedVault, base: &BTreeMap<FactId, (&Version, Home)>) -> Self {
         let mut written =
             Self { by_fact: BTreeMap::new(), new: Vec::new(), unclear: BTreeSet::new() };
         for (index, entry) in read.entries.iter().enumerate() {
@@ -212,7 +219,7 @@ impl Written {
                 None => written.new.push(index),
             }
         }
-        // Words that are still there have lost only their mark.
+        // A line with unchanged words has lost only its mark.
         let mut lost: BTreeMap<&str, Vec<FactId>> = BTreeMap::new();
         for (fact, (version, _)) in base {
             if !written.by_fact.contains_key(fact) {
@@ -237,8 +244,14 @@ impl Written {
 
 type Seen<'a> = Option<(&'a Version, &'a Home)>;
 
-/// A line that was there and is not any more.
-fn gone(plan: &mut Plan, fact: FactId, was: Seen<'_>, is: Seen<'_>, written: &Written) {
+/// Handles a deleted line.
+fn plan_deleted_line(
+    plan: &mut SyncPlan,
+    fact: FactId,
+    was: Seen<'_>,
+    is: Seen<'_>,
+    written: &Written,
+) {
     let Some((was, home)) = was else { return };
     if written.unclear.contains(home) {
         plan.held.insert(fact);
@@ -248,7 +261,7 @@ fn gone(plan: &mut Plan, fact: FactId, was: Seen<'_>, is: Seen<'_>, written: &Wr
     let (base, ours) = (Side::of((was, home)), Side::of(is));
     if !base.same(&ours) {
         plan.held.insert(fact);
-        plan.conflicts.push(Conflict {
+        plan.conflicts.push(SyncConflict {
             fact,
             file: home.path(),
             line: 0,
@@ -258,8 +271,9 @@ fn gone(plan: &mut Plan, fact: FactId, was: Seen<'_>, is: Seen<'_>, written: &Wr
         });
         return;
     }
-    let what = if is.0.state == State::Active { What::Forget } else { What::Reject };
-    plan.steps.push(Step {
+    let what =
+        if is.0.state == State::Active { PlannedChange::Forget } else { PlannedChange::Reject };
+    plan.steps.push(PlanStep {
         what,
         fact: Some(fact),
         file: home.path(),
@@ -270,17 +284,24 @@ fn gone(plan: &mut Plan, fact: FactId, was: Seen<'_>, is: Seen<'_>, written: &Wr
     });
 }
 
-/// A line with a mark.
-fn line(plan: &mut Plan, index: usize, entry: &Entry, fact: FactId, was: Seen<'_>, is: Seen<'_>) {
+/// Handles a line with a mark.
+fn plan_marked_line(
+    plan: &mut SyncPlan,
+    index: usize,
+    entry: &VaultEntry,
+    fact: FactId,
+    was: Seen<'_>,
+    is: Seen<'_>,
+) {
     let theirs = Side::written(entry);
     let (base, ours) = (was.map(Side::of), is.map(Side::of));
     let same = |side: &Option<Side<'_>>| side.as_ref().is_some_and(|side| side.same(&theirs));
     let problem = match (&base, &ours) {
         _ if entry.content.trim().is_empty() => {
-            Some("it says nothing; delete the whole line to forget it")
+            Some("the line has no words; delete the whole line to forget the memory")
         }
-        (None, None) => Some("no memory has this mark here; delete the mark to save the line anew"),
-        // Gone here and untouched there, or the same in both.
+        (None, None) => Some("no memory has this mark; delete the mark to save the line as new"),
+        // Removed here and unchanged in the file, or the same in both.
         (_, None) if same(&base) => return,
         (None, Some(_)) if same(&ours) => return,
         (Some(base), Some(ours)) if !collides(base, &theirs, ours) => {
@@ -288,7 +309,7 @@ fn line(plan: &mut Plan, index: usize, entry: &Entry, fact: FactId, was: Seen<'_
             match edited(entry, was, base, &theirs, is, ours) {
                 Ok(None) => return,
                 Ok(Some(what)) => {
-                    plan.steps.push(Step {
+                    plan.steps.push(PlanStep {
                         what,
                         fact: Some(fact),
                         file: entry.home.path(),
@@ -313,7 +334,7 @@ fn line(plan: &mut Plan, index: usize, entry: &Entry, fact: FactId, was: Seen<'_
     plan.kept.insert(index);
     match problem {
         Some(problem) => plan.problem(entry, problem),
-        None => plan.conflicts.push(Conflict {
+        None => plan.conflicts.push(SyncConflict {
             fact,
             file: entry.home.path(),
             line: entry.line,
@@ -324,7 +345,7 @@ fn line(plan: &mut Plan, index: usize, entry: &Entry, fact: FactId, was: Seen<'_
     }
 }
 
-/// Whether both changed the words, the tags or the place, and not to the same.
+/// Whether both sides changed the words, the tags or the file, and differently.
 fn collides(base: &Side<'_>, theirs: &Side<'_>, ours: &Side<'_>) -> bool {
     [
         moved(&base.content, &theirs.content, &ours.content),
@@ -334,19 +355,19 @@ fn collides(base: &Side<'_>, theirs: &Side<'_>, ours: &Side<'_>) -> bool {
     .contains(&(true, true))
 }
 
-/// What an edited line asks for; nothing if it asks for nothing.
+/// The action of an edited line; `None` if there is nothing to do.
 fn edited(
-    entry: &Entry,
+    entry: &VaultEntry,
     was: &Version,
     base: &Side<'_>,
     theirs: &Side<'_>,
     (is, home): (&Version, &Home),
     ours: &Side<'_>,
-) -> Result<Option<What>, String> {
+) -> Result<Option<PlannedChange>, String> {
     let steady = |hint: &&String| !hint.starts_with("inferred") && !hint.starts_with("from ");
-    let said: Vec<&String> = entry.hints.iter().filter(steady).collect();
-    if !said.is_empty() && said != steady_hints(was).iter().collect::<Vec<_>>() {
-        return Err("what stands in *( )* is only shown here; change the words instead".to_owned());
+    let hints: Vec<&String> = entry.hints.iter().filter(steady).collect();
+    if !hints.is_empty() && hints != steady_hints(was).iter().collect::<Vec<_>>() {
+        return Err("the text in *( )* is read-only; change the words instead".to_owned());
     }
     let mut edit = match moved(&base.home, &theirs.home, &ours.home) {
         (true, _) => theirs.home.take(&is.claim),
@@ -362,37 +383,38 @@ fn edited(
     if *home == Home::Proposals && !carried {
         return match edit.is_empty() {
             true => Ok(None),
-            false => Err("carry the line into another file to accept it with your words".into()),
+            false => Err("move the line into another file to accept it with your words".into()),
         };
     }
     if carried && *theirs.home == Home::Proposals {
-        return Err("what is known cannot become a proposal again; delete the line instead".into());
+        return Err("an active memory cannot become a proposal; delete the line instead".into());
     }
     if let Some((field, reason)) = edit.apply(&is.claim).faults().first() {
         return Err(format!("{field}: {reason}"));
     }
     if *home == Home::Proposals {
         let digest = was.claim.consent_digest();
-        return Ok(Some(What::Accept { edit: Box::new(edit), digest }));
+        return Ok(Some(PlannedChange::Accept { edit: Box::new(edit), digest }));
     }
     if !edit.is_empty() {
-        return Ok(Some(What::Change(Box::new(edit))));
+        return Ok(Some(PlannedChange::Change(Box::new(edit))));
     }
     let doubted = entry.hints.iter().any(|hint| hint.starts_with("inferred"));
     let confirmed = is_inferred(was) && is_inferred(is) && !doubted;
-    // Only where nothing else differs: whoever drops the mark as well may not have meant it.
-    Ok((confirmed && entry.fact.is_some()).then_some(What::Confirm))
+    // Only if nothing else differs: a line without its mark may not be meant as a confirmation.
+    Ok((confirmed && entry.fact.is_some()).then_some(PlannedChange::Confirm))
 }
 
-/// Lines without a mark.
-fn new_lines(
-    plan: &mut Plan,
-    read: &Read,
+/// Handles lines without a mark.
+fn plan_new_lines(
+    plan: &mut SyncPlan,
+    read: &ParsedVault,
     written: &Written,
     ours: &BTreeMap<FactId, Vec<&Version>>,
     now: Timestamp,
 ) {
-    // The same words in the same file are the same line, and what a save would find is found too.
+    // The same words in the same file are the same line; duplicates that a save would find are
+    // skipped too.
     let words = |home: &Home, content: &str| (home.clone(), content.trim().to_lowercase());
     let lines = ours.values().filter_map(|known| shown(known, now));
     let mut lines: BTreeSet<_> =
@@ -404,9 +426,9 @@ fn new_lines(
         let entry = &read.entries[*index];
         let claim = entry.home.claim(&entry.content, &entry.tags, &entry.section);
         let problem = match claim.faults().first() {
-            _ if entry.home == Home::Proposals => {
-                Some("nothing is proposed here by hand; write it into another file".to_owned())
-            }
+            _ if entry.home == Home::Proposals => Some(
+                "proposals cannot be added by hand; write the line into another file".to_owned(),
+            ),
             Some((field, reason)) => Some(format!("{field}: {reason}")),
             None => None,
         };
@@ -416,8 +438,8 @@ fn new_lines(
         } else if lines.insert(words(&entry.home, &entry.content))
             && known.insert(fingerprint(&claim))
         {
-            plan.steps.push(Step {
-                what: What::Save(Box::new(claim)),
+            plan.steps.push(PlanStep {
+                what: PlannedChange::Save(Box::new(claim)),
                 fact: None,
                 file: entry.home.path(),
                 line: entry.line,
@@ -429,14 +451,14 @@ fn new_lines(
     }
 }
 
-/// The links that come back with what comes back. A link between two facts that never went was
-/// ended by somebody, and stays ended.
-fn bring_links(
-    plan: &mut Plan,
-    read: &Read,
-    held: &Held,
+/// Restores the links of restored facts. A link between two facts that were never missing was ended
+/// on purpose, and stays ended.
+fn restore_links(
+    plan: &mut SyncPlan,
+    read: &ParsedVault,
+    held: &VaultContents,
     ours: &BTreeMap<FactId, Vec<&Version>>,
-    missing: &Missing,
+    missing: &MissingContent,
 ) {
     let key = |link: &Link| (link.from, link.to, link.relation.clone());
     let mut there: BTreeSet<_> = held.links.iter().map(key).collect();

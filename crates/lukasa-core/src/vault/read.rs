@@ -1,18 +1,18 @@
-//! From files to entries, however they were edited: reordered, moved, with other line ends, without a
-//! last one. Whatever is neither a memory nor a heading is the person's own note, and is kept.
+//! Parses files into entries after any edits: reordered, moved, with other line ends, without a
+//! last one. Text that is neither a memory nor a heading is the user's own note, and is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::line::{self, Line, Mark};
-use super::{BASE, Base, File, Home, Problem};
+use super::{BASE, Base, File, FileProblem, Home};
 use crate::id::FactId;
 
 /// One line that is, or should become, a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Nothing if it is new.
+pub struct VaultEntry {
+    /// `None` if it is new.
     pub fact: Option<FactId>,
-    /// Its mark names nothing.
+    /// Whether its mark names no memory.
     pub broken: bool,
     pub content: String,
     pub tags: Vec<String>,
@@ -20,36 +20,36 @@ pub struct Entry {
     pub home: Home,
     pub section: String,
     pub line: usize,
-    /// As it stands there.
+    /// The original text.
     pub raw: String,
 }
 
-/// A paragraph that is no memory.
+/// A paragraph that is not a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct VaultNote {
     pub home: Home,
     pub section: String,
     pub text: String,
 }
 
-/// Everything that the files say.
+/// The parsed files.
 #[derive(Debug, Clone, Default)]
-pub struct Read {
+pub struct ParsedVault {
     pub base: Base,
-    pub entries: Vec<Entry>,
-    pub notes: Vec<Note>,
-    /// What an editor keeps at the top of a file, by path.
+    pub entries: Vec<VaultEntry>,
+    pub notes: Vec<VaultNote>,
+    /// Front matter of the files, by path.
     pub fronts: BTreeMap<String, String>,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
 }
 
-pub fn read(files: &[File]) -> Read {
-    let mut read = Read::default();
+pub fn read(files: &[File]) -> ParsedVault {
+    let mut read = ParsedVault::default();
     let mut seen = BTreeSet::new();
     for file in files {
         if !seen.insert(file.path.as_str()) {
-            let what = "the same file twice; only the first is read".to_owned();
-            read.problems.push(Problem { file: file.path.clone(), line: 0, what });
+            let what = "the file is given twice; only the first is read".to_owned();
+            read.problems.push(FileProblem { file: file.path.clone(), line: 0, what });
         } else if file.path == BASE {
             read.base = Base::read(&file.content, &mut read.problems);
         } else if let Some(home) = Home::at(&file.path) {
@@ -59,8 +59,8 @@ pub fn read(files: &[File]) -> Read {
     read
 }
 
-/// What a line of a file is.
-enum Is<'a> {
+/// Kind of a line of a file.
+enum LineKind<'a> {
     Nothing,
     Heading(&'a str),
     Bullet(&'a str),
@@ -69,32 +69,32 @@ enum Is<'a> {
     Text,
 }
 
-fn is<'a>(line: &'a str, home: &Home, after_bullet: bool) -> Is<'a> {
+fn line_kind<'a>(line: &'a str, home: &Home, after_bullet: bool) -> LineKind<'a> {
     let text = line.trim();
     if text.is_empty() {
-        return Is::Nothing;
+        return LineKind::Nothing;
     }
     if let Some(title) = line.strip_prefix("## ") {
-        return Is::Heading(title.trim());
+        return LineKind::Heading(title.trim());
     }
-    let said = line.strip_prefix("> ").is_some_and(|said| said.trim_end() == home.introduction());
-    if said || (text.starts_with("→ ") && text.contains("[[")) {
-        return Is::Nothing;
+    let intro = line.strip_prefix("> ").is_some_and(|text| text.trim_end() == home.introduction());
+    if intro || (text.starts_with("→ ") && text.contains("[[")) {
+        return LineKind::Nothing;
     }
     for bullet in ["-", "*", "+"] {
         match text.strip_prefix(bullet) {
-            Some("") => return Is::Nothing,
-            Some(rest) if rest.starts_with([' ', '\t']) => return Is::Bullet(rest),
+            Some("") => return LineKind::Nothing,
+            Some(rest) if rest.starts_with([' ', '\t']) => return LineKind::Bullet(rest),
             _ => {}
         }
     }
     match line.starts_with([' ', '\t']) && after_bullet {
-        true => Is::More(text),
-        false => Is::Text,
+        true => LineKind::More(text),
+        false => LineKind::Text,
     }
 }
 
-fn page(content: &str, path: &str, home: &Home, read: &mut Read) {
+fn page(content: &str, path: &str, home: &Home, read: &mut ParsedVault) {
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let (front, skipped, content) = front(content);
     if !front.is_empty() {
@@ -106,46 +106,51 @@ fn page(content: &str, path: &str, home: &Home, read: &mut Read) {
     let mut titled = false;
     for (number, line) in content.split('\n').enumerate() {
         let line = line.trim_end_matches('\r');
-        let mut kind = is(line, home, open.is_some());
+        let mut kind = line_kind(line, home, open.is_some());
         if !titled && line.starts_with("# ") {
-            // The title is ours to write; any further one is the person's.
-            (titled, kind) = (true, Is::Nothing);
+            // The first title is generated; any further one is the user's.
+            (titled, kind) = (true, LineKind::Nothing);
         }
-        if !matches!(kind, Is::More(_)) {
+        if !matches!(kind, LineKind::More(_)) {
             close(open.take(), home, &section, read);
         }
-        if !matches!(kind, Is::Text) && !note.is_empty() {
+        if !matches!(kind, LineKind::Text) && !note.is_empty() {
             let text = note.join("\n");
-            read.notes.push(Note { home: home.clone(), section: section.clone(), text });
+            read.notes.push(VaultNote { home: home.clone(), section: section.clone(), text });
             note.clear();
         }
         match kind {
-            Is::Nothing => {}
-            Is::Heading(title) => title.clone_into(&mut section),
-            Is::Bullet(text) => {
+            LineKind::Nothing => {}
+            LineKind::Heading(title) => title.clone_into(&mut section),
+            LineKind::Bullet(text) => {
                 let parsed = line::parse(text);
                 open = Some((vec![parsed], skipped + number + 1, line.to_owned()));
             }
-            Is::More(text) => {
+            LineKind::More(text) => {
                 if let Some((lines, _, raw)) = &mut open {
                     lines.push(line::parse(text));
                     raw.push('\n');
                     raw.push_str(line);
                 }
             }
-            Is::Text => note.push(line),
+            LineKind::Text => note.push(line),
         }
     }
     close(open, home, &section, read);
     if !note.is_empty() {
-        read.notes.push(Note { home: home.clone(), section, text: note.join("\n") });
+        read.notes.push(VaultNote { home: home.clone(), section, text: note.join("\n") });
     }
 }
 
 /// A bullet with the lines under it is one entry.
-fn close(open: Option<(Vec<Line>, usize, String)>, home: &Home, section: &str, read: &mut Read) {
+fn close(
+    open: Option<(Vec<Line>, usize, String)>,
+    home: &Home,
+    section: &str,
+    read: &mut ParsedVault,
+) {
     let Some((lines, number, raw)) = open else { return };
-    let mut entry = Entry {
+    let mut entry = VaultEntry {
         fact: None,
         broken: false,
         content: String::new(),
@@ -174,7 +179,7 @@ fn close(open: Option<(Vec<Line>, usize, String)>, home: &Home, section: &str, r
     }
 }
 
-/// What an editor keeps between two `---` at the top, how many lines it is, and what follows.
+/// Splits off the front matter between two `---`: its text, its number of lines, and the rest.
 fn front(content: &str) -> (String, usize, &str) {
     let none = (String::new(), 0, content);
     let Some(rest) = content.strip_prefix("---\n").or_else(|| content.strip_prefix("---\r\n"))
@@ -185,7 +190,7 @@ fn front(content: &str) -> (String, usize, &str) {
     for (count, line) in rest.split_inclusive('\n').enumerate() {
         at += line.len();
         if line.trim_end() == "---" {
-            // However many carriage returns an editor has left before the end of a line.
+            // Editors may leave several carriage returns at the end of a line.
             let lines = content[..at].split('\n').map(|line| line.trim_end_matches('\r'));
             let front = lines.collect::<Vec<_>>().join("\n");
             let front = if front.ends_with('\n') { front } else { front + "\n" };
@@ -195,11 +200,13 @@ fn front(content: &str) -> (String, usize, &str) {
     none
 }
 
-/// The same text with a bullet before every line that is neither empty, a heading nor a bullet: what
-/// an assistant writes as prose is meant to be remembered.
+/// Adds a bullet before every line that is neither empty, a heading nor a bullet: prose that an
+/// assistant writes is meant to be remembered.
 pub fn as_bullets(content: &str, home: &Home) -> String {
-    let bullet = |line: &str| match is(line, home, false) {
-        Is::Text | Is::More(_) if !line.starts_with('#') => format!("- {}", line.trim()),
+    let bullet = |line: &str| match line_kind(line, home, false) {
+        LineKind::Text | LineKind::More(_) if !line.starts_with('#') => {
+            format!("- {}", line.trim())
+        }
         _ => line.to_owned(),
     };
     content.split('\n').map(bullet).collect::<Vec<_>>().join("\n")

@@ -1,36 +1,36 @@
-//! From what is known to files. The order is that of the memories' ids, which never changes, so that
-//! the difference between two days reads like what happened in between.
+//! Renders the current state as files. Lines are ordered by the memories' ids, which never change,
+//! so that the diff between two exports shows only real changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::home::section;
-use super::read::{Entry, Note};
-use super::{Base, File, Held, Home, by_fact, line, shown};
+use super::read::{VaultEntry, VaultNote};
+use super::{Base, File, Home, VaultContents, by_fact, line, shown};
 use crate::episode::Episode;
 use crate::fact::{Force, State, Version};
 use crate::id::FactId;
 use crate::link::Link;
 use crate::time::Timestamp;
 
-/// What of the files that were there stays as it is: the person's own notes, and the lines that could
-/// not be taken in. Of those the old base is kept too, so that the next comparison is the same.
+/// Parts of existing files that stay unchanged: the user's own notes, and the lines that could not
+/// be applied. For these the old base is kept too, so that the next comparison is the same.
 #[derive(Debug, Clone, Default)]
-pub struct Kept<'a> {
+pub struct PreservedParts<'a> {
     pub base: Option<&'a Base>,
     pub facts: BTreeSet<FactId>,
-    pub entries: Vec<&'a Entry>,
-    pub notes: &'a [Note],
+    pub entries: Vec<&'a VaultEntry>,
+    pub notes: &'a [VaultNote],
     pub fronts: BTreeMap<String, String>,
-    /// Links of the old base whose ends are not both here yet.
+    /// Links of the old base whose ends do not both exist yet.
     pub links: Vec<Link>,
 }
 
-/// One file under way.
+/// One file that is being rendered.
 #[derive(Default)]
 struct Page {
-    /// By heading: the lines of memories, what was kept of the person's lines, and their notes.
+    /// By heading: the lines of memories, preserved lines of the user, and their notes.
     sections: BTreeMap<String, Section>,
-    /// Headings that are not ours, in the order they were met.
+    /// The user's own headings, in the order of first use.
     foreign: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ const WAITING: &str = "Waiting for your yes";
 const GUESSES: &str = "Only guesses so far";
 
 /// Every file of the vault, in the order of their paths, with the base last.
-pub fn render(held: &Held, now: Timestamp, kept: &Kept<'_>) -> Vec<File> {
+pub fn render(held: &VaultContents, now: Timestamp, kept: &PreservedParts<'_>) -> Vec<File> {
     let mut pages: BTreeMap<Home, Page> = BTreeMap::from([(Home::Profile, Page::default())]);
     let homes: BTreeMap<FactId, (Version, Home)> = by_fact(&held.versions)
         .into_iter()
@@ -94,7 +94,7 @@ pub fn render(held: &Held, now: Timestamp, kept: &Kept<'_>) -> Vec<File> {
     files.sort_by(|one, two| one.path.cmp(&two.path));
     let mut base = Base::of(held, now);
     if let Some(earlier) = kept.base {
-        base = base.holding(earlier, &kept.facts).keeping(&kept.links);
+        base = base.with_facts_of(earlier, &kept.facts).with_links(&kept.links);
     }
     files.push(base.write());
     files
@@ -102,7 +102,7 @@ pub fn render(held: &Held, now: Timestamp, kept: &Kept<'_>) -> Vec<File> {
 
 impl Page {
     fn section(&mut self, title: &str) -> &mut Section {
-        if !order(title) && !self.foreign.iter().any(|known| known == title) {
+        if !is_own_heading(title) && !self.foreign.iter().any(|known| known == title) {
             self.foreign.push(title.to_owned());
         }
         self.sections.entry(title.to_owned()).or_default()
@@ -133,8 +133,8 @@ impl Page {
     }
 }
 
-/// Whether a heading is one of ours.
-fn order(title: &str) -> bool {
+/// Whether a heading is a generated one.
+fn is_own_heading(title: &str) -> bool {
     title == WAITING
         || title == GUESSES
         || crate::fact::Kind::ALL.iter().any(|kind| section(*kind) == title)
@@ -146,7 +146,7 @@ fn write(version: &Version, now: Timestamp) -> String {
     line::write(&claim.content, &claim.tags, &hints(version, now), version.fact)
 }
 
-/// What a reader should know beside the words.
+/// Hints for the reader beside the words.
 pub(super) fn hints(version: &Version, now: Timestamp) -> Vec<String> {
     let mut hints = Vec::new();
     if is_inferred(version) {
@@ -160,7 +160,7 @@ pub(super) fn hints(version: &Version, now: Timestamp) -> Vec<String> {
     hints
 }
 
-/// The hints that say the same whenever they are written.
+/// The hints that do not change with time.
 pub(super) fn steady_hints(version: &Version) -> Vec<String> {
     let mut hints = Vec::new();
     let claim = &version.claim;
@@ -184,14 +184,14 @@ fn day(at: Timestamp) -> String {
     text.split('T').next().unwrap_or(&text).to_owned()
 }
 
-/// Where a link leads, as editors follow it.
+/// A link in the syntax that editors follow.
 fn arrow(link: &Link, there: &Home) -> String {
     let id = link.to.to_string().replace('_', "-");
     let path = there.path();
     format!("\n  → {} [[{}#^{id}]]", link.relation, path.strip_suffix(".md").unwrap_or(&path))
 }
 
-/// What happened, month by month. These files are only read.
+/// The episodes, one file per month. These files are read-only.
 fn episodes(episodes: &[Episode]) -> Vec<File> {
     let mut sorted: Vec<&Episode> = episodes.iter().collect();
     sorted.sort_by_key(|episode| (episode.started_at, episode.id));
@@ -201,8 +201,8 @@ fn episodes(episodes: &[Episode]) -> Vec<File> {
         let month = day.rsplit_once('-').map_or("undated", |(month, _)| month).to_owned();
         let page = months.entry(month.clone()).or_insert_with(|| {
             format!(
-                "# What happened in {month}\n\n> In short, chat by chat. This file is written anew \
-                 each time; edit what is remembered in the others.\n"
+                "# What happened in {month}\n\n> In short, chat by chat. This file is rewritten each \
+                 time; edit memories in the other files.\n"
             )
         });
         let title = line::encode(episode.title.as_deref().unwrap_or("A conversation"));

@@ -1,9 +1,9 @@
-//! The vault there and back, and what edits make of it.
+//! Round trips of the vault, and the plans of edits.
 
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::fact::{Claim, Edit, Evidence, Force, Kind, MemoryType, Tier};
+use crate::fact::{Claim, ClaimEvidence, Edit, Force, Kind, MemoryType, Tier};
 use crate::id::Ids;
 use crate::origin::{Origin, Voice};
 use crate::time::Period;
@@ -26,7 +26,7 @@ fn version(seed: u8, claim: Claim) -> Version {
 }
 
 /// One of each: a plain one, one in a domain, a rule, an inferred one, one forgotten, one proposed.
-fn held() -> Held {
+fn held() -> VaultContents {
     let mut food = Claim::saying("Likes oolong\nand cake #1");
     (food.domain, food.memory_type) = (Some("food".into()), MemoryType::Domain);
     food.tags = vec!["tea".into(), "two words".into()];
@@ -37,7 +37,7 @@ fn held() -> Held {
     (style.memory_type, style.kind) = (MemoryType::Procedural, Kind::Preference);
     let mut guess = version(4, Claim::saying("Runs on Sundays"));
     (guess.extracted, guess.confidence, guess.tier) = (true, Some(0.8), Tier::Tentative);
-    guess.claim.evidence = vec![Evidence::of("quote", "I ran")];
+    guess.claim.evidence = vec![ClaimEvidence::of("quote", "I ran")];
     let mut forgotten = version(5, Claim::saying("Lives in Porto"));
     forgotten.state = State::Forgotten;
     let mut proposed = version(6, Claim::saying("Wants a dog"));
@@ -79,15 +79,15 @@ fn held() -> Held {
         prompt: "p/1".into(),
         recorded_at: at(NOW),
     };
-    Held { versions, links: vec![link], episodes: vec![episode] }
+    VaultContents { versions, links: vec![link], episodes: vec![episode] }
 }
 
-fn export(held: &Held) -> Vec<File> {
-    render(held, at(NOW), &Kept::default())
+fn export(held: &VaultContents) -> Vec<File> {
+    render(held, at(NOW), &PreservedParts::default())
 }
 
-fn planned(files: &[File], held: &Held) -> Plan {
-    plan(&read(files), held, &Missing::default(), at(NOW))
+fn planned(files: &[File], held: &VaultContents) -> SyncPlan {
+    plan(&read(files), held, &MissingContent::default(), at(NOW))
 }
 
 fn text<'a>(files: &'a mut [File], path: &str) -> &'a mut String {
@@ -100,7 +100,7 @@ fn edit(files: &mut [File], path: &str, from: &str, to: &str) {
     *text = text.replace(from, to);
 }
 
-/// Takes the line that says `words` out of a file, and gives it.
+/// Removes the line that contains `words` from a file, and returns it.
 fn cut(files: &mut [File], path: &str, words: &str) -> String {
     let text = text(files, path);
     let line = text.lines().find(|line| line.contains(words)).unwrap().to_owned() + "\n";
@@ -109,7 +109,7 @@ fn cut(files: &mut [File], path: &str, words: &str) -> String {
 }
 
 #[test]
-fn a_vault_reads_like_prose() {
+fn vault_export_has_readable_files() {
     let files = export(&held());
     let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(
@@ -138,23 +138,27 @@ fn a_vault_reads_like_prose() {
 }
 
 #[test]
-fn what_is_unchanged_asks_for_nothing_and_is_written_the_same() {
+fn vault_without_edits_plans_nothing_and_renders_the_same() {
     let held = held();
     let mut files = export(&held);
     let base = read(&files).base;
-    assert_eq!(base, Base::of(&held, at(NOW)), "the base comes back whole");
+    assert_eq!(base, Base::of(&held, at(NOW)), "the base survives the round trip");
     let check = |files: &[File]| {
         let read = read(files);
-        let plan = plan(&read, &held, &Missing::default(), at(NOW));
+        let plan = plan(&read, &held, &MissingContent::default(), at(NOW));
         assert!(plan.is_empty(), "{plan:?}");
         assert!(plan.conflicts.is_empty() && plan.problems.is_empty(), "{plan:?}");
-        let kept = Kept { notes: &read.notes, fronts: read.fronts.clone(), ..Kept::default() };
+        let kept = PreservedParts {
+            notes: &read.notes,
+            fronts: read.fronts.clone(),
+            ..PreservedParts::default()
+        };
         render(&held, at(NOW), &kept)
     };
     assert_eq!(check(&files), export(&held));
     let mut other_order = held.clone();
     other_order.versions.reverse();
-    assert_eq!(export(&other_order), files, "order says nothing");
+    assert_eq!(export(&other_order), files, "the order of versions does not matter");
     for file in &mut files {
         file.content = file.content.replace('\n', "\r\n").trim_end().to_owned();
     }
@@ -164,7 +168,7 @@ fn what_is_unchanged_asks_for_nothing_and_is_written_the_same() {
 }
 
 #[test]
-fn each_edit_becomes_its_verb() {
+fn vault_edits_become_their_verbs() {
     let held = held();
     let mut files = export(&held);
     edit(&mut files, "profile.md", "Lisbon", "Faro");
@@ -190,15 +194,15 @@ fn each_edit_becomes_its_verb() {
             ("accept", Some("Wants two dogs")),
         ]
     );
-    let What::Change(moved) = &plan.steps[1].what else { panic!("a change") };
+    let PlannedChange::Change(moved) = &plan.steps[1].what else { panic!("a change") };
     let only = Edit { memory_type: Some(MemoryType::Procedural), ..Edit::default() };
     assert_eq!(**moved, only, "only the place changed");
-    let What::Save(new) = &plan.steps[2].what else { panic!("a save") };
+    let PlannedChange::Save(new) = &plan.steps[2].what else { panic!("a save") };
     assert_eq!((new.kind, new.tags.as_slice()), (Kind::Fact, &["language".to_owned()][..]));
 }
 
 #[test]
-fn both_sides_changed_is_a_conflict_and_different_parts_are_not() {
+fn vault_edit_on_both_sides_is_a_conflict_unless_in_different_parts() {
     let was = held();
     let mut files = export(&was);
     edit(&mut files, "profile.md", "Lisbon", "Faro");
@@ -212,7 +216,10 @@ fn both_sides_changed_is_a_conflict_and_different_parts_are_not() {
     assert!(said(&conflict.base).contains("Lisbon") && said(&conflict.ours).contains("Braga"));
     assert!(said(&conflict.theirs).contains("Faro"));
     let [step] = &plan.steps[..] else { panic!("one step: {plan:?}") };
-    assert_eq!(step.what, What::Change(Box::new(Edit::content("Loves oolong\nand cake #1"))));
+    assert_eq!(
+        step.what,
+        PlannedChange::Change(Box::new(Edit::content("Loves oolong\nand cake #1")))
+    );
     // The same edit on both sides is none.
     now.versions[0].claim.content = "Lives in Faro".into();
     assert!(planned(&files, &now).conflicts.is_empty());
@@ -225,11 +232,14 @@ fn both_sides_changed_is_a_conflict_and_different_parts_are_not() {
     now.versions[0].state = State::Forgotten;
     let plan = planned(&files, &now);
     assert_eq!((plan.conflicts.len(), plan.conflicts[0].ours.clone()), (1, None));
-    assert!(planned(&export(&was), &now).is_empty(), "what went here goes there too");
+    assert!(
+        planned(&export(&was), &now).is_empty(),
+        "a line whose memory was removed is removed too"
+    );
 }
 
 #[test]
-fn a_conflict_stays_as_it_is_until_somebody_decides() {
+fn vault_conflict_is_unchanged_until_the_user_decides() {
     let was = held();
     let mut files = export(&was);
     edit(&mut files, "profile.md", "Lisbon", "Faro");
@@ -238,27 +248,27 @@ fn a_conflict_stays_as_it_is_until_somebody_decides() {
     now.versions[1].claim.content = "Likes coffee".into();
     for _ in 0..3 {
         let read = read(&files);
-        let plan = plan(&read, &now, &Missing::default(), at(NOW));
+        let plan = plan(&read, &now, &MissingContent::default(), at(NOW));
         assert_eq!((plan.conflicts.len(), plan.steps.len()), (1, 0), "{plan:?}");
-        let kept = Kept {
+        let kept = PreservedParts {
             base: Some(&read.base),
             facts: plan.held.clone(),
             entries: plan.kept.iter().map(|index| &read.entries[*index]).collect(),
             notes: &read.notes,
-            ..Kept::default()
+            ..PreservedParts::default()
         };
         files = render(&now, at(NOW), &kept);
         assert!(text(&mut files, "profile.md").contains("Lives in Faro"));
         assert!(text(&mut files, "domains/food.md").contains("Likes coffee"));
     }
-    // The person takes over what is known here.
+    // The user accepts the current state.
     edit(&mut files, "profile.md", "Faro", "Braga");
     let plan = planned(&files, &now);
     assert!(plan.is_empty() && plan.conflicts.is_empty(), "{plan:?}");
 }
 
 #[test]
-fn broken_and_doubled_marks_are_named_and_nothing_happens_to_them() {
+fn vault_reports_broken_and_duplicate_marks_without_changes() {
     let held = held();
     let mut files = export(&held);
     let line = cut(&mut files, "profile.md", "Lisbon");
@@ -277,7 +287,7 @@ fn broken_and_doubled_marks_are_named_and_nothing_happens_to_them() {
 }
 
 #[test]
-fn a_line_that_lost_its_mark_is_still_the_same_memory() {
+fn vault_line_without_its_mark_is_still_the_same_memory() {
     let held = held();
     let mut files = export(&held);
     let line = cut(&mut files, "profile.md", "Lisbon");
@@ -285,44 +295,48 @@ fn a_line_that_lost_its_mark_is_still_the_same_memory() {
     text(&mut files, "profile.md").push_str(words);
     assert!(planned(&files, &held).is_empty());
     text(&mut files, "profile.md").push_str("\n- Lives in Lisbon\n");
-    assert!(planned(&files, &held).is_empty(), "and saying it twice adds nothing");
+    assert!(planned(&files, &held).is_empty(), "a duplicate line adds nothing");
 }
 
 #[test]
-fn notes_and_properties_of_the_person_stay() {
+fn vault_keeps_notes_and_front_matter_of_the_user() {
     let held = held();
     let mut files = export(&held);
     let profile = text(&mut files, "profile.md");
     *profile =
         format!("---\ntags: [me]\n---\n{profile}\nMy own words.\nMore.\n\n## Ideas\n\n1. x\n");
     let read = read(&files);
-    let plan = plan(&read, &held, &Missing::default(), at(NOW));
+    let plan = plan(&read, &held, &MissingContent::default(), at(NOW));
     assert!(plan.is_empty() && plan.problems.is_empty(), "{plan:?}");
-    let kept = Kept { notes: &read.notes, fronts: read.fronts.clone(), ..Kept::default() };
+    let kept = PreservedParts {
+        notes: &read.notes,
+        fronts: read.fronts.clone(),
+        ..PreservedParts::default()
+    };
     let mut again = render(&held, at(NOW), &kept);
     assert_eq!(text(&mut again, "profile.md"), text(&mut files, "profile.md"));
 }
 
 #[test]
-fn what_a_memory_never_had_comes_back_with_its_links_and_what_was_erased_does_not() {
+fn vault_restores_missing_facts_with_links_and_not_erased_ones() {
     let was = held();
     let files = export(&was);
     let read = read(&files);
     let facts: BTreeSet<FactId> = was.versions.iter().map(|v| v.fact).collect();
-    let missing = Missing { facts: facts.clone(), everything: true };
-    let whole = plan(&read, &Held::default(), &missing, at(NOW));
+    let missing = MissingContent { facts: facts.clone(), everything: true };
+    let whole = plan(&read, &VaultContents::default(), &missing, at(NOW));
     assert!(whole.steps.is_empty() && whole.problems.is_empty(), "{whole:?}");
     let counts = (whole.restores.len(), whole.links.len(), whole.episodes.len());
     assert_eq!(counts, (7, 1, 1));
     let mut but_one = missing;
     but_one.facts.remove(&was.versions[1].fact);
-    let part = plan(&read, &Held::default(), &but_one, at(NOW));
+    let part = plan(&read, &VaultContents::default(), &but_one, at(NOW));
     assert_eq!((part.restores.len(), part.links.len()), (6, 0), "nor does a link to it");
     assert!(part.conflicts.is_empty() && part.steps.is_empty());
 }
 
 #[test]
-fn a_base_that_says_what_cannot_be_is_passed_over() {
+fn vault_base_with_invalid_rows_skips_them() {
     let mut held = held();
     held.versions[0].number = 0;
     held.versions[2].claim.key = None;
@@ -338,7 +352,7 @@ fn a_base_that_says_what_cannot_be_is_passed_over() {
 }
 
 #[test]
-fn carriage_returns_before_the_end_of_a_line_are_no_part_of_it() {
+fn vault_front_matter_ignores_carriage_returns() {
     let mut files = export(&held());
     let profile = files.iter_mut().find(|file| file.path == "profile.md").unwrap();
     profile.content = format!("---\r\nx: 1\r\r\n---\r\n{}", profile.content);

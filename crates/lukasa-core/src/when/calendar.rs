@@ -1,6 +1,6 @@
-//! Stretches of the calendar: days, weeks from Monday, months, quarters, seasons, years, and parts
-//! of them. Works on local dates; only [`Span::period`] knows a time zone. Every step that could
-//! leave the calendar gives nothing instead of failing.
+//! Calendar periods: days, weeks from Monday, months, quarters, seasons, years, and parts of them.
+//! Works on local dates; only [`Span::period`] uses a time zone. Every step that could leave the
+//! calendar returns `None` instead of panicking.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -20,14 +20,14 @@ pub(super) enum Unit {
     Decade,
 }
 
-/// A local, half-open stretch of time. No `from` means "from the beginning".
+/// A local, half-open period. No `from` means "from the beginning".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub from: Option<DateTime>,
     pub until: Option<DateTime>,
     pub exactness: Exactness,
-    /// The year (or week) was not said but taken to be the most recent one; a neighbour that
-    /// does say it may move this span.
+    /// Whether the year (or week) was not given and the most recent one was assumed; the other end
+    /// of a range that gives it may move this span.
     pub floating: bool,
 }
 
@@ -48,7 +48,8 @@ impl Span {
         Self { exactness: Exactness::Approximate, ..self }
     }
 
-    pub fn afloat(self) -> Self {
+    /// The same span, marked as one whose year (or week) was assumed.
+    pub fn floating(self) -> Self {
         Self { floating: true, ..self.roughly() }
     }
 
@@ -93,8 +94,8 @@ impl Span {
         Some(Span::dates(start, end).roughly())
     }
 
-    /// The stretch in UTC. What begins before the year 1 begins with it, because PostgreSQL's
-    /// calendar is shorter than ours at that end.
+    /// The period in UTC. A start before the year 1 is moved to it, because PostgreSQL's calendar
+    /// is shorter at that end.
     pub fn period(&self, zone: &TimeZone) -> Option<Period> {
         let instant = |at: DateTime| at.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp());
         let earliest = midnight(Date::new(1, 1, 1).ok()?);
@@ -139,7 +140,7 @@ pub(super) fn step_time(at: DateTime, unit: Unit, n: i64) -> Option<DateTime> {
     at.checked_add(span.ok()?).ok()
 }
 
-/// The calendar unit that `date` lies in.
+/// The calendar unit that contains `date`.
 pub(super) fn containing(unit: Unit, date: Date) -> Option<Span> {
     let year = i64::from(date.year());
     let from = match unit {
@@ -154,7 +155,7 @@ pub(super) fn containing(unit: Unit, date: Date) -> Option<Span> {
     Some(Span::dates(from, step(from, length, 1)?))
 }
 
-/// The calendar unit `n` units away from the one `date` lies in.
+/// The calendar unit `n` units away from the one that contains `date`.
 pub(super) fn neighbour(unit: Unit, date: Date, n: i64) -> Option<Span> {
     containing(unit, step(containing(unit, date)?.first_day()?, unit, n)?)
 }
@@ -178,14 +179,14 @@ pub(super) fn date_of(year: i64, month: i64, day: i64) -> Option<Date> {
     Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-/// The most recent stretch of `count` months from `month` on that began no later than `today`.
+/// The most recent period of `count` months from `month` on that began no later than `today`.
 pub(super) fn recent_months(month: i64, count: i64, today: Date) -> Option<Span> {
     let year = i64::from(today.year());
     let this = months_of(year, month, count)?;
     if this.first_day()? <= today { Some(this) } else { months_of(year - 1, month, count) }
 }
 
-/// Which of several same-named stretches is meant.
+/// Which of several periods with the same name is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Last,
@@ -227,7 +228,7 @@ pub(super) fn recent_weekday(offset: i64, today: Date) -> Option<Span> {
     Span::day(step(today, Unit::Day, -back)?)
 }
 
-/// What is planned "for Friday" lies ahead: the next such weekday, today included.
+/// A plan "for Friday" is in the future: the next such weekday, today included.
 pub(super) fn coming_weekday(offset: i64, today: Date) -> Option<Span> {
     let ahead = (offset - i64::from(today.weekday().to_monday_zero_offset())).rem_euclid(7);
     Some(Span::day(step(today, Unit::Day, ahead)?)?.roughly())
@@ -237,14 +238,14 @@ pub(super) fn coming_weekday(offset: i64, today: Date) -> Option<Span> {
 /// of next week. Where people differ the span is approximate.
 pub(super) fn which_weekday(which: Which, offset: i64, today: Date) -> Option<Span> {
     let own = i64::from(today.weekday().to_monday_zero_offset());
-    let (days, argued) = match which {
+    let (days, is_ambiguous) = match which {
         Which::This => (offset - own, false),
         Which::Next => (offset - own + 7, offset > own),
         Which::Last if offset < own => (offset - own, true),
         Which::Last => (offset - own - 7, false),
     };
     let span = Span::day(step(today, Unit::Day, days)?)?;
-    Some(if argued { span.roughly() } else { span })
+    Some(if is_ambiguous { span.roughly() } else { span })
 }
 
 /// Saturday and Sunday of the week `n` weeks away. On a Saturday or Sunday, the last weekend is

@@ -1,9 +1,9 @@
-//! Reads English counts of units: "three weeks", "a couple of days". Knows no calendar.
+//! Parses English counts of units: "three weeks", "a couple of days".
 
 use super::calendar::Unit;
 use super::english::Reader;
 
-/// A count of units: "three", or the range that "a few" stands for.
+/// A count of units: "three", or the range that "a few" means.
 #[derive(Clone, Copy)]
 pub(super) struct Amount {
     pub low: i64,

@@ -1,14 +1,14 @@
-//! Reads what names its place in the calendar: dates, months, years, quarters, seasons, decades.
+//! Parses calendar expressions: dates, months, years, quarters, seasons, decades.
 //!
-//! Several names are ordinary words too ("may", "march", "sun", "fall"). They are read as dates
-//! only behind a preposition, with a capital, or next to another part of a date.
+//! Several names are ordinary words too ("may", "march", "sun", "fall"). They are parsed as dates
+//! only after a preposition, with a capital, or next to another part of a date.
 
 use super::calendar::{
     Span, Unit, date_of, first_of_year, months_of, recent_months, step, year_of,
 };
 use super::english::{Found, Reader, longest};
 
-/// Things that are counted: a number before them is no year and no day.
+/// Things that are counted: a number before them is neither a year nor a day.
 const COUNTED: [&str; 32] = [
     "dollars", "euros", "pounds", "bucks", "eur", "usd", "gbp", "people", "persons", "users",
     "items", "words", "steps", "calories", "kcal", "km", "miles", "meters", "metres", "kg",
@@ -27,7 +27,7 @@ const DECADES: [(&str, i64); 7] = [
 ];
 
 impl Reader<'_> {
-    /// `the` says that the article stands before it.
+    /// `the` means that the article precedes it.
     pub fn calendar(&self, at: usize, led: bool, the: bool) -> Option<Found> {
         longest([
             self.numeric(at),
@@ -41,8 +41,8 @@ impl Reader<'_> {
         ])
     }
 
-    /// A date in digits. Where day and month could change places the day is taken to come first,
-    /// and the reading is approximate; with points between the numbers it always does.
+    /// A date in digits. If day and month could be swapped, the day is assumed to come first, and
+    /// the result is approximate; with dots between the numbers it always comes first.
     fn numeric(&self, at: usize) -> Option<Found> {
         let (a, mark, b) = self.pair(at)?;
         let third = self.glued(at + 3, mark).and_then(|_| self.glued_number(at + 4));
@@ -70,14 +70,14 @@ impl Reader<'_> {
         };
         let (day, month) = if b > 12 { (b, a) } else { (a, b) };
         let span = Span::day(date_of(year, month, day)?)?;
-        let argued = mark != "." && a <= 12 && b <= 12 && a != b;
-        Some(Found { end: at + 5, span: if argued { span.roughly() } else { span } })
+        let is_ambiguous = mark != "." && a <= 12 && b <= 12 && a != b;
+        Some(Found { end: at + 5, span: if is_ambiguous { span.roughly() } else { span } })
     }
 
     /// Two numbers with one mark between them and nothing else.
     fn pair(&self, at: usize) -> Option<(i64, &str, i64)> {
         let first = self.tokens.get(at)?.number()?;
-        // A number that itself hangs on a mark is the tail of something longer.
+        // A number right after a mark is the tail of something longer.
         if self.tokens[at].glued && at > 0 && matches!(self.word(at - 1), "-" | "/" | "." | ":") {
             return None;
         }
@@ -107,11 +107,11 @@ impl Reader<'_> {
             return Some(Found { end, span: Span::day(date_of(year, month, day)?)? });
         }
         let year = i64::from(self.today.year());
-        // Eight years reach over a skipped leap day.
+        // Eight years cover a skipped leap year.
         let recent = (0..=8)
             .filter_map(|back| date_of(year - back, month, day))
             .find(|date| *date <= self.today)?;
-        Some(Found { end, span: Span::day(recent)?.afloat() })
+        Some(Found { end, span: Span::day(recent)?.floating() })
     }
 
     fn day_then_month(&self, at: usize) -> Option<(i64, i64, usize)> {
@@ -160,13 +160,13 @@ impl Reader<'_> {
     fn bare_month(&self, at: usize, led: bool) -> Option<Found> {
         let (month, sure) = self.month_name(at)?;
         let token = self.tokens.get(at)?;
-        // Behind a preposition any month will do ("in may"); on its own only a full name with a
+        // After a preposition any month counts ("in may"); on its own only a full name with a
         // capital that is neither a verb nor a first name.
         let abbreviated = token.text.len() <= 4 && !matches!(&*token.text, "may" | "june" | "july");
         let first_name = matches!(&*token.text, "march" | "april" | "may" | "june" | "august");
         let alone = token.capital && sure && !abbreviated && !first_name;
         let spoken = led && (!abbreviated || token.capital);
-        let span = recent_months(month, 1, self.today)?.afloat();
+        let span = recent_months(month, 1, self.today)?.floating();
         (spoken || alone).then_some(Found { end: at + 1, span })
     }
 
@@ -176,13 +176,14 @@ impl Reader<'_> {
         if let Some((year, end)) = self.year_number(year_at) {
             return Some(Found { end, span: months_of(year, month, count)?.roughly() });
         }
-        // "In spring" may be a framework and "in fall" a movement; the article settles it.
+        // "In spring" may be a framework and "in fall" a movement; the article decides.
         let clear = led && (the || matches!(self.word(at), "summer" | "winter" | "autumn"));
-        let span = recent_months(month, count, self.today)?.afloat();
+        let span = recent_months(month, count, self.today)?.floating();
         clear.then_some(Found { end: at + 1, span })
     }
 
-    /// First month and length of a northern season; the months are the weather service's.
+    /// First month and length of a season on the northern hemisphere, by the meteorological
+    /// calendar.
     pub fn season(&self, at: usize) -> Option<(i64, i64)> {
         Some(match self.word(at) {
             "spring" | "springtime" => (3, 3),
@@ -205,7 +206,7 @@ impl Reader<'_> {
         if let Some((year, end)) = self.year_number(year_at) {
             return Some(Found { end, span: months_of(year, month, count)? });
         }
-        let span = recent_months(month, count, self.today)?.afloat();
+        let span = recent_months(month, count, self.today)?.floating();
         (count == 3 && (short || led)).then_some(Found { end, span })
     }
 
@@ -226,7 +227,7 @@ impl Reader<'_> {
         })
     }
 
-    /// "the 90s", "the nineties", "1990s". Without the article a short one is somebody's age.
+    /// "the 90s", "the nineties", "1990s". Without the article a short one is an age.
     fn decade(&self, at: usize, the: bool) -> Option<Found> {
         let (at, part) = match self.word(at) {
             "early" => (at + 1, Some(0)),
@@ -252,7 +253,7 @@ impl Reader<'_> {
         Some(Found { end: at + 1, span })
     }
 
-    /// A year on its own. It needs a word before it that makes it one, and nothing counted behind.
+    /// A year on its own. It needs an introducing word before it, and no counted thing after it.
     fn year(&self, at: usize, led: bool) -> Option<Found> {
         let named = self.phrase(at, "year");
         let (year, end) = self.year_number(named.unwrap_or(at))?;
@@ -272,7 +273,7 @@ impl Reader<'_> {
         (clear && !counted && (!hangs || range)).then_some(Found { end, span: year_of(year)? })
     }
 
-    /// A year in four digits, or in two behind an apostrophe.
+    /// A year in four digits, or in two after an apostrophe.
     pub fn year_number(&self, at: usize) -> Option<(i64, usize)> {
         let token = self.tokens.get(at)?;
         let n = token.number()?;
@@ -283,7 +284,7 @@ impl Reader<'_> {
         }
     }
 
-    /// "8", "8th" or "eighth", and the place behind it.
+    /// "8", "8th" or "eighth", and the position after it.
     pub fn day_number(&self, at: usize) -> Option<(i64, usize)> {
         const ORDINALS: [&str; 12] = [
             "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
@@ -302,14 +303,14 @@ impl Reader<'_> {
         (1..=31).contains(&day).then_some((day, at + 1))
     }
 
-    /// "8th", which unlike "8" and "third" is hardly anything but a day.
+    /// Whether the word is like "8th", which unlike "8" and "third" is almost always a day.
     pub fn is_ordinal(&self, at: usize) -> bool {
         let word = self.word(at);
         word.starts_with(|c: char| c.is_ascii_digit())
             && word.ends_with(|c: char| !c.is_ascii_digit())
     }
 
-    /// The month, and whether the word can mean nothing else as it is written.
+    /// The month, and whether the word as written is unambiguous.
     pub fn month_name(&self, at: usize) -> Option<(i64, bool)> {
         const NAMES: [[&str; 3]; 12] = [
             ["january", "jan", ""],
@@ -331,7 +332,7 @@ impl Reader<'_> {
         Some((i64::try_from(place + 1).ok()?, sure))
     }
 
-    /// Days from Monday, and whether the word can mean nothing else.
+    /// Days from Monday, and whether the word is unambiguous.
     pub fn weekday_name(&self, at: usize) -> Option<(i64, bool)> {
         const NAMES: [[&str; 4]; 7] = [
             ["monday", "mon", "", ""],

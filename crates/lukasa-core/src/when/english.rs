@@ -1,8 +1,8 @@
-//! Reads English expressions of time that are relative to now, and the words that bound them
-//! ("since", "between"). What can stand in a calendar is read in [`super::dates`].
+//! Parses English expressions of time that are relative to now, and the words that bound them
+//! ("since", "between"). Calendar expressions are parsed in [`super::dates`].
 //!
-//! Every function reads at one token and gives the place behind what it understood. None calls
-//! itself, so no message can make it run deep.
+//! Every function parses at one token and returns the position after the match. None is recursive,
+//! so no message can overflow the stack.
 
 use jiff::civil::{Date, DateTime, time};
 
@@ -14,7 +14,7 @@ use super::calendar::{
 use super::counts::Amount;
 use super::tokens::Token;
 
-/// What was understood, and the token behind it.
+/// A match: the span, and the position after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub end: usize,
@@ -32,7 +32,7 @@ pub(super) fn readings(tokens: &[Token], now: DateTime) -> Vec<Reading> {
     let reader = Reader { tokens, now, today: now.date() };
     let mut found = Vec::new();
     for at in 0..tokens.len() {
-        // What happens every Monday happens on no Monday in particular.
+        // "Every Monday" means no particular Monday.
         if at > 0 && matches!(reader.word(at - 1), "every" | "each" | "per" | "any") {
             continue;
         }
@@ -51,7 +51,7 @@ impl Reader<'_> {
         self.tokens.get(at).map_or("", |token| token.text.as_str())
     }
 
-    /// The place behind `phrase`, if it stands here.
+    /// The position after `phrase`, if it is at this position.
     pub fn phrase(&self, at: usize, phrase: &str) -> Option<usize> {
         phrase.split(' ').try_fold(at, |at, word| (self.word(at) == word).then_some(at + 1))
     }
@@ -132,8 +132,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The range from `first` to the expression at `at`. The one that names its year lends it to
-    /// the one that does not: "between May and July 2023", "from March 2023 to May".
+    /// The range from `first` to the expression at `at`. If only one end gives its year, it applies
+    /// to both: "between May and July 2023", "from March 2023 to May".
     fn range_end(&self, start: usize, first: Found, at: usize) -> Option<Found> {
         let last = self.point(at, true)?;
         let end = last.end;
@@ -168,7 +168,7 @@ impl Reader<'_> {
         Some(Found { end, span }).filter(|found| in_order(&found.span))
     }
 
-    /// An expression behind a preposition, which also vouches for names that are ordinary words.
+    /// An expression after a preposition, which also allows names that are ordinary words.
     fn led(&self, at: usize) -> Option<Found> {
         let about = matches!(self.word(at), "around" | "about" | "circa");
         let leads = about
@@ -185,7 +185,7 @@ impl Reader<'_> {
         Some(Found { span, ..found })
     }
 
-    /// "for Friday", "for Friday evening": something is planned, so it is the one to come.
+    /// "for Friday", "for Friday evening": a plan, so the next one.
     fn for_weekday(&self, at: usize) -> Option<Found> {
         let at = self.phrase(at, "for")?;
         self.weekday(at, true)?;
@@ -204,11 +204,11 @@ impl Reader<'_> {
             let date = month.with().day(i8::try_from(day).ok()?).build().ok()?;
             (date <= self.today).then_some(date)
         });
-        Some(Found { end, span: Span::day(span?)?.afloat() })
+        Some(Found { end, span: Span::day(span?)?.floating() })
     }
 
-    /// One expression without its bounds. `led` says that a word before it makes clear that a
-    /// time is meant.
+    /// One expression without its bounds. `led` means that a word before it makes clear that a time
+    /// is meant.
     pub fn point(&self, at: usize, led: bool) -> Option<Found> {
         let found = longest([self.part(at), self.whole(at, led)])?;
         Some(self.time_of_day(found).unwrap_or(found))
@@ -294,8 +294,8 @@ impl Reader<'_> {
         Some(Found { end: found.end + 1, span })
     }
 
-    /// "last week", "this March", "next Friday". With "the", the last week is the seven days
-    /// behind us rather than the calendar's.
+    /// "last week", "this March", "next Friday". With "the", the last week is the past seven days
+    /// rather than the calendar week.
     fn relative(&self, at: usize, the: bool) -> Option<Found> {
         let (which, at) = self.which(at)?;
         let end = at + 1;
@@ -365,8 +365,8 @@ impl Reader<'_> {
         Some(Found { end, span: self.away(amount, unit, sign)? })
     }
 
-    /// "in three days", "within two weeks". "In a month" is left alone: it tells a rate as often
-    /// as a date.
+    /// "in three days", "within two weeks". "In a month" is ignored: it is a rate as often as a
+    /// date.
     fn ahead(&self, at: usize) -> Option<Found> {
         if !matches!(self.word(at), "in" | "within") {
             return None;
@@ -385,7 +385,7 @@ impl Reader<'_> {
         Some(Found { end, span: Span::dates(self.today, until).roughly() })
     }
 
-    /// The day, week, month or year that lies `amount` units away. Only days are exact.
+    /// The day, week, month or year `amount` units away. Only days are exact.
     fn away(&self, amount: Amount, unit: Unit, sign: i64) -> Option<Span> {
         let (near, far) = (amount.low * sign, amount.high * sign);
         if matches!(unit, Unit::Minute | Unit::Hour) {
@@ -471,11 +471,11 @@ impl Reader<'_> {
 
     fn weekday(&self, at: usize, led: bool) -> Option<Found> {
         let (offset, sure) = self.weekday_name(at)?;
-        let span = recent_weekday(offset, self.today)?.afloat();
+        let span = recent_weekday(offset, self.today)?.floating();
         (sure || led && self.tokens[at].capital).then_some(Found { end: at + 1, span })
     }
 
-    /// "over the weekend": the one that is, or was last.
+    /// "over the weekend": the current or the last one.
     fn the_weekend(&self, at: usize) -> Option<Found> {
         let end = self.phrase(at, "weekend")?;
         let own = self.today.weekday().to_monday_zero_offset();
@@ -492,8 +492,8 @@ pub(super) enum Bound {
 }
 
 impl Bound {
-    /// "Before" stops where the span begins and "until" reaches through it, because what went on
-    /// until 2020 mostly went on into it.
+    /// "Before" ends at the start of the span and "until" at its end, because something that lasted
+    /// until 2020 usually lasted into it.
     pub fn of(self, span: Span) -> Option<Span> {
         Some(match self {
             Bound::Since => Span { from: Some(span.from?), until: None, ..span },

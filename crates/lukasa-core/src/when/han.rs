@@ -1,20 +1,20 @@
-//! Reads the commonest expressions of time in Chinese and Japanese, which put no spaces between
-//! words. A table again: each row is matched character by character.
+//! Parses the most common expressions of time in Chinese and Japanese, which put no spaces between
+//! words, by a table: each row is matched character by character.
 
 use jiff::civil::Date;
 
 use super::Reading;
 use super::calendar::{Unit, Which};
 use super::english::Bound;
-use super::languages::{Caught, Meaning, meaning_of};
+use super::languages::{Captures, Meaning, meaning_of};
 use crate::word::is_east_asian;
 
 const LAST: Which = Which::Last;
 const THIS: Which = Which::This;
 const NEXT: Which = Which::Next;
 
-/// Patterns: `#` a number, `Y` a year, `M` a month, `D` a day of the month; brackets hold
-/// alternatives for one place. The unit is the row's own.
+/// Patterns: `#` a number, `Y` a year, `M` a month, `D` a day of the month; brackets contain
+/// alternatives for one character. The unit is given by the row.
 const ROWS: &[(&str, Meaning, Unit)] = &[
     ("今[天日]", Meaning::Day(0), Unit::Day),
     ("昨[天日]", Meaning::Day(-1), Unit::Day),
@@ -82,14 +82,14 @@ pub(super) fn readings(text: &str, today: Date) -> Vec<Reading> {
     let chars: Vec<(usize, char)> = text.char_indices().collect();
     let mut found = Vec::new();
     for at in 0..chars.len() {
-        // The tail of a number is not a number: "12月" does not hold "2月".
+        // The tail of a number is not a number: "12月" does not contain "2月".
         if at > 0 && digit(chars[at].1).is_some() && digit(chars[at - 1].1).is_some() {
             continue;
         }
         for (pattern, meaning, unit) in ROWS {
-            let Some((end, caught)) = matched(pattern, &chars[at..]) else { continue };
-            let caught = Caught { unit: Some(*unit), ..caught };
-            if let Some(span) = meaning_of(*meaning, caught, today) {
+            let Some((end, captures)) = matched(pattern, &chars[at..]) else { continue };
+            let captures = Captures { unit: Some(*unit), ..captures };
+            if let Some(span) = meaning_of(*meaning, captures, today) {
                 let end = chars.get(at + end).map_or(text.len(), |&(end, _)| end);
                 found.push(Reading { start: chars[at].0, end, span: Some(span) });
             }
@@ -98,8 +98,8 @@ pub(super) fn readings(text: &str, today: Date) -> Vec<Reading> {
     found
 }
 
-fn matched(pattern: &str, chars: &[(usize, char)]) -> Option<(usize, Caught)> {
-    let mut caught = Caught::default();
+fn matched(pattern: &str, chars: &[(usize, char)]) -> Option<(usize, Captures)> {
+    let mut captures = Captures::default();
     let mut at = 0;
     let mut parts = pattern.chars();
     while let Some(part) = parts.next() {
@@ -113,10 +113,10 @@ fn matched(pattern: &str, chars: &[(usize, char)]) -> Option<(usize, Caught)> {
                     _ => true,
                 };
                 let place = match part {
-                    'Y' => &mut caught.year,
-                    'M' => &mut caught.month,
-                    'D' => &mut caught.day,
-                    _ => &mut caught.number,
+                    'Y' => &mut captures.year,
+                    'M' => &mut captures.month,
+                    'D' => &mut captures.day,
+                    _ => &mut captures.number,
                 };
                 *place = Some(n).filter(|_| fits);
                 (*place)?;
@@ -139,7 +139,7 @@ fn matched(pattern: &str, chars: &[(usize, char)]) -> Option<(usize, Caught)> {
             }
         }
     }
-    Some((at, caught))
+    Some((at, captures))
 }
 
 /// A number in digits of either width or in Han numerals up to ninety-nine, and its length.

@@ -1,5 +1,5 @@
-//! Reads the commonest expressions of time in German, Spanish and French from tables. A language
-//! is one table; there is no grammar here, and adding one is a sign that a table is missing a row.
+//! Parses the most common expressions of time in German, Spanish and French by tables, one per
+//! language. There is no grammar here; to support another form, add a row.
 //!
 //! Words are written without accents, as the tokens are.
 
@@ -13,31 +13,31 @@ use super::calendar::{
 use super::english::Bound;
 use super::tokens::Token;
 
-/// What a row means. The numbers, units and names it speaks of are the ones its pattern caught.
+/// The meaning of a row. Numbers, units and names are those its pattern captured.
 #[derive(Clone, Copy)]
 pub(super) enum Meaning {
     /// The day this many days from today.
     Day(i64),
     /// The unit or weekday before, of or after now; with a month, that month of such a year.
     Unit(Which),
-    /// The next such weekday, for which something is planned.
+    /// The next such weekday, for a plan.
     Coming,
     /// A count of units before now, or after it.
     Ago,
     Ahead,
-    /// The last so many units, up to today.
+    /// The last `number` units, up to today.
     Rolling,
-    /// The date, month or year that was caught, with what it bounds.
+    /// The captured date, month or year, or the period that it bounds.
     Named,
     Bounded(Bound),
-    /// No expression of time, although a part of it would be.
+    /// Not an expression of time, although a part of it would be.
     Nothing,
 }
 
 use Meaning::{Ago, Ahead, Bounded, Coming, Day, Named, Nothing, Rolling};
 
 struct Language {
-    /// Little words that give the language away.
+    /// Common words that identify the language.
     marks: &'static [&'static str],
     /// Numbers from one on; the words of one number are separated by bars.
     numbers: &'static [&'static str],
@@ -58,7 +58,7 @@ const BEFORE: Meaning = Bounded(Bound::Before);
 const UNTIL: Meaning = Bounded(Bound::Until);
 const AFTER: Meaning = Bounded(Bound::After);
 
-/// English has its own reader; its marks keep the other tables away from English messages.
+/// English has its own parser; its marks prevent the tables from matching English messages.
 const ENGLISH: &[&str] = &[
     "the", "i", "is", "my", "we", "you", "what", "did", "do", "how", "was", "to", "and", "of",
     "it", "that", "have", "about", "with", "for", "are", "our", "when",
@@ -310,9 +310,9 @@ static FRENCH: Language = Language {
     ],
 };
 
-/// What the placeholders of a pattern caught.
+/// Values captured by the placeholders of a pattern.
 #[derive(Default, Clone, Copy)]
-pub(super) struct Caught {
+pub(super) struct Captures {
     pub number: Option<i64>,
     pub unit: Option<Unit>,
     pub year: Option<i64>,
@@ -323,13 +323,13 @@ pub(super) struct Caught {
 
 pub(super) fn readings(tokens: &[Token], now: DateTime) -> Vec<Reading> {
     let mut found = Vec::new();
-    for language in spoken(tokens) {
+    for language in detect_languages(tokens) {
         for at in 0..tokens.len() {
             for (pattern, meaning) in language.rows {
-                let Some((end, caught)) = language.matched(pattern, &tokens[at..]) else {
+                let Some((end, captures)) = language.matched(pattern, &tokens[at..]) else {
                     continue;
                 };
-                let span = meaning_of(*meaning, caught, now.date());
+                let span = meaning_of(*meaning, captures, now.date());
                 if span.is_some() || matches!(meaning, Nothing) {
                     let end = tokens[at + end - 1].end;
                     found.push(Reading { start: tokens[at].start, end, span });
@@ -340,9 +340,9 @@ pub(super) fn readings(tokens: &[Token], now: DateTime) -> Vec<Reading> {
     found
 }
 
-/// The languages with the most marks in the message, because one word can mean yesterday in
-/// French and here in German. Without any mark every language is tried.
-fn spoken(tokens: &[Token]) -> Vec<&'static Language> {
+/// The languages with the most marks in the message, because one word can mean "yesterday" in
+/// French and "here" in German. Without any mark every language is tried.
+fn detect_languages(tokens: &[Token]) -> Vec<&'static Language> {
     let count = |marks: &[&str]| tokens.iter().filter(|t| marks.contains(&&*t.text)).count();
     let most = LANGUAGES.iter().map(|language| count(language.marks)).max().unwrap_or(0);
     if count(ENGLISH) > most {
@@ -352,25 +352,25 @@ fn spoken(tokens: &[Token]) -> Vec<&'static Language> {
 }
 
 impl Language {
-    fn matched(&self, pattern: &str, tokens: &[Token]) -> Option<(usize, Caught)> {
-        let mut caught = Caught::default();
+    fn matched(&self, pattern: &str, tokens: &[Token]) -> Option<(usize, Captures)> {
+        let mut captures = Captures::default();
         let mut at = 0;
         for part in pattern.split(' ') {
             let token = tokens.get(at)?;
             let n = token.number();
             match part {
-                "#" => caught.number = Some(n.or_else(|| place(self.numbers, token))?),
-                "@" => caught.unit = Some(self.unit(token)?),
-                "M" => caught.month = Some(place(&self.months, token)?),
-                "W" => caught.weekday = Some(place(&self.weekdays, token)? - 1),
-                "Y" => caught.year = Some(n.filter(|_| token.text.len() == 4)?),
-                "D" if token.text == "1er" => caught.day = Some(1),
-                "D" => caught.day = Some(n.filter(|day| (1..=31).contains(day))?),
+                "#" => captures.number = Some(n.or_else(|| place(self.numbers, token))?),
+                "@" => captures.unit = Some(self.unit(token)?),
+                "M" => captures.month = Some(place(&self.months, token)?),
+                "W" => captures.weekday = Some(place(&self.weekdays, token)? - 1),
+                "Y" => captures.year = Some(n.filter(|_| token.text.len() == 4)?),
+                "D" if token.text == "1er" => captures.day = Some(1),
+                "D" => captures.day = Some(n.filter(|day| (1..=31).contains(day))?),
                 words => words.split('|').find(|word| *word == token.text).map(|_| ())?,
             }
             at += 1;
         }
-        Some((at, caught))
+        Some((at, captures))
     }
 
     fn unit(&self, token: &Token) -> Option<Unit> {
@@ -379,29 +379,29 @@ impl Language {
     }
 }
 
-/// Where the word stands in a list of names, counted from one.
+/// The position of the word in a list of names, from one.
 fn place(names: &[&str], token: &Token) -> Option<i64> {
     let place = names.iter().position(|names| names.split('|').any(|name| name == token.text))?;
     i64::try_from(place + 1).ok()
 }
 
-pub(super) fn meaning_of(meaning: Meaning, caught: Caught, today: Date) -> Option<Span> {
+pub(super) fn meaning_of(meaning: Meaning, captures: Captures, today: Date) -> Option<Span> {
     match meaning {
         Day(n) => Span::day(step(today, Unit::Day, n)?),
-        Meaning::Unit(which) => match (caught.unit, caught.month) {
+        Meaning::Unit(which) => match (captures.unit, captures.month) {
             (_, Some(month)) => months_of(i64::from(today.year()) + which.steps(), month, 1),
             (Some(unit), None) => neighbour(unit, today, which.steps()),
-            (None, None) => which_weekday(which, caught.weekday?, today),
+            (None, None) => which_weekday(which, captures.weekday?, today),
         },
-        Coming => coming_weekday(caught.weekday?, today),
-        Ago => away(caught.unit?, -caught.number?, today),
-        Ahead => away(caught.unit?, caught.number?, today),
+        Coming => coming_weekday(captures.weekday?, today),
+        Ago => away(captures.unit?, -captures.number?, today),
+        Ahead => away(captures.unit?, captures.number?, today),
         Rolling => {
-            let from = step(today, caught.unit?, -caught.number?)?;
+            let from = step(today, captures.unit?, -captures.number?)?;
             Some(Span::dates(from, today.tomorrow().ok()?))
         }
-        Named => named(caught, today),
-        Bounded(bound) => bound.of(named(caught, today)?),
+        Named => named(captures, today),
+        Bounded(bound) => bound.of(named(captures, today)?),
         Nothing => None,
     }
 }
@@ -411,21 +411,21 @@ fn away(unit: Unit, n: i64, today: Date) -> Option<Span> {
     Some(if unit == Unit::Day { span } else { span.roughly() })
 }
 
-fn named(caught: Caught, today: Date) -> Option<Span> {
-    if let Some(weekday) = caught.weekday {
-        return Some(recent_weekday(weekday, today)?.afloat());
+fn named(captures: Captures, today: Date) -> Option<Span> {
+    if let Some(weekday) = captures.weekday {
+        return Some(recent_weekday(weekday, today)?.floating());
     }
-    let Some(month) = caught.month else {
-        return year_of(caught.year.filter(|year| (1000..2200).contains(year))?);
+    let Some(month) = captures.month else {
+        return year_of(captures.year.filter(|year| (1000..2200).contains(year))?);
     };
     let this = i64::from(today.year());
-    match (caught.day, caught.year) {
+    match (captures.day, captures.year) {
         (Some(day), Some(year)) => Span::day(date_of(year, month, day)?),
         (None, Some(year)) => months_of(year, month, 1),
-        (None, None) => Some(recent_months(month, 1, today)?.afloat()),
+        (None, None) => Some(recent_months(month, 1, today)?.floating()),
         (Some(day), None) => {
             let dates = (0..=8).filter_map(|back| date_of(this - back, month, day));
-            Some(Span::day(dates.into_iter().find(|date| *date <= today)?)?.afloat())
+            Some(Span::day(dates.into_iter().find(|date| *date <= today)?)?.floating())
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Finds the expressions of time in a message: "last month", "since 2021", "vor drei Tagen".
 //!
-//! A pure reader: the current instant and the person's time zone are arguments, and what it finds
-//! is a suggestion to the search, never something that is kept. English is read by a small
-//! grammar, the commonest forms of German, Spanish, French, Chinese and Japanese from tables.
-//! Hours of the clock ("at 3pm") are left out: memories are found by the day.
+//! A pure parser: the current instant and the user's time zone are arguments. Its results are hints
+//! for the search and are never stored. English is parsed by a small grammar, the most common forms
+//! of German, Spanish, French, Chinese and Japanese by tables. Times of day ("at 3pm") are ignored:
+//! memories are found by the day.
 //!
-//! A name without its year ("in May", "on Monday") means the most recent such stretch that began
-//! no later than now, and is approximate; what is planned "for Friday" means the next. Weeks begin on Monday, days in the person's own zone.
+//! A name without its year ("in May", "on Monday") means the most recent such period that began no
+//! later than now, and is approximate; a plan "for Friday" means the next one. Weeks begin on
+//! Monday, days in the user's time zone.
 
 mod calendar;
 mod counts;
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::time::{Period, Timestamp};
 use calendar::Span;
 
-/// Whether the words leave any doubt about which stretch they mean.
+/// Whether the words are unambiguous about the period they mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
@@ -35,22 +36,22 @@ pub enum Exactness {
 pub struct Mention {
     /// The expression as written, with its preposition.
     pub words: String,
-    /// The stretch it means. What reaches back without a beginning starts with the year 1.
+    /// The period it means. One without a beginning starts with the year 1.
     pub period: Period,
     pub certainty: Exactness,
 }
 
-/// A reading of one stretch of the message, in bytes.
+/// The interpretation of one part of the message, with its byte range.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     start: usize,
     end: usize,
-    /// Nothing when the words are known to be no expression of time, as in "guten Morgen".
+    /// `None` if the words are known not to be an expression of time, as in "guten Morgen".
     span: Option<Span>,
 }
 
-/// How much of a text is read for times: as much as a memory's line holds. A longer question names
-/// the time it is about at its beginning or not at all.
+/// How much of a text is parsed, in characters: the maximum length of a memory. A longer query
+/// mentions its time at the beginning or not at all.
 const READ_CHARS: usize = 2_000;
 
 /// The expressions of time at the beginning of `text`, in the order they are written. Where two
@@ -77,7 +78,7 @@ fn longest(mut readings: Vec<Reading>) -> Vec<Reading> {
     readings.sort_by_key(|reading| (std::cmp::Reverse(reading.end - reading.start), reading.start));
     let mut taken = std::collections::BTreeMap::new();
     for reading in readings {
-        // What is taken never overlaps, so only the nearest neighbours can be in the way.
+        // Accepted readings never overlap, so only the nearest neighbour can overlap with this one.
         let before = taken.range(..reading.end).next_back();
         if before.is_none_or(|(_, other): (_, &Reading)| other.end <= reading.start) {
             taken.insert(reading.start, reading);

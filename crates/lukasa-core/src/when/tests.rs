@@ -1,4 +1,4 @@
-//! Messages and what they mean on Wednesday, 12 June 2024, 15:00 in UTC unless said otherwise.
+//! Messages and their meaning on Wednesday, 12 June 2024, 15:00 UTC unless stated otherwise.
 
 use super::*;
 use jiff::tz::{Offset, TimeZone};
@@ -53,7 +53,7 @@ fn means_nothing(texts: &[&str]) {
 }
 
 #[test]
-fn days_around_today_are_found() {
+fn time_parser_finds_days_around_today() {
     means(&[
         ("what did I eat today?", "today = 2024-06-12 2024-06-13"),
         ("Yesterday's call", "Yesterday = 2024-06-11 2024-06-12"),
@@ -70,7 +70,7 @@ fn days_around_today_are_found() {
 }
 
 #[test]
-fn last_this_and_next_name_calendar_units() {
+fn time_parser_reads_last_this_and_next_units() {
     means(&[
         ("what happened last week?", "last week = 2024-06-03 2024-06-10"),
         ("this week", "this week = 2024-06-10 2024-06-17"),
@@ -106,7 +106,7 @@ fn last_this_and_next_name_calendar_units() {
 }
 
 #[test]
-fn counted_units_reach_back_and_ahead() {
+fn time_parser_reads_counted_units_back_and_ahead() {
     means(&[
         ("3 days ago", "3 days ago = 2024-06-09 2024-06-10"),
         ("three days ago", "three days ago = 2024-06-09 2024-06-10"),
@@ -130,7 +130,7 @@ fn counted_units_reach_back_and_ahead() {
 }
 
 #[test]
-fn bounds_leave_one_side_open() {
+fn time_parser_bounds_leave_one_side_open() {
     means(&[
         ("since 2021", "since 2021 = 2021-01-01 -"),
         ("ever since last March", "ever since last March = 2024-03-01 -"),
@@ -146,7 +146,7 @@ fn bounds_leave_one_side_open() {
 }
 
 #[test]
-fn ranges_lend_each_other_the_year() {
+fn time_parser_range_ends_share_the_year() {
     means(&[
         ("between 2019 and 2021", "between 2019 and 2021 = 2019-01-01 2022-01-01"),
         ("from 2019 to 2021", "from 2019 to 2021 = 2019-01-01 2022-01-01"),
@@ -164,7 +164,7 @@ fn ranges_lend_each_other_the_year() {
 }
 
 #[test]
-fn parts_of_a_stretch_are_approximate() {
+fn time_parser_parts_of_a_period_are_approximate() {
     means(&[
         ("early 2023", "early 2023 = 2023-01-01 2023-05-01 ~"),
         ("in mid-2023", "in mid-2023 = 2023-05-01 2023-09-01 ~"),
@@ -183,7 +183,7 @@ fn parts_of_a_stretch_are_approximate() {
 }
 
 #[test]
-fn calendar_names_and_dates_are_found() {
+fn time_parser_finds_calendar_names_and_dates() {
     means(&[
         ("in 2023", "in 2023 = 2023-01-01 2024-01-01"),
         ("my 2023 taxes", "2023 = 2023-01-01 2024-01-01"),
@@ -223,7 +223,7 @@ fn calendar_names_and_dates_are_found() {
         ("in the spring", "in the spring = 2024-03-01 2024-06-01 ~"),
         ("on Monday", "on Monday = 2024-06-10 2024-06-11 ~"),
         ("on Wed", "on Wed = 2024-06-12 2024-06-13 ~"),
-        // What is planned lies ahead, unless the day is named.
+        // A plan is in the future, unless the day is named.
         ("Book a table for Friday", "for Friday = 2024-06-14 2024-06-15 ~"),
         ("a table for Monday evening", "for Monday evening = 2024-06-17T17:00 2024-06-17T23:00 ~"),
         ("for Wednesday", "for Wednesday = 2024-06-12 2024-06-13 ~"),
@@ -235,7 +235,7 @@ fn calendar_names_and_dates_are_found() {
 }
 
 #[test]
-fn ordinary_words_are_not_dates() {
+fn time_parser_ignores_ordinary_words() {
     means_nothing(&[
         "you may go",
         "this may take a while",
@@ -269,7 +269,7 @@ fn ordinary_words_are_not_dates() {
 }
 
 #[test]
-fn several_expressions_come_in_order() {
+fn time_parser_returns_several_expressions_in_order() {
     assert_eq!(
         read("Compare last month with March 2023, please"),
         ["last month = 2024-05-01 2024-06-01", "March 2023 = 2023-03-01 2023-04-01"]
@@ -277,7 +277,7 @@ fn several_expressions_come_in_order() {
 }
 
 #[test]
-fn german_is_read() {
+fn time_parser_reads_german() {
     means(&[
         ("was war letzten Monat?", "letzten Monat = 2024-05-01 2024-06-01"),
         ("vor drei Tagen", "vor drei Tagen = 2024-06-09 2024-06-10"),
@@ -292,7 +292,7 @@ fn german_is_read() {
 }
 
 #[test]
-fn spanish_is_read() {
+fn time_parser_reads_spanish() {
     means(&[
         ("¿qué hice el mes pasado?", "el mes pasado = 2024-05-01 2024-06-01"),
         ("hace tres días", "hace tres días = 2024-06-09 2024-06-10"),
@@ -305,7 +305,7 @@ fn spanish_is_read() {
 }
 
 #[test]
-fn french_is_read() {
+fn time_parser_reads_french() {
     means(&[
         ("le mois dernier", "le mois dernier = 2024-05-01 2024-06-01"),
         ("il y a trois jours", "il y a trois jours = 2024-06-09 2024-06-10"),
@@ -319,7 +319,7 @@ fn french_is_read() {
 }
 
 #[test]
-fn chinese_and_japanese_are_read() {
+fn time_parser_reads_chinese_and_japanese() {
     means(&[
         ("我昨天吃了什么", "昨天 = 2024-06-11 2024-06-12"),
         ("上个月的会议", "上个月 = 2024-05-01 2024-06-01"),
@@ -338,7 +338,7 @@ fn chinese_and_japanese_are_read() {
 }
 
 #[test]
-fn a_leap_day_steps_to_the_end_of_february() {
+fn time_parser_steps_a_leap_day_to_the_end_of_february() {
     assert_eq!(
         read_at("in the last 1 years", "2024-02-29T12:00:00Z"),
         ["in the last 1 years = 2023-02-28 2024-03-01"]
@@ -350,7 +350,7 @@ fn a_leap_day_steps_to_the_end_of_february() {
 }
 
 #[test]
-fn in_january_this_winter_is_the_one_that_began_in_december() {
+fn time_parser_winter_in_january_began_in_december() {
     assert_eq!(
         read_at("this winter", "2024-01-10T12:00:00Z"),
         ["this winter = 2023-12-01 2024-03-01 ~"]
@@ -358,7 +358,7 @@ fn in_january_this_winter_is_the_one_that_began_in_december() {
 }
 
 #[test]
-fn days_begin_and_end_in_the_zone_of_the_person() {
+fn time_parser_days_follow_the_users_time_zone() {
     let east = TimeZone::fixed(Offset::from_hours(9).unwrap());
     let found = mentions("today", at("2024-06-12T20:00:00Z"), &east);
     assert_eq!(found[0].period.from, at("2024-06-12T15:00:00Z"));
@@ -366,7 +366,7 @@ fn days_begin_and_end_in_the_zone_of_the_person() {
 }
 
 #[test]
-fn a_day_that_changes_the_clocks_keeps_its_midnights() {
+fn time_parser_handles_days_with_a_clock_change() {
     let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
     let found = mentions("yesterday", at("2024-04-01T10:00:00Z"), &zone);
     assert_eq!(found[0].period.from, at("2024-03-30T23:00:00Z"));
@@ -374,7 +374,7 @@ fn a_day_that_changes_the_clocks_keeps_its_midnights() {
 }
 
 #[test]
-fn no_message_and_no_instant_makes_it_fail() {
+fn time_parser_never_panics() {
     let zones = [
         TimeZone::UTC,
         TimeZone::fixed(Offset::MIN),
@@ -449,7 +449,7 @@ fn no_message_and_no_instant_makes_it_fail() {
     for first in words {
         for second in words {
             let text = format!("{first} {second} {first}{second}");
-            // Zones and instants take turns; their counts share no factor, so all pairs come up.
+            // Zones and instants alternate; their counts are coprime, so all pairs occur.
             for _ in 0..2 {
                 turn += 1;
                 let (zone, now) = (&zones[turn % zones.len()], nows[turn % nows.len()]);
@@ -464,7 +464,7 @@ fn no_message_and_no_instant_makes_it_fail() {
 }
 
 #[test]
-fn a_long_message_of_nothing_but_time_words_is_read_without_running_deep() {
+fn time_parser_reads_a_long_message_without_deep_recursion() {
     let text = "early since the last early ".repeat(2_000);
     mentions(&text, at(NOW), &TimeZone::UTC);
 }

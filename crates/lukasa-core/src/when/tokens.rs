@@ -1,24 +1,24 @@
-//! Cuts a message into words for the readers of time. Knows letters and places, nothing of dates.
+//! Tokenizer for the time parsers: splits a message into words, numbers and punctuation.
 
 use crate::word::is_east_asian;
 
-/// One word, number or mark of punctuation, with where it stands in the message.
+/// One word, number or punctuation mark, with its byte range in the message.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     /// Lower case and without accents, so that one table entry serves "Día" and "dia".
     pub text: String,
     pub start: usize,
     pub end: usize,
-    /// Written with a capital, which tells the month from the verb in "May" and "may".
+    /// Whether it begins with a capital, which distinguishes the month "May" from the verb "may".
     pub capital: bool,
-    /// Directly behind the token before it, as in the numbers of "2023-05-08".
+    /// Whether it directly follows the previous token, as the numbers in "2023-05-08" do.
     pub glued: bool,
-    /// Directly behind an apostrophe, as the year in "May '23".
+    /// Whether it directly follows an apostrophe, as the year in "May '23".
     pub clipped: bool,
 }
 
 impl Token {
-    /// The number written here in digits, if it is short enough to mean anything as a date.
+    /// The number in digits, if it is short enough to be part of a date.
     pub fn number(&self) -> Option<i64> {
         let digits = self.text.bytes().all(|b| b.is_ascii_digit());
         if digits && (1..=6).contains(&self.text.len()) { self.text.parse().ok() } else { None }
@@ -51,7 +51,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         if first.is_whitespace() || is_apostrophe(first) || (clipped && is_possessive(written)) {
             continue;
         }
-        if is_hyphen(first) && !between_numbers(&chars, begin) && !stands_alone(&chars, begin) {
+        if is_hyphen(first) && !between_numbers(&chars, begin) && !is_isolated(&chars, begin) {
             continue;
         }
         found.push(Token {
@@ -93,14 +93,14 @@ fn between_numbers(chars: &[(usize, char)], at: usize) -> bool {
     digit(at.checked_sub(1)) && digit(Some(at + 1))
 }
 
-fn stands_alone(chars: &[(usize, char)], at: usize) -> bool {
+fn is_isolated(chars: &[(usize, char)], at: usize) -> bool {
     let letter =
         |i: Option<usize>| i.and_then(|i| chars.get(i)).is_some_and(|&(_, c)| is_letter(c));
     !letter(at.checked_sub(1)) || !letter(Some(at + 1))
 }
 
-/// Part of a word in a script that puts spaces between words. Chinese and Japanese are read by
-/// their own reader, so their characters separate words here.
+/// Whether a character is part of a word in a script with spaces between words. Chinese and
+/// Japanese have their own parser, so their characters separate words here.
 fn is_letter(c: char) -> bool {
     is_combining(c) || (c.is_alphanumeric() && !is_east_asian(c))
 }
@@ -136,18 +136,18 @@ mod tests {
     }
 
     #[test]
-    fn accents_apostrophes_and_inner_hyphens_fall_away() {
+    fn time_tokens_drop_accents_apostrophes_and_inner_hyphens() {
         assert_eq!(words("Mid-Día, last year's"), ["mid", "dia", ",", "last", "year"]);
         assert_eq!(words("l'année aujourd\u{2019}hui"), ["l", "annee", "aujourd", "hui"]);
     }
 
     #[test]
-    fn hyphens_between_numbers_stay_and_an_hour_is_cut_off() {
+    fn time_tokens_keep_hyphens_between_numbers_and_split_off_the_hour() {
         assert_eq!(words("2023-05-08T10"), ["2023", "-", "05", "-", "08", "t10"]);
     }
 
     #[test]
-    fn a_clipped_year_is_told_from_a_day() {
+    fn time_tokens_distinguish_a_clipped_year_from_a_day() {
         assert!(tokens("May '23")[1].clipped);
         assert!(!tokens("May 23")[1].clipped);
     }

@@ -1,6 +1,7 @@
-//! Folders of model weights and public data that are not part of the repository. A test that needs one
+//! Folders of model weights and public data that are not in the repository. A test that needs one
 //! is skipped on a developer's machine without it, and fails where the data is required: with
-//! `LUKASA_REQUIRE_DATA=1`, or in CI (`CI=true`) when `LUKASA_SHARED` says that the data is there.
+//! `LUKASA_REQUIRE_DATA=1`, or in CI (`CI=true`) when `LUKASA_SHARED` says that the data is
+//! available.
 
 use std::env;
 use std::path::PathBuf;

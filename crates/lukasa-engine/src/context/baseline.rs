@@ -1,8 +1,8 @@
-//! The baseline of a session: which memories it is made from, and its frozen form.
+//! The baseline of a session: selection of its memories, and its frozen form.
 
 use std::collections::HashMap;
 
-use lukasa_core::context::block::{self, Item, Source};
+use lukasa_core::context::block::{self, LineSource, PromptLine};
 use lukasa_core::context::{Budget, may_inject, precedence};
 use lukasa_core::recall::index::Index;
 use lukasa_core::{AsOf, Category, FactId, Force, Version, VersionId};
@@ -11,29 +11,29 @@ use lukasa_store::{Scope, recallable};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::retrieve::{Ask, Part};
+use super::retrieve::{ContextPart, ContextRequest};
 use crate::Engine;
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::Result;
-use crate::recall::{Opened, is_usable};
+use crate::recall::{OpenedIndex, is_usable};
 
-/// A new baseline, and the domains it quotes.
+/// Renders a new baseline; also returns the domains it quotes.
 pub(super) async fn render(
     engine: &Engine,
-    opened: &Opened,
-    ask: &Ask,
+    opened: &OpenedIndex,
+    ask: &ContextRequest,
     budget: Budget,
     point: AsOf,
-) -> Result<(Part, Vec<String>)> {
-    let (asked, around) = (ask.domains.clone(), opened.around.clone());
+) -> Result<(ContextPart, Vec<String>)> {
+    let (asked, ctx) = (ask.domains.clone(), opened.ctx.clone());
     let choose =
-        move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &around.shut);
-    let candidates = opened.mind.with(&engine.cpu, choose).await?;
+        move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &ctx.shut);
+    let candidates = opened.user_index.with(&engine.cpu, choose).await?;
     let versions = in_order(&opened.scope, &candidates).await?;
     let large = versions.iter().map(|v| v.claim.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
     let build = move || {
-        let part = Part::from(block::baseline(&versions, &budget));
-        let facts: Vec<FactId> = part.items.iter().flat_map(Item::facts).collect();
+        let part = ContextPart::from(block::baseline(&versions, &budget));
+        let facts: Vec<FactId> = part.items.iter().flat_map(PromptLine::facts).collect();
         let quoted = versions.iter().filter(|version| facts.contains(&version.fact));
         let mut domains: Vec<String> = quoted.filter_map(|v| v.claim.domain.clone()).collect();
         domains.sort_unstable();
@@ -53,18 +53,19 @@ pub(super) async fn in_order(scope: &Scope, ids: &[(FactId, VersionId)]) -> Resu
     Ok(ids.iter().filter_map(|(_, version)| by_id.remove(version)).collect())
 }
 
-/// What a baseline depends on besides the memories. Other wishes have another baseline.
-pub(super) fn wishes(ask: &Ask) -> String {
-    let said = format!(
+/// Digest of the options a baseline depends on besides the memories. Different options have
+/// different baselines.
+pub(super) fn options_digest(ask: &ContextRequest) -> String {
+    let options = format!(
         "{:?} {} {:?} {:?} {:?}",
         ask.domains, ask.tokens, ask.window, ask.point, ask.filter
     );
-    Sha256::digest(said.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(options.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub(super) fn thawed(baseline: &Baseline) -> Part {
+pub(super) fn part_from_baseline(baseline: &Baseline) -> ContextPart {
     let items = baseline.items["items"].as_array().into_iter().flatten();
-    Part {
+    ContextPart {
         content: baseline.content.clone(),
         nonce: baseline.nonce.clone(),
         etag: baseline.etag.clone(),
@@ -77,26 +78,26 @@ pub(super) fn thawed(baseline: &Baseline) -> Part {
     }
 }
 
-/// The sections a stored item can be under; anything else was written by a later edition.
+/// Section titles of stored items; any other was written by a newer release.
 const SECTIONS: [&str; 5] =
     ["Hard preferences (must be respected)", "Profile", "Current context", "Style", "Facts"];
 
-pub(super) fn item_json(item: &Item) -> serde_json::Value {
-    let Source::Memory { fact, version } = &item.source else { return serde_json::Value::Null };
+pub(super) fn item_json(item: &PromptLine) -> serde_json::Value {
+    let LineSource::Memory { fact, version } = &item.source else { return serde_json::Value::Null };
     json!({"mark": item.mark, "fact": fact, "version": version, "section": item.section,
            "also": item.also, "line": item.line, "tokens": item.tokens})
 }
 
-fn item_from_json(value: &serde_json::Value) -> Option<Item> {
+fn item_from_json(value: &serde_json::Value) -> Option<PromptLine> {
     let text = |name: &str| value[name].as_str();
-    Some(Item {
+    Some(PromptLine {
         mark: text("mark")?.to_owned(),
-        source: Source::Memory {
+        source: LineSource::Memory {
             fact: text("fact")?.parse().ok()?,
             version: text("version")?.parse().ok()?,
         },
         also: match &value["also"] {
-            // Written before a line could stand for several.
+            // Stored before one line could represent several facts.
             serde_json::Value::Null => Vec::new(),
             also => serde_json::from_value(also.clone()).ok()?,
         },
@@ -107,7 +108,7 @@ fn item_from_json(value: &serde_json::Value) -> Option<Item> {
     })
 }
 
-/// What the baseline is chosen from, in order of precedence.
+/// Candidates for the baseline, in order of precedence.
 fn candidates(
     index: &Index,
     asked: Option<&[String]>,
@@ -119,7 +120,7 @@ fn candidates(
         (Some(asked), Some(domain)) => asked.contains(domain),
         _ => true,
     };
-    let mut standing: Vec<_> = (0..index.len())
+    let mut usable: Vec<_> = (0..index.len())
         .map(|at| index.unit(at))
         .filter(|unit| is_usable(unit, point, shut))
         .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
@@ -128,17 +129,17 @@ fn candidates(
             facets.own && facets.force == Force::Hard || may_inject(facets, point.valid)
         })
         .collect();
-    standing.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
+    usable.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
     let ids = |(unit, _): &(&lukasa_core::recall::index::Unit, _)| {
         (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
     };
-    // Of each category no more than could fit if every line were as short as a line can be.
-    let mut room: Vec<(Category, usize)> = Category::ALL
+    // Of each category, no more than would fit if every line had the minimum length.
+    let mut slots: Vec<(Category, usize)> = Category::ALL
         .iter()
         .map(|category| (*category, budget.category(*category) / block::SHORTEST_LINE + 1))
         .collect();
-    standing.retain(|(_, facets)| {
-        let own = room.iter_mut().find(|(category, _)| *category == facets.category);
+    usable.retain(|(_, facets)| {
+        let own = slots.iter_mut().find(|(category, _)| *category == facets.category);
         match own {
             _ if facets.force == Force::Hard => true,
             Some((_, left)) if *left > 0 => {
@@ -148,5 +149,5 @@ fn candidates(
             _ => false,
         }
     });
-    standing.iter().map(ids).collect()
+    usable.iter().map(ids).collect()
 }

@@ -1,4 +1,4 @@
-//! What a model did with memory while it answered: noted with the retrieval it was given.
+//! Memory tool calls made by a model while it answered, stored with the retrieval it was given.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use serde::Serialize;
 
 use crate::Engine;
 
-/// How often a retrieval is looked for that is itself still being noted, and how long between.
-const TRIES: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(100);
+/// How often, and at which interval, to look for a retrieval that is itself still being written.
+const MAX_ATTEMPTS: u32 = 20;
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// One call of a memory tool. It holds no words of memories: those are asked for by their ids.
+/// One call of a memory tool. It holds no content of memories, only their ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolRun {
     pub id: String,
     pub name: String,
-    /// What was looked for.
+    /// The search query.
     pub query: Option<String>,
     #[serde(rename = "memory_ids")]
     pub memories: Vec<FactId>,
@@ -28,27 +28,32 @@ pub struct ToolRun {
 }
 
 impl Engine {
-    /// Notes what was called, without anybody waiting for it.
-    pub fn note_calls_later(&self, caller: &Caller, retrieval: RetrievalId, runs: Vec<ToolRun>) {
+    /// Records tool calls in the background.
+    pub fn record_tool_calls_later(
+        &self,
+        caller: &Caller,
+        retrieval: RetrievalId,
+        runs: Vec<ToolRun>,
+    ) {
         let mut facts: Vec<FactId> = runs.iter().flat_map(|run| run.memories.clone()).collect();
         facts.sort_unstable();
         facts.dedup();
         let (engine, tenant, user) = (self.clone(), caller.tenant, caller.user);
         tokio::spawn(async move {
-            let noted = async {
+            let written = async {
                 let calls = serde_json::to_value(&runs).unwrap_or_default();
-                for _ in 0..TRIES {
-                    let scope = engine.store.note(tenant, user).await?;
-                    if kept::note_calls(&scope, retrieval, &calls, &facts).await? {
+                for _ in 0..MAX_ATTEMPTS {
+                    let scope = engine.store.write_lossy(tenant, user).await?;
+                    if kept::append_calls(&scope, retrieval, &calls, &facts).await? {
                         return scope.commit().await;
                     }
                     drop(scope);
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(RETRY_DELAY).await;
                 }
                 Ok(())
             };
-            if let Err(error) = noted.await {
-                tracing::warn!(%error, "what a model called was not noted");
+            if let Err(error) = written.await {
+                tracing::warn!(%error, "could not record the tool calls of a model");
             }
         });
     }

@@ -1,8 +1,9 @@
-//! Context: what an assistant is given for one message, and the record of it.
+//! Context: the memory blocks for one message's prompt, and the record of what was given.
 //!
 //! The baseline is rendered once per session and frozen; the dynamic part is made for each message.
-//! Nothing here calls a chat model, and nothing here fails a chat: with the database away the answer
-//! is empty, marked degraded; if it is only slow, the answer is what this request has confirmed so far.
+//! Nothing here calls a chat model, and nothing here fails a chat: if the database is unavailable
+//! the context is empty and marked degraded; if it is only slow, the context contains what this
+//! request has confirmed so far.
 
 mod baseline;
 mod calls;
@@ -12,9 +13,10 @@ mod usage;
 mod why;
 
 pub use calls::ToolRun;
-pub(crate) use note::NOTES_AT_ONCE;
-pub use retrieve::{Ask, Confirmed, Context, Part, Spent};
+pub(crate) use note::MAX_CONCURRENT_RETRIEVAL_WRITES;
+pub use retrieve::{BudgetUse, ConfirmedContext, Context, ContextPart, ContextRequest};
 pub use usage::{
-    BaselineRecord, Given, NewUsage, RetrievalRecord, USAGE_TYPES, UsageRecord, UsageStats,
+    BaselineRecord, NewUsage, RetrievalRecord, SessionRetrievals, USAGE_TYPES, UsageRecord,
+    UsageStats,
 };
-pub use why::{Grounds, Why};
+pub use why::{Grounds, TurnExplanation};

@@ -1,7 +1,7 @@
-//! The record of what was given: noted behind the answer, for as long as somebody may ask.
+//! Records of retrievals, written after the response and kept for a limited time.
 
 use futures_util::try_join;
-use lukasa_core::context::block::{Item, LeftOut, Source};
+use lukasa_core::context::block::{LeftOut, LineSource, PromptLine};
 use lukasa_core::job::next_upkeep;
 use lukasa_core::{Caller, FactId, JobId, JobKind, Timestamp};
 use lukasa_store::context as kept;
@@ -9,24 +9,25 @@ use lukasa_store::passage::RecallState;
 use lukasa_store::{Batch, directory, job};
 use serde_json::json;
 
-use super::retrieve::{Ask, Context, Place};
+use super::retrieve::{Context, ContextRequest, ResultRanks};
 use crate::Engine;
 
-/// How many are written at a time.
-pub(crate) const NOTES_AT_ONCE: usize = 4;
+/// Maximum number of concurrent writes.
+pub(crate) const MAX_CONCURRENT_RETRIEVAL_WRITES: usize = 4;
 
 impl Engine {
-    /// Notes what was given, without anybody waiting for it.
-    pub(super) fn note_later(
+    /// Records a retrieval in the background.
+    pub(super) fn record_retrieval_later(
         &self,
         caller: &Caller,
-        ask: &Ask,
+        ask: &ContextRequest,
         context: &Context,
         state: RecallState,
         now: Timestamp,
     ) {
-        let mut facts: Vec<FactId> = context.baseline.items.iter().flat_map(Item::facts).collect();
-        facts.extend(context.dynamic.items.iter().flat_map(Item::facts));
+        let mut facts: Vec<FactId> =
+            context.baseline.items.iter().flat_map(PromptLine::facts).collect();
+        facts.extend(context.dynamic.items.iter().flat_map(PromptLine::facts));
         facts.sort_unstable();
         facts.dedup();
         let new = kept::Retrieval {
@@ -41,14 +42,14 @@ impl Engine {
         let (engine, tenant, user) = (self.clone(), caller.tenant, caller.user);
         let job = JobId::from_uuid(context.id.uuid());
         tokio::spawn(async move {
-            // Never closed, so a place is always to be had.
-            let _place = engine.noting.acquire().await;
-            let noted = async {
-                let scope = engine.store.note(tenant, user).await?;
-                // What is kept for a while needs somebody to let go of it.
+            // The semaphore is never closed, so acquiring a permit cannot fail.
+            let _permit = engine.retrieval_writes.acquire().await;
+            let written = async {
+                let scope = engine.store.write_lossy(tenant, user).await?;
+                // Rows with limited retention need an upkeep job that removes them.
                 let ((), unattended) = try_join!(
-                    kept::note(&scope, &new, state),
-                    directory::look_after(&scope, true)
+                    kept::insert_retrieval(&scope, &new, state),
+                    directory::set_looked_after(&scope, true)
                 )?;
                 if unattended {
                     let mut batch = Batch::default();
@@ -64,25 +65,28 @@ impl Engine {
                 }
                 scope.commit().await
             };
-            if let Err(error) = noted.await {
-                tracing::warn!(%error, "a retrieval was not noted");
+            if let Err(error) = written.await {
+                tracing::warn!(%error, "could not record a retrieval");
             }
         });
     }
 }
 
-/// What is kept of a retrieval: which memories, why and how long it took; no words of the message.
+/// Trace of a retrieval: which memories, why and how long it took; no text of the message.
 fn trace(context: &Context) -> serde_json::Value {
-    let source = |source: &Source| match source {
-        Source::Memory { fact, version } => json!({"memory_id": fact, "version_id": version}),
-        Source::Turn { turn, session } => json!({"turn_id": turn, "session_id": session}),
+    let source = |source: &LineSource| match source {
+        LineSource::Memory { fact, version } => json!({"memory_id": fact, "version_id": version}),
+        LineSource::Turn { turn, session } => json!({"turn_id": turn, "session_id": session}),
     };
-    let item = |item: &Item| {
+    let item = |item: &PromptLine| {
         json!({"mark": item.mark, "source": source(&item.source), "also": item.also, "section": item.section,
                "tokens": item.tokens, "relevance": item.relevance})
     };
-    let left = |left: &LeftOut| json!({"source": source(&left.source), "reason": left.reason, "relevance": left.relevance});
-    let found = |place: &Place| {
+    let left = |left: &LeftOut| {
+        json!({"source": source(&left.source), "reason": left.reason,
+               "relevance": left.relevance})
+    };
+    let found = |place: &ResultRanks| {
         let arms = place.arms.iter().map(|(arm, rank)| json!({"arm": arm.as_str(), "rank": rank}));
         json!({"source": source(&place.source), "arms": arms.collect::<Vec<_>>(),
                "fused_rank": place.fused, "rank": place.last})

@@ -1,4 +1,4 @@
-//! What went into prompts and what came of it: the answer to "what did you use, and when?"
+//! Usage records: what went into prompts, and what applications reported about it.
 
 use futures_util::try_join;
 use lukasa_core::job::next_upkeep;
@@ -8,7 +8,7 @@ use lukasa_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, Usa
 use lukasa_store::{Batch, erase, job, session};
 
 use crate::error::{Error, Result};
-use crate::sessions::{answered, check_session_name, job_id, keep_answer};
+use crate::sessions::{check_session_name, job_id, keep_answer, stored_answer};
 use crate::{Engine, Request};
 
 pub use lukasa_store::context::{
@@ -16,14 +16,15 @@ pub use lukasa_store::context::{
     Usage as UsageRecord,
 };
 
-/// What an application can report about a memory it was given. That it was given is noted anyway.
+/// Usage types an application can report about a memory it was given. That it was given is recorded
+/// anyway.
 pub const USAGE_TYPES: [&str; 7] =
     ["retrieved", "applied", "cited", "conflicted", "overridden", "confirmed", "contradicted"];
 
-/// Of these, what shows whether a memory is right.
+/// Usage types that show whether a memory is correct.
 const OUTCOMES: [&str; 3] = ["confirmed", "contradicted", "overridden"];
 
-/// A use to report.
+/// A usage report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUsage {
     pub fact: FactId,
@@ -34,28 +35,34 @@ pub struct NewUsage {
     pub influence: Option<String>,
 }
 
-/// Everything a session was given.
+/// Everything that was put into a session's prompts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct SessionRetrievals {
     pub baselines: Vec<Baseline>,
     /// Newest first.
     pub retrievals: Vec<Retrieval>,
 }
 
 impl Engine {
-    /// Exactly what a session was given (R181).
-    pub async fn given(&self, caller: &Caller, name: &str, now: Timestamp) -> Result<Given> {
-        const MOST: i64 = 200;
+    /// Exactly what was put into a session's prompts (R181).
+    pub async fn given(
+        &self,
+        caller: &Caller,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<SessionRetrievals> {
+        const MAX_RETRIEVALS: i64 = 200;
         let scope = self.reading(caller, now).await?;
-        let (baselines, retrievals) =
-            try_join!(kept::baselines(&scope, name), kept::retrievals(&scope, name, MOST))?;
-        // A chat can be given something before it is spoken in, and be spoken in without being given
-        // anything.
+        let (baselines, retrievals) = try_join!(
+            kept::baselines(&scope, name),
+            kept::retrievals(&scope, name, MAX_RETRIEVALS)
+        )?;
+        // A session can have retrievals without turns, and turns without retrievals.
         let nothing = baselines.is_empty() && retrievals.is_empty();
         if nothing && session::find(&scope, name).await?.is_none() {
             return Err(Error::SessionNotFound);
         }
-        Ok(Given { baselines, retrievals })
+        Ok(SessionRetrievals { baselines, retrievals })
     }
 
     /// One retrieval, with its trace.
@@ -69,7 +76,7 @@ impl Engine {
         kept::find_retrieval(&scope, id).await?.ok_or(Error::RetrievalNotFound)
     }
 
-    /// Notes what came of a memory.
+    /// Records the reported usage of a memory.
     pub async fn report_usage(&self, request: &Request, new: NewUsage) -> Result<Usage> {
         if !USAGE_TYPES.contains(&new.kind.as_str()) {
             return Err(Error::invalid(
@@ -85,7 +92,7 @@ impl Engine {
             return Err(Error::invalid("influence", "at most 2,000 characters"));
         }
         let scope = self.writing(request).await?;
-        if let Some(kept) = answered(&scope, request).await? {
+        if let Some(kept) = stored_answer(&scope, request).await? {
             return Ok(kept);
         }
         if !erase::exists(&scope, new.fact).await? {
@@ -114,13 +121,13 @@ impl Engine {
         Ok(usage)
     }
 
-    /// How much there is, and how much it is used.
+    /// Counts of memories and of their usage.
     pub async fn stats(&self, caller: &Caller, now: Timestamp) -> Result<Stats> {
         let scope = self.reading(caller, now).await?;
         Ok(kept::stats(&scope, now).await?)
     }
 
-    /// What was used, newest first; of one memory only, if one is given.
+    /// Usage records, newest first; optionally of one memory only.
     pub async fn usage(
         &self,
         caller: &Caller,

@@ -1,4 +1,5 @@
-//! "Why did you say this?": what a turn says it used, and what it had been given.
+//! Explanation of a turn ("Why did you say this?"): the memories it reports as used, and those it
+//! was given.
 
 use futures_util::try_join;
 use lukasa_core::{Caller, FactId, Timestamp, Turn, Version};
@@ -9,33 +10,33 @@ use crate::Engine;
 use crate::error::{Error, Result};
 use crate::facts::{Memory, as_memory};
 
-/// A memory that bears on a turn, as it was known when the turn was said.
+/// A memory behind a turn, as known when the turn was recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grounds {
     pub memory: Memory,
-    /// How the turn says it used it; nothing if it was only given.
+    /// The usage the turn reports; `None` if the memory was only given.
     pub usage: Option<Usage>,
 }
 
-/// What is behind a turn.
+/// Explanation of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Why {
+pub struct TurnExplanation {
     pub turn: Turn,
     pub grounds: Vec<Grounds>,
-    /// The retrieval that came before it.
+    /// The retrieval before the turn.
     pub retrieval: Option<Retrieval>,
 }
 
 impl Engine {
-    /// What a turn relied on: first what it says it used, then what else it had been given. Memories
-    /// are shown as they were known then; what was erased since is gone here too.
+    /// Explains a turn: first the memories it reports as used, then the others it was given.
+    /// Memories are shown as they were known then; memories erased since are not shown.
     pub async fn why(
         &self,
         caller: &Caller,
         session: &str,
         number: i32,
         now: Timestamp,
-    ) -> Result<Why> {
+    ) -> Result<TurnExplanation> {
         let scope = self.reading(caller, now).await?;
         let (there, turn) = try_join!(
             session::find(&scope, session),
@@ -65,6 +66,6 @@ impl Engine {
             let usage = used.iter().find(|usage| usage.fact == id).cloned();
             grounds.push(Grounds { memory: as_memory(version, &known, at), usage });
         }
-        Ok(Why { turn, grounds, retrieval })
+        Ok(TurnExplanation { turn, grounds, retrieval })
     }
 }

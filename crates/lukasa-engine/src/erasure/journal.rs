@@ -1,13 +1,13 @@
-//! The erasure journal: a file beside the database, in which every erasure is written down before it
-//! is done. A backup that is restored brings back what was erased since; the journal says what has to
-//! go again. It holds ids and times and nothing of what was erased.
+//! The erasure journal: a file beside the database that records every erasure before it is
+//! committed. Restoring a backup brings back what was erased since; the journal says what has to be
+//! removed again. It holds ids and times, and none of the erased content.
 //!
 //! One line for each erasure, appended before its transaction is committed:
 //! `<when> <tenant> <user> <memory, turn, or -> <erasure> <first eight characters of the line's SHA-256>`
 //!
-//! A line that cannot be brought to the disk is taken back before the lock is released. A line whose
-//! transaction failed is followed by `void <erasure> <digest>`; one whose transaction may have failed, by
-//! `unsure <erasure> <digest>`.
+//! A line that cannot be synced to disk is removed before the lock is released. A line whose
+//! transaction failed is followed by `void <erasure> <digest>`; one whose transaction may have
+//! failed, by `unsure <erasure> <digest>`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -16,12 +16,12 @@ use std::sync::{Mutex, PoisonError};
 
 use lukasa_core::{ErasureId, FactId, TenantId, Timestamp, TurnId, UserId};
 use lukasa_store::Scope;
-use lukasa_store::erasure::{Erasure, Known};
+use lukasa_store::erasure::{Erasure, ErasureRecord};
 use sha2::{Digest, Sha256};
 
 /// One erasure, as the journal holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct JournalEntry {
     pub at: Timestamp,
     pub tenant: TenantId,
     pub user: UserId,
@@ -31,7 +31,7 @@ pub struct Entry {
     pub id: ErasureId,
 }
 
-impl Entry {
+impl JournalEntry {
     pub(crate) fn of(scope: &Scope, erasure: &Erasure) -> Self {
         Self {
             at: erasure.erased_at,
@@ -47,21 +47,21 @@ impl Entry {
         let what = self.fact.map(|fact| fact.to_string());
         let what = what.or_else(|| self.turn.map(|turn| turn.to_string()));
         let what = what.unwrap_or_else(|| "-".to_owned());
-        let said = format!("{} {} {} {what} {}", self.at, self.tenant, self.user, self.id);
-        format!("{said} {}\n", digest(&said))
+        let text = format!("{} {} {} {what} {}", self.at, self.tenant, self.user, self.id);
+        format!("{text} {}\n", digest(&text))
     }
 
     fn parse(line: &str) -> Option<Self> {
-        let (said, sum) = line.rsplit_once(' ')?;
-        if digest(said) != sum {
+        let (text, sum) = line.rsplit_once(' ')?;
+        if digest(text) != sum {
             return None;
         }
-        let mut words = said.split(' ');
+        let mut words = text.split(' ');
         let mut next = || words.next();
         let (at, tenant) = (next()?.parse().ok()?, next()?.parse().ok()?);
         let user = next()?.parse().ok()?;
         let what = next()?;
-        // The prefix of an id says what it is of.
+        // The prefix of an id identifies its type.
         let (fact, turn) = (what.parse().ok(), what.parse().ok());
         let known = what == "-" || fact.is_some() || turn.is_some();
         known.then_some(())?;
@@ -69,9 +69,9 @@ impl Entry {
     }
 }
 
-impl From<&Known> for Entry {
-    fn from(known: &Known) -> Self {
-        let Known { tenant, user, id, fact, turn, erased_at, .. } = known;
+impl From<&ErasureRecord> for JournalEntry {
+    fn from(known: &ErasureRecord) -> Self {
+        let ErasureRecord { tenant, user, id, fact, turn, erased_at, .. } = known;
         let (tenant, user, id) = (*tenant, *user, *id);
         Self { at: *erased_at, tenant, user, fact: *fact, turn: *turn, id }
     }
@@ -83,74 +83,74 @@ fn digest(text: &str) -> String {
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
-    Erased(Entry),
-    /// The transaction of this erasure failed: it did not happen.
+pub enum JournalLine {
+    Erased(JournalEntry),
+    /// The transaction of this erasure failed: nothing was erased.
     Void(ErasureId),
-    /// Whether the transaction of this erasure was committed could not be found out.
+    /// It is unknown whether the transaction of this erasure was committed.
     Unsure(ErasureId),
 }
 
-impl Line {
+impl JournalLine {
     fn print(&self) -> String {
-        let said = match self {
-            Line::Erased(entry) => return entry.print(),
-            Line::Void(id) => format!("void {id}"),
-            Line::Unsure(id) => format!("unsure {id}"),
+        let text = match self {
+            JournalLine::Erased(entry) => return entry.print(),
+            JournalLine::Void(id) => format!("void {id}"),
+            JournalLine::Unsure(id) => format!("unsure {id}"),
         };
-        format!("{said} {}\n", digest(&said))
+        format!("{text} {}\n", digest(&text))
     }
 
     fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split(' ').collect();
         let [what @ ("void" | "unsure"), id, sum] = words[..] else {
-            return Entry::parse(line).map(Line::Erased);
+            return JournalEntry::parse(line).map(JournalLine::Erased);
         };
         let id = id.parse().ok()?;
-        let line = if what == "void" { Line::Void(id) } else { Line::Unsure(id) };
+        let line = if what == "void" { JournalLine::Void(id) } else { JournalLine::Unsure(id) };
         (digest(&format!("{what} {id}")) == sum).then_some(line)
     }
 }
 
-/// Some lines of the journal, and where they end.
+/// A batch of journal lines, with their end offsets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Chunk {
+pub struct JournalChunk {
     /// Each line with the offset of its end and its digest.
-    pub lines: Vec<(Line, u64, String)>,
+    pub lines: Vec<(JournalLine, u64, String)>,
     pub is_last: bool,
 }
 
-impl Chunk {
-    /// How many lines are read at a time.
+impl JournalChunk {
+    /// Lines read per batch.
     const LINES: usize = 1_000;
 }
 
-/// The file. Several servers may share one: each locks it while it writes.
+/// The journal file. Several servers may share one: each locks it while it writes.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    /// Brings what was written to the disk; another one in tests.
+    /// Syncs the file to disk; replaced in tests.
     sync: fn(&File) -> io::Result<()>,
-    /// Lines that could not be written yet, to go before the next.
-    unwritten: Mutex<Vec<Line>>,
+    /// Lines that could not be written yet; they are written before the next.
+    unwritten: Mutex<Vec<JournalLine>>,
 }
 
 impl Journal {
-    /// Opens the journal at this path, or begins one there.
+    /// Opens the journal at this path, or creates it.
     pub fn open(path: &Path) -> io::Result<Self> {
         let (path, unwritten) = (path.to_owned(), Mutex::default());
         let journal = Self { path, sync: File::sync_all, unwritten };
-        let there = journal.path.exists();
+        let existed = journal.path.exists();
         journal.append(&[])?;
-        if !there && let Some(folder) = journal.path.parent() {
-            // Without this the file itself could be gone after a crash, however well it was written.
+        if !existed && let Some(folder) = journal.path.parent() {
+            // Without syncing the folder, a crash could lose the new file itself.
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             File::open(folder)?.sync_all()?;
         }
         Ok(journal)
     }
 
-    /// The same journal with another way to bring it to the disk: for tests of disks that fail.
+    /// The same journal with another sync function: for tests of failing disks.
     #[doc(hidden)]
     #[must_use]
     pub fn with_sync(mut self, sync: fn(&File) -> io::Result<()>) -> Self {
@@ -162,15 +162,15 @@ impl Journal {
         &self.path
     }
 
-    /// Writes these down, and returns once they are on the disk. If that fails, none of them is in
-    /// the journal.
-    pub fn append(&self, entries: &[Entry]) -> io::Result<()> {
-        let lines: Vec<Line> = entries.iter().cloned().map(Line::Erased).collect();
+    /// Appends these entries, and returns once they are synced to disk. If that fails, none of them
+    /// is in the journal.
+    pub fn append(&self, entries: &[JournalEntry]) -> io::Result<()> {
+        let lines: Vec<JournalLine> = entries.iter().cloned().map(JournalLine::Erased).collect();
         self.append_lines(&lines)
     }
 
-    /// Writes down what became of erasures. If that fails it is tried again before the next line.
-    pub fn settle(&self, lines: &[Line]) -> io::Result<()> {
+    /// Appends the outcomes of erasures. If that fails, they are written before the next line.
+    pub fn settle(&self, lines: &[JournalLine]) -> io::Result<()> {
         let written = self.append_lines(lines);
         if written.is_err() {
             self.unwritten.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(lines);
@@ -178,7 +178,7 @@ impl Journal {
         written
     }
 
-    fn append_lines(&self, lines: &[Line]) -> io::Result<()> {
+    fn append_lines(&self, lines: &[JournalLine]) -> io::Result<()> {
         let mut file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -187,16 +187,16 @@ impl Journal {
             .open(&self.path)?;
         file.lock()?;
         let end = whole_lines(&mut file)?;
-        // Half a line was left by somebody who was killed, and so was never acknowledged.
+        // A partial line was left by a killed process, so its erasure was never acknowledged.
         file.set_len(end)?;
         file.seek(SeekFrom::Start(end))?;
         let mut unwritten = self.unwritten.lock().unwrap_or_else(PoisonError::into_inner);
-        let text: String = unwritten.iter().chain(lines).map(Line::print).collect();
+        let text: String = unwritten.iter().chain(lines).map(JournalLine::print).collect();
         let written = file.write_all(text.as_bytes()).and_then(|()| (self.sync)(&file));
         if let Err(error) = written {
-            // Still under the lock, so no reader has seen the lines.
+            // The lock is still held, so no reader has seen the lines.
             file.set_len(end).and_then(|()| file.sync_all()).map_err(|back| {
-                let what = format!("{error}; and the line could not be taken back: {back}");
+                let what = format!("{error}; and the line could not be removed again: {back}");
                 io::Error::new(error.kind(), what)
             })?;
             return Err(error);
@@ -206,37 +206,37 @@ impl Journal {
     }
 
     /// Every erasure in the journal that is not void, oldest first.
-    pub fn read(&self) -> io::Result<Vec<Entry>> {
+    pub fn read(&self) -> io::Result<Vec<JournalEntry>> {
         let (mut entries, mut void, mut from) = (Vec::new(), Vec::new(), 0);
         loop {
             let chunk = self.read_chunk(from)?;
             for (line, end, _) in chunk.lines {
                 from = end;
                 match line {
-                    Line::Erased(entry) => entries.push(entry),
-                    Line::Void(id) => void.push(id),
-                    Line::Unsure(_) => {}
+                    JournalLine::Erased(entry) => entries.push(entry),
+                    JournalLine::Void(id) => void.push(id),
+                    JournalLine::Unsure(_) => {}
                 }
             }
             if chunk.is_last {
-                entries.retain(|entry: &Entry| !void.contains(&entry.id));
+                entries.retain(|entry: &JournalEntry| !void.contains(&entry.id));
                 return Ok(entries);
             }
         }
     }
 
-    /// The lines that begin at an offset, as many as are read at a time. A line that cannot be read is
-    /// an error: without it, something erased may be shown.
-    pub fn read_chunk(&self, from: u64) -> io::Result<Chunk> {
+    /// Reads a batch of lines from an offset on. A line that cannot be parsed is an error: without
+    /// it, erased data could be served.
+    pub fn read_chunk(&self, from: u64) -> io::Result<JournalChunk> {
         let mut file = File::open(&self.path)?;
         file.lock_shared()?;
         let end = whole_lines(&mut file)?;
-        // What ends there is never changed again.
+        // Complete lines are never changed again.
         file.unlock()?;
         file.seek(SeekFrom::Start(from))?;
         let mut reader = BufReader::new(file.take(end.saturating_sub(from)));
-        let (mut chunk, mut at, mut line) = (Chunk::default(), from, String::new());
-        while chunk.lines.len() < Chunk::LINES {
+        let (mut chunk, mut at, mut line) = (JournalChunk::default(), from, String::new());
+        while chunk.lines.len() < JournalChunk::LINES {
             line.clear();
             at += reader.read_line(&mut line)? as u64;
             if line.is_empty() {
@@ -250,12 +250,12 @@ impl Journal {
                 io::Error::new(io::ErrorKind::InvalidData, what)
             };
             let sum = text.rsplit(' ').next().unwrap_or_default().to_owned();
-            chunk.lines.push((Line::parse(text).ok_or_else(damaged)?, at, sum));
+            chunk.lines.push((JournalLine::parse(text).ok_or_else(damaged)?, at, sum));
         }
         Ok(chunk)
     }
 
-    /// The digest of the whole first line, which tells this journal from others; none if it is empty.
+    /// The digest of the first line, which identifies this journal; `None` if it is empty.
     pub fn name(&self) -> io::Result<Option<String>> {
         let mut line = String::new();
         BufReader::new(File::open(&self.path)?.take(1_024)).read_line(&mut line)?;
@@ -275,17 +275,17 @@ impl Journal {
     }
 }
 
-/// Where the last whole line ends. A line is far shorter than what is looked at.
+/// The offset where the last complete line ends. A line is far shorter than the part that is read.
 fn whole_lines(file: &mut File) -> io::Result<u64> {
-    const LOOKED_AT: u64 = 1024;
+    const TAIL_BYTES: u64 = 1024;
     let length = file.metadata()?.len();
-    let from = length.saturating_sub(LOOKED_AT);
+    let from = length.saturating_sub(TAIL_BYTES);
     file.seek(SeekFrom::Start(from))?;
     let mut tail = Vec::new();
     file.read_to_end(&mut tail)?;
     let end = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place as u64 + 1);
     if end == 0 && from > 0 {
-        let what = "it does not end in a line of ours; is this the erasure journal?";
+        let what = "the file does not end in a journal line; is this the erasure journal?";
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(from + end)
@@ -295,24 +295,31 @@ fn whole_lines(file: &mut File) -> io::Result<u64> {
 mod tests {
     use super::*;
 
-    fn entry(second: i64, fact: bool) -> Entry {
+    fn entry(second: i64, fact: bool) -> JournalEntry {
         let at = Timestamp::from_second(second).unwrap();
         let mut ids = lukasa_core::Ids::new(at, [3; 16]);
         let tenant = TenantId::named("acme");
         let user = UserId::named(tenant, "alice");
-        Entry { at, tenant, user, fact: fact.then(|| ids.fact()), turn: None, id: ids.erasure() }
+        JournalEntry {
+            at,
+            tenant,
+            user,
+            fact: fact.then(|| ids.fact()),
+            turn: None,
+            id: ids.erasure(),
+        }
     }
 
-    /// A file of the test's own.
-    fn place(name: &str) -> PathBuf {
+    /// A path for a file of this test.
+    fn temp_path(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("lukasa-{}-{name}", std::process::id()));
         let _ = std::fs::remove_file(&path);
         path
     }
 
     #[test]
-    fn what_is_written_down_is_read_again() {
-        let path = place("journal");
+    fn journal_returns_appended_entries() {
+        let path = temp_path("journal");
         let journal = Journal::open(&path).unwrap();
         assert!(journal.read().unwrap().is_empty());
         let entries = [entry(1, true), entry(2, false)];
@@ -324,14 +331,14 @@ mod tests {
     }
 
     #[test]
-    fn half_a_line_is_dropped_and_a_damaged_one_is_refused() {
-        let path = place("torn");
+    fn journal_drops_partial_line_and_rejects_damaged_line() {
+        let path = temp_path("torn");
         let journal = Journal::open(&path).unwrap();
         let (first, second) = (entry(1, true), entry(2, false));
         journal.append(std::slice::from_ref(&first)).unwrap();
         let torn = format!("{}{}", first.print(), &second.print()[..40]);
         std::fs::write(&path, torn).unwrap();
-        assert_eq!(journal.read().unwrap().len(), 1, "whoever was killed half-way");
+        assert_eq!(journal.read().unwrap().len(), 1, "the partial line of a killed process");
         journal.append(std::slice::from_ref(&second)).unwrap();
         assert_eq!(journal.read().unwrap(), [first.clone(), second.clone()]);
         let damaged = std::fs::read_to_string(&path).unwrap().replacen("mem_0", "mem_1", 1);
@@ -342,16 +349,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_did_not_reach_the_disk_is_taken_back() {
-        let path = place("full");
+    fn journal_removes_line_after_failed_sync() {
+        let path = temp_path("full");
         let journal = Journal::open(&path).unwrap();
         let (first, second) = (entry(1, true), entry(2, false));
         journal.append(std::slice::from_ref(&first)).unwrap();
         let journal = journal.with_sync(|_| Err(io::Error::other("no space")));
         journal.append(std::slice::from_ref(&second)).unwrap_err();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), first.print());
-        // What became of an erasure is kept until it can be written.
-        journal.settle(&[Line::Void(first.id)]).unwrap_err();
+        // The outcome of an erasure is kept until it can be written.
+        journal.settle(&[JournalLine::Void(first.id)]).unwrap_err();
         assert_eq!(journal.read().unwrap(), [first]);
         let journal = journal.with_sync(File::sync_all);
         journal.append(std::slice::from_ref(&second)).unwrap();
@@ -360,19 +367,22 @@ mod tests {
     }
 
     #[test]
-    fn a_void_erasure_is_not_read_and_lines_are_found_by_their_offset() {
-        let path = place("void");
+    fn journal_skips_void_erasures_and_finds_lines_by_offset() {
+        let path = temp_path("void");
         let journal = Journal::open(&path).unwrap();
         assert_eq!(journal.name().unwrap(), None);
         let (first, second) = (entry(1, true), entry(2, false));
         journal.append(&[first.clone(), second.clone()]).unwrap();
         let name = journal.name().unwrap();
-        journal.settle(&[Line::Unsure(first.id), Line::Void(second.id)]).unwrap();
+        journal.settle(&[JournalLine::Unsure(first.id), JournalLine::Void(second.id)]).unwrap();
         assert_eq!(journal.read().unwrap(), std::slice::from_ref(&first));
         assert_eq!(journal.name().unwrap(), name);
         let chunk = journal.read_chunk(0).unwrap();
         let (line, end, sum) = &chunk.lines[0];
-        assert_eq!((line, chunk.lines.len(), chunk.is_last), (&Line::Erased(first), 4, true));
+        assert_eq!(
+            (line, chunk.lines.len(), chunk.is_last),
+            (&JournalLine::Erased(first), 4, true)
+        );
         assert!(journal.has_line_at(*end, sum).unwrap());
         assert!(!journal.has_line_at(*end - 1, sum).unwrap());
         assert!(!journal.has_line_at(*end + 10_000, sum).unwrap());

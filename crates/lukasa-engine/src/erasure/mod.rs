@@ -1,14 +1,14 @@
-//! Erasure that is real: what it would remove, the removal, the receipt, and the journal that keeps a
-//! restored backup from undoing it.
+//! Erasure: the preview, the removal, the receipt, and the journal that keeps a restored backup
+//! from undoing it.
 //!
-//! The order is what makes it hold. What is to be erased is written or marked in one transaction; then
-//! the journal is on the disk; then the transaction is committed; then it is acknowledged. So an erasure
-//! that was acknowledged is in the journal. A line whose transaction failed is declared void. One that is
-//! in the journal and was never committed was requested by a caller who got no answer, and is carried
-//! out at the next start.
+//! The guarantee depends on the order of steps. What is to be erased is removed or marked in one
+//! transaction; then the journal is synced to disk; then the transaction is committed; then the
+//! request is acknowledged. So an acknowledged erasure is in the journal. A line whose transaction
+//! failed is declared void. One that is in the journal and was never committed was requested by a
+//! caller who got no answer, and is carried out at the next start.
 //!
-//! A user is marked first, which has readers and writers refused, and then removed in batches (`user`);
-//! a process that ends in between leaves the rest to the next.
+//! A user is marked first, so that reads and writes are refused, and then removed in batches
+//! (`user`); if the process ends in between, the next one continues.
 
 mod journal;
 mod receipt;
@@ -18,25 +18,25 @@ mod user;
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, ErasureId, FactId, TenantId, Timestamp, UserId};
 use lukasa_store::erasure::{self, Erasure};
-use lukasa_store::{Connect, directory, erase, scrub};
+use lukasa_store::{ConnectOptions, directory, erase, scrub};
 
 use crate::Engine;
 use crate::error::{Error, Result};
 use crate::facts::Target;
 
-pub use journal::{Chunk, Entry, Journal, Line};
+pub use journal::{Journal, JournalChunk, JournalEntry, JournalLine};
 pub use lukasa_store::erasure::Rows;
-pub use lukasa_store::health::Counts;
-pub use lukasa_store::scrub::{Scrubbed, Step};
-pub use receipt::{NotBelieved, Receipt, Signature, SignedReceipt, verify};
-pub use replay::Replayed;
+pub use lukasa_store::health::UserRowCounts;
+pub use lukasa_store::scrub::{ScrubProgress, ScrubReport};
+pub use receipt::{Receipt, ReceiptError, Signature, SignedReceipt, verify};
+pub use replay::ReplayReport;
 pub use user::{UserErased, UserErasure};
 
-/// How many receipts are listed, newest first.
-const LISTED: i64 = 1_000;
+/// Maximum number of listed receipts, newest first.
+const MAX_LISTED: i64 = 1_000;
 
 impl Engine {
-    /// How much erasing a user would remove, by table.
+    /// Number of rows that erasing a user would remove, by table.
     pub async fn preview_user_erasure(
         &self,
         tenant: TenantId,
@@ -49,7 +49,7 @@ impl Engine {
         Ok(erasure::count_user(&scope).await?)
     }
 
-    /// How much erasing a memory would remove, by table.
+    /// Number of rows that erasing a memory would remove, by table.
     pub async fn preview_erasure(
         &self,
         caller: &Caller,
@@ -67,12 +67,12 @@ impl Engine {
     /// The receipts of what was erased about the caller's user, newest first.
     pub async fn receipts(&self, caller: &Caller, now: Timestamp) -> Result<Vec<SignedReceipt>> {
         let scope = self.reading(caller, now).await?;
-        let erasures = erasure::latest(&scope, LISTED).await?;
+        let erasures = erasure::latest(&scope, MAX_LISTED).await?;
         drop(scope);
         self.sign_all(caller.tenant, caller.user, &erasures, now).await
     }
 
-    /// How much was removed so far of a user who is being erased; nothing if no erasure is under way.
+    /// Progress of a user's erasure: rows removed so far; `None` if no erasure is in progress.
     pub async fn erasure_under_way(
         &self,
         tenant: TenantId,
@@ -83,7 +83,7 @@ impl Engine {
         Ok(found.map(|erasure| (erasure.id, erasure.erased_at, erasure.removed)))
     }
 
-    /// The receipts of what was erased about a user, who may be gone.
+    /// The receipts of what was erased about a user, who may be deleted.
     pub async fn receipts_of_user(
         &self,
         tenant: TenantId,
@@ -93,7 +93,7 @@ impl Engine {
         let id = UserId::named(tenant, name);
         let scope = self.store.read(tenant, id).await?;
         directory::me(&scope).await?.ok_or(Error::UserNotFound)?;
-        let erasures = erasure::latest(&scope, LISTED).await?;
+        let erasures = erasure::latest(&scope, MAX_LISTED).await?;
         drop(scope);
         self.sign_all(tenant, id, &erasures, now).await
     }
@@ -129,24 +129,24 @@ impl Engine {
     }
 }
 
-/// What the login role lacks for a scrub, in words; empty if it may.
-pub async fn lacking_rights(connect: &Connect) -> Result<Vec<String>> {
+/// Rights that the login role lacks for a scrub, as text; empty if it has all.
+pub async fn lacking_rights(connect: &ConnectOptions) -> Result<Vec<String>> {
     Ok(scrub::lacking_rights(connect).await?)
 }
 
-/// How many erasures have not reached the files yet.
-pub async fn unscrubbed(connect: &Connect) -> Result<usize> {
+/// Number of erasures that are not yet scrubbed from the database files.
+pub async fn unscrubbed(connect: &ConnectOptions) -> Result<usize> {
     Ok(scrub::pending(connect).await?)
 }
 
-/// Has what was erased leave the database's files, as the owner. Without erasures since the last time
+/// Scrubs erased data from the database files, as the owner. Without erasures since the last scrub
 /// there is nothing to do, unless `always`.
 pub async fn scrub(
-    connect: &Connect,
+    connect: &ConnectOptions,
     now: Timestamp,
     always: bool,
-    tell: impl Fn(Step) + Send + Sync,
-) -> Result<Scrubbed> {
-    Engine::connect(&Connect { pool_size: 1, ..connect.clone() })?.sweep_erased().await?;
+    tell: impl Fn(ScrubProgress) + Send + Sync,
+) -> Result<ScrubReport> {
+    Engine::connect(&ConnectOptions { pool_size: 1, ..connect.clone() })?.sweep_erased().await?;
     Ok(scrub::scrub(connect, micros(now), always, tell).await?)
 }

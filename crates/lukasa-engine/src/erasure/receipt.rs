@@ -1,6 +1,5 @@
-//! Receipts: what a person is given when something was erased. A receipt says what, when and how
-//! much, and none of what it said; it is signed, so that it can be shown to somebody else, and read
-//! without a server.
+//! Receipts of erasures. A receipt names what was erased, when and how many rows, and contains none
+//! of the content; it is signed, so that third parties can verify it without a server.
 
 use lukasa_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb};
 use lukasa_store::erasure::{Erasure, Rows};
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{Signer, canonical, verify_bytes};
 
-/// What a receipt says.
+/// Content of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub id: ErasureId,
@@ -20,19 +19,19 @@ pub struct Receipt {
     pub memory_id: Option<FactId>,
     pub turn_id: Option<TurnId>,
     pub operation_id: Option<OperationId>,
-    /// `erase`, or `purge` for what had lain in the trash.
+    /// `erase`, or `purge` for what was in the trash.
     pub verb: Verb,
     pub erased_at: Timestamp,
     /// Rows removed, by table.
     pub removed: Rows,
-    /// Whether a restored backup had brought it back and it was removed again.
+    /// Whether it was removed again after a backup had restored it.
     pub replayed: bool,
     /// `pending` until the database's files have been rewritten without it, then `done`.
     pub files: String,
     pub files_done_at: Option<Timestamp>,
     /// Whether it is in the journal that is replayed when a backup is restored.
     pub journal: bool,
-    /// What could not be removed, in words.
+    /// What could not be removed, as text.
     pub not_removed: Vec<String>,
     pub issued_at: Timestamp,
 }
@@ -46,9 +45,9 @@ impl Receipt {
         now: Timestamp,
     ) -> Self {
         let back = if journal {
-            "the erasure journal has it removed again before one of them is served"
+            "if one is restored, the erasure journal removes it again before requests are served"
         } else {
-            "one that is restored brings it back, because no erasure journal is kept"
+            "restoring one also restores it, because no erasure journal is kept"
         };
         Self {
             id: erasure.id,
@@ -102,9 +101,9 @@ pub struct Signature {
     pub value: String,
 }
 
-/// Why a receipt is not believed.
+/// Why a receipt is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotBelieved {
+pub enum ReceiptError {
     #[error("this is not a receipt")]
     NoReceipt,
     #[error("the receipt was changed after it was signed, or it was never signed")]
@@ -115,29 +114,29 @@ pub enum NotBelieved {
 
 impl Signer {
     pub(super) fn sign(&self, receipt: Receipt) -> SignedReceipt {
-        let said = canonical(&json!(receipt));
+        let text = canonical(&json!(receipt));
         let signature = Signature {
             algorithm: "ed25519".into(),
             public_key: self.public_key(),
-            value: self.sign_bytes(said.as_bytes()),
+            value: self.sign_bytes(text.as_bytes()),
         };
         SignedReceipt { receipt, signature }
     }
 }
 
-/// Reads a receipt and believes it only if its signature fits, and if the key is the one expected,
-/// where one is. It asks nobody.
-pub fn verify(signed: &Value, expected: Option<&str>) -> Result<SignedReceipt, NotBelieved> {
+/// Parses a receipt and verifies its signature, and that its key is the expected one if one is
+/// given. It makes no external requests.
+pub fn verify(signed: &Value, expected: Option<&str>) -> Result<SignedReceipt, ReceiptError> {
     let read: SignedReceipt =
-        serde_json::from_value(signed.clone()).map_err(|_| NotBelieved::NoReceipt)?;
+        serde_json::from_value(signed.clone()).map_err(|_| ReceiptError::NoReceipt)?;
     let key = &read.signature.public_key;
     if expected.is_some_and(|expected| !expected.eq_ignore_ascii_case(key)) {
-        return Err(NotBelieved::OtherKey(key.clone()));
+        return Err(ReceiptError::OtherKey(key.clone()));
     }
-    // What was sent is what is checked, not what was understood of it.
-    let said = canonical(&signed["receipt"]);
-    if !verify_bytes(key, &read.signature.value, said.as_bytes()) {
-        return Err(NotBelieved::Changed);
+    // Verify the document as sent, not the parsed fields: unknown fields count too.
+    let text = canonical(&signed["receipt"]);
+    if !verify_bytes(key, &read.signature.value, text.as_bytes()) {
+        return Err(ReceiptError::Changed);
     }
     Ok(read)
 }
@@ -166,27 +165,27 @@ mod tests {
         json!(Signer::from_seed(&[7; 32]).unwrap().sign(receipt))
     }
 
-    /// The same with the keys of every object turned round.
-    fn turned(value: &Value) -> Value {
+    /// The same document with the keys of every object reversed.
+    fn reversed(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {
-                fields.iter().rev().map(|(name, value)| (name.clone(), turned(value))).collect()
+                fields.iter().rev().map(|(name, value)| (name.clone(), reversed(value))).collect()
             }
             other => other.clone(),
         }
     }
 
     #[test]
-    fn a_receipt_is_believed_however_it_was_laid_out() {
+    fn receipt_verification_ignores_key_order() {
         let signed = signed();
         let read = verify(&signed, None).unwrap();
         assert_eq!(read.receipt.removed["fact_version"], 3);
-        verify(&turned(&signed), Some(&read.signature.public_key.to_uppercase())).unwrap();
-        assert_ne!(turned(&signed).to_string(), signed.to_string());
+        verify(&reversed(&signed), Some(&read.signature.public_key.to_uppercase())).unwrap();
+        assert_ne!(reversed(&signed).to_string(), signed.to_string());
     }
 
     #[test]
-    fn a_receipt_that_was_changed_is_not_believed() {
+    fn changed_receipt_is_rejected() {
         for (pointer, other) in [
             ("/receipt/removed/link", json!(2)),
             ("/receipt/files", json!("done")),
@@ -197,13 +196,13 @@ mod tests {
         ] {
             let mut forged = signed();
             *forged.pointer_mut(pointer).unwrap() = other;
-            assert_eq!(verify(&forged, None), Err(NotBelieved::Changed), "{pointer}");
+            assert_eq!(verify(&forged, None), Err(ReceiptError::Changed), "{pointer}");
         }
         let mut more = signed();
         more["receipt"]["remark"] = json!("also signed");
-        assert_eq!(verify(&more, None), Err(NotBelieved::Changed), "what was added counts too");
+        assert_eq!(verify(&more, None), Err(ReceiptError::Changed), "an added field counts too");
         let key = "ab".repeat(32);
-        assert!(matches!(verify(&signed(), Some(&key)), Err(NotBelieved::OtherKey(_))));
-        assert_eq!(verify(&json!({}), None), Err(NotBelieved::NoReceipt));
+        assert!(matches!(verify(&signed(), Some(&key)), Err(ReceiptError::OtherKey(_))));
+        assert_eq!(verify(&json!({}), None), Err(ReceiptError::NoReceipt));
     }
 }

@@ -1,6 +1,6 @@
-//! The journal and the database compared when a server starts: what a restored backup has brought back is
-//! removed again, and what the journal lacks is added to it. Both are read page by page, from where the
-//! last start left off.
+//! Comparison of the journal with the database at server start: what a restored backup has brought
+//! back is removed again, and erasures missing from the journal are added to it. Both are read page
+//! by page, from the checkpoint of the last start.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,34 +11,34 @@ use lukasa_core::{Caller, CallerKind, ErasureId, Origin, Timestamp, Voice};
 use lukasa_store::erasure::{self, Checkpoint};
 use lukasa_store::{directory, operation};
 
-use super::journal::{Chunk, Line};
-use super::{Entry, Journal};
+use super::journal::{JournalChunk, JournalLine};
+use super::{Journal, JournalEntry};
 use crate::error::{Error, Result};
 use crate::{Engine, Moment, Request};
 
-/// Entries younger than this are compared again at the next start: clocks of several servers differ,
-/// and a transaction may have been under way.
-const RECENT: SignedDuration = SignedDuration::from_hours(1);
-/// How many erasures of the database are read at a time.
-const PAGE: i64 = 1_000;
+/// Entries younger than this are compared again at the next start: clocks of several servers
+/// differ, and a transaction may have been in progress.
+const RECENT_PERIOD: SignedDuration = SignedDuration::from_hours(1);
+/// Erasures read from the database per page.
+const PAGE_SIZE: i64 = 1_000;
 
-/// What a start found in the journal.
+/// Report of a journal replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Replayed {
-    /// Erasures that were read, from the checkpoint on.
+pub struct ReplayReport {
+    /// Erasures read, from the checkpoint on.
     pub entries: usize,
-    /// Users and memories that were there again, and were removed again.
+    /// Users, memories and turns that existed again and were removed again.
     pub users: usize,
     pub memories: usize,
     pub turns: usize,
-    /// Erasures that this database knew of and the journal did not.
+    /// Erasures in the database that were missing from the journal.
     pub added: usize,
-    /// Erasures that may never have been committed, about users who were written about since. They
-    /// were not carried out.
+    /// Erasures that may never have been committed, of users with later writes. They were not
+    /// carried out.
     pub skipped: usize,
 }
 
-/// How an erasure ended, where the journal says so.
+/// Outcome of an erasure that the journal records.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Void,
@@ -46,21 +46,21 @@ enum Outcome {
 }
 
 impl Engine {
-    /// Removes again whatever the journal says was erased and a backup has brought back; and adds to
-    /// the journal what was erased before there was one. To be called before anybody is served.
-    pub async fn replay_erasures(&self, moment: Moment) -> Result<Replayed> {
-        let Some(journal) = self.journal.clone() else { return Ok(Replayed::default()) };
-        let recent = micros(moment.now - RECENT);
+    /// Removes again what the journal lists as erased and a backup has restored; and adds erasures
+    /// from before there was a journal. Must be called before requests are served.
+    pub async fn replay_erasures(&self, moment: Moment) -> Result<ReplayReport> {
+        let Some(journal) = self.journal.clone() else { return Ok(ReplayReport::default()) };
+        let recent = micros(moment.now - RECENT_PERIOD);
         let since = self.checkpoint(&journal).await?;
         let outcomes = outcomes(&journal, since.bytes).await?;
-        let mut replayed = Replayed::default();
+        let mut replayed = ReplayReport::default();
         let mut written = HashSet::new();
         let mut next = since.clone();
         let (mut at, mut old) = (since.bytes, true);
         loop {
             let chunk = chunk(&journal, at).await?;
-            let entries: Vec<&Entry> =
-                chunk.lines.iter().filter_map(|(line, ..)| of(line)).collect();
+            let entries: Vec<&JournalEntry> =
+                chunk.lines.iter().filter_map(|(line, ..)| entry_of(line)).collect();
             let asked: Vec<_> = entries.iter().map(|entry| (entry.user, entry.id)).collect();
             let happened = self.store.erasures_on_record(&asked).await?;
             for entry in entries {
@@ -72,7 +72,7 @@ impl Engine {
                 }
             }
             for (line, end, sum) in &chunk.lines {
-                old &= of(line).is_none_or(|entry| entry.at <= recent);
+                old &= entry_of(line).is_none_or(|entry| entry.at <= recent);
                 if old {
                     (next.bytes, next.line) = (offset(*end), sum.clone());
                 }
@@ -90,7 +90,8 @@ impl Engine {
         Ok(replayed)
     }
 
-    /// From where the journal is to be read. A mark that does not fit the journal does not count.
+    /// The offset to read the journal from. A checkpoint that does not match the journal is
+    /// ignored.
     async fn checkpoint(&self, journal: &Arc<Journal>) -> Result<Checkpoint> {
         let checked_until = Timestamp::UNIX_EPOCH;
         let none = Checkpoint { bytes: 0, line: String::new(), checked_until };
@@ -104,23 +105,23 @@ impl Engine {
 
     async fn replay_one(
         &self,
-        entry: &Entry,
+        entry: &JournalEntry,
         outcome: Option<Outcome>,
         moment: Moment,
-        replayed: &mut Replayed,
+        replayed: &mut ReplayReport,
     ) -> Result<()> {
         if outcome == Some(Outcome::Unsure) && self.was_written_since(entry).await? {
             let erasure = entry.id.to_string();
             tracing::warn!(
                 erasure,
-                "an erasure that may have failed is not carried out: its user was written about since"
+                "skipped an erasure that may have failed: its user has later writes"
             );
             replayed.skipped += 1;
-            self.settle_journal(vec![Line::Void(entry.id)]).await;
+            self.settle_journal(vec![JournalLine::Void(entry.id)]).await;
             return Ok(());
         }
         let moment = Moment { seed: seed_of(moment.seed, replayed.entries), ..moment };
-        let request = Request::new(of_the_journal(entry), moment);
+        let request = Request::new(journal_caller(entry), moment);
         match (entry.fact, entry.turn) {
             (Some(fact), _) => {
                 replayed.memories += usize::from(self.erase_again(&request, fact, entry).await?);
@@ -135,13 +136,13 @@ impl Engine {
         Ok(())
     }
 
-    async fn was_written_since(&self, entry: &Entry) -> Result<bool> {
+    async fn was_written_since(&self, entry: &JournalEntry) -> Result<bool> {
         let scope = self.store.read(entry.tenant, entry.user).await?;
         Ok(operation::last_at(&scope).await?.is_some_and(|at| at > entry.at))
     }
 
-    /// Removes a user again, unless they came (or came back) after the erasure.
-    async fn erase_user_again(&self, entry: &Entry, moment: Moment) -> Result<bool> {
+    /// Removes a user again, unless they were created (again) after the erasure.
+    async fn erase_user_again(&self, entry: &JournalEntry, moment: Moment) -> Result<bool> {
         let scope = self.store.read(entry.tenant, entry.user).await?;
         let user = directory::me(&scope).await?;
         let under_way = erasure::unfinished(&scope).await?;
@@ -156,13 +157,13 @@ impl Engine {
         Ok(true)
     }
 
-    /// Adds to the journal what the database has on record since a time and the journal lacks.
+    /// Adds erasures recorded in the database since a time that the journal lacks.
     async fn add_missing(&self, since: Timestamp, written: &HashSet<ErasureId>) -> Result<usize> {
         let (mut added, mut after) = (0, (since, None));
         loop {
-            let page = self.store.erasures_after(after, PAGE).await?;
+            let page = self.store.erasures_after(after, PAGE_SIZE).await?;
             let missing = page.iter().filter(|known| !written.contains(&known.id));
-            let missing: Vec<Entry> = missing.map(Entry::from).collect();
+            let missing: Vec<JournalEntry> = missing.map(JournalEntry::from).collect();
             self.journal(&missing).await?;
             added += missing.len();
             match page.last() {
@@ -173,10 +174,10 @@ impl Engine {
     }
 }
 
-fn of(line: &Line) -> Option<&Entry> {
+fn entry_of(line: &JournalLine) -> Option<&JournalEntry> {
     match line {
-        Line::Erased(entry) => Some(entry),
-        Line::Void(_) | Line::Unsure(_) => None,
+        JournalLine::Erased(entry) => Some(entry),
+        JournalLine::Void(_) | JournalLine::Unsure(_) => None,
     }
 }
 
@@ -184,8 +185,8 @@ fn offset(end: u64) -> i64 {
     i64::try_from(end).unwrap_or(i64::MAX)
 }
 
-/// What the journal says about how erasures ended. It says so after the erasure's own line, so this is
-/// read first.
+/// The recorded outcomes of erasures. An outcome comes after the erasure's own line, so outcomes
+/// are read first.
 async fn outcomes(journal: &Arc<Journal>, from: i64) -> Result<HashMap<ErasureId, Outcome>> {
     let (mut outcomes, mut at) = (HashMap::new(), from);
     loop {
@@ -193,9 +194,9 @@ async fn outcomes(journal: &Arc<Journal>, from: i64) -> Result<HashMap<ErasureId
         for (line, end, _) in &chunk.lines {
             at = offset(*end);
             match line {
-                Line::Void(id) => outcomes.insert(*id, Outcome::Void),
-                Line::Unsure(id) => Some(*outcomes.entry(*id).or_insert(Outcome::Unsure)),
-                Line::Erased(_) => None,
+                JournalLine::Void(id) => outcomes.insert(*id, Outcome::Void),
+                JournalLine::Unsure(id) => Some(*outcomes.entry(*id).or_insert(Outcome::Unsure)),
+                JournalLine::Erased(_) => None,
             };
         }
         if chunk.is_last {
@@ -204,7 +205,7 @@ async fn outcomes(journal: &Arc<Journal>, from: i64) -> Result<HashMap<ErasureId
     }
 }
 
-async fn chunk(journal: &Arc<Journal>, from: i64) -> Result<Chunk> {
+async fn chunk(journal: &Arc<Journal>, from: i64) -> Result<JournalChunk> {
     let journal = journal.clone();
     blocking(move || journal.read_chunk(u64::try_from(from).unwrap_or(0))).await
 }
@@ -222,14 +223,14 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|error| Error::Journal(error.to_string()))
 }
 
-/// Ids drawn for one entry must not be those of another.
+/// A separate seed per entry, so that ids of entries do not collide.
 fn seed_of(mut seed: [u8; 16], number: usize) -> [u8; 16] {
     seed.iter_mut().zip((number as u64).to_le_bytes()).for_each(|(byte, more)| *byte ^= more);
     seed
 }
 
 /// The caller of a replayed erasure. The original caller is unknown, so it acts for the journal.
-fn of_the_journal(entry: &Entry) -> Caller {
+fn journal_caller(entry: &JournalEntry) -> Caller {
     Caller {
         tenant: entry.tenant,
         user: entry.user,

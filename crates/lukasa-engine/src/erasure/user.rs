@@ -1,6 +1,7 @@
-//! Erasing a user. They are marked first, in one short transaction that the journal knows of: from then
-//! on no request reads or writes about them. Then their rows are removed in batches, each in a transaction of
-//! its own that notes how far it came; the last one finishes the erasure, and there is a receipt.
+//! Erasure of a user. The user is marked first, in one short transaction that is in the journal:
+//! from then on no request reads or writes about them. Then their rows are removed in batches, each
+//! in a separate transaction that records its progress; the last one finishes the erasure, and a
+//! receipt is issued.
 
 use std::time::Duration;
 
@@ -8,28 +9,28 @@ use jiff::SignedDuration;
 use lukasa_core::time::micros;
 use lukasa_core::{ErasureId, Ids, TenantId, Timestamp, UserId, Verb};
 use lukasa_store::erasure::{self, Erasure, Rows};
-use lukasa_store::health::Counts;
+use lukasa_store::health::UserRowCounts;
 use lukasa_store::{Batch, Scope, crash, credential, directory};
 
-use super::{Entry, Line, SignedReceipt};
+use super::{JournalEntry, JournalLine, SignedReceipt};
 use crate::error::{Error, Result};
 use crate::{Engine, Moment};
 
-/// How long the process that removes a user's rows may be silent before another takes over.
+/// Lease of the process that removes a user's rows; when it expires, another takes over.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// How long a worker stays with one erasure before it looks for others.
+/// How long a worker continues one erasure before it looks for others.
 const WORKER_BUDGET: Duration = Duration::from_secs(10);
 
-/// What was erased with a user.
+/// Result of a finished erasure of a user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserErased {
-    pub counts: Counts,
+    pub counts: UserRowCounts,
     /// The credentials that ended.
     pub ended: Vec<String>,
     pub receipt: SignedReceipt,
 }
 
-/// The erasure of a user: done, with a receipt, or under way.
+/// The erasure of a user: finished, with a receipt, or in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserErasure {
     pub id: ErasureId,
@@ -42,9 +43,9 @@ pub struct UserErasure {
 }
 
 impl UserErasure {
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> UserRowCounts {
         let of = |table: &str| self.removed.get(table).copied().unwrap_or(0);
-        Counts {
+        UserRowCounts {
             facts: of("fact"),
             versions: of("fact_version"),
             links: of("link"),
@@ -53,16 +54,16 @@ impl UserErasure {
     }
 }
 
-/// When a piece of work began, by the engine's ticks and by the clock.
+/// Start time of a piece of work, by the engine's ticks and by the clock.
 #[derive(Clone, Copy)]
-struct Began {
+struct StartTime {
     ticks: u64,
     now: Timestamp,
 }
 
 impl Engine {
-    /// Erases a user to the end: everything kept about them goes, their credentials end, and the name
-    /// stays refused until it is created again.
+    /// Erases a user completely: everything stored about them is removed, their credentials end,
+    /// and the name is refused until it is created again.
     pub async fn erase_user(
         &self,
         tenant: TenantId,
@@ -75,8 +76,8 @@ impl Engine {
         Ok(UserErased { counts, ended: erasure.ended, receipt })
     }
 
-    /// Erases a user, for so long; what is left then is removed by a worker. A second call while rows
-    /// are left goes on with them.
+    /// Erases a user within a time budget; a worker removes the rest. A second call while rows are
+    /// left continues the removal.
     pub async fn erase_user_within(
         &self,
         tenant: TenantId,
@@ -85,7 +86,7 @@ impl Engine {
         budget: Duration,
     ) -> Result<UserErasure> {
         let (user, now) = (UserId::named(tenant, name), micros(moment.now));
-        let began = Began { ticks: (self.ticks)(), now };
+        let began = StartTime { ticks: (self.ticks)(), now };
         let scope = self.store.read(tenant, user).await?;
         let there = directory::me(&scope).await?.ok_or(Error::UserNotFound)?;
         let under_way = erasure::unfinished(&scope).await?;
@@ -109,18 +110,17 @@ impl Engine {
         Ok(UserErasure { id, erased_at, removed, ended, receipt })
     }
 
-    /// Goes on with the erasure of a user that was begun and that no process is at; whether there was
-    /// one.
+    /// Continues an unfinished erasure of a user that no process holds; false if there is none.
     pub async fn continue_erasure(&self, moment: Moment) -> Result<bool> {
-        let began = Began { ticks: (self.ticks)(), now: micros(moment.now) };
+        let began = StartTime { ticks: (self.ticks)(), now: micros(moment.now) };
         let claimed = self.store.claim_erasure(began.now, began.now + LEASE).await?;
         let Some((tenant, user)) = claimed else { return Ok(false) };
         self.remove_rows(tenant, user, began, WORKER_BUDGET).await?;
         Ok(true)
     }
 
-    /// Ends every credential of a user. They go first: should the rest fail, a user without keys is
-    /// the safer half.
+    /// Ends every credential of a user. This comes first: should the rest fail, a user without keys
+    /// is the safer state.
     pub(super) async fn end_credentials(
         &self,
         tenant: TenantId,
@@ -132,15 +132,15 @@ impl Engine {
         Ok(ended)
     }
 
-    /// Has a user refused from now on, and puts the erasure on record as begun. `again` is the
-    /// journal's entry for a user whom a backup has brought back.
+    /// Marks a user as deleted, so that requests are refused, and records the erasure as begun.
+    /// `again` is the journal entry of a user whom a backup has restored.
     pub(super) async fn mark_for_erasure(
         &self,
         tenant: TenantId,
         user: UserId,
         id: ErasureId,
         now: Timestamp,
-        again: Option<&Entry>,
+        again: Option<&JournalEntry>,
     ) -> Result<()> {
         let scope = self.store.write(tenant, user).await?;
         let there = directory::me(&scope).await?;
@@ -162,20 +162,20 @@ impl Engine {
         let mut batch = Batch::default();
         erasure::begin(&mut batch, &scope, &erasure, now + LEASE);
         scope.run(&batch).await?;
-        let entry = Entry::of(&scope, &erasure);
+        let entry = JournalEntry::of(&scope, &erasure);
         let entries = if again.is_none() { vec![entry] } else { Vec::new() };
         self.commit_erasing(scope, &entries).await?;
-        self.listeners.end(user);
+        self.subscriptions.end(user);
         Ok(())
     }
 
-    /// Removes the rows of a user who is marked, until none is left or the time is up; whether none is
-    /// left. Nothing if no erasure is on record.
+    /// Removes the rows of a marked user until none is left or the budget is used; returns whether
+    /// none is left. `None` if no erasure is recorded.
     async fn remove_rows(
         &self,
         tenant: TenantId,
         user: UserId,
-        began: Began,
+        began: StartTime,
         budget: Duration,
     ) -> Result<Option<(Erasure, bool)>> {
         let mut from = 0;
@@ -188,7 +188,7 @@ impl Engine {
             };
             let there = directory::me(&scope).await?;
             if there.is_none_or(|user| user.deleted_at.is_none()) {
-                tracing::error!("a user who is being erased is there again; nothing is removed");
+                tracing::error!("a user exists again during their erasure; nothing is removed");
                 return Err(Error::UserNotFound);
             }
             let removal = erasure::remove_batch(&scope, from).await?;
@@ -199,7 +199,7 @@ impl Engine {
             let is_over = u128::from(passed) >= budget.as_micros();
             let now = began.now + SignedDuration::from_micros(i64::try_from(passed).unwrap_or(0));
             let now = micros(now);
-            // Another worker may continue at once.
+            // Out of time: another worker may continue at once.
             let leased_until = if is_over { now } else { now + LEASE };
             let finished = removal.next.is_none().then_some(now);
             erasure::progress(&scope, &erasure, leased_until, finished).await?;
@@ -213,25 +213,25 @@ impl Engine {
         }
     }
 
-    /// Removes all rows of a user who is marked.
+    /// Removes all rows of a marked user.
     pub(super) async fn finish_erasure(
         &self,
         tenant: TenantId,
         user: UserId,
         now: Timestamp,
     ) -> Result<()> {
-        let began = Began { ticks: (self.ticks)(), now };
+        let began = StartTime { ticks: (self.ticks)(), now };
         self.remove_rows(tenant, user, began, Duration::MAX).await?;
         Ok(())
     }
 
-    /// Looks once more for rows of users who were erased and have not left the files yet, and removes
-    /// them: whatever was under way when they were erased has ended by now.
+    /// Removes late rows of erased users who are not yet scrubbed from the files: writes that were
+    /// in progress when they were erased have ended by now.
     pub async fn sweep_erased(&self) -> Result<i64> {
-        const PAGE: i64 = 1_000;
+        const PAGE_SIZE: i64 = 1_000;
         let (mut swept, mut after) = (0, (Timestamp::UNIX_EPOCH, None));
         loop {
-            let page = self.store.unscrubbed_users_after(after, PAGE).await?;
+            let page = self.store.unscrubbed_users_after(after, PAGE_SIZE).await?;
             for known in &page {
                 swept += self.sweep_user(known.tenant, known.user).await?;
             }
@@ -259,42 +259,47 @@ impl Engine {
         }
     }
 
-    /// Writes erasures into the journal, waits for the disk, and commits. If the commit fails the
-    /// journal records that; if it is not known whether it failed, the database is asked.
-    pub(crate) async fn commit_erasing(&self, scope: Scope, entries: &[Entry]) -> Result<()> {
+    /// Writes erasures into the journal, syncs it to disk, and commits. If the commit fails the
+    /// journal records that; if it is unknown whether it failed, the database is queried.
+    pub(crate) async fn commit_erasing(
+        &self,
+        scope: Scope,
+        entries: &[JournalEntry],
+    ) -> Result<()> {
         let Some(first) = entries.first().filter(|_| self.journal.is_some()) else {
             return Ok(scope.commit().await?);
         };
         let (tenant, user) = (scope.tenant(), scope.user());
         self.journal(entries).await?;
         let Err(failure) = scope.commit().await else { return Ok(()) };
-        // The user's lock is free once the lost transaction has ended, one way or the other.
+        // The user's lock is released once the lost transaction has ended, committed or not.
         let happened = async {
             let scope = self.store.write(tenant, user).await?;
             erasure::is_on_record(&scope, first.id).await
         };
         let settled = match happened.await {
             Ok(true) => return Ok(()),
-            Ok(false) => Line::Void,
-            Err(_) => Line::Unsure,
+            Ok(false) => JournalLine::Void,
+            Err(_) => JournalLine::Unsure,
         };
         self.settle_journal(entries.iter().map(|entry| settled(entry.id)).collect()).await;
         Err(failure.into())
     }
 
-    /// Writes down what became of erasures. What cannot be written now goes before the next line.
-    pub(super) async fn settle_journal(&self, lines: Vec<Line>) {
+    /// Writes the outcomes of erasures into the journal. What cannot be written now is written
+    /// before the next line.
+    pub(super) async fn settle_journal(&self, lines: Vec<JournalLine>) {
         let Some(journal) = self.journal.clone() else { return };
         let written = tokio::task::spawn_blocking(move || journal.settle(&lines)).await;
         if !matches!(written, Ok(Ok(()))) {
             tracing::error!(
-                "the erasure journal cannot be written; a failed erasure is still in it"
+                "could not write to the erasure journal; it still lists a failed erasure"
             );
         }
     }
 
-    /// Writes erasures into the journal, if there is one, and waits for the disk.
-    pub(super) async fn journal(&self, entries: &[Entry]) -> Result<()> {
+    /// Writes erasures into the journal, if there is one, and syncs it to disk.
+    pub(super) async fn journal(&self, entries: &[JournalEntry]) -> Result<()> {
         let Some(journal) = self.journal.clone().filter(|_| !entries.is_empty()) else {
             return Ok(());
         };

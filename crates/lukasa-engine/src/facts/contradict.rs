@@ -1,4 +1,4 @@
-//! Contradictions: recorded when they are met, shown, and resolved by the person alone.
+//! Contradictions: recorded when detected, listed, and resolved only by the user.
 
 use lukasa_core::{
     Caller, CallerKind, Edit, FactId, Link, Period, Refusal, State, Timestamp, Verb, Version,
@@ -10,11 +10,11 @@ use super::outcome::{Memory, Outcome};
 use super::read::{as_memory, current};
 use super::save::check_domain;
 use super::update::remaining;
-use super::write::{Begun, Effect};
+use super::write::{Effect, WriteStart};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
-/// The relation between a memory and one that it speaks against.
+/// The relation from a waiting memory to the active one that it contradicts.
 pub(crate) const CONTRADICTS: &str = "contradicts";
 const SUPERSEDES: &str = "supersedes";
 
@@ -22,57 +22,57 @@ const SUPERSEDES: &str = "supersedes";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
     pub since: Timestamp,
-    /// What stands.
+    /// The active memory.
     pub standing: Memory,
-    /// What speaks against it, and waits.
+    /// The waiting memory that contradicts it.
     pub against: Memory,
 }
 
 /// Which of the two is true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum True {
+pub enum ContradictionChoice {
     Standing,
     Against,
 }
 
 impl Engine {
-    /// The contradictions that wait for their person, the newest first.
+    /// The unresolved contradictions, the newest first.
     pub async fn contradictions(
         &self,
         caller: &Caller,
         now: Timestamp,
     ) -> Result<Vec<Contradiction>> {
-        const MOST: i64 = 200;
+        const MAX_CONTRADICTIONS: i64 = 200;
         let scope = self.reading(caller, now).await?;
-        let links = link::of_relation(&scope, CONTRADICTS, MOST).await?;
+        let links = link::of_relation(&scope, CONTRADICTS, MAX_CONTRADICTIONS).await?;
         let ends: Vec<FactId> = links.iter().flat_map(|link| [link.from, link.to]).collect();
-        let standing = fact::standing(&scope, &ends, now).await?;
-        let of = |id: FactId| standing.iter().find(|version| version.fact == id);
+        let versions = fact::current_and_pending(&scope, &ends, now).await?;
+        let of = |id: FactId| versions.iter().find(|version| version.fact == id);
         let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
         let pairs = links.iter().filter_map(|link| {
-            let (against, stands) = (of(link.from)?, of(link.to)?);
-            let open = waits(against) && stands.state == State::Active;
+            let (against, active) = (of(link.from)?, of(link.to)?);
+            let open = waits(against) && active.state == State::Active;
             open.then(|| Contradiction {
                 since: link.known.from,
-                standing: show(stands),
+                standing: show(active),
                 against: show(against),
             })
         });
         Ok(pairs.collect())
     }
 
-    /// A person says which of two contradicting memories is true. If it is the one that was waiting,
-    /// it takes the other's place; `digest` is of the words they were shown.
+    /// Resolves a contradiction: a human says which of the two memories is true. If it is the
+    /// waiting one, it replaces the other; `digest` is of the content they were shown.
     pub async fn resolve(
         &self,
         request: &Request,
         against: FactId,
-        which: True,
+        which: ContradictionChoice,
         digest: &str,
     ) -> Result<Outcome> {
         let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         if request.caller.kind != CallerKind::Human {
             return Err(Refusal::NeedsHuman.into());
@@ -96,14 +96,14 @@ impl Engine {
         };
         let mut shown = Vec::new();
         match which {
-            True::Standing => {
+            ContradictionChoice::Standing => {
                 effect.changes = record::reject(&waiting, voice, &mut writing.stamp)?;
                 for link in &links {
                     let known = fact::known_now(&writing.scope, link.to).await?;
                     shown.extend(current(&known, now).map(|v| as_memory(v, &known, now)));
                 }
             }
-            True::Against => {
+            ContradictionChoice::Against => {
                 let number = fact::next_number(&writing.scope, against).await?;
                 let stamp = &mut writing.stamp;
                 let edit = Edit::default();
@@ -115,7 +115,7 @@ impl Engine {
                 effect.changes = yes;
                 for link in &links {
                     let known = fact::known_now(&writing.scope, link.to).await?;
-                    // It may have gone since by another way.
+                    // It may have been removed since in another way.
                     let Ok(gone) = record::forget(&known, voice, &mut writing.stamp) else {
                         continue;
                     };
@@ -134,8 +134,8 @@ impl Engine {
                 }
             }
         }
-        let said = shown.first().map_or("", |memory| memory.version.claim.content.as_str());
-        let mut outcome = Outcome::of(Verb::Resolve, format!("Settled: {said}"));
+        let content = shown.first().map_or("", |memory| memory.version.claim.content.as_str());
+        let mut outcome = Outcome::of(Verb::Resolve, format!("Settled: {content}"));
         outcome.memories = shown;
         writing.finish(Verb::Resolve, effect, outcome).await
     }

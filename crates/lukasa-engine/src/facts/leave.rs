@@ -1,4 +1,4 @@
-//! The verbs for going away: forget ends it, delete puts it into the trash, restore brings it back,
+//! The removal verbs: forget ends a memory, delete moves it to the trash, restore reverses both,
 //! purge empties the trash, erase removes it now and everywhere.
 
 use futures_util::try_join;
@@ -7,35 +7,40 @@ use lukasa_core::admission::{Writer, may_forget};
 use lukasa_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use lukasa_core::{CallerKind, FactId, Origin, Refusal, State, Verb, Version, Voice, record};
 use lukasa_store::erasure::Erasure;
-use lukasa_store::policy::{self, Standing};
+use lukasa_store::policy::{self, WriteSettings};
 use lukasa_store::{context, erase, erasure, fact, idempotency, operation};
 
-use super::outcome::{Outcome, Receipt};
+use super::outcome::{ErasureSummary, Outcome};
 use super::target::Target;
 use super::update::remaining;
-use super::write::{Begun, Effect, Writing};
-use crate::erasure::Entry;
+use super::write::{Effect, WriteStart, Writing};
+use crate::erasure::JournalEntry;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
-/// How many facts one purge removes, so that its transaction stays short.
-const PURGED_AT_ONCE: i64 = 500;
+/// Maximum number of facts per purge, so that its transaction stays short.
+const PURGE_BATCH_SIZE: i64 = 500;
 
 impl Engine {
     /// Ends a memory: restorable, audited, never in a prompt again.
     pub async fn forget(&self, request: &Request, target: &Target) -> Result<Outcome> {
-        self.leave(request, target, Verb::Forget).await
+        self.forget_or_delete(request, target, Verb::Forget).await
     }
 
     /// Moves a memory into the trash for thirty days.
     pub async fn delete(&self, request: &Request, target: &Target) -> Result<Outcome> {
-        self.leave(request, target, Verb::Delete).await
+        self.forget_or_delete(request, target, Verb::Delete).await
     }
 
-    async fn leave(&self, request: &Request, target: &Target, verb: Verb) -> Result<Outcome> {
+    async fn forget_or_delete(
+        &self,
+        request: &Request,
+        target: &Target,
+        verb: Verb,
+    ) -> Result<Outcome> {
         let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         let known = target.known(&writing.scope, request.moment.now).await?;
         writing.check_match(&known)?;
@@ -52,28 +57,32 @@ impl Engine {
         writing.finish(verb, Effect::of(changes), outcome).await
     }
 
-    /// Brings back what was forgotten or deleted, exactly as it was. What a person put away only a
-    /// person brings back.
+    /// Restores a forgotten or deleted memory exactly as it was. What a human removed only a human
+    /// restores.
     pub async fn restore(&self, request: &Request, target: &Target) -> Result<Outcome> {
         let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         let known = target.known(&writing.scope, request.moment.now).await?;
         writing.check_match(&known)?;
         let gone: Vec<Version> = known.iter().filter(|v| is_gone(v)).cloned().collect();
         let (fact, root) = gone.first().map(|v| (v.fact, v.root())).ok_or(Refusal::NotGone)?;
         let history = fact::history(&writing.scope, fact).await?;
-        // An undo or a restore may have laid it there again. What put it away is the operation that
-        // opened the first of these rows; a human behind any of them makes it a human's doing.
-        let mut left = None;
-        for lay in history.iter().filter(|v| v.root() == root) {
-            let by = operation::find(&writing.scope, lay.opened_by).await?;
+        // An undo or a restore may have reopened the removed version. The removal is the operation
+        // that opened the first of these rows; if a human is behind any of them, a human must
+        // restore it.
+        let mut removal = None;
+        for row in history.iter().filter(|v| v.root() == root) {
+            let by = operation::find(&writing.scope, row.opened_by).await?;
             check_human(request, by.ok_or(Error::OperationNotFound)?.caller)?;
-            left = left.or(Some(lay.opened_by));
+            removal = removal.or(Some(row.opened_by));
         }
-        let closed: Vec<Version> =
-            history.iter().filter(|v| left.is_some() && v.closed_by == left).cloned().collect();
+        let closed: Vec<Version> = history
+            .iter()
+            .filter(|v| removal.is_some() && v.closed_by == removal)
+            .cloned()
+            .collect();
         if closed.is_empty() {
             return Err(Refusal::NotGone.into());
         }
@@ -84,35 +93,35 @@ impl Engine {
         let mut outcome = Outcome::of(Verb::Restore, format!("Restored: {}", claim.content));
         outcome.memories.extend(writing.shown(&after));
         let restored = writing.finish(Verb::Restore, Effect::of(changes), outcome).await;
-        self.name_the_holder(request, &claim, from, Some(fact), restored).await
+        self.add_key_holder(request, &claim, from, Some(fact), restored).await
     }
 
-    /// Removes for good what has lain in the trash for thirty days, and forgets what went into
-    /// prompts more than ninety days ago.
+    /// Permanently removes what has been in the trash for thirty days, and retrieval records older
+    /// than ninety days.
     pub async fn purge(&self, request: &Request) -> Result<Outcome> {
         let writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         let days = |count: i64| SignedDuration::from_hours(24 * count);
         let before = writing.stamp.at - days(TRASH_DAYS);
         idempotency::forget_before(&writing.scope, writing.stamp.at - days(IDEMPOTENCY_DAYS))
             .await?;
         context::forget_before(&writing.scope, writing.stamp.at - days(USAGE_DAYS)).await?;
-        let facts = erase::trashed_before(&writing.scope, before, PURGED_AT_ONCE).await?;
+        let facts = erase::trashed_before(&writing.scope, before, PURGE_BATCH_SIZE).await?;
         if facts.is_empty() {
             let outcome = Outcome::of(Verb::Purge, "Nothing in the trash is old enough.".into());
             return writing.answer(outcome).await;
         }
-        let message = format!("Removed for good: {}", facts.len());
+        let message = format!("Permanently removed: {}", facts.len());
         remove(writing, Verb::Purge, facts, message, None).await
     }
 
-    /// Removes a memory now and everywhere, with a receipt that says how much and not what.
+    /// Removes a memory now and everywhere, with a receipt that counts the rows and quotes nothing.
     pub async fn erase(&self, request: &Request, target: &Target) -> Result<Outcome> {
         let writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         let id = target.fact(&writing.scope, request.moment.now).await?;
         if !erase::exists(&writing.scope, id).await? {
@@ -122,7 +131,7 @@ impl Engine {
         let known: Vec<Version> =
             history.iter().filter(|v| v.known.until.is_none()).cloned().collect();
         writing.check_match(&known)?;
-        // All of it goes, so all of it counts: also what was said and has been undone since.
+        // All versions are removed, so all are checked: also those that were undone since.
         if history.iter().any(|version| !request.caller.voice.may_replace(version)) {
             return Err(Refusal::LessTrusted.into());
         }
@@ -131,21 +140,22 @@ impl Engine {
 }
 
 impl Engine {
-    /// Removes again a memory that was erased and that a backup has brought back. Nobody is asked and
-    /// nobody refused: it was decided when it was erased.
+    /// Removes an erased memory again after a backup has restored it; false if it does not exist.
+    /// There is no permission check: it was decided when the memory was erased.
     pub(crate) async fn erase_again(
         &self,
         request: &Request,
         fact: FactId,
-        entry: &Entry,
+        entry: &JournalEntry,
     ) -> Result<bool> {
         let scope = self.store.write(request.caller.tenant, request.caller.user).await?;
         if !erase::exists(&scope, fact).await? {
             return Ok(false);
         }
-        let (last, standing) = try_join!(operation::last_at(&scope), policy::standing(&scope))?;
-        let standing = Standing { policy: None, ..standing };
-        let writing = self.write(scope, request, last, standing);
+        let (last, settings) =
+            try_join!(operation::last_at(&scope), policy::write_settings(&scope))?;
+        let settings = WriteSettings { policy: None, ..settings };
+        let writing = self.write(scope, request, last, settings);
         remove(writing, Verb::Erase, vec![fact], "Erased again.".into(), Some(entry)).await?;
         Ok(true)
     }
@@ -156,7 +166,7 @@ async fn remove(
     verb: Verb,
     facts: Vec<FactId>,
     message: String,
-    again: Option<&Entry>,
+    again: Option<&JournalEntry>,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::of(verb, message);
     let mut effect = Effect::default();
@@ -167,18 +177,18 @@ async fn remove(
     writing.finish(verb, effect, outcome).await
 }
 
-/// Removes one fact for good, and puts it on record and into the journal with the rest of the effect.
+/// Permanently removes one fact, and adds its erasure record and journal entry to the effect.
 pub(crate) async fn remove_one(
     writing: &mut Writing<'_>,
     verb: Verb,
     fact: FactId,
-    again: Option<&Entry>,
+    again: Option<&JournalEntry>,
     effect: &mut Effect,
-) -> Result<Receipt> {
+) -> Result<ErasureSummary> {
     let (at, by) = (writing.stamp.at, writing.stamp.operation);
     let counted = erasure::count_fact(&writing.scope, fact).await?;
     let removed = erase::remove(&writing.scope, fact, verb, at, by).await?;
-    let on_record = Erasure {
+    let erasure_row = Erasure {
         id: again.map_or_else(|| writing.stamp.ids.erasure(), |entry| entry.id),
         fact: Some(fact),
         turn: None,
@@ -189,13 +199,13 @@ pub(crate) async fn remove_one(
         replayed: again.is_some(),
         scrubbed_at: None,
     };
-    erasure::insert(&mut effect.with, &writing.scope, &on_record);
+    erasure::insert(&mut effect.with, &writing.scope, &erasure_row);
     if again.is_none() {
-        effect.erased.push(Entry::of(&writing.scope, &on_record));
+        effect.erased.push(JournalEntry::of(&writing.scope, &erasure_row));
     }
-    Ok(Receipt {
+    Ok(ErasureSummary {
         fact,
-        erasure: Some(on_record.id),
+        erasure: Some(erasure_row.id),
         erased_at: at,
         versions: removed.versions,
         links: removed.links,
@@ -204,7 +214,7 @@ pub(crate) async fn remove_one(
     })
 }
 
-/// The voice that a memory is forgotten or deleted with, if admission lets this caller do it.
+/// The voice that a memory is forgotten or deleted with, if admission permits it for this caller.
 fn permit_removal(request: &Request, known: &[Version]) -> Result<Voice> {
     let (writer, voice) = (Writer::of(&request.caller), request.caller.voice);
     if writer != Writer::Agent {
@@ -221,7 +231,7 @@ fn is_gone(version: &Version) -> bool {
     matches!(version.state, State::Forgotten | State::Trashed)
 }
 
-/// What a human did, only a human reverses.
+/// Checks that a human's operation is only reversed by a human.
 pub(super) fn check_human(request: &Request, did: CallerKind) -> Result<()> {
     if did == CallerKind::Human && request.caller.kind != CallerKind::Human {
         return Err(Refusal::NeedsHuman.into());

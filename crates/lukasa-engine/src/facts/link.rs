@@ -5,15 +5,15 @@ use lukasa_core::{Caller, FactId, Link, LinkId, Period, Status, Timestamp, Verb,
 use lukasa_store::link;
 
 use super::outcome::{Memory, Outcome};
-use super::read::{as_memory, current, still_there};
+use super::read::{as_memory, check_not_deleted, current};
 use super::target::Target;
-use super::write::{Begun, Effect, Writing};
+use super::write::{Effect, WriteStart, Writing};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
 /// A link as seen from one of its ends.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinkView {
+pub struct LinkedMemory {
     pub link: Link,
     /// The memory at the other end.
     pub other: Memory,
@@ -31,8 +31,8 @@ impl Engine {
             return Err(Error::invalid("relation", "a lower-case word such as relates_to"));
         }
         let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         let (from, to) = (live(&writing, from).await?, live(&writing, to).await?);
         let (here, there) = (from.version.fact, to.version.fact);
@@ -66,8 +66,8 @@ impl Engine {
     /// Ends a link of the given memory.
     pub async fn unlink(&self, request: &Request, of: &Target, id: LinkId) -> Result<Outcome> {
         let writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         let fact = of.fact(&writing.scope, request.moment.now).await?;
         let found = link::find(&writing.scope, id).await?.ok_or(Error::LinkNotFound)?;
@@ -90,9 +90,9 @@ impl Engine {
         caller: &Caller,
         of: &Target,
         now: Timestamp,
-    ) -> Result<Vec<LinkView>> {
+    ) -> Result<Vec<LinkedMemory>> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
-        still_there(&scope, now).await?;
+        check_not_deleted(&scope, now).await?;
         let known = of.known(&scope, now).await?;
         let here = known[0].fact;
         let mut views = Vec::new();
@@ -100,7 +100,7 @@ impl Engine {
             let there: FactId = if link.from == here { link.to } else { link.from };
             let other: Vec<Version> = lukasa_store::fact::known_now(&scope, there).await?;
             if let Some(version) = current(&other, now) {
-                views.push(LinkView { link, other: as_memory(version, &other, now) });
+                views.push(LinkedMemory { link, other: as_memory(version, &other, now) });
             }
         }
         Ok(views)

@@ -1,5 +1,5 @@
-//! What a write answers: the memory as it now stands, the operation that can be undone, and a
-//! sentence for the model. Also what is kept under an idempotency key.
+//! Result of a write: the memory after it, the operation that can be undone, and a sentence for the
+//! model. Also what is stored under an idempotency key.
 
 use lukasa_core::{ErasureId, FactId, Link, OperationId, Status, Timestamp, Verb, Version};
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,9 @@ pub struct Memory {
 
 /// Proof of an erasure: that it happened, when and how much, and none of what was erased.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipt {
+pub struct ErasureSummary {
     pub fact: FactId,
-    /// Under which the erasure is on record. Answers kept from before there was a record have none.
+    /// Id of the erasure record. Stored answers from before there were such records have none.
     #[serde(default)]
     pub erasure: Option<ErasureId>,
     pub erased_at: Timestamp,
@@ -25,19 +25,20 @@ pub struct Receipt {
     pub answers: i32,
 }
 
-/// How far a source's going reached, counted.
+/// Counts of what removing a source affected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reached {
+pub struct RemovalCounts {
     pub turns: usize,
     pub episodes: usize,
-    /// Memories that went too, that rest on less now, and that stay because their person said so.
+    /// Memories that were removed too, that lost support, and that stay because the user stated
+    /// them.
     pub withdrawn: usize,
     pub weakened: usize,
     pub kept: usize,
     pub portraits: usize,
 }
 
-impl std::fmt::Display for Reached {
+impl std::fmt::Display for RemovalCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let many = |count: usize, one: &str, more: &str| match count {
             0 => None,
@@ -64,14 +65,14 @@ pub struct Outcome {
     pub verb: Verb,
     /// The handle for undo; absent when nothing had to be written.
     pub operation: Option<OperationId>,
-    /// Every memory the write touched, as it now stands; the one asked about comes first.
+    /// Every memory the write touched, in its new state; the target comes first.
     pub memories: Vec<Memory>,
     pub link: Option<Link>,
-    pub receipts: Vec<Receipt>,
-    /// What went with a source that was taken away.
+    pub receipts: Vec<ErasureSummary>,
+    /// Counts of what a removed source affected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reached: Option<Reached>,
-    /// Words for the assistant to read.
+    pub reached: Option<RemovalCounts>,
+    /// Message for the assistant to read.
     pub message: String,
 }
 
@@ -93,7 +94,7 @@ impl Outcome {
         self
     }
 
-    /// The facts whose words the outcome quotes.
+    /// The facts whose content the outcome quotes.
     pub(crate) fn facts(&self) -> Vec<FactId> {
         let quoted = self.memories.iter().map(|memory| memory.version.fact);
         quoted.chain(self.receipts.iter().map(|receipt| receipt.fact)).collect()

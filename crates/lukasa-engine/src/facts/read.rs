@@ -1,11 +1,11 @@
-//! Questions about memories, at any point on both time axes.
+//! Queries of memories, at any point on both time axes.
 
 use futures_util::try_join;
 use lukasa_core::{
     AsOf, Caller, FactId, Operation, OperationId, State, Status, Timestamp, Version, VersionId,
     status_of,
 };
-use lukasa_store::list::{Filter, Place, is_replaced, page};
+use lukasa_store::list::{ListFilter, ListPlace, is_replaced, page};
 use lukasa_store::{Scope, directory, fact, operation};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use super::target::Target;
 use crate::Engine;
 use crate::error::{Error, Result};
 
-/// Where on the two axes to look; absent means now.
+/// A point on the two time axes; absent means now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Point {
     pub as_of: Option<Timestamp>,
@@ -31,21 +31,21 @@ impl Point {
     }
 }
 
-/// What to list.
+/// A listing request.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    pub filter: Filter,
+    pub filter: ListFilter,
     pub point: Point,
     pub after: Option<Cursor>,
     pub limit: usize,
 }
 
-/// Where a page ended, with the point in time it was read at: the next page is of the same list,
+/// The end of a page, with the point in time it was read at: the next page is of the same list,
 /// whatever was written in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     pub at: AsOf,
-    pub place: Place,
+    pub place: ListPlace,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -64,14 +64,14 @@ pub struct HistoryEntry {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct OperationPage {
+pub struct OperationLogPage {
     pub operations: Vec<Operation>,
     pub next: Option<Timestamp>,
 }
 
 impl Engine {
-    /// The user's rows, to read at a point on the axes. What was known at a time that the caller names
-    /// must be the same whenever it is asked, so no write may be under way that is stamped before it.
+    /// Opens a read scope for a point on the time axes. What was known at an explicit time must be
+    /// the same on every read, so no write stamped before that time may still be in progress.
     pub(crate) async fn read_at(&self, caller: &Caller, point: Point) -> Result<Scope> {
         match point.known_at {
             Some(_) => Ok(self.store.read_settled(caller.tenant, caller.user).await?),
@@ -88,8 +88,8 @@ impl Engine {
             None => {
                 let mut at = listing.point.resolve(now);
                 if listing.point.known_at.is_none() {
-                    // The end of the log, not this clock: what is being written now will come after
-                    // it, and the next page must not show it.
+                    // The end of the log, not the clock: writes in progress come after it, and the
+                    // next page must not show them.
                     at.known = operation::last_at(&scope).await?.unwrap_or(now);
                 }
                 Some(at)
@@ -98,7 +98,7 @@ impl Engine {
         let limit = listing.limit;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let place = listing.after.map(|cursor| cursor.place);
-        let ((), mut found) = try_join!(still_there(&scope, now), async {
+        let ((), mut found) = try_join!(check_not_deleted(&scope, now), async {
             Ok(page(&scope, &listing.filter, now, at, place, wanted).await?)
         })?;
         let more = found.len() > limit;
@@ -113,7 +113,7 @@ impl Engine {
         };
         let end = found.last().filter(|_| more).map(|last| Cursor {
             at: point,
-            place: Place { fact: last.version.fact, version: last.version.id },
+            place: ListPlace { fact: last.version.fact, version: last.version.id },
         });
         let memories = found
             .into_iter()
@@ -125,7 +125,7 @@ impl Engine {
         Ok(Page { memories, next: end })
     }
 
-    /// One memory: as it stands now, or as it stood at a point on the axes.
+    /// One memory: as of now, or as of a point on the time axes.
     pub async fn get(
         &self,
         caller: &Caller,
@@ -135,23 +135,24 @@ impl Engine {
     ) -> Result<Memory> {
         let scope = self.read_at(caller, point).await?;
         if point.is_now() {
-            let ((), known) = try_join!(still_there(&scope, now), target.known(&scope, now))?;
+            let ((), known) = try_join!(check_not_deleted(&scope, now), target.known(&scope, now))?;
             let version = current(&known, now).ok_or(Error::MemoryNotFound)?;
             return Ok(as_memory(version, &known, now));
         }
-        still_there(&scope, now).await?;
+        check_not_deleted(&scope, now).await?;
         let id = target.fact(&scope, now).await?;
         let at = point.resolve(now);
         let known = match point.known_at {
             Some(known_at) => fact::known_at(&scope, id, known_at).await?,
             None => fact::known_now(&scope, id).await?,
         };
-        let held = known.iter().find(|v| v.state == State::Active && v.valid.contains(at.valid));
-        let version = held.ok_or(Error::MemoryNotFound)?.clone();
+        let active_version =
+            known.iter().find(|v| v.state == State::Active && v.valid.contains(at.valid));
+        let version = active_version.ok_or(Error::MemoryNotFound)?.clone();
         Ok(Memory { version, status: Status::Active })
     }
 
-    /// Every version a memory ever had, in the order they came to be known.
+    /// Every version a memory ever had, in the order they became known.
     pub async fn history(
         &self,
         caller: &Caller,
@@ -159,7 +160,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Vec<HistoryEntry>> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
-        still_there(&scope, now).await?;
+        check_not_deleted(&scope, now).await?;
         let id = target.fact(&scope, now).await?;
         let versions = fact::history(&scope, id).await?;
         if versions.is_empty() {
@@ -183,15 +184,15 @@ impl Engine {
         before: Option<Timestamp>,
         limit: usize,
         now: Timestamp,
-    ) -> Result<OperationPage> {
+    ) -> Result<OperationLogPage> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
-        still_there(&scope, now).await?;
+        check_not_deleted(&scope, now).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut operations = operation::page(&scope, of, before, wanted).await?;
         let more = operations.len() > limit;
         operations.truncate(limit);
         let next = operations.last().filter(|_| more).map(|operation| operation.at);
-        Ok(OperationPage { operations, next })
+        Ok(OperationLogPage { operations, next })
     }
 
     pub async fn operation(
@@ -201,11 +202,11 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Operation> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
-        still_there(&scope, now).await?;
+        check_not_deleted(&scope, now).await?;
         operation::find(&scope, id).await?.ok_or(Error::OperationNotFound)
     }
 
-    /// The person's timezone, which is itself a memory: the hard one under `personal/timezone`.
+    /// The user's time zone, which is itself a memory: the hard one under `personal/timezone`.
     pub async fn timezone(&self, caller: &Caller, now: Timestamp) -> Result<Option<String>> {
         let scope: Scope = self.store.read(caller.tenant, caller.user).await?;
         let kept = fact::value_of_key(&scope, "personal", "timezone", now).await?;
@@ -214,21 +215,21 @@ impl Engine {
     }
 }
 
-/// A user who was deleted, or whose time is up, has nothing to be read.
-pub(super) async fn still_there(scope: &Scope, now: Timestamp) -> Result<()> {
+/// Refuses reads about a user who was deleted or has expired.
+pub(super) async fn check_not_deleted(scope: &Scope, now: Timestamp) -> Result<()> {
     match directory::me(scope).await? {
         Some(user) if user.is_gone(now) => Err(Error::UserGone),
         _ => Ok(()),
     }
 }
 
-/// The version a reader sees now: the one that holds, else the one that will, else the last.
+/// The version a reader sees now: the valid one, else the one with the latest start.
 pub(super) fn current(known: &[Version], now: Timestamp) -> Option<&Version> {
     let holds = |v: &&Version| v.state == State::Active && v.valid.contains(now);
     known.iter().find(holds).or_else(|| known.iter().max_by_key(|v| (v.valid.from, v.id)))
 }
 
-/// The version with its status, judged beside the other versions known of its fact.
+/// The version with its status, derived with the other known versions of its fact.
 pub(crate) fn as_memory(version: &Version, known: &[Version], now: Timestamp) -> Memory {
     let at = AsOf { valid: now, known: now.max(version.known.from) };
     let replaced = is_replaced(version, known);

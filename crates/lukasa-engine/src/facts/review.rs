@@ -1,4 +1,4 @@
-//! Review: everything its person may be asked about, in one place. Nothing here decides anything.
+//! Review: everything the user may be asked about, in one list. Nothing is decided here.
 
 use futures_util::try_join;
 use jiff::SignedDuration;
@@ -12,42 +12,41 @@ use super::read::as_memory;
 use crate::Engine;
 use crate::error::Result;
 
-/// How many of each are shown at once.
-const MOST: i64 = 50;
-/// What was learned in this time is shown as news.
-const LATELY: SignedDuration = SignedDuration::from_hours(24 * 30);
+/// Maximum number of entries per list.
+const MAX_PER_LIST: i64 = 50;
+/// Memories learned within this time are listed as recently learned.
+const RECENT_PERIOD: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-/// A memory that may not be true any more.
+/// A memory that may no longer be true.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Doubt {
+pub struct DoubtfulMemory {
     pub memory: Memory,
-    /// Whether using it showed it to be wrong; otherwise it was only said long ago.
+    /// Whether its use showed it to be wrong; otherwise it is only old.
     pub refuted: bool,
 }
 
-/// What its person may be asked about.
+/// Memories the user may be asked about.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Review {
     pub proposals: Vec<Memory>,
     pub contradictions: Vec<Contradiction>,
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<DoubtfulMemory>,
     pub guesses: Vec<Memory>,
     pub learned: Vec<Memory>,
 }
 
 impl Engine {
-    /// What waits for a yes, what contradicts what, what may have become untrue, what is only a
-    /// guess, and what was learned lately.
+    /// Proposals, contradictions, doubtful memories, guesses, and recently learned memories.
     pub async fn review(&self, caller: &Caller, now: Timestamp) -> Result<Review> {
         let contradictions = self.contradictions(caller, now).await?;
         let scope = self.reading(caller, now).await?;
         let (waiting, doubtful, learned) = try_join!(
-            review::waiting(&scope, MOST),
-            review::doubtful(&scope, now - STALE_AFTER, now, MOST),
-            review::learned_since(&scope, now - LATELY, now, MOST),
+            review::waiting(&scope, MAX_PER_LIST),
+            review::doubtful(&scope, now - STALE_AFTER, now, MAX_PER_LIST),
+            review::learned_since(&scope, now - RECENT_PERIOD, now, MAX_PER_LIST),
         )?;
         let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
-        // What speaks against something is asked about there, and not a second time by itself.
+        // The waiting side of a contradiction is listed there, and not a second time by itself.
         let against = |version: &Version| {
             contradictions.iter().any(|pair| pair.against.version.fact == version.fact)
         };
@@ -59,7 +58,10 @@ impl Engine {
             guesses: guessed.into_iter().map(show).collect(),
             doubts: doubtful
                 .iter()
-                .map(|(version, refuted)| Doubt { memory: show(version), refuted: *refuted })
+                .map(|(version, refuted)| DoubtfulMemory {
+                    memory: show(version),
+                    refuted: *refuted,
+                })
                 .collect(),
             learned: learned.iter().map(show).collect(),
             contradictions,

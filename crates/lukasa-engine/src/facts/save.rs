@@ -1,4 +1,4 @@
-//! Save and propose: a new memory, active at once or waiting for its person's yes.
+//! Save and propose: a new memory, active at once or waiting for the user's confirmation.
 
 use futures_util::try_join;
 use lukasa_core::record::{self, Provenance};
@@ -9,26 +9,25 @@ use lukasa_store::{Scope, domain, fact, session};
 
 use super::outcome::Outcome;
 use super::read::as_memory;
-use super::write::{Begun, Effect};
-use crate::admission::{self, Admitted, Ask};
+use super::write::{Effect, WriteStart};
+use crate::admission::{self, AdmissionRequest, AdmittedClaim};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMemory {
     pub claim: Claim,
-    /// Since when it holds; absent means now.
+    /// Start of validity; absent means now.
     pub valid_from: Option<Timestamp>,
-    /// Until when it holds; absent means as long as its domain keeps such things, or until further
-    /// notice.
+    /// End of validity; absent means the domain's default expiration, or open-ended.
     pub valid_until: Option<Timestamp>,
-    /// The session and turns the words came from.
+    /// The session and turns the content came from.
     pub session: Option<String>,
     pub turns: Vec<String>,
-    /// How sure an extraction is; a statement needs no number.
+    /// Confidence of an extraction; a statement needs none.
     pub confidence: Option<f32>,
     pub tier: Tier,
-    /// A human's answer: keep something sensitive as a memory without a domain, although its domain
+    /// A human's consent: keep a sensitive claim as a memory without a domain, although its domain
     /// is not open.
     pub keep_without_domain: bool,
 }
@@ -49,36 +48,38 @@ impl NewMemory {
 }
 
 impl Engine {
-    /// Saves a memory. Saying the same again returns the memory that is there.
+    /// Saves a memory. Saving the same content again returns the existing memory.
     pub async fn save(&self, request: &Request, new: NewMemory) -> Result<Outcome> {
         self.create(request, new, State::Active).await
     }
 
-    /// Stores a proposal: visible to its person, never active until they say yes to its words.
+    /// Stores a proposal: visible to the user, and not active until they accept its content.
     pub async fn propose(&self, request: &Request, new: NewMemory) -> Result<Outcome> {
         self.create(request, new, State::Proposed).await
     }
 
     async fn create(&self, request: &Request, new: NewMemory, state: State) -> Result<Outcome> {
         Error::faults(new.claim.faults())?;
-        check_sure(new.confidence)?;
+        check_confidence(new.confidence)?;
         let now = request.moment.now;
         let writer = Writer::of(&request.caller);
         let screening = admission::screen(&new.claim).await;
         let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
-        // Judged by this moment's clock, so only after a retry has had its first answer.
+        // Depends on the clock, so it comes after the check for a stored answer: a retry must get
+        // the same one.
         let mut valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
             .ok_or(lukasa_core::Refusal::EmptyValidity)?;
         let (scope, claim) = (&writing.scope, new.claim.clone());
         let keep_without_domain = new.keep_without_domain;
-        let ask = Ask { keep_without_domain, ..Ask::new(writer, &screening) };
+        let ask =
+            AdmissionRequest { keep_without_domain, ..AdmissionRequest::new(writer, &screening) };
         let (admitted, same) = try_join!(admission::admit(scope, claim, ask), async {
-            Ok(fact::saying_the_same(scope, &new.claim, now).await?)
+            Ok(fact::find_active_duplicate(scope, &new.claim, now).await?)
         },)?;
-        let Admitted { mut claim, state: most, domain } = admitted;
+        let AdmittedClaim { mut claim, state: most, domain } = admitted;
         let state = if most == State::Proposed { most } else { state };
         if valid.until.is_none() {
             let from = now.max(valid.from);
@@ -90,7 +91,7 @@ impl Engine {
             return writing.answer(Outcome::of(Verb::Save, message).with(memory)).await;
         }
         if state == State::Proposed
-            && let Some(same) = fact::waiting_the_same(&writing.scope, &new.claim).await?
+            && let Some(same) = fact::find_pending_duplicate(&writing.scope, &new.claim).await?
         {
             let memory = as_memory(&same, std::slice::from_ref(&same), now);
             let message = format!("Already waiting for a yes: {}", same.claim.content);
@@ -105,7 +106,7 @@ impl Engine {
             let quoted =
                 admission::find_quotation(&writing.scope, &claim.content, &quotations, session)
                     .await?;
-            turns = turns_there(&writing.scope, &turns).await?;
+            turns = existing_turns(&writing.scope, &turns).await?;
             if let Some(quoted) = quoted {
                 voice = Voice::stated(Origin::UserTurn);
                 turns = vec![quoted.turn.to_string()];
@@ -114,7 +115,7 @@ impl Engine {
         }
         let provenance = Provenance {
             voice,
-            // An extraction that does not say how sure it is, is not.
+            // An extraction without a confidence counts as uncertain.
             confidence: voice.extracted.then(|| new.confidence.unwrap_or(0.5)),
             tier: new.tier,
             session: new.session,
@@ -130,11 +131,11 @@ impl Engine {
         let mut outcome = Outcome::of(verb, message);
         outcome.memories.extend(shown);
         let saved = writing.finish(verb, Effect::of(changes), outcome).await;
-        self.name_the_holder(request, &claim, valid.from, None, saved).await
+        self.add_key_holder(request, &claim, valid.from, None, saved).await
     }
 
-    /// When a hard memory's place was taken, says by which one.
-    pub(super) async fn name_the_holder<T>(
+    /// Adds the memory that holds the key to a `KeyTaken` error.
+    pub(super) async fn add_key_holder<T>(
         &self,
         request: &Request,
         claim: &Claim,
@@ -155,8 +156,8 @@ impl Engine {
     }
 }
 
-/// Those of the ids that are turns of this user. A caller can name anything.
-async fn turns_there(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
+/// The ids that are turns of this user. A caller can send any ids.
+async fn existing_turns(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
     let named: Vec<_> =
         ids.iter().filter_map(|id| Some(id.parse::<TurnId>().ok()?.uuid())).collect();
     if named.is_empty() {
@@ -166,7 +167,7 @@ async fn turns_there(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
     Ok(turns.iter().map(|turn| turn.id.to_string()).collect())
 }
 
-/// The domain must be there and, if it is one of the shut ones, opened by its person.
+/// Checks that the domain exists and, if it requires opt-in, that the user has opened it.
 pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Option<Domain>> {
     let Some(name) = name else { return Ok(None) };
     match domain::find(scope, name).await? {
@@ -176,7 +177,7 @@ pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Op
     }
 }
 
-pub(super) fn check_sure(confidence: Option<f32>) -> Result<()> {
+pub(super) fn check_confidence(confidence: Option<f32>) -> Result<()> {
     match confidence {
         Some(sure) if !(0.0..=1.0).contains(&sure) => {
             Err(Error::invalid("confidence", "between 0 and 1"))

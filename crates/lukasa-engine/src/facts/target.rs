@@ -1,13 +1,13 @@
-//! Naming a memory: by its id, or by words that occur in exactly one.
+//! Target of a verb: a memory named by its id, or by text that occurs in exactly one.
 
 use lukasa_core::{FactId, Status, Timestamp, Version};
-use lukasa_store::list::{Filter, page};
+use lukasa_store::list::{ListFilter, page};
 use lukasa_store::{Scope, fact};
 
 use super::outcome::Memory;
 use crate::error::{Error, Result};
 
-/// How many candidates an ambiguous name is answered with.
+/// Maximum number of candidates returned for an ambiguous text.
 const CANDIDATES: i64 = 6;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// An id if it reads as one, else words to look for.
+    /// An id if it parses as one, else text to search for.
     pub fn parse(text: &str) -> Self {
         match text.parse() {
             Ok(id) => Target::Id(id),
@@ -34,10 +34,10 @@ impl Target {
         if text.trim().is_empty() {
             return Err(Error::MemoryNotFound);
         }
-        let filter = Filter {
+        let filter = ListFilter {
             status: Some(Status::Active),
             search: Some(text.clone()),
-            ..Filter::default()
+            ..ListFilter::default()
         };
         let found = page(scope, &filter, now, None, None, CANDIDATES).await?;
         match &found[..] {

@@ -6,64 +6,62 @@ use lukasa_store::{erase, fact, link, operation};
 use super::leave::check_human;
 use super::outcome::Outcome;
 use super::update::remaining;
-use super::write::{Begun, Effect, Writing};
-use crate::cascade::{back, in_the_way};
+use super::write::{Effect, WriteStart, Writing};
+use crate::cascade::{find_blocking_removal, undo_sources};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
-/// How far back the newest operation that still stands is looked for.
-const LOOK_BACK: i64 = 200;
+/// How many operations are searched for the newest one that is still in effect.
+const MAX_LOOKBACK: i64 = 200;
 
 impl Engine {
-    /// Reverses the newest operation that still stands and is not itself an undo, so that asking
-    /// again steps further back.
+    /// Reverses the newest operation that is still in effect and is not itself an undo, so that
+    /// repeated calls step further back.
     pub async fn undo_last(&self, request: &Request) -> Result<Outcome> {
         let writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
-        let log = operation::page(&writing.scope, None, None, LOOK_BACK).await?;
-        let stands = |o: &&Operation| o.verb != Verb::Undo && o.undone_by.is_none();
-        let last = log.iter().find(stands).ok_or(Error::OperationNotFound)?;
-        Ok(reverse(writing, last.id, Touched::Blocks).await?.0)
+        let log = operation::page(&writing.scope, None, None, MAX_LOOKBACK).await?;
+        let in_effect = |o: &&Operation| o.verb != Verb::Undo && o.undone_by.is_none();
+        let last = log.iter().find(in_effect).ok_or(Error::OperationNotFound)?;
+        Ok(reverse(writing, last.id, TouchedMemory::Blocks).await?.0)
     }
 
-    /// Reverses an operation. Refused, with the operation in the way, if any of what it did has
-    /// been touched since: undoing half of something is worse than not undoing it.
+    /// Reverses an operation. Refused, with the blocking operation, if anything it did has been
+    /// changed since: a partial undo is worse than none.
     pub async fn undo(&self, request: &Request, id: OperationId) -> Result<Outcome> {
         match self.begin(request).await? {
-            Begun::New(writing) => Ok(reverse(writing, id, Touched::Blocks).await?.0),
-            Begun::Again(outcome) => Ok(outcome),
+            WriteStart::New(writing) => Ok(reverse(writing, id, TouchedMemory::Blocks).await?.0),
+            WriteStart::Repeated(outcome) => Ok(outcome),
         }
     }
 
-    /// Reverses whatever of an operation still stands as it was written, and says how many facts do not.
-    pub(crate) async fn undo_what_stands(
-        &self,
-        request: &Request,
-        id: OperationId,
-    ) -> Result<usize> {
+    /// Reverses an operation for the facts that are still as it wrote them; returns how many are
+    /// not.
+    pub(crate) async fn undo_unchanged(&self, request: &Request, id: OperationId) -> Result<usize> {
         match self.begin(request).await? {
-            Begun::New(writing) => Ok(reverse(writing, id, Touched::Stays).await?.1),
-            Begun::Again(_) => Ok(0),
+            WriteStart::New(writing) => Ok(reverse(writing, id, TouchedMemory::Stays).await?.1),
+            WriteStart::Repeated(_) => Ok(0),
         }
     }
 }
 
-/// What a fact does that was touched since.
+/// How undo treats a fact that was changed since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Touched {
-    /// It stands in the way of undoing anything.
+pub(crate) enum TouchedMemory {
+    /// It blocks the whole undo.
     Blocks,
     /// It stays as it is, and the rest is undone.
     Stays,
 }
 
-/// Reverses an operation; the outcome, and how many facts stay because they were touched since.
+/// Reverses an operation; returns the outcome, and how many facts stay because they were changed
+/// since.
 pub(crate) async fn reverse(
     mut writing: Writing<'_>,
     id: OperationId,
-    touched: Touched,
+    touched: TouchedMemory,
 ) -> Result<(Outcome, usize)> {
     let request = writing.request;
     let scope = &writing.scope;
@@ -81,45 +79,45 @@ pub(crate) async fn reverse(
     for fact in &target.facts {
         match erase::erased_at(scope, *fact).await? {
             None => histories.push(fact::history(scope, *fact).await?),
-            Some(_) if touched == Touched::Stays => kept += 1,
+            Some(_) if touched == TouchedMemory::Stays => kept += 1,
             Some(_) => return Err(Error::NotUndoable),
         }
     }
-    // A memory that was restored whole brought versions that other operations had opened elsewhere. It
-    // is taken back by what was known of it when it came.
+    // An imported archive brings versions opened by other operations elsewhere. They are identified
+    // by what was known at the time of the import.
     let wrote = histories.iter().flatten().any(|v| v.opened_by == id) || !links.is_empty();
     let restored = target.verb == Verb::Import && !wrote;
-    let came = |v: &Version| match restored {
+    let was_opened = |v: &Version| match restored {
         true => v.known.contains(target.at),
         false => v.opened_by == id,
     };
     let mut opened = Vec::new();
     for history in &histories {
         let versions: Vec<&Version> = history.iter().collect();
-        match standing(&versions, id, came) {
-            Ok(standing) => opened.extend(standing),
-            Err(Error::UndoBlocked(_)) if touched == Touched::Stays => kept += 1,
+        match current_rows(&versions, id, was_opened) {
+            Ok(current) => opened.extend(current),
+            Err(Error::UndoBlocked(_)) if touched == TouchedMemory::Stays => kept += 1,
             Err(other) => return Err(other),
         }
     }
     let versions: Vec<&Version> = histories.iter().flatten().collect();
     let closed: Vec<Version> =
         versions.iter().filter(|v| v.closed_by == Some(id)).map(|v| (*v).clone()).collect();
-    check_room(&versions, &opened, &closed)?;
+    check_overlap(&versions, &opened, &closed)?;
     if opened.iter().any(|version| !request.caller.voice.may_replace(version)) {
         return Err(lukasa_core::Refusal::LessTrusted.into());
     }
-    if let Some(by) = in_the_way(scope, &closed, &target).await? {
+    if let Some(by) = find_blocking_removal(scope, &closed, &target).await? {
         return Err(Error::UndoBlocked(by));
     }
     let (links_opened, links_closed): (Vec<Link>, Vec<Link>) =
         links.into_iter().partition(|link| link.opened_by == id);
     let mut closes_links: Vec<LinkId> = Vec::new();
     for opened in links_opened {
-        let held = link::find_same(scope, opened.from, opened.to, &opened.relation).await?;
-        match held.filter(|held| held.root() == opened.root()) {
-            Some(held) => closes_links.push(held.id),
-            None if touched == Touched::Stays => {}
+        let current_link = link::find_same(scope, opened.from, opened.to, &opened.relation).await?;
+        match current_link.filter(|current_link| current_link.root() == opened.root()) {
+            Some(current_link) => closes_links.push(current_link.id),
+            None if touched == TouchedMemory::Stays => {}
             None => {
                 let ended = link::last_closed(scope, opened.root()).await?;
                 return Err(Error::UndoBlocked(ended.unwrap_or(id)));
@@ -127,8 +125,8 @@ pub(crate) async fn reverse(
         }
     }
 
-    let back = match &target.sources {
-        Some(sources) => Some(back(&writing, &target, sources).await?),
+    let source_effect = match &target.sources {
+        Some(sources) => Some(undo_sources(&writing, &target, sources).await?),
         None => None,
     };
     let stamp = &mut writing.stamp;
@@ -155,39 +153,40 @@ pub(crate) async fn reverse(
         closes_links,
         also: target.facts,
         undoes: Some(id),
-        ..back.unwrap_or_default()
+        ..source_effect.unwrap_or_default()
     };
     match writing.finish(Verb::Undo, effect, outcome).await {
-        // Somebody else has taken the place in the meantime.
+        // Another write has taken the key or link in the meantime.
         Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),
         other => Ok((other?, kept)),
     }
 }
 
-/// The versions an operation opened, as they stand now: the same rows, or rows that hold them again
-/// because whatever closed them was itself undone. If one no longer stands, says what ended it.
-fn standing(
+/// The current rows of the versions an operation opened: the same rows, or rows that reopened them
+/// because what closed them was itself undone. If one has no current row, the error names what
+/// closed it.
+fn current_rows(
     versions: &[&Version],
     by: OperationId,
-    came: impl Fn(&Version) -> bool,
+    was_opened: impl Fn(&Version) -> bool,
 ) -> Result<Vec<Version>> {
-    let mut standing = Vec::new();
-    for opened in versions.iter().filter(|v| came(v)) {
-        let held = || versions.iter().filter(|v| v.root() == opened.root());
-        match held().find(|v| v.known.until.is_none()) {
-            Some(now) => standing.push((*now).clone()),
+    let mut current = Vec::new();
+    for opened in versions.iter().filter(|v| was_opened(v)) {
+        let rows = || versions.iter().filter(|v| v.root() == opened.root());
+        match rows().find(|v| v.known.until.is_none()) {
+            Some(now) => current.push((*now).clone()),
             None => {
-                let last = held().max_by_key(|v| (v.known.from, v.id)).and_then(|v| v.closed_by);
+                let last = rows().max_by_key(|v| (v.known.from, v.id)).and_then(|v| v.closed_by);
                 return Err(Error::UndoBlocked(last.unwrap_or(by)));
             }
         }
     }
-    Ok(standing)
+    Ok(current)
 }
 
-/// What is to be opened again must not meet another version of the same fact that was opened by
-/// another way round. The database says so for active versions; this says so for all.
-fn check_room(versions: &[&Version], closing: &[Version], opening: &[Version]) -> Result<()> {
+/// Checks that no reopened version overlaps another current version of the same fact. The database
+/// checks this for active versions only; this check covers all.
+fn check_overlap(versions: &[&Version], closing: &[Version], opening: &[Version]) -> Result<()> {
     let stays =
         |v: &&&Version| v.known.until.is_none() && closing.iter().all(|closed| closed.id != v.id);
     for there in versions.iter().filter(stays) {

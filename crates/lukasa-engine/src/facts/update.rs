@@ -12,38 +12,38 @@ use lukasa_store::fact;
 use super::contradict::CONTRADICTS;
 use super::outcome::Outcome;
 use super::read::{as_memory, current};
-use super::save::check_sure;
+use super::save::check_confidence;
 use super::target::Target;
-use super::write::{Begun, Effect, Writing};
-use crate::admission::{self, Ask, Quoted};
+use super::write::{Effect, WriteStart, Writing};
+use crate::admission::{self, AdmissionRequest, Quoted};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
     pub edit: Edit,
-    pub mode: Mode,
+    pub mode: UpdateMode,
     pub session: Option<String>,
     pub turns: Vec<String>,
     pub confidence: Option<f32>,
-    /// What the user said, in their own words, from which an agent has the change.
+    /// The user's own words that an agent derived the change from.
     pub quotations: Vec<String>,
-    /// A human's answer: keep something sensitive as a memory without a domain, although its domain
+    /// A human's consent: keep a sensitive claim as a memory without a domain, although its domain
     /// is not open.
     pub keep_without_domain: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Mode {
-    /// The world moved on, at this time or now.
+pub enum UpdateMode {
+    /// The fact changed, at this time or now.
     Change { effective: Option<Timestamp> },
-    /// It was never so. The dates can be put right too.
+    /// The fact was never true. The dates can be corrected too.
     Correct { valid_from: Option<Timestamp>, valid_until: Option<Option<Timestamp>> },
 }
 
 impl Update {
     pub fn change(edit: Edit) -> Self {
-        let mode = Mode::Change { effective: None };
+        let mode = UpdateMode::Change { effective: None };
         Self {
             edit,
             mode,
@@ -56,7 +56,7 @@ impl Update {
     }
 
     pub fn correct(edit: Edit) -> Self {
-        let mode = Mode::Correct { valid_from: None, valid_until: None };
+        let mode = UpdateMode::Correct { valid_from: None, valid_until: None };
         Self { mode, ..Self::change(edit) }
     }
 }
@@ -68,11 +68,11 @@ impl Engine {
         target: &Target,
         update: Update,
     ) -> Result<Outcome> {
-        check_sure(update.confidence)?;
+        check_confidence(update.confidence)?;
         let now = request.moment.now;
         let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(outcome) => return Ok(outcome),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
         };
         let known = target.known(&writing.scope, now).await?;
         writing.check_match(&known)?;
@@ -101,7 +101,7 @@ impl Engine {
         };
         let stamp = &mut writing.stamp;
         let (verb, changes) = match update.mode {
-            Mode::Change { effective } => {
+            UpdateMode::Change { effective } => {
                 let effective =
                     effective.unwrap_or_else(|| default_effective(&known, now, stamp.at));
                 let effective = lukasa_core::time::micros(effective);
@@ -109,8 +109,8 @@ impl Engine {
                     record::change(&known, &update.edit, effective, number, &provenance, stamp);
                 (Verb::Change, changes)
             }
-            Mode::Correct { valid_from, valid_until } => {
-                // The same instant that the rule below picks its version by.
+            UpdateMode::Correct { valid_from, valid_until } => {
+                // The same instant by which the rule below selects its version.
                 let valid = corrected_validity(&known, stamp.at, valid_from, valid_until)?;
                 let changes =
                     record::correct(&known, &update.edit, valid, number, &provenance, stamp);
@@ -137,15 +137,15 @@ impl Engine {
         let mut outcome = Outcome::of(verb, message);
         outcome.memories.extend(writing.shown(&after));
         let updated = writing.finish(verb, Effect::of(changes), outcome).await;
-        self.name_the_holder(request, &claim, from, Some(known[0].fact), updated).await
+        self.add_key_holder(request, &claim, from, Some(known[0].fact), updated).await
     }
 }
 
-/// What an update may do.
+/// Decision about an update.
 enum Permit {
     /// Change the memory, with a quotation of the user's if that is what permits it.
     Change { edit: Box<Edit>, quoted: Option<Quoted>, replaces: bool },
-    /// Only wait beside it as a proposal with this claim.
+    /// Only store this claim as a proposal beside it.
     Propose(Box<Claim>),
 }
 
@@ -166,13 +166,13 @@ impl Engine {
         let Some(old) = old else { return Err(Error::MemoryNotFound) };
         let claim = edit.apply(&old.claim);
         let mut permitted = State::Active;
-        // A claim with faults is refused further on, after what the record says of the dates.
+        // A claim with faults is refused later, after the checks of the dates.
         if claim != old.claim && claim.faults().is_empty() {
             let screening = admission::screen(&claim).await;
-            let ask = Ask {
+            let ask = AdmissionRequest {
                 keep_without_domain: update.keep_without_domain,
                 has_domain: old.claim.domain.as_deref(),
-                ..Ask::new(writer, &screening)
+                ..AdmissionRequest::new(writer, &screening)
             };
             let admitted = admission::admit(&writing.scope, claim.clone(), ask).await?;
             permitted = admitted.state;
@@ -197,8 +197,8 @@ impl Engine {
     }
 }
 
-/// Keeps what an agent would have changed as a proposal beside the memory, and says that the two
-/// contradict each other, so that the user is shown both.
+/// Stores an agent's change as a proposal beside the memory, and links the two as contradicting, so
+/// that the user is shown both.
 async fn propose_beside(
     mut writing: Writing<'_>,
     known: &[Version],
@@ -207,7 +207,7 @@ async fn propose_beside(
 ) -> Result<Outcome> {
     Error::faults(claim.faults())?;
     let now = writing.now();
-    if let Some(same) = fact::waiting_the_same(&writing.scope, &claim).await? {
+    if let Some(same) = fact::find_pending_duplicate(&writing.scope, &claim).await? {
         let memory = as_memory(&same, std::slice::from_ref(&same), now);
         let message = format!("Already waiting for a yes: {}", same.claim.content);
         return writing.answer(Outcome::of(Verb::Propose, message).with(memory)).await;
@@ -233,7 +233,7 @@ async fn propose_beside(
     writing.finish(Verb::Propose, effect, outcome).await
 }
 
-/// What will be known of a fact once the changes are applied.
+/// The known versions of a fact after the changes are applied.
 pub(super) fn remaining(known: &[Version], changes: &lukasa_core::Changes) -> Vec<Version> {
     let closed = |v: &Version| changes.closes.iter().any(|(_, id)| *id == v.id);
     let fact = known.first().map(|v| v.fact);
@@ -241,9 +241,9 @@ pub(super) fn remaining(known: &[Version], changes: &lukasa_core::Changes) -> Ve
     known.iter().filter(|v| !closed(v)).chain(opened).cloned().collect()
 }
 
-/// A change without a date happens now, and never before the latest change: `now` was read before
-/// the write waited for its turn, and another server's clock may be behind. To a memory that has not
-/// begun yet it happens when it begins.
+/// The default date of a change: now, but never before the latest change: `now` was read before the
+/// write waited for its lock, and another server's clock may be behind. For a memory that is not
+/// valid yet, it is the start of its validity.
 pub(crate) fn default_effective(known: &[Version], now: Timestamp, at: Timestamp) -> Timestamp {
     let active = || known.iter().filter(|v| v.state == State::Active);
     let starts = || active().map(|v| v.valid.from);

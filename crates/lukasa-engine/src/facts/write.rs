@@ -1,7 +1,7 @@
-//! The frame of every write: one transaction, one operation, one kept answer.
+//! The frame of every write: one transaction, one operation, one stored answer.
 //!
 //! The user's lock is held from the first statement on, so what a verb reads is what it writes
-//! over. The operation's time is made to follow the user's last one, whatever the clock says.
+//! over. The operation's time is always later than the user's last one, whatever the clock says.
 
 use futures_util::{future::OptionFuture, try_join};
 use lukasa_core::recall::passage::{Passage, of_version};
@@ -11,31 +11,32 @@ use lukasa_core::{
     State, Timestamp, Verb, Version,
 };
 use lukasa_store::passage::{self, Change};
-use lukasa_store::policy::{self, Standing};
+use lukasa_store::policy::{self, WriteSettings};
 use lukasa_store::{
     Batch, Scope, context, delivery, directory, fact, idempotency, job, link, operation, portrait,
 };
 
 use super::outcome::{Memory, Outcome};
 use super::read::{as_memory, current};
-use crate::erasure::Entry;
+use crate::erasure::JournalEntry;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
-/// A write under way.
+/// A write in progress.
 pub(crate) struct Writing<'r> {
     engine: &'r Engine,
     pub(crate) scope: Scope,
     pub(crate) stamp: Stamp,
     pub(super) request: &'r Request,
-    /// The policy it is made under, where it is not the server's, and whether anybody is told of it.
-    standing: Standing,
+    /// The policy version it is made under, if it is not the server's default, and whether there
+    /// are webhooks.
+    settings: WriteSettings,
 }
 
-/// A write that is new, or the answer it got the first time.
-pub(crate) enum Begun<'r> {
+/// A new write, or the stored answer of the first request with the same idempotency key.
+pub(crate) enum WriteStart<'r> {
     New(Writing<'r>),
-    Again(Outcome),
+    Repeated(Outcome),
 }
 
 /// Everything an operation does to the record.
@@ -47,16 +48,17 @@ pub(crate) struct Effect {
     /// Facts that the operation is about besides those whose versions it opens or closes.
     pub(crate) also: Vec<FactId>,
     pub(crate) undoes: Option<OperationId>,
-    /// What is taken away or brought back besides facts.
+    /// Sources that are removed or restored.
     pub(crate) sources: Option<Sources>,
-    /// Passages of what is brought back.
+    /// Passages of what is restored.
     pub(crate) passages: Vec<Passage>,
-    /// Facts that must leave every prompt at once, though something of them stays.
+    /// Facts that must be removed from every prompt at once, although a version of them stays
+    /// active.
     pub(crate) thaws: Vec<FactId>,
-    /// What else is written in the same transaction.
+    /// Other writes in the same transaction.
     pub(crate) with: Batch,
-    /// What it removes for good, for the journal.
-    pub(crate) erased: Vec<Entry>,
+    /// Journal entries of what it permanently removes.
+    pub(crate) erased: Vec<JournalEntry>,
 }
 
 impl Effect {
@@ -74,15 +76,15 @@ impl Effect {
         facts
     }
 
-    /// What recall will find of the versions that are active now.
+    /// Passages of the versions that are active after this.
     fn passages(&self) -> Vec<Passage> {
-        // Versions that were closed long ago come in with a restored memory; they are history.
-        let held = |v: &&Version| v.state == State::Active && v.known.until.is_none();
-        let active = self.changes.opens.iter().filter(held);
+        // An imported archive also brings closed versions; they are history.
+        let is_current = |v: &&Version| v.state == State::Active && v.known.until.is_none();
+        let active = self.changes.opens.iter().filter(is_current);
         active.flat_map(of_version).chain(self.passages.iter().cloned()).collect()
     }
 
-    /// The facts of which a version was closed: what cites them may say what no longer holds.
+    /// The facts of which a version was closed: portraits that cite them may be outdated.
     fn closed(&self) -> Vec<FactId> {
         let mut facts: Vec<FactId> = self.changes.closes.iter().map(|(fact, _)| *fact).collect();
         facts.sort_unstable();
@@ -90,8 +92,8 @@ impl Effect {
         facts
     }
 
-    /// The facts that were taken back: closed, and nothing active opened in their place. They must
-    /// leave every prompt at once.
+    /// The revoked facts: closed, and nothing active opened in their place. They must be removed
+    /// from every prompt at once.
     fn revoked(&self) -> Vec<FactId> {
         let stays = |fact: FactId| {
             self.changes.opens.iter().any(|v| v.fact == fact && v.state == State::Active)
@@ -102,15 +104,15 @@ impl Effect {
 }
 
 impl Engine {
-    pub(crate) async fn begin<'r>(&'r self, request: &'r Request) -> Result<Begun<'r>> {
+    pub(crate) async fn begin<'r>(&'r self, request: &'r Request) -> Result<WriteStart<'r>> {
         let caller = &request.caller;
         let scope = self.store.write(caller.tenant, caller.user).await?;
         let key = request.idempotency.as_ref();
         let kept: OptionFuture<_> = key.map(|key| idempotency::find(&scope, &key.key)).into();
-        let (last, user, standing, kept) = try_join!(
+        let (last, user, settings, kept) = try_join!(
             operation::last_at(&scope),
             directory::me(&scope),
-            policy::standing(&scope),
+            policy::write_settings(&scope),
             async { kept.await.transpose() },
         )?;
         if user.as_ref().is_some_and(|user| user.is_gone(request.moment.now)) {
@@ -122,30 +124,30 @@ impl Engine {
             }
             let outcome = kept.outcome.ok_or(Error::AnswerErased)?;
             let outcome = serde_json::from_value(outcome).map_err(|e| corrupt(&e))?;
-            return Ok(Begun::Again(outcome));
+            return Ok(WriteStart::Repeated(outcome));
         }
         if user.is_none_or(|user| !user.looked_after) {
             self.first_write(&scope, request).await?;
         }
-        Ok(Begun::New(self.write(scope, request, last, standing)))
+        Ok(WriteStart::New(self.write(scope, request, last, settings)))
     }
 
     /// A write in this scope, which holds the user's lock. Its known time is the time now, not the
     /// time of the request, which may have waited for the lock or for a model; and it is later than
-    /// that of the last operation. Readers of a past `known_at` take the same lock shared, so nothing
-    /// they have read can be stamped into later.
+    /// that of the last operation. Readers of a past `known_at` take the same lock shared, so
+    /// nothing they have read can be stamped into later.
     pub(super) fn write<'r>(
         &'r self,
         scope: Scope,
         request: &'r Request,
         last: Option<Timestamp>,
-        standing: Standing,
+        settings: WriteSettings,
     ) -> Writing<'r> {
         let now = micros(self.now_after(request.moment));
         let at = last.map_or(now, |last| now.max(after(last)));
         let mut ids = Ids::new(now, request.moment.seed);
         let stamp = Stamp { at, operation: ids.operation(), ids };
-        Writing { engine: self, scope, stamp, request, standing }
+        Writing { engine: self, scope, stamp, request, settings }
     }
 }
 
@@ -162,7 +164,7 @@ impl Writing<'_> {
         &self.request.caller
     }
 
-    /// When the caller asked, which may be before the operation's own time.
+    /// The time of the request, which may be before the operation's time.
     pub(crate) fn now(&self) -> Timestamp {
         self.request.moment.now
     }
@@ -176,7 +178,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Records the operation and its effect, keeps the answer, commits.
+    /// Records the operation and its effect, stores the answer, and commits.
     pub(crate) async fn finish(
         self,
         verb: Verb,
@@ -194,7 +196,7 @@ impl Writing<'_> {
             facts: effect.facts(),
             undoes: effect.undoes,
             undone_by: None,
-            policy: self.standing.policy.clone(),
+            policy: self.settings.policy.clone(),
             sources: effect.sources.clone(),
         };
         let (scope, at) = (&self.scope, self.stamp.at);
@@ -216,8 +218,8 @@ impl Writing<'_> {
         context::thaw_facts(&mut batch, scope, &revoked);
         portrait::remove_citing(&mut batch, scope, &effect.closed());
         batch.append(effect.with);
-        if self.standing.webhooks {
-            // The log is the outbox; what is queued is only the reading of it.
+        if self.settings.webhooks {
+            // The operation log is the outbox; the job only reads it.
             let (id, now) =
                 (JobId::from_uuid(operation.id.uuid()), micros(self.request.moment.now));
             delivery::begin(&mut batch, scope, at);
@@ -226,24 +228,29 @@ impl Writing<'_> {
         outcome.operation = Some(operation.id);
         let (engine, moment) = (self.engine, self.request.moment);
         let outcome = self.keep(batch, outcome, &effect.erased).await?;
-        engine.listeners.wake(caller.user, at);
-        // Only now: no model is asked while a transaction is open.
+        engine.subscriptions.wake(caller.user, at);
+        // Only after the commit: no model may be called while a transaction is open.
         engine.embed(caller.tenant, caller.user, passages, moment.now).await;
         Ok(outcome)
     }
 
-    /// Writes something that is no operation of the record.
+    /// Commits a batch without recording an operation.
     pub(crate) async fn close(self, batch: Batch) -> Result<()> {
         self.scope.run(&batch).await?;
         Ok(self.scope.commit().await?)
     }
 
-    /// Keeps and gives an answer to a request that had nothing to write.
+    /// Stores and returns the answer to a request that had nothing to write.
     pub(crate) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
         self.keep(Batch::default(), outcome, &[]).await
     }
 
-    async fn keep(self, mut batch: Batch, outcome: Outcome, erased: &[Entry]) -> Result<Outcome> {
+    async fn keep(
+        self,
+        mut batch: Batch,
+        outcome: Outcome,
+        erased: &[JournalEntry],
+    ) -> Result<Outcome> {
         if let Some(key) = &self.request.idempotency {
             let body = serde_json::to_value(&outcome).map_err(|e| corrupt(&e))?;
             let (facts, now) = (outcome.facts(), self.request.moment.now);
@@ -255,7 +262,7 @@ impl Writing<'_> {
         Ok(outcome)
     }
 
-    /// The memory that `opened` makes of a fact, as a reader would see it now.
+    /// The memory that the versions `opened` result in, as a reader would see it now.
     pub(super) fn shown(&self, opened: &[Version]) -> Option<Memory> {
         let now = self.request.moment.now.max(self.stamp.at);
         current(opened, now).map(|version| as_memory(version, opened, now))

@@ -1,18 +1,20 @@
-//! Applying an answer: one short transaction that holds the user's lock, reads again what it decides
-//! over, and writes what was learned together with the watermark and the end of the job.
+//! Application of an answer: one short transaction that holds the user's lock, reads the affected
+//! facts again, and writes what was learned together with the watermark and the end of the job.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
 use lukasa_core::fade::expires_at;
 use lukasa_core::job::next_upkeep;
-use lukasa_core::learn::Answer;
-use lukasa_core::learn::judge::{self, Kept, Near, Scene, Verdict};
+use lukasa_core::learn::ExtractionAnswer;
+use lukasa_core::learn::judge::{
+    self, ExtractionVerdict, JudgeContext, JudgedClaim, SimilarMemory,
+};
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
     Changes, Edit, FactId, JobKind, Keep, Link, Period, Session, Stamp, State, Verb, Version, Voice,
 };
-use lukasa_store::job::{self, Claimed};
+use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::learning::{self, Pass};
 use lukasa_store::passage::{self, Change};
 use lukasa_store::{Batch, fact, session};
@@ -22,80 +24,87 @@ use super::episodes;
 use super::plan::Plan;
 use crate::directory::domains;
 use crate::error::Result;
-use crate::facts::{Begun, CONTRADICTS, Effect, Outcome};
-use crate::jobs::Failed;
+use crate::facts::{CONTRADICTS, Effect, Outcome, WriteStart};
+use crate::jobs::JobFailure;
 use crate::sessions::job_id;
 use crate::{Engine, Request};
 
-/// What stands instead of a quotation where nothing of what was said is kept.
+/// Replaces a quotation where no turns are kept.
 const NOT_KEPT: &str = "source text not kept";
 
-/// How often a session is planned again because something was removed while the model was asked.
-const PLANS: usize = 3;
+/// Maximum number of plans, if something is removed while the model is asked.
+const MAX_PLANS: usize = 3;
 
 impl Engine {
-    /// Learns from what was said in a session since the last time.
-    pub(crate) async fn extract(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
-        for _ in 0..PLANS {
+    /// Learns from the turns of a session since the last pass.
+    pub(crate) async fn extract(
+        &self,
+        request: &Request,
+        job: &ClaimedJob,
+    ) -> Result<(), JobFailure> {
+        for _ in 0..MAX_PLANS {
             let Some(plan) = self.plan(request, &job.key).await? else {
                 return self.drop_job(job).await;
             };
             if plan.turns.is_empty() {
-                return self.skip_what_is_gone(request, job, &plan).await;
+                return self.skip_erased_turns(request, job, &plan).await;
             }
             if let Some((pass, read)) = self.answer(request, &plan).await? {
                 let near = self.compare(request, &read).await?;
                 return self.apply(request, job, &plan, &pass, &read, &near).await;
             }
         }
-        Err(lukasa_store::Error::Unavailable("the record keeps changing".into()).into())
+        Err(lukasa_store::Error::Unavailable(
+            "memory was removed repeatedly while a model was asked".into(),
+        )
+        .into())
     }
 
     async fn apply(
         &self,
         request: &Request,
-        job: &Claimed,
+        job: &ClaimedJob,
         plan: &Plan,
         pass: &Pass,
-        read: &Answer,
-        near: &[Vec<Near>],
-    ) -> Result<(), Failed> {
+        read: &ExtractionAnswer,
+        near: &[Vec<SimilarMemory>],
+    ) -> Result<(), JobFailure> {
         let mut writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(_) => return Ok(()),
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(_) => return Ok(()),
         };
         let scope = &writing.scope;
         let mut wanted: Vec<FactId> = pass.offered.clone();
         wanted.extend(near.iter().flatten().map(|near| near.fact));
-        let (held, there, kept, standing, domains, (policy, _)) = try_join!(
+        let (is_claimed, there, kept, standing, domains, (policy, _)) = try_join!(
             async { Ok(job::is_held(scope, job).await?) },
             async { Ok(session::find(scope, &job.key).await?) },
-            async { Ok(learning::answered(scope, &job.key).await?) },
-            async { Ok(fact::standing(scope, &wanted, request.moment.now).await?) },
+            async { Ok(learning::unapplied_answer(scope, &job.key).await?) },
+            async { Ok(fact::current_and_pending(scope, &wanted, request.moment.now).await?) },
             domains(scope),
             self.policy_of(scope)
         )?;
         let same = kept.is_some_and(|kept| kept.id == pass.id);
         let there = there.filter(|s| s.extracted_through == pass.first_turn - 1);
-        let (Some(session), true, true) = (there, same, held) else {
-            // Somebody else has been here, or the session is gone. What they did stands.
+        let (Some(session), true, true) = (there, same, is_claimed) else {
+            // Another worker has applied it, or the session was removed. Change nothing.
             drop(writing);
-            return if held { self.drop_job(job).await } else { Ok(()) };
+            return if is_claimed { self.drop_job(job).await } else { Ok(()) };
         };
         let standing: BTreeMap<FactId, Version> =
             standing.into_iter().map(|version| (version.fact, version)).collect();
-        let scene = Scene {
+        let scene = JudgeContext {
             transcript: &plan.news,
             offered: &pass.offered,
             standing: &standing,
             domains: &domains,
             policy: &policy,
         };
-        let verdicts = judge::all(&read.items, near, &scene);
-        let mut learned = Learned::of(&session);
+        let verdicts = judge::judge_all(&read.items, near, &scene);
+        let mut learned = LearnedChanges::of(&session);
         for verdict in verdicts {
             let fact = match &verdict {
-                Verdict::Change { fact, .. } => Some(*fact),
+                ExtractionVerdict::Change { fact, .. } => Some(*fact),
                 _ => None,
             };
             let known = match fact {
@@ -115,7 +124,7 @@ impl Engine {
         session::advance(&mut batch, scope, &session.id, pass.first_turn - 1, pass.last_turn);
         let operation = (!learned.is_empty()).then_some(writing.stamp.operation);
         let outcome = learned.outcome(read);
-        learning::applied(&mut batch, scope, pass.id, operation, outcome, writing.stamp.at);
+        learning::mark_applied(&mut batch, scope, pass.id, operation, outcome, writing.stamp.at);
         job::finish(&mut batch, scope, job);
         if !learned.is_empty() {
             let (id, now) = (job_id(request, "upkeep"), writing.stamp.at);
@@ -142,13 +151,13 @@ impl Engine {
         Ok(())
     }
 
-    /// The turns past the watermark are gone, erased by their person: only the watermark moves.
-    async fn skip_what_is_gone(
+    /// Handles turns past the watermark that the user has erased: only the watermark moves.
+    async fn skip_erased_turns(
         &self,
         request: &Request,
-        job: &Claimed,
+        job: &ClaimedJob,
         plan: &Plan,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), JobFailure> {
         let scope = self.writing(request).await?;
         let there = session::find(&scope, &job.key).await?;
         let unchanged = there.is_some_and(|s| s.turns == plan.session.turns);
@@ -166,19 +175,19 @@ impl Engine {
     }
 }
 
-/// What a pass does to the record, and what it says about it.
-struct Learned {
+/// Changes that a pass makes, with the counts for its report.
+struct LearnedChanges {
     session: String,
     keep: Keep,
     effect: Effect,
-    /// Facts that this pass has touched: each at most once.
+    /// Facts that this pass has changed: each at most once.
     touched: BTreeSet<FactId>,
     cited: BTreeSet<lukasa_core::TurnId>,
     counts: BTreeMap<&'static str, usize>,
     left: BTreeMap<&'static str, usize>,
 }
 
-impl Learned {
+impl LearnedChanges {
     fn of(session: &Session) -> Self {
         Self {
             session: session.id.clone(),
@@ -198,18 +207,18 @@ impl Learned {
 
     fn take(
         &mut self,
-        verdict: Verdict,
+        verdict: ExtractionVerdict,
         standing: &BTreeMap<FactId, Version>,
         known: &[Version],
         stamp: &mut Stamp,
     ) {
         match verdict {
-            Verdict::Leave(reason) => *self.left.entry(reason.as_str()).or_default() += 1,
-            Verdict::Keep(kept) => {
+            ExtractionVerdict::Leave(reason) => *self.left.entry(reason.as_str()).or_default() += 1,
+            ExtractionVerdict::Keep(kept) => {
                 self.count(&kept, "added");
                 self.open(&kept, stamp);
             }
-            Verdict::Contest { fact, kept } => {
+            ExtractionVerdict::Contest { fact, kept } => {
                 self.count(&kept, "contested");
                 let new = self.open(&kept, stamp);
                 self.effect.opens_links.push(Link {
@@ -223,7 +232,7 @@ impl Learned {
                     reopens: None,
                 });
             }
-            Verdict::Change { fact, kept } => {
+            ExtractionVerdict::Change { fact, kept } => {
                 if !self.touched.insert(fact) {
                     return self.known_already();
                 }
@@ -232,14 +241,14 @@ impl Learned {
                         *self.counts.entry("changed").or_default() += 1;
                         self.merge(changes);
                     }
-                    // It cannot take the place of what is there; it is still worth remembering.
+                    // It cannot replace the existing fact, so it is added beside it.
                     Err(_) => {
                         self.count(&kept, "added");
                         self.open(&kept, stamp);
                     }
                 }
             }
-            Verdict::Reinforce { fact, kept } => {
+            ExtractionVerdict::Reinforce { fact, kept } => {
                 let Some(old) = standing.get(&fact).filter(|_| self.touched.insert(fact)) else {
                     return self.known_already();
                 };
@@ -255,7 +264,7 @@ impl Learned {
         *self.left.entry(judge::Reason::Known.as_str()).or_default() += 1;
     }
 
-    fn count(&mut self, kept: &Kept, word: &'static str) {
+    fn count(&mut self, kept: &JudgedClaim, word: &'static str) {
         let word = match (word, kept.state) {
             ("added", State::Proposed) => "proposed",
             ("added", State::Candidate) => "guessed",
@@ -264,7 +273,7 @@ impl Learned {
         *self.counts.entry(word).or_default() += 1;
     }
 
-    fn open(&mut self, kept: &Kept, stamp: &mut Stamp) -> FactId {
+    fn open(&mut self, kept: &JudgedClaim, stamp: &mut Stamp) -> FactId {
         let provenance = self.provenance(kept);
         let mut claim = kept.claim.clone();
         claim.evidence = self.evidence(kept);
@@ -277,7 +286,7 @@ impl Learned {
 
     fn change(
         &mut self,
-        kept: &Kept,
+        kept: &JudgedClaim,
         known: &[Version],
         stamp: &mut Stamp,
     ) -> Result<Changes, lukasa_core::Refusal> {
@@ -298,7 +307,7 @@ impl Learned {
         Ok(changes)
     }
 
-    fn provenance(&mut self, kept: &Kept) -> Provenance {
+    fn provenance(&mut self, kept: &JudgedClaim) -> Provenance {
         Provenance {
             voice: Voice::extracted(kept.origin),
             confidence: Some(kept.confidence),
@@ -309,12 +318,12 @@ impl Learned {
         }
     }
 
-    fn turns(&mut self, kept: &Kept) -> Vec<String> {
+    fn turns(&mut self, kept: &JudgedClaim) -> Vec<String> {
         self.cited.extend(kept.turns.iter().copied());
         kept.turns.iter().map(ToString::to_string).collect()
     }
 
-    fn evidence(&self, kept: &Kept) -> Vec<lukasa_core::Evidence> {
+    fn evidence(&self, kept: &JudgedClaim) -> Vec<lukasa_core::ClaimEvidence> {
         let mut evidence = kept.claim.evidence.clone();
         if self.keep == Keep::Nothing {
             evidence.iter_mut().for_each(|item| item.description = NOT_KEPT.into());
@@ -327,7 +336,7 @@ impl Learned {
         self.effect.changes.opens.extend(changes.opens);
     }
 
-    fn outcome(&self, read: &Answer) -> serde_json::Value {
+    fn outcome(&self, read: &ExtractionAnswer) -> serde_json::Value {
         let mut left = self.left.clone();
         if read.malformed > 0 {
             left.insert("malformed", read.malformed);

@@ -1,9 +1,9 @@
-//! Episodes: what happened in a stretch of turns, in a sentence or two; and the log of passes.
+//! Episodes: summaries of turn ranges, in a sentence or two; and the log of passes.
 
 use std::collections::BTreeMap;
 
 use lukasa_core::episode::ABSORBED_AFTER;
-use lukasa_core::learn::Answer;
+use lukasa_core::learn::ExtractionAnswer;
 use lukasa_core::learn::judge::safe_summary;
 use lukasa_core::{Caller, Domain, Episode, Origin, Stamp, Timestamp, TurnId};
 use lukasa_store::learning::{self, EpisodePlace, Pass};
@@ -13,17 +13,17 @@ use super::plan::Plan;
 use crate::Engine;
 use crate::error::Result;
 
-/// How long the running summary of a session may grow before its beginning is let go.
+/// Maximum length of a session's running summary; the beginning is cut off.
 const SUMMARY_CHARS: usize = 2_000;
 
-/// Writes the episode of a pass, and takes its words into the session's running summary. Whatever may
-/// not be kept is left out sentence by sentence; if nothing remains there is no episode.
+/// Writes the episode of a pass, and appends it to the session's running summary. Sentences that
+/// may not be kept are left out; if none remains there is no episode.
 pub(super) fn write(
     batch: &mut Batch,
     scope: &Scope,
     plan: &Plan,
     pass: &Pass,
-    read: &Answer,
+    read: &ExtractionAnswer,
     domains: &[(Domain, bool)],
     stamp: &mut Stamp,
 ) {
@@ -46,9 +46,9 @@ pub(super) fn write(
         prompt: pass.prompt.clone(),
         recorded_at: stamp.at,
     };
-    let mut told: Vec<i32> = plan.turns.iter().map(|turn| turn.number).collect();
-    told.sort_unstable();
-    let left_out = episode.turns_left_out(&told);
+    let mut numbers: Vec<i32> = plan.turns.iter().map(|turn| turn.number).collect();
+    numbers.sort_unstable();
+    let left_out = episode.turns_left_out(&numbers);
     learning::open_episode(batch, scope, &episode, left_out, None);
     let running = match &plan.session.summary {
         Some(before) => format!("{before} {summary}"),
@@ -57,14 +57,14 @@ pub(super) fn write(
     session::summarise(batch, scope, &plan.session.id, &latest(&running), pass.last_turn);
 }
 
-/// As much of a running summary as is kept: its end.
+/// The end of a running summary, up to the maximum length.
 pub(crate) fn latest(running: &str) -> String {
     let skipped = running.chars().count().saturating_sub(SUMMARY_CHARS);
     running.chars().skip(skipped).collect()
 }
 
 impl Engine {
-    /// What happened, the latest first; in one session only, if one is given.
+    /// Episodes, the latest first; optionally of one session only.
     pub async fn episodes(
         &self,
         caller: &Caller,
@@ -83,7 +83,7 @@ impl Engine {
         Ok((found, next))
     }
 
-    /// Of each episode whether all that it left behind is firm knowledge by now (R105).
+    /// For each episode, whether all facts learned from it are settled by now (R105).
     pub async fn absorbed(
         &self,
         caller: &Caller,
@@ -95,7 +95,7 @@ impl Engine {
             return Ok(vec![false; episodes.len()]);
         }
         let scope = self.reading(caller, now).await?;
-        let support = learning::support(&scope).await?;
+        let support = learning::supporting_turns(&scope).await?;
         let mut firm: BTreeMap<TurnId, bool> = BTreeMap::new();
         for (turns, settled) in &support {
             for id in turns.iter().filter_map(|id| id.parse().ok()) {
@@ -104,14 +104,14 @@ impl Engine {
         }
         let ids: Vec<_> = firm.keys().map(|id| id.uuid()).collect();
         let mut settled = BTreeMap::new();
-        for (id, session, number) in learning::places(&scope, &ids).await? {
+        for (id, session, number) in learning::turn_places(&scope, &ids).await? {
             let is_firm = firm.get(&TurnId::from_uuid(id)).copied().unwrap_or(false);
             settled.insert((session, number), is_firm);
         }
         Ok(episodes.iter().map(|episode| episode.is_absorbed(&settled, now)).collect())
     }
 
-    /// The latest passes: what was learned from which turns, and why other things were not.
+    /// The latest passes: what was learned from which turns, and why other claims were left out.
     pub async fn passes(
         &self,
         caller: &Caller,

@@ -1,9 +1,9 @@
-//! Learning from conversations: plan, ask, keep the answer, apply it once.
+//! Learning from conversations: plan, ask, store the answer, apply it once.
 //!
 //! A pass reads the turns past the session's watermark and asks a model about them; the answer is
-//! kept before anything is done with it. Applying it is one short transaction: what is learned, the
-//! episode, the watermark and the end of the job stand or fall together. A crash anywhere is followed
-//! by the same steps again, which find what was done.
+//! stored before it is used. Applying it is one short transaction: the learned facts, the episode,
+//! the watermark and the end of the job are committed together. After a crash at any point the same
+//! steps run again and find what was already done.
 
 mod apply;
 pub(crate) mod episodes;

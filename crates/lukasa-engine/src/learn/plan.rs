@@ -1,12 +1,12 @@
-//! What a pass is about, and the question it asks.
+//! Plan of a learning pass: the turns it reads, and the question it asks.
 
 use std::time::Duration;
 
 use futures_util::try_join;
-use lukasa_core::learn::judge::Near;
-use lukasa_core::learn::prompt::{self, Shown};
-use lukasa_core::learn::transcript::Said;
-use lukasa_core::learn::{Answer, Offered, Transcript, answer};
+use lukasa_core::learn::judge::SimilarMemory;
+use lukasa_core::learn::prompt::{self, ExtractInput};
+use lukasa_core::learn::transcript::TranscriptTurn;
+use lukasa_core::learn::{ExtractionAnswer, OfferedMemory, Transcript, answer};
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
 use lukasa_core::{Domain, Ids, Session, Turn};
@@ -16,36 +16,36 @@ use lukasa_store::session;
 
 use crate::directory::domains;
 use crate::error::Result;
-use crate::jobs::Failed;
-use crate::recall::Recall;
+use crate::jobs::JobFailure;
+use crate::recall::RecallQuery;
 use crate::{Engine, Request};
 
-/// How many turns one pass reads; the rest is for the next.
-const MOST_TURNS: i64 = 80;
-/// How many characters of them, so that the question fits into a small model's window.
-const MOST_CHARS: usize = 24_000;
-/// How many known memories are offered.
-const OFFERED: usize = 30;
-/// How long a model may take over one pass.
-const WITHIN: Duration = Duration::from_secs(180);
+/// Maximum number of turns per pass; the rest is for the next.
+const MAX_TURNS: i64 = 80;
+/// Maximum number of characters per pass, so that the question fits into a small model's window.
+const MAX_CHARS: usize = 24_000;
+/// Number of known memories shown to the model.
+const MAX_OFFERED: usize = 30;
+/// Timeout of the model call of one pass.
+const EXTRACT_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A stretch of a session that is to be learned from.
+/// A range of a session to learn from.
 pub(super) struct Plan {
     pub(super) session: Session,
     pub(super) turns: Vec<Turn>,
     pub(super) news: Transcript,
     pub(super) policy: Policy,
     pub(super) domains: Vec<(Domain, bool)>,
-    /// An answer from before that was not applied yet.
+    /// A stored answer that was not applied yet.
     pub(super) answered: Option<Pass>,
-    before: Vec<Said>,
-    /// How far the record had come when the turns were read.
+    before: Vec<TranscriptTurn>,
+    /// The state of the record when the turns were read.
     state: RecallState,
 }
 
 impl Plan {
     pub(super) fn first(&self) -> i32 {
-        // Turns right after the watermark may be gone: they are behind it too.
+        // Turns right after the watermark may be removed, so do not use the first turn's number.
         self.session.extracted_through + 1
     }
 
@@ -55,7 +55,7 @@ impl Plan {
 }
 
 impl Engine {
-    /// Reads what there is to learn from; nothing if there is nothing.
+    /// Loads what there is to learn from; `None` if there is nothing.
     pub(super) async fn plan(&self, request: &Request, id: &str) -> Result<Option<Plan>> {
         let scope = self.reading(&request.caller, request.moment.now).await?;
         let there = session::find(&scope, id).await?.filter(|s| s.trashed_at.is_none());
@@ -65,29 +65,29 @@ impl Engine {
             self.policy_of(&scope),
             domains(&scope),
             async { Ok(passage::state(&scope).await?) },
-            async { Ok(learning::answered(&scope, id).await?) },
-            async { Ok(session::turns(&scope, id, through, MOST_TURNS).await?) }
+            async { Ok(learning::unapplied_answer(&scope, id).await?) },
+            async { Ok(session::turns(&scope, id, through, MAX_TURNS).await?) }
         )?;
         let window = i32::try_from(policy.window).unwrap_or(0).min(through);
         let before = session::turns(&scope, id, through - window, i64::from(window)).await?;
         let mut turns = turns;
-        // An answer is about the turns that were asked about, whatever was said since.
+        // A stored answer covers only the turns it was asked about, whatever was appended since.
         match &answered {
             Some(pass) => turns.retain(|turn| turn.number <= pass.last_turn),
             None => cut(&mut turns),
         }
         let news = Transcript::of(&turns);
-        let before = Transcript::of(&before).said;
+        let before = Transcript::of(&before).turns;
         Ok(Some(Plan { session, turns, news, policy, domains, answered, before, state }))
     }
 
-    /// The answer about a plan: the one that is kept, or a new one that is kept before it is used. None
-    /// if something was removed while the model was asked: it may be among what the model has read.
+    /// The answer for a plan: the stored one, or a new one that is stored before it is used. `None`
+    /// if something was removed while the model was asked: the model may have read it.
     pub(super) async fn answer(
         &self,
         request: &Request,
         plan: &Plan,
-    ) -> Result<Option<(Pass, Answer)>, Failed> {
+    ) -> Result<Option<(Pass, ExtractionAnswer)>, JobFailure> {
         if let Some(pass) = &plan.answered {
             let text = pass.answer.as_deref().unwrap_or_default();
             if let Ok(read) = answer::read(text) {
@@ -99,25 +99,25 @@ impl Engine {
         }
         let now = request.moment.now;
         let offered = self.offer(request, plan).await?;
-        let typed = plan.news.told().any(|text| !text.trim().is_empty());
+        let typed = plan.news.learnable_texts().any(|text| !text.trim().is_empty());
         let (text, model, read) = if typed {
             let names: Vec<&str> =
                 plan.domains.iter().map(|(domain, _)| domain.name.as_str()).collect();
-            let shown = Shown {
+            let shown = ExtractInput {
                 summary: plan.session.summary.as_deref(),
                 before: &plan.before,
                 offered: &offered,
                 domains: &names,
             };
-            let ask = prompt::extract(&plan.news, shown, WITHIN);
+            let ask = prompt::extract(&plan.news, shown, EXTRACT_TIMEOUT);
             let (caller, policy) = (&request.caller, &plan.policy);
             let asked =
                 self.ask(caller, "extract", &ask, policy, request.moment, answer::read).await?;
-            let answered = asked.map_err(|why| Failed::unanswered(&why, now))?;
+            let answered = asked.map_err(|why| JobFailure::no_answer(&why, now))?;
             (answered.text, answered.model, answered.read)
         } else {
-            // The person has said nothing themselves, so there is nothing to ask about.
-            (r#"{"memories":[]}"#.to_owned(), "none".to_owned(), Answer::default())
+            // The user has typed nothing themselves, so there is nothing to ask about.
+            (r#"{"memories":[]}"#.to_owned(), "none".to_owned(), ExtractionAnswer::default())
         };
         let pass = Pass {
             id: Ids::new(now, request.moment.seed).pass(),
@@ -140,49 +140,55 @@ impl Engine {
         Ok(kept.then_some((pass, read)))
     }
 
-    /// The known memories that bear on what was said.
-    async fn offer(&self, request: &Request, plan: &Plan) -> Result<Vec<Offered>> {
-        let typed: String = plan.news.told().collect::<Vec<_>>().join(" ");
+    /// The known memories relevant to the new turns.
+    async fn offer(&self, request: &Request, plan: &Plan) -> Result<Vec<OfferedMemory>> {
+        let typed: String = plan.news.learnable_texts().collect::<Vec<_>>().join(" ");
         let text: String = typed.chars().take(4_000).collect();
         if text.trim().is_empty() {
             return Ok(Vec::new());
         }
-        let mut ask = Recall::about(&text);
-        ask.memories = OFFERED;
+        let mut ask = RecallQuery::about(&text);
+        ask.memories = MAX_OFFERED;
         let found = self.recall(&request.caller, &ask, request.moment.now).await?;
-        let offered = found.memories.into_iter().map(|found| Offered {
+        let offered = found.memories.into_iter().map(|found| OfferedMemory {
             fact: found.memory.version.fact,
             content: found.memory.version.claim.content,
         });
         Ok(offered.collect())
     }
 
-    /// For each proposal, the memories that may say the same and how near they are in meaning.
-    pub(super) async fn compare(&self, request: &Request, read: &Answer) -> Result<Vec<Vec<Near>>> {
+    /// For each extracted claim, its possible duplicates and their similarity.
+    pub(super) async fn compare(
+        &self,
+        request: &Request,
+        read: &ExtractionAnswer,
+    ) -> Result<Vec<Vec<SimilarMemory>>> {
         let mut near = Vec::new();
         for item in &read.items {
             let found = self.near(&request.caller, &item.content, request.moment.now).await?;
             let found = found.into_iter();
             near.push(
-                found.map(|(memory, score)| Near { fact: memory.version.fact, score }).collect(),
+                found
+                    .map(|(memory, score)| SimilarMemory { fact: memory.version.fact, score })
+                    .collect(),
             );
         }
         Ok(near)
     }
 }
 
-/// Cuts a stretch to what one question can hold; at least one turn.
+/// Cuts a range to what fits into one question; at least one turn.
 fn cut(turns: &mut Vec<Turn>) {
     let lengths: Vec<usize> = turns.iter().map(|turn| turn.content.chars().count()).collect();
     turns.truncate(fits(&lengths));
 }
 
-/// How many turns of these lengths one question can hold; at least one.
+/// How many turns of these lengths fit into one question; at least one.
 fn fits(lengths: &[usize]) -> usize {
     let mut chars = 0;
     let fits = lengths.iter().take_while(|length| {
         chars += shown(**length);
-        chars <= MOST_CHARS
+        chars <= MAX_CHARS
     });
     fits.count().max(1)
 }
@@ -191,12 +197,12 @@ fn shown(length: usize) -> usize {
     length.min(6_000)
 }
 
-/// How many questions turns of these lengths come to, and how many characters those show.
+/// Number of questions needed for turns of these lengths, and the number of characters they show.
 pub(crate) fn passes(lengths: &[usize]) -> (usize, usize) {
-    let most = usize::try_from(MOST_TURNS).unwrap_or(usize::MAX);
+    let max_turns = usize::try_from(MAX_TURNS).unwrap_or(usize::MAX);
     let (mut rest, mut passes) = (lengths, 0);
     while !rest.is_empty() {
-        rest = &rest[fits(&rest[..rest.len().min(most)]).min(rest.len())..];
+        rest = &rest[fits(&rest[..rest.len().min(max_turns)]).min(rest.len())..];
         passes += 1;
     }
     (passes, lengths.iter().map(|length| shown(*length)).sum())

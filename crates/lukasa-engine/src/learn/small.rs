@@ -1,35 +1,35 @@
-//! The small questions: a name for a chat, a summary of its early part.
+//! Session titles, and summaries of a session's early part.
 
 use std::time::Duration;
 
 use lukasa_core::Session;
-use lukasa_core::learn::answer::{Unreadable, unfenced};
+use lukasa_core::learn::answer::{UnreadableAnswer, unfenced};
 use lukasa_core::learn::judge::safe_summary;
 use lukasa_core::learn::{Transcript, prompt};
-use lukasa_store::job::{self, Claimed};
+use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::passage::{self, RecallState};
 use lukasa_store::{Batch, Scope, session};
 
 use crate::directory::domains;
 use crate::error::Result;
-use crate::jobs::Failed;
+use crate::jobs::JobFailure;
 use crate::{Engine, Request};
 
-const TITLE_WITHIN: Duration = Duration::from_secs(30);
-const COMPRESS_WITHIN: Duration = Duration::from_secs(120);
-/// How many turns a title is made from.
-const BEGINNING: i64 = 4;
-/// How many turns one summary takes in, and how many of the latest it leaves alone.
-const SUMMED_UP: i64 = 80;
-const LEFT_ALONE: i32 = 4;
+const TITLE_TIMEOUT: Duration = Duration::from_secs(30);
+const COMPRESS_TIMEOUT: Duration = Duration::from_secs(120);
+/// Number of turns a title is made from.
+const TITLE_TURNS: i64 = 4;
+/// Maximum number of turns per summary, and how many of the latest are never summarised.
+const MAX_SUMMARY_TURNS: i64 = 80;
+const UNSUMMARISED_TURNS: i32 = 4;
 
 impl Engine {
-    /// Names a chat after its first exchange, unless somebody has named it since.
+    /// Titles a session after its first exchange, unless it has a title by then.
     pub(crate) async fn title_session(
         &self,
         request: &Request,
-        job: &Claimed,
-    ) -> Result<(), Failed> {
+        job: &ClaimedJob,
+    ) -> Result<(), JobFailure> {
         let caller = &request.caller;
         let scope = self.store.read(caller.tenant, caller.user).await?;
         let there = session::find(&scope, &job.key).await?;
@@ -37,14 +37,14 @@ impl Engine {
             drop(scope);
             return self.drop_job(job).await;
         };
-        let turns = session::turns(&scope, &job.key, 0, BEGINNING).await?;
+        let turns = session::turns(&scope, &job.key, 0, TITLE_TURNS).await?;
         let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policy_of(&scope).await?, domains(&scope).await?);
         drop(scope);
-        let ask = prompt::title(&Transcript::of(&turns), TITLE_WITHIN);
+        let ask = prompt::title(&Transcript::of(&turns), TITLE_TIMEOUT);
         let asked =
             self.ask(caller, "title", &ask, &policy, request.moment, field("title")).await?;
-        let answered = asked.map_err(|why| Failed::unanswered(&why, request.moment.now))?;
+        let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
         let title = clean_title(&answered.read);
         let title = title.and_then(|title| safe_summary(&title, &domains));
         let (scope, mut batch) = (self.writing(request).await?, Batch::default());
@@ -64,12 +64,12 @@ impl Engine {
         Ok(scope.commit().await?)
     }
 
-    /// Sums up the early part of a long chat, further than it was before.
+    /// Extends the summary of the early part of a long session.
     pub(crate) async fn compress_session(
         &self,
         request: &Request,
-        job: &Claimed,
-    ) -> Result<(), Failed> {
+        job: &ClaimedJob,
+    ) -> Result<(), JobFailure> {
         let caller = &request.caller;
         let scope = self.store.read(caller.tenant, caller.user).await?;
         let there = session::find(&scope, &job.key).await?.filter(|s| s.trashed_at.is_none());
@@ -78,8 +78,8 @@ impl Engine {
             return self.drop_job(job).await;
         };
         let mut turns =
-            session::turns(&scope, &job.key, session.summary_through, SUMMED_UP).await?;
-        turns.retain(|turn| turn.number <= session.turns - LEFT_ALONE);
+            session::turns(&scope, &job.key, session.summary_through, MAX_SUMMARY_TURNS).await?;
+        turns.retain(|turn| turn.number <= session.turns - UNSUMMARISED_TURNS);
         let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policy_of(&scope).await?, domains(&scope).await?);
         drop(scope);
@@ -87,10 +87,10 @@ impl Engine {
             return self.drop_job(job).await;
         };
         let before = session.summary.as_deref();
-        let ask = prompt::compress(before, &Transcript::of(&turns), COMPRESS_WITHIN);
+        let ask = prompt::compress(before, &Transcript::of(&turns), COMPRESS_TIMEOUT);
         let read = field("summary");
         let asked = self.ask(caller, "compress", &ask, &policy, request.moment, read).await?;
-        let answered = asked.map_err(|why| Failed::unanswered(&why, request.moment.now))?;
+        let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
         let (scope, mut batch) = (self.writing(request).await?, Batch::default());
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -105,30 +105,30 @@ impl Engine {
     }
 }
 
-/// Puts the job off if something was removed while the model was asked: it may be among what the model
-/// has read.
-async fn check_nothing_removed(scope: &Scope, earlier: RecallState) -> Result<(), Failed> {
+/// Fails the job, to be retried, if something was removed while the model was asked: the model may
+/// have read it.
+async fn check_nothing_removed(scope: &Scope, earlier: RecallState) -> Result<(), JobFailure> {
     if passage::state(scope).await?.has_lost_since(earlier) {
-        let why = "something was removed while a model was asked";
+        let why = "memory was removed while a model was asked";
         return Err(lukasa_store::Error::Unavailable(why.into()).into());
     }
     Ok(())
 }
 
-/// One text out of an answer.
-pub(super) fn field(name: &'static str) -> impl Fn(&str) -> Result<String, Unreadable> {
+/// Reads one text field of a model's answer.
+pub(super) fn field(name: &'static str) -> impl Fn(&str) -> Result<String, UnreadableAnswer> {
     move |text| {
-        let value: serde_json::Value =
-            serde_json::from_str(unfenced(text)).map_err(|_| Unreadable("not a JSON document"))?;
+        let value: serde_json::Value = serde_json::from_str(unfenced(text))
+            .map_err(|_| UnreadableAnswer("not a JSON document"))?;
         let text = value.get(name).and_then(serde_json::Value::as_str);
-        let text = text.ok_or(Unreadable("the asked-for field is not there"))?;
+        let text = text.ok_or(UnreadableAnswer("the requested field is missing"))?;
         let line = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\0', "");
         let fits = (1..=4_000).contains(&line.chars().count());
-        fits.then_some(line).ok_or(Unreadable("empty or too long"))
+        fits.then_some(line).ok_or(UnreadableAnswer("empty or too long"))
     }
 }
 
-/// A title is a few words and no sentence.
+/// Cleans up a title: a few words, without quotes or a full stop.
 fn clean_title(text: &str) -> Option<String> {
     let title = text.trim_matches(|c: char| c.is_whitespace() || "\"'“”„.«»".contains(c));
     let words: Vec<&str> = title.split_whitespace().take(8).collect();

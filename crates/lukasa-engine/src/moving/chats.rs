@@ -1,7 +1,8 @@
-//! Conversations from elsewhere: each becomes a session of its own, under a name made from the name it
-//! had there, and is closed like any other chat, so that it is learned from if there is a model to do it.
+//! Import of conversations from other programs: each becomes a separate session, named after its
+//! original name, and is closed like any other session, so that it is learned from if a model is
+//! configured.
 
-use lukasa_core::import::{ChatItem, ChatTurn, Counts, item_id, session_name};
+use lukasa_core::import::{ChatItem, ChatTurn, ImportCounts, item_id, session_name};
 use lukasa_core::limits::{NAME_CHARS, TURN_CHARS};
 use lukasa_core::model::TokensUsed;
 use lukasa_core::recall::passage::of_turn;
@@ -10,26 +11,26 @@ use lukasa_core::{Ids, MaskedTurns, Origin, Session, SessionState, Timestamp, Tu
 use lukasa_store::passage::{self, Change};
 use lukasa_store::{Batch, import, session};
 
-use super::{Source, Taken, import_of};
+use super::{ImportReport, ImportSource, import_of};
 use crate::error::Result;
 use crate::learn::passes;
 use crate::sessions::masked_title;
 use crate::{Engine, Request};
 
-/// What the question itself takes, and what is shown with it, in tokens.
-const ASKED_TOKENS: u32 = 2_000;
-/// What an answer takes, in tokens.
-const ANSWERED_TOKENS: u32 = 500;
-/// How long one question takes, if nobody knows better.
-const SECONDS_A_CALL: u64 = 10;
+/// Tokens of the question itself, and of what is shown with it.
+const QUESTION_TOKENS: u32 = 2_000;
+/// Tokens of an answer.
+const ANSWER_TOKENS: u32 = 500;
+/// Assumed duration of one question, in seconds.
+const SECONDS_PER_CALL: u64 = 10;
 
-/// What learning from chats will ask of a chat model.
+/// Estimated cost of learning from sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Estimate {
     pub calls: u64,
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// In millionths of the currency that the prices are in; nothing if there are none.
+    /// In millionths of the currency of the prices; zero if there are no prices.
     pub cost_micros: u64,
     pub seconds: u64,
 }
@@ -45,29 +46,29 @@ impl Estimate {
 }
 
 impl Engine {
-    /// Takes in a stretch of a conversation. Turns that are here already are not taken in again, and a
-    /// chat that its person has put away stays away.
+    /// Imports a range of a conversation. Existing turns are not imported again, and a session that
+    /// the user has removed stays removed.
     pub(super) async fn import_chat(
         &self,
         request: &Request,
-        source: &Source,
+        source: &ImportSource,
         chat: &ChatItem,
         dry_run: bool,
-    ) -> Result<Taken> {
+    ) -> Result<ImportReport> {
         let name = session_name(source.format, &chat.source);
         let item = item_id(source.format, "chat", &chat.source);
         let scope = self.writing(request).await?;
         let mut import = import_of(&scope, request, source).await?;
-        let mut taken = Taken::nothing(import.id);
+        let mut report = ImportReport::empty(import.id);
         let seen = !import::known(&scope, &[item]).await?.is_empty();
         let there = session::find(&scope, &name).await?;
         let trashed = there.as_ref().is_some_and(|session| session.trashed_at.is_some());
         if seen && (trashed || there.is_none()) {
-            taken.counts.known = usize::from(chat.last);
-            return Ok(taken);
+            report.counts.known = usize::from(chat.last);
+            return Ok(report);
         }
         if trashed && !dry_run {
-            // It came with an import that was taken back, and comes again.
+            // It belongs to an import that was undone, and is imported again.
             drop(scope);
             self.restore_session(request, &name).await?;
             return Box::pin(self.import_chat(request, source, chat, dry_run)).await;
@@ -82,27 +83,28 @@ impl Engine {
             new
         });
         if dry_run {
-            // What comes before would be here by now.
+            // The turns before this range would exist by now.
             session.turns = session.turns.max(i32::try_from(chat.before).unwrap_or(i32::MAX));
         }
         let turns = MaskedTurns::new(numbered(request, &session, chat, now));
         if turns.is_empty() {
-            taken.counts.known = usize::from(chat.last && !is_new);
+            report.counts.known = usize::from(chat.last && !is_new);
             if !seen && !is_new && !dry_run {
-                // From now on it is this import's again, and what its person does with it counts.
+                // Record it as part of this import again, so that a later removal by the user is
+                // respected.
                 import::add_item(&mut batch, &scope, import.id, item, None, Some(&name));
                 import::put(&mut batch, &scope, &import);
                 scope.run(&batch).await?;
                 scope.commit().await?;
             }
-            return Ok(taken);
+            return Ok(report);
         }
-        taken.estimate = self.estimate(&turns);
+        report.estimate = self.estimate(&turns);
         let chats = usize::from(is_new && chat.before == 0);
-        let counts = Counts { chats, turns: turns.len(), ..Counts::default() };
-        taken.counts = counts;
+        let counts = ImportCounts { chats, turns: turns.len(), ..ImportCounts::default() };
+        report.counts = counts;
         if dry_run {
-            return Ok(taken);
+            return Ok(report);
         }
         if is_new {
             session::open(&mut batch, &scope, &session);
@@ -129,25 +131,25 @@ impl Engine {
         scope.commit().await?;
         let caller = &request.caller;
         self.embed(caller.tenant, caller.user, passages, request.moment.now).await;
-        Ok(taken)
+        Ok(report)
     }
 
-    /// What learning from these turns will take, if anything is learned from at all.
+    /// Estimates the cost of learning from these turns; zero without a chat model.
     fn estimate(&self, turns: &[Turn]) -> Estimate {
         let chats = self.models.chats();
         let Some(model) = chats.first() else { return Estimate::default() };
         let lengths: Vec<usize> = turns.iter().map(|turn| turn.content.chars().count()).collect();
         let (calls, chars) = passes(&lengths);
         let calls = u32::try_from(calls).unwrap_or(u32::MAX);
-        let said = u32::try_from(chars / 4).unwrap_or(u32::MAX);
-        let input = said.saturating_add(ASKED_TOKENS.saturating_mul(calls));
-        let output = ANSWERED_TOKENS.saturating_mul(calls);
+        let turn_tokens = u32::try_from(chars / 4).unwrap_or(u32::MAX);
+        let input = turn_tokens.saturating_add(QUESTION_TOKENS.saturating_mul(calls));
+        let output = ANSWER_TOKENS.saturating_mul(calls);
         Estimate {
             calls: calls.into(),
             input_tokens: input.into(),
             output_tokens: output.into(),
             cost_micros: model.price().of(TokensUsed { input, output }),
-            seconds: u64::from(calls) * SECONDS_A_CALL,
+            seconds: u64::from(calls) * SECONDS_PER_CALL,
         }
     }
 }
@@ -162,7 +164,7 @@ fn opened(name: &str, chat: &ChatItem, now: Timestamp) -> Session {
     Session::opened(name, title.as_deref(), micros(first.unwrap_or(now)).min(now))
 }
 
-/// The turns that are not here yet, with their places. Nothing is appended over a gap.
+/// The turns that do not exist yet, numbered. Nothing is appended after a gap.
 fn numbered(request: &Request, session: &Session, chat: &ChatItem, now: Timestamp) -> Vec<Turn> {
     let there = usize::try_from(session.turns).unwrap_or(0);
     if chat.before > there {
@@ -171,31 +173,33 @@ fn numbered(request: &Request, session: &Session, chat: &ChatItem, now: Timestam
     let mut ids = Ids::new(now, request.moment.seed);
     let mut at = session.last_turn_at;
     let mut turns = Vec::new();
-    for (number, said) in (session.turns + 1..).zip(chat.turns.iter().skip(there - chat.before)) {
-        at = said.said_at.map_or(at, micros).min(now);
-        turns.push(turn(said, ids.turn(), &session.id, number, at, now));
+    for (number, imported) in (session.turns + 1..).zip(chat.turns.iter().skip(there - chat.before))
+    {
+        at = imported.said_at.map_or(at, micros).min(now);
+        turns.push(turn(imported, ids.turn(), &session.id, number, at, now));
     }
     turns
 }
 
 fn turn(
-    said: &ChatTurn,
+    imported: &ChatTurn,
     id: lukasa_core::TurnId,
     session: &str,
     number: i32,
     said_at: Timestamp,
     now: Timestamp,
 ) -> Turn {
-    // Every turn has to stay in its place, so what cannot be kept is replaced, not left out.
-    let content: String = said.content.replace('\0', "\u{fffd}").chars().take(TURN_CHARS).collect();
+    // Turn numbers must stay in step, so what cannot be stored is replaced, not left out.
+    let content: String =
+        imported.content.replace('\0', "\u{fffd}").chars().take(TURN_CHARS).collect();
     Turn {
         id,
         session: session.to_owned(),
         number,
-        role: said.role,
+        role: imported.role,
         speaker: None,
         content: if content.trim().is_empty() { "\u{2026}".to_owned() } else { content },
-        origin: said.role.origin(Origin::Import),
+        origin: imported.role.origin(Origin::Import),
         said_at,
         recorded_at: now,
         spans: Vec::new(),

@@ -1,9 +1,9 @@
-//! The way out and the way in for a whole memory: export, taking an export in again, taking in what other
-//! programs have remembered, and taking an import back. How the files look is the doors' business; what
-//! may come in, and how far it is trusted, is decided in the core.
+//! Export and import of a whole memory: export, import of an export, import from other programs,
+//! and undo of an import. The interfaces define the file formats; the core decides what may be
+//! imported, and how far it is trusted.
 //!
-//! An import is many short transactions under one id. Each of them notes what it brought, so whatever
-//! breaks off goes on where it was, and a second run brings nothing.
+//! An import is many short transactions under one id. Each of them records what it imported, so an
+//! interrupted import resumes where it stopped, and a second run imports nothing.
 
 mod chats;
 mod export;
@@ -11,7 +11,7 @@ mod items;
 mod restore;
 mod undo;
 
-use lukasa_core::import::{Counts, Format};
+use lukasa_core::import::{Format, ImportCounts};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, ImportId, OperationId, Timestamp};
 use lukasa_store::{Scope, import};
@@ -21,20 +21,20 @@ use crate::error::Result;
 use crate::{Engine, Request};
 
 pub use chats::Estimate;
-pub use export::Export;
+pub use export::ExportSnapshot;
 pub use items::ITEMS_AT_ONCE;
 pub use lukasa_store::context::Usage;
-pub use lukasa_store::import::Import;
-pub use restore::{Archive, Importing};
-pub use undo::Undone;
+pub use lukasa_store::import::ImportRecord;
+pub use restore::{Archive, ImportOptions};
+pub use undo::UndoneImport;
 
-/// Where something is taken in from.
+/// Source of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct ImportSource {
     pub format: Format,
-    /// A digest of all of it, or any other name that is the same for the same source.
+    /// A digest of its content, or any other name that is the same for the same source.
     pub digest: String,
-    /// What its person calls it.
+    /// The user's name for it.
     pub name: String,
 }
 
@@ -43,32 +43,32 @@ pub struct Source {
 pub struct ArchiveTrust {
     /// Whether this installation signed it for this user, and it has not been changed since.
     pub signed_here: bool,
-    /// Whether its origins, consents and log were kept: a person brought it, and it was signed here
-    /// or they said that they trust it.
+    /// Whether its origins, consents and log are kept: a human imported it, and it was signed here
+    /// or they declared that they trust it.
     pub trusted: bool,
 }
 
-/// What one request took in, or would.
+/// Result of one import request or dry run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Taken {
+pub struct ImportReport {
     pub import: ImportId,
-    /// What it wrote, in order.
+    /// The operations it wrote, in order.
     pub operations: Vec<OperationId>,
-    pub counts: Counts,
-    /// What learning from the chats among it will ask of a chat model.
+    pub counts: ImportCounts,
+    /// Estimated cost of learning from the imported sessions.
     pub estimate: Estimate,
-    /// Nothing for what is no export of ours.
+    /// `None` if the source is not a Lukasa export.
     pub archive: Option<ArchiveTrust>,
 }
 
-impl Taken {
-    fn nothing(import: ImportId) -> Self {
-        let (operations, counts) = (Vec::new(), Counts::default());
+impl ImportReport {
+    fn empty(import: ImportId) -> Self {
+        let (operations, counts) = (Vec::new(), ImportCounts::default());
         Self { import, operations, counts, estimate: Estimate::default(), archive: None }
     }
 
-    /// The same, and what another request of the same import took in.
-    fn and(&mut self, other: Taken) {
+    /// Adds the result of another request of the same import.
+    fn add(&mut self, other: ImportReport) {
         self.operations.extend(other.operations);
         self.counts.add(&other.counts);
         self.estimate.add(other.estimate);
@@ -77,31 +77,35 @@ impl Taken {
 
 impl Engine {
     /// The latest imports.
-    pub async fn imports(&self, caller: &Caller, now: Timestamp) -> Result<Vec<Import>> {
+    pub async fn imports(&self, caller: &Caller, now: Timestamp) -> Result<Vec<ImportRecord>> {
         let scope = self.reading(caller, now).await?;
         Ok(import::list(&scope, 200).await?)
     }
 }
 
-/// The import of a source as it stands: the one that is there, or a new one.
-async fn import_of(scope: &Scope, request: &Request, source: &Source) -> Result<Import> {
+/// The import of a source: the existing one, or a new one.
+async fn import_of(
+    scope: &Scope,
+    request: &Request,
+    source: &ImportSource,
+) -> Result<ImportRecord> {
     let id = ImportId::of(request.caller.user, source.format.as_str(), &source.digest);
     let now = micros(request.moment.now);
-    let new = || Import {
+    let new = || ImportRecord {
         id,
         format: source.format.as_str().to_owned(),
         name: source.name.clone(),
         started_at: now,
         last_at: now,
         operations: Vec::new(),
-        counts: Counts::default(),
+        counts: ImportCounts::default(),
         undone_at: None,
     };
     let there = import::find(scope, id).await?.unwrap_or_else(new);
-    Ok(Import { last_at: now, undone_at: None, ..there })
+    Ok(ImportRecord { last_at: now, undone_at: None, ..there })
 }
 
-/// The same request with other ids to draw, for one of the many transactions of an import.
+/// The same request with another seed for ids, for one of the many transactions of an import.
 fn part(request: &Request, number: usize) -> Request {
     let mut part = request.clone();
     (part.idempotency, part.if_match) = (None, None);

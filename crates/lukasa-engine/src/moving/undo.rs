@@ -1,37 +1,38 @@
-//! Taking an import back: its operations from the last to the first, and its chats into the trash.
+//! Undo of an import: reverses its operations from the last to the first, and moves its sessions to
+//! the trash.
 
 use lukasa_core::ImportId;
-use lukasa_core::import::Counts;
+use lukasa_core::import::ImportCounts;
 use lukasa_core::time::micros;
 use lukasa_store::{Batch, import, session};
 
-use super::{Import, part};
+use super::{ImportRecord, part};
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
-/// What was taken back.
+/// Result of undoing an import.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Undone {
-    pub import: Import,
-    /// How many of its operations were undone now.
+pub struct UndoneImport {
+    pub import: ImportRecord,
+    /// Operations undone by this call.
     pub operations: usize,
-    /// How many chats went into the trash.
+    /// Sessions moved to the trash.
     pub chats: usize,
-    /// How many memories stay, because they were changed, confirmed or put away since.
+    /// Memories that stay because they were changed, confirmed or removed since.
     pub kept: usize,
 }
 
 impl Engine {
-    /// Takes back whatever of an import still stands as it came. It can be asked for again after it broke
-    /// off, and the same source can be taken in again afterwards.
-    pub async fn undo_import(&self, request: &Request, id: ImportId) -> Result<Undone> {
+    /// Undoes an import as far as it is unchanged. It can be called again after an interruption,
+    /// and the same source can be imported again afterwards.
+    pub async fn undo_import(&self, request: &Request, id: ImportId) -> Result<UndoneImport> {
         let scope = self.reading(&request.caller, request.moment.now).await?;
         let there = import::find(&scope, id).await?.ok_or(Error::ImportNotFound)?;
         let sessions = import::sessions(&scope, id).await?;
         drop(scope);
-        let mut undone = Undone { import: there, operations: 0, chats: 0, kept: 0 };
+        let mut undone = UndoneImport { import: there, operations: 0, chats: 0, kept: 0 };
         for (number, operation) in undone.import.operations.clone().iter().rev().enumerate() {
-            match self.undo_what_stands(&part(request, number), *operation).await {
+            match self.undo_unchanged(&part(request, number), *operation).await {
                 Ok(kept) => {
                     undone.operations += 1;
                     undone.kept += kept;
@@ -46,7 +47,7 @@ impl Engine {
             let there = session::find(&scope, name).await?;
             drop(scope);
             if there.is_some_and(|session| session.trashed_at.is_none()) {
-                // Operations too, each with ids of its own.
+                // Each of these is an operation too and needs its own ids.
                 let number = undone.import.operations.len() + undone.chats;
                 self.trash_session(&part(request, number), name).await?;
                 undone.chats += 1;
@@ -58,7 +59,7 @@ impl Engine {
         if undone.import.undone_at.is_none() {
             undone.import.undone_at = Some(micros(request.moment.now));
             undone.import.operations.clear();
-            undone.import.counts = Counts::default();
+            undone.import.counts = ImportCounts::default();
             import::put(&mut batch, &scope, &undone.import);
             import::forget_items(&mut batch, &scope, id, &trashed);
         }

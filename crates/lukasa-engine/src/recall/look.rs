@@ -1,52 +1,52 @@
-//! A look at one user's index: which units a question finds, with the reasons.
+//! Lookup in one user's index: the units that match a question, with explanations.
 
 use std::collections::BTreeMap;
 
 use lukasa_core::fade::Belief;
 use lukasa_core::recall::index::{Index, Unit};
-use lukasa_core::recall::passage::Kind as Of;
-use lukasa_core::recall::rank::{Found, FoundSession, Question, Ranking, Sight, rank};
+use lukasa_core::recall::passage::PassageKind;
+use lukasa_core::recall::rank::{RankFilters, RankQuery, RankedSession, RankedUnit, Ranking, rank};
 use lukasa_core::{AsOf, FactId, Names, Role, Timestamp, TurnId, VersionId};
 use uuid::Uuid;
 
-use super::search::RERANKED;
-use super::{Filter, Recall, RecalledSession, Surroundings, Why};
+use super::search::MAX_RERANKED;
+use super::{Filter, RecallContext, RecallQuery, RecalledSession, ResultExplanation};
 
-/// What a look at the index found, by ids.
-pub(super) struct Looked {
-    pub(super) facts: Vec<((FactId, VersionId), Why)>,
-    pub(super) turns: Vec<(TurnId, Why)>,
+/// Result of an index lookup, by ids.
+pub(super) struct LookupResult {
+    pub(super) facts: Vec<((FactId, VersionId), ResultExplanation)>,
+    pub(super) turns: Vec<(TurnId, ResultExplanation)>,
     pub(super) sessions: Vec<RecalledSession>,
     pub(super) considered: usize,
     pub(super) unembedded: bool,
 }
 
-pub(super) fn look(
+pub(super) fn lookup(
     index: &Index,
-    question: &Question<'_>,
-    ask: &Recall,
+    question: &RankQuery<'_>,
+    ask: &RecallQuery,
     deep: bool,
-    around: &Surroundings,
+    ctx: &RecallContext,
     now: Timestamp,
-) -> Looked {
+) -> LookupResult {
     let point = ask.point.resolve(now);
-    let there = |unit: &Unit| is_usable(unit, point, &around.shut);
-    // With a reranker behind, more are fetched than are asked for.
-    let deeper = |count: usize| if deep && count > 0 { count.max(RERANKED) } else { count };
+    let there = |unit: &Unit| is_usable(unit, point, &ctx.shut);
+    // With a reranker, fetch more candidates than requested.
+    let deeper = |count: usize| if deep && count > 0 { count.max(MAX_RERANKED) } else { count };
     let (memories, turns) = (deeper(ask.memories), deeper(ask.turns));
     let mut facts = Ranking::default();
     if memories > 0 {
         let named = ask.precise.then(|| named(index, question.text, &there));
         let may = |unit: &Unit| {
-            ask.filter.lets(unit) && named.as_ref().is_none_or(|n| n.contains_key(&unit.source))
+            ask.filter.matches(unit) && named.as_ref().is_none_or(|n| n.contains_key(&unit.source))
         };
-        let sight = Sight { there: &there, among: &|_| true, may: &may };
-        facts = rank(index, question, Of::Fact, &ask.tuning, &sight, memories);
-        // A name may be written so that no word of it matches; it is named all the same.
+        let filters = RankFilters { corpus: &there, candidates: &|_| true, results: &may };
+        facts = rank(index, question, PassageKind::Fact, &ask.tuning, &filters, memories);
+        // A name can match although none of its words does; add those memories too.
         let found: Vec<usize> = facts.found.iter().map(|found| found.unit).collect();
         let missed = named.into_iter().flatten().filter(|(_, (unit, _))| !found.contains(unit));
-        let missed = missed.filter(|(_, (unit, _))| ask.filter.lets(index.unit(*unit)));
-        let as_found = |(_, (unit, name)): (Uuid, (usize, String))| Found {
+        let missed = missed.filter(|(_, (unit, _))| ask.filter.matches(index.unit(*unit)));
+        let as_found = |(_, (unit, name)): (Uuid, (usize, String))| RankedUnit {
             unit,
             score: 0.0,
             relevance: 1.0,
@@ -55,7 +55,7 @@ pub(super) fn look(
         };
         facts.found.extend(missed.map(as_found));
     }
-    let mut said = Ranking::default();
+    let mut turn_ranking = Ranking::default();
     if turns > 0 || ask.sessions > 0 {
         let session = ask.filter.session.as_deref().map(|name| index.session_number(name));
         let of_role = |unit: &Unit| {
@@ -64,52 +64,53 @@ pub(super) fn look(
                 None => turn.role == Role::User,
             })
         };
-        // What was said in the chat that asks is before its eyes already, unless it asks for just that.
+        // The asking session already sees its own turns; exclude them unless it is the one
+        // searched.
         let here = ask.session.as_deref().and_then(|name| index.session_number(name));
         let may = |unit: &Unit| match session {
             Some(session) => unit.session == session,
             None => here.is_none() || unit.session != here,
         };
-        // In a user's first chat there is nothing else to find.
+        // In a user's first session there are no other turns; skip the ranking.
         let finds = |unit: &Unit| of_role(unit) && may(unit);
-        let sight = Sight { there: &there, among: &of_role, may: &may };
+        let filters = RankFilters { corpus: &there, candidates: &of_role, results: &may };
         if (0..index.len()).any(|at| finds(index.unit(at))) {
-            said = rank(index, question, Of::Turn, &ask.tuning, &sight, turns);
+            turn_ranking = rank(index, question, PassageKind::Turn, &ask.tuning, &filters, turns);
         }
     }
-    let session = |found: &FoundSession| RecalledSession {
+    let session = |found: &RankedSession| RecalledSession {
         session: index.session_name(found.session).to_owned(),
         score: found.score,
         best: TurnId::from_uuid(index.unit(found.best).source),
     };
-    let sessions = said.sessions.iter().take(ask.sessions).map(session).collect();
+    let sessions = turn_ranking.sessions.iter().take(ask.sessions).map(session).collect();
     let facts = facts.found.into_iter().enumerate().map(|(rank, found)| {
         let unit = index.unit(found.unit);
         let ids = (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source));
         (ids, why(found, rank))
     });
     let turns =
-        said.found.into_iter().enumerate().map(|(rank, found)| {
+        turn_ranking.found.into_iter().enumerate().map(|(rank, found)| {
             (TurnId::from_uuid(index.unit(found.unit).source), why(found, rank))
         });
-    Looked {
+    LookupResult {
         facts: facts.collect(),
         turns: turns.collect(),
         sessions,
         considered: (0..index.len()).filter(|at| there(index.unit(*at))).count(),
-        unembedded: around.model.is_some() && index.without_vector() > 0,
+        unembedded: ctx.model.is_some() && index.without_vector() > 0,
     }
 }
 
-/// The memories that a text names, and those they point to: by their versions, with the name. What
-/// merely points to something named is not meant.
+/// The memories that a text names, and those they link to: by version id, with the matched name. A
+/// memory that only links to a named one is not included.
 fn named(
     index: &Index,
     text: &str,
     there: &dyn Fn(&Unit) -> bool,
 ) -> BTreeMap<Uuid, (usize, String)> {
-    let standing = (0..index.len()).filter(|at| there(index.unit(*at)));
-    let names = standing.filter_map(|at| {
+    let usable = (0..index.len()).filter(|at| there(index.unit(*at)));
+    let names = usable.filter_map(|at| {
         let facets = index.unit(at).facets.as_ref()?;
         Some((at, facets.names.iter().map(String::as_str)))
     });
@@ -127,8 +128,8 @@ fn named(
     found
 }
 
-fn why(found: Found, rank: usize) -> Why {
-    Why {
+fn why(found: RankedUnit, rank: usize) -> ResultExplanation {
+    ResultExplanation {
         score: found.score,
         relevance: found.relevance,
         arms: found.arms,
@@ -137,8 +138,8 @@ fn why(found: Found, rank: usize) -> Why {
     }
 }
 
-/// Whether a memory stands at a point in time and in a domain that is open. Turns always do: they
-/// were said.
+/// Whether a memory is valid at a point in time, not archived, and in an open domain. Turns always
+/// are.
 pub(crate) fn is_usable(unit: &Unit, point: AsOf, shut: &[String]) -> bool {
     let Some(facets) = &unit.facets else { return unit.turn.is_some() };
     let valid = facets.valid_from <= point.valid
@@ -148,7 +149,7 @@ pub(crate) fn is_usable(unit: &Unit, point: AsOf, shut: &[String]) -> bool {
 }
 
 impl Filter {
-    pub(crate) fn lets(&self, unit: &Unit) -> bool {
+    pub(crate) fn matches(&self, unit: &Unit) -> bool {
         let Some(facets) = &unit.facets else { return true };
         let domain = facets.domain.as_ref();
         self.domains.as_ref().is_none_or(|asked| domain.is_some_and(|d| asked.contains(d)))

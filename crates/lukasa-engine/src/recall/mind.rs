@@ -1,13 +1,14 @@
-//! A user's index, kept in memory between requests and brought up to date at the start of each.
+//! Cache of users' indexes, kept in memory between requests and brought up to date at the start of
+//! each.
 //!
-//! The record says how far it has come (`RecallState`); what the index lacks is read since its own
-//! revision: new turns, new embeddings, and the list of standing memories if one of them changed.
-//! Nothing is ever served that the record has removed: a removal makes the index be read again, and so
-//! does a user who was erased and came back (another epoch). Every request reads the state of the
-//! record first, so a removal on another server is seen by the next request here.
+//! The record has a revision (`RecallState`); an index reads what was added since its own revision:
+//! new turns, new embeddings, and the list of active memories if one of them changed. Removed rows
+//! are never served: a removal makes the index be loaded again from scratch, and so does a user who
+//! was erased and created again (another epoch). Every request reads the state of the record first,
+//! so a removal on another server is seen by the next request here.
 //!
-//! A whole read runs in a task of its own and goes on if the request that began it times out; a few of
-//! them run at a time.
+//! A full load runs in a separate task and continues if the request that began it times out; only a
+//! few run at a time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -17,8 +18,8 @@ use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::index::{Index, NewPassage};
 use lukasa_core::{AsOf, UserId};
 use lukasa_store::Scope;
-use lukasa_store::passage::{self, RecallState, Stored, Vector};
-use lukasa_store::recallable::{self, Recallable};
+use lukasa_store::passage::{self, RecallState, StoredPassage, Vector};
+use lukasa_store::recallable::{self, RecallableVersion};
 use moka::sync::Cache;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
@@ -26,59 +27,65 @@ use uuid::Uuid;
 use crate::cpu::{CpuPool, interrupted};
 use crate::error::Result;
 
-/// How many bytes of indexes are kept over all users, unless the operator says otherwise.
-const KEPT_BYTES: u64 = 512 * 1024 * 1024;
-/// How many passages of one user are indexed, unless the operator says otherwise.
-const MAX_PASSAGES: usize = 100_000;
-/// How long an index is kept that nobody asks for.
-const IDLE: Duration = Duration::from_secs(15 * 60);
-/// How many indexes are read whole at a time: each holds its rows and its index at once.
-const LOADS_AT_ONCE: usize = 4;
-/// From how many units on an index is ranked, and from how many new passages on it is built, on a
-/// thread of its own.
-const LARGE_INDEX: usize = 2_000;
+/// Default size limit of the cache over all users.
+const DEFAULT_CACHE_BYTES: u64 = 512 * 1024 * 1024;
+/// Default limit of indexed passages per user.
+const DEFAULT_MAX_PASSAGES: usize = 100_000;
+/// How long an unused index stays cached.
+const IDLE_TTL: Duration = Duration::from_secs(15 * 60);
+/// Maximum number of concurrent full loads: each holds its rows and its index in memory at once.
+const MAX_CONCURRENT_LOADS: usize = 4;
+/// An index with at least this many units is ranked, and one with at least this many new passages
+/// is built, on a blocking thread.
+const LARGE_INDEX_UNITS: usize = 2_000;
 
-/// The indexes of users who were here lately.
-pub(crate) struct Minds {
-    cache: Cache<UserId, Arc<Mind>>,
+/// Cache of the indexes of recently active users.
+pub(crate) struct IndexCache {
+    cache: Cache<UserId, Arc<UserIndex>>,
     passages: usize,
     loads: Arc<Semaphore>,
 }
 
-impl Default for Minds {
+impl Default for IndexCache {
     fn default() -> Self {
-        Self::within(KEPT_BYTES, MAX_PASSAGES)
+        Self::within(DEFAULT_CACHE_BYTES, DEFAULT_MAX_PASSAGES)
     }
 }
 
-impl Minds {
-    /// Keeps at most so many bytes, and at most so many passages of one user; with no bytes, every
-    /// request reads all it needs.
+impl IndexCache {
+    /// Caches at most `bytes`, and at most `passages` passages per user; with zero bytes, every
+    /// request loads all it needs.
     pub(crate) fn within(bytes: u64, passages: usize) -> Self {
-        let weigh =
-            |_: &UserId, mind: &Arc<Mind>| u32::try_from(mind.progress().bytes).unwrap_or(u32::MAX);
-        let cache = Cache::builder().max_capacity(bytes).weigher(weigh).time_to_idle(IDLE);
-        Self { cache: cache.build(), passages, loads: Arc::new(Semaphore::new(LOADS_AT_ONCE)) }
+        let weigh = |_: &UserId, user_index: &Arc<UserIndex>| {
+            u32::try_from(user_index.progress().bytes).unwrap_or(u32::MAX)
+        };
+        let cache = Cache::builder().max_capacity(bytes).weigher(weigh).time_to_idle(IDLE_TTL);
+        Self {
+            cache: cache.build(),
+            passages,
+            loads: Arc::new(Semaphore::new(MAX_CONCURRENT_LOADS)),
+        }
     }
 }
 
-/// A permit to read one user's index whole.
+/// Permit for a full load of one user's index.
 pub(crate) struct LoadPermit {
-    _place: Option<OwnedSemaphorePermit>,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// One user's index, as far as it has been read.
-pub(crate) struct Mind {
+/// One user's index, as far as it has been loaded.
+pub(crate) struct UserIndex {
     epoch: i64,
     removed: i64,
     model: Option<EmbeddingModel>,
     progress: Mutex<Progress>,
     index: RwLock<Index>,
-    /// Whoever reads what is new holds this, so that many who come at once read it once.
+    /// Held while new rows are read, so that concurrent requests read them only once.
     reading: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// How far an index has come. It is apart from the index so that asking waits for no ranking.
+/// How much of the record an index contains. It is separate from the index, so that reading it does
+/// not wait for a ranking.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     revision: i64,
@@ -86,17 +93,17 @@ struct Progress {
     units: usize,
     passages: usize,
     bytes: usize,
-    /// Turns up to this revision were left out, because there are too many.
+    /// Turns up to this revision are not indexed, because there are too many.
     floor: Option<i64>,
 }
 
-impl Mind {
-    fn empty(around: &Surroundings) -> Self {
-        let dimension = around.model.as_ref().map_or(0, |model| model.dimension);
+impl UserIndex {
+    fn empty(ctx: &RecallContext) -> Self {
+        let dimension = ctx.model.as_ref().map_or(0, |model| model.dimension);
         Self {
-            epoch: around.state.epoch,
-            removed: around.state.removed,
-            model: around.model.clone(),
+            epoch: ctx.state.epoch,
+            removed: ctx.state.removed,
+            model: ctx.model.clone(),
             progress: Mutex::default(),
             index: RwLock::new(Index::new(dimension)),
             reading: Arc::default(),
@@ -107,19 +114,19 @@ impl Mind {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it was read from the record as it stands: the same epoch, nothing removed since, and
-    /// the model in use.
-    fn fits(&self, around: &Surroundings) -> bool {
-        let state = around.state;
-        (self.epoch, self.removed) == (state.epoch, state.removed) && self.model == around.model
+    /// Whether it matches the current record: the same epoch, nothing removed since, and the model
+    /// in use.
+    fn fits(&self, ctx: &RecallContext) -> bool {
+        let state = ctx.state;
+        (self.epoch, self.removed) == (state.epoch, state.removed) && self.model == ctx.model
     }
 
-    fn is_read(&self) -> bool {
+    fn is_loaded(&self) -> bool {
         self.progress().revision > 0
     }
 
     /// Whether turns were left out because the user has more than are indexed.
-    pub(crate) fn is_cut(&self) -> bool {
+    pub(crate) fn is_truncated(&self) -> bool {
         self.progress().floor.is_some()
     }
 
@@ -127,134 +134,137 @@ impl Mind {
         work(&self.index.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Works with the index, on a thread of its own if it is large. Nothing can change it meanwhile.
+    /// Runs `work` on the index, on a blocking thread if the index is large. The index cannot
+    /// change meanwhile.
     pub(crate) async fn with<T, W>(self: &Arc<Self>, cpu: &CpuPool, work: W) -> Result<T>
     where
         T: Send + 'static,
         W: FnOnce(&Index) -> T + Send + 'static,
     {
-        let (mind, large) = (Arc::clone(self), self.progress().units >= LARGE_INDEX);
-        cpu.run_if(large, move || mind.read(work)).await
+        let (user_index, large) = (Arc::clone(self), self.progress().units >= LARGE_INDEX_UNITS);
+        cpu.run_if(large, move || user_index.read(work)).await
     }
 }
 
-/// What a request knows about a user besides the index.
+/// State of a user that a request reads besides the index.
 #[derive(Debug, Clone)]
-pub(crate) struct Surroundings {
+pub(crate) struct RecallContext {
     pub(crate) state: RecallState,
     pub(crate) model: Option<EmbeddingModel>,
-    /// Domains of which nothing may be used.
+    /// Closed domains, whose memories must not be used.
     pub(crate) shut: Vec<String>,
 }
 
-impl Minds {
-    /// A permit to read an index whole.
+impl IndexCache {
+    /// Waits for a permit for a full load.
     pub(crate) async fn permit(&self) -> LoadPermit {
-        // Never closed, so a place is always to be had.
-        LoadPermit { _place: Arc::clone(&self.loads).acquire_owned().await.ok() }
+        // The semaphore is never closed, so acquiring a permit cannot fail.
+        LoadPermit { _permit: Arc::clone(&self.loads).acquire_owned().await.ok() }
     }
 
-    /// What the user's index lacks, read before it is known whether it lacks anything. A chat that goes
-    /// on has said something since, so this is seldom in vain, and it spares a round trip.
-    pub(crate) async fn ahead(&self, scope: &Scope) -> Result<Option<Fresh>> {
-        let Some(mind) = self.cache.get(&scope.user()) else { return Ok(None) };
-        let Progress { revision, .. } = *mind.progress();
+    /// Prefetches what the user's index lacks, before it is known whether it lacks anything. In an
+    /// ongoing session there usually is something new, and this saves a round trip.
+    pub(crate) async fn prefetch(&self, scope: &Scope) -> Result<Option<NewRows>> {
+        let Some(user_index) = self.cache.get(&scope.user()) else { return Ok(None) };
+        let Progress { revision, .. } = *user_index.progress();
         if revision == 0 {
             return Ok(None);
         }
-        Ok(Some(fresh(scope, mind.model.clone(), revision, None).await?))
+        Ok(Some(load_new_rows(scope, user_index.model.clone(), revision, None).await?))
     }
 
-    /// The user's index as the record stands in this scope, if it is kept here and lacks little.
+    /// The user's index as of this scope, if it is cached and needs no full load.
     pub(crate) async fn current(
         &self,
         scope: &Scope,
-        around: &Surroundings,
-        ahead: Option<Fresh>,
+        ctx: &RecallContext,
+        prefetched: Option<NewRows>,
         cpu: &CpuPool,
-    ) -> Result<Option<Arc<Mind>>> {
-        let Some(mind) = self.cache.get(&scope.user()) else { return Ok(None) };
-        if !mind.fits(around) {
+    ) -> Result<Option<Arc<UserIndex>>> {
+        let Some(user_index) = self.cache.get(&scope.user()) else { return Ok(None) };
+        if !user_index.fits(ctx) {
             self.cache.invalidate(&scope.user());
             return Ok(None);
         }
-        if !mind.is_read() && around.state.revision > 0 {
+        if !user_index.is_loaded() && ctx.state.revision > 0 {
             return Ok(None);
         }
-        self.catch_up(scope, around, &mind, ahead, cpu).await?;
-        Ok(Some(mind))
+        self.catch_up(scope, ctx, &user_index, prefetched, cpu).await?;
+        Ok(Some(user_index))
     }
 
-    /// The user's index, read whole if need be. Meant to run in a task of its own.
+    /// The user's index, fully loaded if necessary. Meant to run in a separate task.
     pub(crate) async fn load(
         &self,
         scope: &Scope,
-        around: &Surroundings,
+        ctx: &RecallContext,
         cpu: &CpuPool,
-    ) -> Result<Arc<Mind>> {
+    ) -> Result<Arc<UserIndex>> {
         let user = scope.user();
-        if self.cache.get(&user).is_some_and(|mind| !mind.fits(around)) {
+        if self.cache.get(&user).is_some_and(|user_index| !user_index.fits(ctx)) {
             self.cache.invalidate(&user);
         }
-        // Put in before it is read, so that those who come meanwhile wait for this one. Somebody who
-        // saw an older state may have been quicker; then this one is read apart.
-        let mind = self.cache.get_with(user, || Arc::new(Mind::empty(around)));
-        let mind = if mind.fits(around) { mind } else { Arc::new(Mind::empty(around)) };
-        self.catch_up(scope, around, &mind, None, cpu).await?;
-        Ok(mind)
+        // Insert it before it is loaded, so that concurrent requests wait for this load. If a
+        // request with an older state was faster, load this one without the cache.
+        let user_index = self.cache.get_with(user, || Arc::new(UserIndex::empty(ctx)));
+        let user_index =
+            if user_index.fits(ctx) { user_index } else { Arc::new(UserIndex::empty(ctx)) };
+        self.catch_up(scope, ctx, &user_index, None, cpu).await?;
+        Ok(user_index)
     }
 
-    /// Reads into an index what it lacks.
+    /// Reads new rows into an index.
     async fn catch_up(
         &self,
         scope: &Scope,
-        around: &Surroundings,
-        mind: &Arc<Mind>,
-        ahead: Option<Fresh>,
+        ctx: &RecallContext,
+        user_index: &Arc<UserIndex>,
+        prefetched: Option<NewRows>,
         cpu: &CpuPool,
     ) -> Result<()> {
-        if mind.progress().revision >= around.state.revision {
+        if user_index.progress().revision >= ctx.state.revision {
             return Ok(());
         }
-        let _turn = mind.reading.lock().await;
-        let held = *mind.progress();
-        if held.revision >= around.state.revision {
+        let _guard = user_index.reading.lock().await;
+        let loaded = *user_index.progress();
+        if loaded.revision >= ctx.state.revision {
             return Ok(());
         }
-        let floor = match held.revision {
-            0 => floor(scope, self.passages).await?,
-            _ => held.floor,
+        let floor = match loaded.revision {
+            0 => load_floor(scope, self.passages).await?,
+            _ => loaded.floor,
         };
-        let news = read(scope, around, held, floor, ahead).await?;
-        let large = news.fresh.passages.len() >= LARGE_INDEX || held.units >= LARGE_INDEX;
-        let (grown, state) = (Arc::clone(mind), around.state);
-        cpu.run_if(large, move || grown.add(news, state, floor)).await?;
-        if mind.progress().passages > self.passages.saturating_add(self.passages / 8) {
-            // Read whole again next time, without the oldest turns.
+        let update = read_update(scope, ctx, loaded, floor, prefetched).await?;
+        let large =
+            update.rows.passages.len() >= LARGE_INDEX_UNITS || loaded.units >= LARGE_INDEX_UNITS;
+        let (grown, state) = (Arc::clone(user_index), ctx.state);
+        cpu.run_if(large, move || grown.add(update, state, floor)).await?;
+        if user_index.progress().passages > self.passages.saturating_add(self.passages / 8) {
+            // Load it fully next time, without the oldest turns.
             self.cache.invalidate(&scope.user());
         } else {
-            // Put in again so that its size is weighed again.
-            self.cache.insert(scope.user(), Arc::clone(mind));
+            // Insert it again so that the cache updates its size.
+            self.cache.insert(scope.user(), Arc::clone(user_index));
         }
         Ok(())
     }
 }
 
-impl Mind {
-    fn add(&self, news: News, state: RecallState, floor: Option<i64>) {
+impl UserIndex {
+    fn add(&self, update: IndexUpdate, state: RecallState, floor: Option<i64>) {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        let held = *self.progress();
-        let Fresh { passages, vectors, .. } = news.fresh;
+        let loaded = *self.progress();
+        let NewRows { passages, vectors, .. } = update.rows;
         index.add(passages.into_iter().map(as_new).collect());
         index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
-        if let Some(Standing { facts, links }) = news.facts
-            && held.facts < state.facts
+        if let Some(ActiveFacts { facts, links }) = update.facts
+            && loaded.facts < state.facts
         {
             index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
         }
         *self.progress() = Progress {
-            revision: held.revision.max(state.revision),
-            facts: held.facts.max(state.facts),
+            revision: loaded.revision.max(state.revision),
+            facts: loaded.facts.max(state.facts),
             units: index.len(),
             passages: index.passages(),
             bytes: index.bytes(),
@@ -263,59 +273,59 @@ impl Mind {
     }
 }
 
-async fn floor(scope: &Scope, limit: usize) -> Result<Option<i64>> {
+async fn load_floor(scope: &Scope, limit: usize) -> Result<Option<i64>> {
     Ok(passage::turn_floor(scope, i64::try_from(limit).unwrap_or(i64::MAX - 1)).await?)
 }
 
-/// The passages and vectors that came since a revision.
-pub(crate) struct Fresh {
+/// Passages and vectors added since a revision.
+pub(crate) struct NewRows {
     since: i64,
     model: Option<EmbeddingModel>,
-    passages: Vec<Stored>,
+    passages: Vec<StoredPassage>,
     vectors: Vec<Vector>,
 }
 
-struct News {
-    fresh: Fresh,
-    /// The standing memories, if one of them changed.
-    facts: Option<Standing>,
+struct IndexUpdate {
+    rows: NewRows,
+    /// The active memories, if one of them changed.
+    facts: Option<ActiveFacts>,
 }
 
-struct Standing {
-    facts: Vec<Recallable>,
+struct ActiveFacts {
+    facts: Vec<RecallableVersion>,
     links: Vec<(Uuid, Uuid)>,
 }
 
-async fn fresh(
+async fn load_new_rows(
     scope: &Scope,
     model: Option<EmbeddingModel>,
     since: i64,
     floor: Option<i64>,
-) -> Result<Fresh> {
+) -> Result<NewRows> {
     let vectors: OptionFuture<_> =
         model.as_ref().map(|model| passage::vectors_since(scope, model, since, floor)).into();
     let (passages, vectors) =
         try_join!(passage::since(scope, since, floor), async { vectors.await.transpose() })?;
-    Ok(Fresh { since, model, passages, vectors: vectors.unwrap_or_default() })
+    Ok(NewRows { since, model, passages, vectors: vectors.unwrap_or_default() })
 }
 
-async fn read(
+async fn read_update(
     scope: &Scope,
-    around: &Surroundings,
-    held: Progress,
+    ctx: &RecallContext,
+    loaded: Progress,
     floor: Option<i64>,
-    ahead: Option<Fresh>,
-) -> Result<News> {
-    // Somebody else may have brought the index further meanwhile; then it does not fit any more.
-    let ahead = ahead.filter(|a| a.since == held.revision && a.model == around.model);
-    let changed = held.facts < around.state.facts;
+    prefetched: Option<NewRows>,
+) -> Result<IndexUpdate> {
+    // Another request may have updated the index meanwhile; then the prefetched rows do not fit.
+    let prefetched = prefetched.filter(|a| a.since == loaded.revision && a.model == ctx.model);
+    let changed = loaded.facts < ctx.state.facts;
     let facts: OptionFuture<_> = changed.then(|| recallable::now(scope)).into();
     let links: OptionFuture<_> = changed.then(|| recallable::links(scope, None)).into();
-    let (fresh, facts, links) = try_join!(
+    let (rows, facts, links) = try_join!(
         async {
-            match ahead {
-                Some(ahead) => Ok(ahead),
-                None => fresh(scope, around.model.clone(), held.revision, floor).await,
+            match prefetched {
+                Some(prefetched) => Ok(prefetched),
+                None => load_new_rows(scope, ctx.model.clone(), loaded.revision, floor).await,
             }
         },
         async { Ok(facts.await.transpose()?) },
@@ -323,10 +333,10 @@ async fn read(
     )?;
     let links = links.unwrap_or_default();
     let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid())).collect();
-    Ok(News { fresh, facts: facts.map(|facts| Standing { facts, links }) })
+    Ok(IndexUpdate { rows, facts: facts.map(|facts| ActiveFacts { facts, links }) })
 }
 
-fn as_new(stored: Stored) -> NewPassage {
+fn as_new(stored: StoredPassage) -> NewPassage {
     NewPassage {
         source: stored.source,
         part: stored.part,
@@ -338,42 +348,42 @@ fn as_new(stored: Stored) -> NewPassage {
     }
 }
 
-impl Minds {
-    /// The index as it would have been at another point on the axes, made for one question.
+impl IndexCache {
+    /// Builds the index as of another point on the time axes, for one question.
     pub(crate) async fn at(
         &self,
         scope: &Scope,
-        around: &Surroundings,
+        ctx: &RecallContext,
         point: AsOf,
         cpu: &CpuPool,
-    ) -> Result<Arc<Mind>> {
-        let floor = floor(scope, self.passages).await?;
-        let (Fresh { passages, vectors, .. }, facts, links) = try_join!(
-            fresh(scope, around.model.clone(), 0, floor),
+    ) -> Result<Arc<UserIndex>> {
+        let floor = load_floor(scope, self.passages).await?;
+        let (NewRows { passages, vectors, .. }, facts, links) = try_join!(
+            load_new_rows(scope, ctx.model.clone(), 0, floor),
             async { Ok(recallable::at(scope, point).await?) },
             async { Ok(recallable::links(scope, Some(point.known)).await?) }
         )?;
-        let (large, mut mind) = (passages.len() >= LARGE_INDEX, Mind::empty(around));
+        let (large, mut user_index) = (passages.len() >= LARGE_INDEX_UNITS, UserIndex::empty(ctx));
         let build = move || {
-            let index = mind.index.get_mut().unwrap_or_else(PoisonError::into_inner);
-            // Only what was there: later words must not change how rare a word was.
-            let there = |stored: &Stored| {
+            let index = user_index.index.get_mut().unwrap_or_else(PoisonError::into_inner);
+            // Only what existed then: later passages must not change term frequencies.
+            let existed = |stored: &StoredPassage| {
                 let place = stored.place.as_ref();
                 place.is_none_or(|p| p.recorded_at <= point.known && p.said_at <= point.valid)
             };
-            index.add(passages.into_iter().filter(there).map(as_new).collect());
+            index.add(passages.into_iter().filter(existed).map(as_new).collect());
             index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
             let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid()));
             index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
             let units = index.len();
-            *mind.progress() = Progress { units, floor, ..Progress::default() };
-            mind
+            *user_index.progress() = Progress { units, floor, ..Progress::default() };
+            user_index
         };
         Ok(Arc::new(cpu.run_if(large, build).await?))
     }
 }
 
-/// The value of a detached task. The task finishes even if every waiter has gone.
+/// Runs `work` as a detached task, which finishes even if the caller is cancelled.
 pub(crate) async fn detached<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T> {

@@ -1,26 +1,26 @@
-//! What is near in meaning to a text: what a new memory may be repeating.
+//! Memories close in meaning to a text: possible duplicates of a new memory.
 
 use lukasa_core::{Caller, Timestamp};
 
-use super::Recall;
+use super::RecallQuery;
 use crate::Engine;
 use crate::error::Result;
 use crate::facts::Memory;
 
-/// How many memories a text is compared with.
-const COMPARED: usize = 5;
+/// Number of memories a text is compared with.
+const MAX_COMPARED: usize = 5;
 
 impl Engine {
-    /// The memories that may say the same as a text, with the cosine of their vectors and its. Without
-    /// an embedder all are at zero: nothing can be said about their meaning.
+    /// Possible duplicates of a text, each with the cosine similarity of its vector to the text's.
+    /// Without an embedder every similarity is zero.
     pub async fn near(
         &self,
         caller: &Caller,
         text: &str,
         now: Timestamp,
     ) -> Result<Vec<(Memory, f32)>> {
-        let mut ask = Recall::about(text);
-        ask.memories = COMPARED;
+        let mut ask = RecallQuery::about(text);
+        ask.memories = MAX_COMPARED;
         let found = self.recall(caller, &ask, now).await?;
         let found: Vec<Memory> = found.memories.into_iter().map(|found| found.memory).collect();
         let Ok(Some(embedder)) = self.embedder(now).await else {

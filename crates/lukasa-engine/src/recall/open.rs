@@ -1,5 +1,4 @@
-//! What a question stands on: its own embedding, a transaction, and the user's index as of that
-//! transaction.
+//! Inputs of a question: its embedding, a transaction, and the user's index as of that transaction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +9,18 @@ use lukasa_core::{Caller, TenantId, Timestamp};
 use lukasa_store::{Scope, directory, domain, model, passage};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::mind::{Fresh, LoadPermit, Mind, Surroundings, detached};
-use super::search::Recall;
+use super::mind::{LoadPermit, NewRows, RecallContext, UserIndex, detached};
+use super::search::RecallQuery;
 use crate::Engine;
 use crate::error::{Error, Result};
 use crate::facts::Point;
 
 /// How long a question waits for its embedding.
-const EMBED_WITHIN: Duration = Duration::from_millis(400);
-/// How many indexes of points in the past are built at a time, and how long a question waits for its
-/// turn.
-const POINTS_AT_ONCE: usize = 2;
-const POINT_WAIT: Duration = Duration::from_secs(5);
+const EMBED_TIMEOUT: Duration = Duration::from_millis(400);
+/// How many indexes of points in the past are built at a time, and how long a question waits for a
+/// permit.
+const MAX_CONCURRENT_POINTS: usize = 2;
+const POINT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Limits how many indexes of points in the past are built at a time.
 #[derive(Clone)]
@@ -29,32 +28,33 @@ pub(crate) struct PointGate(Arc<Semaphore>);
 
 impl Default for PointGate {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(POINTS_AT_ONCE)))
+        Self(Arc::new(Semaphore::new(MAX_CONCURRENT_POINTS)))
     }
 }
 
 impl PointGate {
     async fn enter(&self) -> Result<OwnedSemaphorePermit> {
-        let entered = tokio::time::timeout(POINT_WAIT, Arc::clone(&self.0).acquire_owned()).await;
-        let busy = || "too many questions about the past at a time; try again".into();
+        let entered =
+            tokio::time::timeout(POINT_TIMEOUT, Arc::clone(&self.0).acquire_owned()).await;
+        let busy = || "too many concurrent queries about past points in time; try again".into();
         let entered = entered.ok().and_then(std::result::Result::ok);
         entered.ok_or_else(|| lukasa_store::Error::Unavailable(busy()).into())
     }
 }
 
-/// A transaction, what it says about the user, and the user's index as of the same state.
-pub(crate) struct Opened {
+/// A transaction, the user's state read in it, and the user's index as of that state.
+pub(crate) struct OpenedIndex {
     pub(crate) scope: Scope,
-    pub(crate) around: Arc<Surroundings>,
-    pub(crate) mind: Arc<Mind>,
+    pub(crate) ctx: Arc<RecallContext>,
+    pub(crate) user_index: Arc<UserIndex>,
     /// Held while the index of a point in the past is in use.
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// A question's embedding, made before any transaction is open.
+/// Embedding of a question, made before any transaction is open.
 #[derive(Default)]
 pub(crate) struct QuestionVector {
-    pub(crate) vector: Option<Embedded>,
+    pub(crate) vector: Option<EmbeddedQuestion>,
     /// Whether there is anything to embed.
     pub(crate) wanted: bool,
     /// Whether the embedder failed or was late.
@@ -63,13 +63,13 @@ pub(crate) struct QuestionVector {
     pub(crate) took: u64,
 }
 
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddedQuestion {
     pub(crate) embedder: Arc<dyn Embedder>,
     pub(crate) values: Arc<[f32]>,
 }
 
 impl Engine {
-    /// The model in use as far as this process knows. The transaction says for certain, later.
+    /// The model in use as far as this process knows. The transaction confirms it later.
     pub(crate) async fn expected_model(&self) -> Option<EmbeddingModel> {
         if let Some(model) = self.embedding.last_known() {
             return model;
@@ -78,12 +78,12 @@ impl Engine {
         models.into_iter().find(|record| record.in_use).map(|record| record.model)
     }
 
-    /// Embeds a question, if there is a model for it and it answers in time.
+    /// Embeds a question, if a model is in use and answers in time.
     pub(crate) async fn embed_question(
         &self,
         tenant: TenantId,
         model: Option<&EmbeddingModel>,
-        ask: &Recall,
+        ask: &RecallQuery,
     ) -> QuestionVector {
         let asks = ask.memories + ask.turns + ask.sessions > 0;
         if !asks || ask.text.trim().is_empty() {
@@ -92,7 +92,8 @@ impl Engine {
         let nothing = QuestionVector { wanted: true, ..QuestionVector::default() };
         let Some(model) = model else { return nothing };
         let started = (self.ticks)();
-        let embedded = tokio::time::timeout(EMBED_WITHIN, self.embedded(tenant, model, &ask.text));
+        let embedded =
+            tokio::time::timeout(EMBED_TIMEOUT, self.embed_text(tenant, model, &ask.text));
         match embedded.await {
             Ok(Ok(vector)) => {
                 let took = (self.ticks)() - started;
@@ -104,42 +105,42 @@ impl Engine {
         QuestionVector { failed: true, ..nothing }
     }
 
-    async fn embedded(
+    async fn embed_text(
         &self,
         tenant: TenantId,
         model: &EmbeddingModel,
         text: &str,
-    ) -> Result<Embedded, ModelError> {
+    ) -> Result<EmbeddedQuestion, ModelError> {
         let embedder = self.open_model(model).await?;
-        // By tenant: how long a question takes must not tell one tenant what another has asked.
+        // Keyed by tenant: timing must not reveal to one tenant what another has asked.
         let key = (tenant, model.name.clone(), text.to_owned());
-        if let Some(values) = self.questions.get(&key) {
-            return Ok(Embedded { embedder, values });
+        if let Some(values) = self.question_cache.get(&key) {
+            return Ok(EmbeddedQuestion { embedder, values });
         }
         let mut vectors = embedder.embed(&[text]).await?;
         let values = vectors.pop().filter(|values| values.len() == model.dimension);
         let values = values.ok_or_else(|| {
-            let what = "not one vector of the right length".to_owned();
+            let what = "expected one vector of the model's dimension".to_owned();
             ModelError::Malformed(what)
         })?;
         let values: Arc<[f32]> = values.into();
-        self.questions.insert(key, Arc::clone(&values));
-        Ok(Embedded { embedder, values })
+        self.question_cache.insert(key, Arc::clone(&values));
+        Ok(EmbeddedQuestion { embedder, values })
     }
 
-    /// The user's index as of the record's state now, or at another point on the axes.
+    /// Opens the user's index as of now, or as of another point on the time axes.
     pub(crate) async fn open(
         &self,
         caller: &Caller,
         point: Point,
         now: Timestamp,
-    ) -> Result<Opened> {
+    ) -> Result<OpenedIndex> {
         let (scope, permit) = self.begin_reading(caller, point).await?;
-        let around = self.around(&scope, now).await?;
-        self.settle(caller, scope, permit, around, None, point, now).await
+        let ctx = self.load_recall_context(&scope, now).await?;
+        self.open_index(caller, scope, permit, ctx, None, point, now).await
     }
 
-    /// A scope to ask a question in, with a permit if an index has to be made for it.
+    /// Opens a scope for a question, with a permit if an index has to be built for it.
     pub(crate) async fn begin_reading(
         &self,
         caller: &Caller,
@@ -152,61 +153,73 @@ impl Engine {
         Ok((self.read_at(caller, point).await?, permit))
     }
 
-    /// Goes on with a scope in which the surroundings were read. If the index has to be read whole, the
-    /// answer stands on a later scope.
+    /// Opens the index for a scope in which the user's state was read. If the index needs a full
+    /// load, the result is based on a later scope.
     #[expect(clippy::too_many_arguments, reason = "the parts of one question")]
-    pub(crate) async fn settle(
+    pub(crate) async fn open_index(
         &self,
         caller: &Caller,
         scope: Scope,
         permit: Option<OwnedSemaphorePermit>,
-        around: Surroundings,
-        ahead: Option<Fresh>,
+        ctx: RecallContext,
+        prefetched: Option<NewRows>,
         point: Point,
         now: Timestamp,
-    ) -> Result<Opened> {
-        let around = Arc::new(around);
+    ) -> Result<OpenedIndex> {
+        let ctx = Arc::new(ctx);
         if !point.is_now() {
-            let mind = self.minds.at(&scope, &around, point.resolve(now), &self.cpu).await?;
-            return Ok(Opened { scope, around, mind, _permit: permit });
+            let user_index =
+                self.index_cache.at(&scope, &ctx, point.resolve(now), &self.cpu).await?;
+            return Ok(OpenedIndex { scope, ctx, user_index, _permit: permit });
         }
-        if let Some(mind) = self.minds.current(&scope, &around, ahead, &self.cpu).await? {
-            return Ok(Opened { scope, around, mind, _permit: permit });
+        if let Some(user_index) =
+            self.index_cache.current(&scope, &ctx, prefetched, &self.cpu).await?
+        {
+            return Ok(OpenedIndex { scope, ctx, user_index, _permit: permit });
         }
-        // It is not kept here, or something was removed since it was read. A request that waits for a permit
-        // holds no connection.
+        // It is not cached, or something was removed since it was loaded. A request that waits for
+        // a permit must not hold a connection.
         drop(scope);
-        let permit = self.minds.permit().await;
+        let permit = self.index_cache.permit().await;
         self.load(caller, permit, now).await
     }
 
-    /// Reads the user's index whole, in a task that goes on if the request gives up: the next one finds
-    /// the index ready.
-    async fn load(&self, caller: &Caller, permit: LoadPermit, now: Timestamp) -> Result<Opened> {
+    /// Loads the user's index fully, in a task that continues if the request is cancelled: the next
+    /// request finds the index ready.
+    async fn load(
+        &self,
+        caller: &Caller,
+        permit: LoadPermit,
+        now: Timestamp,
+    ) -> Result<OpenedIndex> {
         let (engine, tenant, user) = (self.clone(), caller.tenant, caller.user);
         detached(async move {
             let _permit = permit;
             let scope = engine.store.read(tenant, user).await?;
-            let around = Arc::new(engine.around(&scope, now).await?);
-            let mind = engine.minds.load(&scope, &around, &engine.cpu).await?;
-            Ok(Opened { scope, around, mind, _permit: None })
+            let ctx = Arc::new(engine.load_recall_context(&scope, now).await?);
+            let user_index = engine.index_cache.load(&scope, &ctx, &engine.cpu).await?;
+            Ok(OpenedIndex { scope, ctx, user_index, _permit: None })
         })
         .await?
     }
 
-    /// What must be known before anything is read, in one round trip: is the user still there, how far
-    /// has the record come, which model is in use, which domains are shut.
-    pub(crate) async fn around(&self, scope: &Scope, now: Timestamp) -> Result<Surroundings> {
+    /// Loads what must be known first, in one round trip: whether the user exists, the state of the
+    /// record, the model in use, and the closed domains.
+    pub(crate) async fn load_recall_context(
+        &self,
+        scope: &Scope,
+        now: Timestamp,
+    ) -> Result<RecallContext> {
         let (user, state, model, shut) = try_join!(
             directory::me(scope),
             passage::state(scope),
             model::in_use(scope),
-            domain::shut_ones(scope)
+            domain::closed_domains(scope)
         )?;
         if user.is_some_and(|user| user.is_gone(now)) {
             return Err(Error::UserGone);
         }
-        self.embedding.believe(model.as_ref(), now);
-        Ok(Surroundings { state, model, shut })
+        self.embedding.cache_model(model.as_ref(), now);
+        Ok(RecallContext { state, model, shut })
     }
 }

@@ -1,4 +1,4 @@
-//! Asking: from a message to ranked memories and turns.
+//! Search: from a question to ranked memories and turns.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::{future::OptionFuture, try_join};
 use jiff::tz::TimeZone;
 use lukasa_core::recall::index::Index;
-use lukasa_core::recall::rank::{Arm, Question, Tuning};
+use lukasa_core::recall::rank::{Arm, RankQuery, Tuning};
 use lukasa_core::{
     AsOf, Caller, Category, FactId, Force, Kind, MemoryType, Period, Role, Tier, Timestamp, Turn,
     TurnId, VersionId, when,
@@ -14,25 +14,25 @@ use lukasa_core::{
 use lukasa_store::passage::RecallState;
 use lukasa_store::{Scope, recallable, session};
 
-use super::look::look;
-use super::{Opened, QuestionVector, RecallKey, Surroundings};
+use super::look::lookup;
+use super::{OpenedIndex, QuestionVector, RecallContext, RecallKey};
 use crate::Engine;
 use crate::closed_domains::closed_domains;
 use crate::error::Result;
 use crate::facts::{Memory, Point, as_memory};
 
-/// How long the order waits to be improved.
-const RERANK_WITHIN: Duration = Duration::from_millis(200);
-/// How many candidates are reranked at most.
-pub(super) const RERANKED: usize = 50;
+/// How long a request waits for the reranker.
+const RERANK_TIMEOUT: Duration = Duration::from_millis(200);
+/// Maximum number of reranked candidates.
+pub(super) const MAX_RERANKED: usize = 50;
 
-/// Said in `degraded` of a user who has more turns than are indexed: the oldest are not found.
+/// Value in `degraded` for a user with more turns than are indexed: the oldest are not found.
 const OLDER_TURNS: &str = "older_turns";
 
-/// Which memories may be found. Every absent wish lets everything through.
+/// Filter of the results. An absent field matches everything.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// Any of these; memories without a domain count as belonging to none of them.
+    /// Any of these; memories without a domain match none of them.
     pub domains: Option<Vec<String>>,
     pub memory_type: Option<MemoryType>,
     pub kind: Option<Kind>,
@@ -42,17 +42,17 @@ pub struct Filter {
     pub min_confidence: Option<f32>,
     /// Only turns of this session.
     pub session: Option<String>,
-    /// Only turns of these roles; what the person said themselves, if absent.
+    /// Only turns of these roles; the user's own turns if absent.
     pub roles: Option<Vec<Role>>,
 }
 
-/// A question.
+/// A recall question.
 #[derive(Debug, Clone)]
-pub struct Recall {
+pub struct RecallQuery {
     pub text: String,
     pub filter: Filter,
     pub point: Point,
-    /// The zone in which the person says "yesterday".
+    /// The user's time zone, in which "yesterday" is resolved.
     pub zone: TimeZone,
     /// How many memories and how many turns at most.
     pub memories: usize,
@@ -61,14 +61,14 @@ pub struct Recall {
     pub sessions: usize,
     pub tuning: Tuning,
     pub rerank: bool,
-    /// Only memories that the question names: by their key or by one of their tags.
+    /// Only memories that the question names by their key or by one of their tags.
     pub precise: bool,
-    /// The session it is asked in: its own turns are before everybody's eyes and not looked for, and
-    /// the same question there is answered from memory for a while.
+    /// The session it is asked in: its own turns are already visible and not searched, and the same
+    /// question in it is answered from a cache for a while.
     pub session: Option<String>,
 }
 
-impl Recall {
+impl RecallQuery {
     pub fn about(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -86,59 +86,59 @@ impl Recall {
     }
 }
 
-/// Why something was found.
+/// Explanation of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Why {
+pub struct ResultExplanation {
     pub score: f32,
     pub relevance: f32,
     pub arms: Vec<(Arm, usize, f32)>,
     pub matched: Vec<String>,
-    /// Its rank before the reranker had a say, if it had one.
+    /// Its rank before reranking.
     pub fused_rank: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledFact {
     pub memory: Memory,
-    pub why: Why,
+    pub why: ResultExplanation,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledTurn {
     pub turn: Turn,
-    pub why: Why,
+    pub why: ResultExplanation,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledSession {
     pub session: String,
     pub score: f32,
-    /// The turn that speaks most for it.
+    /// The best matching turn.
     pub best: TurnId,
 }
 
-/// What was found.
+/// Result of a recall.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recalled {
+pub struct RecallResult {
     pub memories: Vec<RecalledFact>,
     pub turns: Vec<RecalledTurn>,
     pub sessions: Vec<RecalledSession>,
-    /// The times the question speaks of, as it says them.
+    /// The times the question mentions: the words, and the period they mean.
     pub times: Vec<(String, Period)>,
-    /// What had to be done without: `embedder`, `reranker`, `older_turns`.
+    /// What was unavailable or skipped: `embedder`, `reranker`, `older_turns`.
     pub degraded: Vec<&'static str>,
-    /// The model whose vectors were compared, if any were.
+    /// The embedding model used, if any.
     pub model: Option<String>,
-    /// How many memories and turns were looked at.
+    /// Number of memories and turns considered.
     pub considered: usize,
-    /// Whether it is an answer from before that still holds.
+    /// Whether it is a cached result.
     pub cached: bool,
-    pub took: Took,
+    pub took: RecallTimings,
 }
 
-/// Where the time went, in microseconds.
+/// Time spent per stage, in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Took {
+pub struct RecallTimings {
     pub embed: u64,
     pub load: u64,
     pub rank: u64,
@@ -147,8 +147,13 @@ pub struct Took {
 }
 
 impl Engine {
-    /// Finds what bears on a message.
-    pub async fn recall(&self, caller: &Caller, ask: &Recall, now: Timestamp) -> Result<Recalled> {
+    /// Finds the memories and turns relevant to a question.
+    pub async fn recall(
+        &self,
+        caller: &Caller,
+        ask: &RecallQuery,
+        now: Timestamp,
+    ) -> Result<RecallResult> {
         let mut model = self.expected_model().await;
         let mut again = true;
         loop {
@@ -156,64 +161,63 @@ impl Engine {
             let started = (self.ticks)();
             let opened = self.open(caller, ask.point, now).await?;
             let load = (self.ticks)() - started;
-            if question.wanted && opened.around.model != model && again {
-                // The model was switched since: the question is embedded again, outside the
-                // transaction.
-                model.clone_from(&opened.around.model);
+            if question.wanted && opened.ctx.model != model && again {
+                // The model was switched since: embed the question again, outside the transaction.
+                model.clone_from(&opened.ctx.model);
                 again = false;
                 continue;
             }
             let found = self.find(&opened, ask, question, now).await?;
             drop(opened);
-            let mut found = self.put_in_order(ask, found).await;
+            let mut found = self.apply_reranker(ask, found).await;
             found.took.load = load;
             return Ok(found);
         }
     }
 
-    /// What the index and the record have on a question, in the order of the index. No model is asked
-    /// while the transaction is open: the question was embedded before, and the order is improved after.
+    /// Results from the index and the record, in the order of the index. No model is called while
+    /// the transaction is open: the question was embedded before, and reranking comes after.
     pub(crate) async fn find(
         &self,
-        opened: &Opened,
-        ask: &Recall,
+        opened: &OpenedIndex,
+        ask: &RecallQuery,
         question: QuestionVector,
         now: Timestamp,
-    ) -> Result<Unordered> {
-        let Opened { scope, around, mind, .. } = opened;
-        let key = ask.session.is_some().then(|| (scope.user(), digest(ask, around)));
-        if let Some(kept) = key.as_ref().and_then(|key| self.recalls.get(key))
-            && kept.0 == around.state
+    ) -> Result<UnrankedRecall> {
+        let OpenedIndex { scope, ctx, user_index, .. } = opened;
+        let key = ask.session.is_some().then(|| (scope.user(), digest(ask, ctx)));
+        if let Some(kept) = key.as_ref().and_then(|key| self.recall_cache.get(key))
+            && kept.0 == ctx.state
         {
-            let recalled = again(&kept.1, ask.point.resolve(now));
-            return Ok(Unordered { recalled, keep: None, ordered: true });
+            let recalled = reuse(&kept.1, ask.point.resolve(now));
+            return Ok(UnrankedRecall { recalled, keep: None, ordered: true });
         }
         let QuestionVector { vector, failed, took: embed, .. } = question;
-        let matching = vector.filter(|v| around.model.as_ref() == Some(v.embedder.model()));
+        let matching = vector.filter(|v| ctx.model.as_ref() == Some(v.embedder.model()));
         let mut degraded = Vec::new();
         if failed {
             degraded.push("embedder");
         }
-        if mind.is_cut() && ask.turns + ask.sessions > 0 {
+        if user_index.is_truncated() && ask.turns + ask.sessions > 0 {
             degraded.push(OLDER_TURNS);
         }
-        // Who asks about another day says "yesterday" as one would have said it then.
+        // For a question about the past, "yesterday" is relative to that point in time.
         let point = ask.point.resolve(now);
         let times = when::mentions(&ask.text, point.valid, &ask.zone);
         let times: Vec<_> = times.into_iter().map(|time| (time.words, time.period)).collect();
-        let mut took = Took { embed, ..Took::default() };
+        let mut took = RecallTimings { embed, ..RecallTimings::default() };
         let started = (self.ticks)();
         let looked = {
-            let (ask, around) = (ask.clone(), Arc::clone(around));
+            let (ask, ctx) = (ask.clone(), Arc::clone(ctx));
             let deep = ask.rerank && self.models.reranker().is_some();
             let periods: Vec<Period> = times.iter().map(|(_, period)| *period).collect();
             let values = matching.as_ref().map(|v| Arc::clone(&v.values));
             let work = move |index: &Index| {
                 let vector = values.as_deref();
-                let question = Question { text: &ask.text, vector, times: &periods };
-                look(index, &question, &ask, deep, &around, now)
+                let question = RankQuery { text: &ask.text, vector, times: &periods };
+                lookup(index, &question, &ask, deep, &ctx, now)
             };
-            mind.with(&self.cpu, work).await?
+            user_index.with(&self.cpu, work).await?
         };
         took.rank = (self.ticks)() - started;
         let model = matching.as_ref().map(|v| v.embedder.model().name.clone());
@@ -222,11 +226,11 @@ impl Engine {
         }
         let started = (self.ticks)();
         let (memories, mut turns) = fetch(scope, looked.facts, looked.turns, point).await?;
-        let said: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
-        let mut closed = closed_domains(&said, &around.shut).await.into_iter();
+        let found_turns: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
+        let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();
         turns.retain(|_| closed.next().flatten().is_none());
         took.fetch = (self.ticks)() - started;
-        let recalled = Recalled {
+        let recalled = RecallResult {
             memories,
             turns,
             sessions: looked.sessions,
@@ -237,12 +241,16 @@ impl Engine {
             cached: false,
             took,
         };
-        Ok(Unordered { recalled, keep: key.map(|key| (key, around.state)), ordered: false })
+        Ok(UnrankedRecall { recalled, keep: key.map(|key| (key, ctx.state)), ordered: false })
     }
 
-    /// Has a reranker improve the order, if there is one and it is wanted.
-    pub(crate) async fn put_in_order(&self, ask: &Recall, found: Unordered) -> Recalled {
-        let Unordered { recalled: mut found, keep, ordered } = found;
+    /// Reranks the results, if a reranker is configured and requested.
+    pub(crate) async fn apply_reranker(
+        &self,
+        ask: &RecallQuery,
+        found: UnrankedRecall,
+    ) -> RecallResult {
+        let UnrankedRecall { recalled: mut found, keep, ordered } = found;
         if ordered {
             return found;
         }
@@ -263,36 +271,37 @@ impl Engine {
         found.degraded.dedup();
         let whole = found.degraded.iter().all(|missing| *missing == OLDER_TURNS);
         if let Some((key, state)) = keep.filter(|_| whole) {
-            self.recalls.insert(key, Arc::new((state, found.clone())));
+            self.recall_cache.insert(key, Arc::new((state, found.clone())));
         }
         found
     }
 
-    /// The order a reranker would put the texts in, or the order they are in.
+    /// The reranker's order of the texts, or their current order if it fails.
     async fn rerank(
         &self,
         question: &str,
         texts: &[&str],
         degraded: &mut Vec<&'static str>,
     ) -> Vec<usize> {
-        let as_they_are: Vec<usize> = (0..texts.len()).collect();
+        let unchanged: Vec<usize> = (0..texts.len()).collect();
         let Some(reranker) = self.models.reranker().filter(|_| texts.len() > 1) else {
-            return as_they_are;
+            return unchanged;
         };
-        let shown = &texts[..texts.len().min(RERANKED)];
-        let scores =
-            match tokio::time::timeout(RERANK_WITHIN, reranker.rerank(question, shown)).await {
-                Ok(Ok(scores))
-                    if scores.len() == shown.len() && scores.iter().all(|s| s.is_finite()) =>
-                {
-                    scores
-                }
-                other => {
-                    tracing::warn!(answered = other.is_ok(), "the order was not improved");
-                    degraded.push("reranker");
-                    return as_they_are;
-                }
-            };
+        let shown = &texts[..texts.len().min(MAX_RERANKED)];
+        let scores = match tokio::time::timeout(RERANK_TIMEOUT, reranker.rerank(question, shown))
+            .await
+        {
+            Ok(Ok(scores))
+                if scores.len() == shown.len() && scores.iter().all(|s| s.is_finite()) =>
+            {
+                scores
+            }
+            other => {
+                tracing::warn!(answered = other.is_ok(), "reranker failed; keeping fused order");
+                degraded.push("reranker");
+                return unchanged;
+            }
+        };
         let mut order: Vec<usize> = (0..shown.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
         order.extend(shown.len()..texts.len());
@@ -300,27 +309,27 @@ impl Engine {
     }
 }
 
-/// What was found, before a reranker has seen it.
-pub(crate) struct Unordered {
-    recalled: Recalled,
-    /// Under which key and for which state of the record the answer can be given again.
+/// Results before reranking.
+pub(crate) struct UnrankedRecall {
+    recalled: RecallResult,
+    /// Cache key of the result, and the state of the record it is valid for.
     keep: Option<(RecallKey, RecallState)>,
-    /// Whether it is an answer from before, in its order already.
+    /// Whether it is a cached result, already reranked.
     ordered: bool,
 }
 
-/// A name for everything an answer depends on besides the memories.
-fn digest(ask: &Recall, around: &Surroundings) -> [u8; 32] {
+/// Digest of everything a result depends on besides the memories.
+fn digest(ask: &RecallQuery, ctx: &RecallContext) -> [u8; 32] {
     use sha2::{Digest as _, Sha256};
-    let said = format!("{ask:?} {:?} {:?}", around.model, around.shut);
-    Sha256::digest(said.as_bytes()).into()
+    let key = format!("{ask:?} {:?} {:?}", ctx.model, ctx.shut);
+    Sha256::digest(key.as_bytes()).into()
 }
 
-/// An answer from before, without what has ceased to hold since.
-fn again(kept: &Recalled, point: AsOf) -> Recalled {
+/// A cached result, without memories that are no longer valid.
+fn reuse(kept: &RecallResult, point: AsOf) -> RecallResult {
     let mut found = kept.clone();
     found.memories.retain(|found| found.memory.version.valid.contains(point.valid));
-    (found.cached, found.took) = (true, Took::default());
+    (found.cached, found.took) = (true, RecallTimings::default());
     found
 }
 
@@ -329,23 +338,23 @@ fn reordered<T>(things: Vec<T>, order: &[usize]) -> Vec<T> {
     order.iter().filter_map(|at| things.get_mut(*at).and_then(Option::take)).collect()
 }
 
-/// The words of what was found, in the order it was found, as they stood at that point: what came to
-/// be known later is not told.
+/// Loads the content of the results, in their order and as known at that point: what became known
+/// later is not included.
 async fn fetch(
     scope: &Scope,
-    facts: Vec<((FactId, VersionId), Why)>,
-    turns: Vec<(TurnId, Why)>,
+    facts: Vec<((FactId, VersionId), ResultExplanation)>,
+    turns: Vec<(TurnId, ResultExplanation)>,
     point: AsOf,
 ) -> Result<(Vec<RecalledFact>, Vec<RecalledTurn>)> {
     let versions: Vec<_> = facts.iter().map(|(ids, _)| *ids).collect();
-    let said: Vec<_> = turns.iter().map(|(id, _)| id.uuid()).collect();
+    let turn_rows: Vec<_> = turns.iter().map(|(id, _)| id.uuid()).collect();
     let versions: OptionFuture<_> =
         (!versions.is_empty()).then(|| recallable::versions(scope, &versions)).into();
-    let said: OptionFuture<_> =
-        (!said.is_empty()).then(|| session::turns_by_id(scope, &said)).into();
-    let (versions, said) =
-        try_join!(async { versions.await.transpose() }, async { said.await.transpose() })?;
-    let (versions, said) = (versions.unwrap_or_default(), said.unwrap_or_default());
+    let turn_rows: OptionFuture<_> =
+        (!turn_rows.is_empty()).then(|| session::turns_by_id(scope, &turn_rows)).into();
+    let (versions, turn_rows) =
+        try_join!(async { versions.await.transpose() }, async { turn_rows.await.transpose() })?;
+    let (versions, turn_rows) = (versions.unwrap_or_default(), turn_rows.unwrap_or_default());
     let memories = facts.into_iter().filter_map(|((_, id), why)| {
         let mut version = versions.iter().find(|version| version.id == id)?.clone();
         version.known.until = version.known.until.filter(|until| *until <= point.known);
@@ -353,7 +362,7 @@ async fn fetch(
         Some(RecalledFact { memory, why })
     });
     let turns = turns.into_iter().filter_map(|(id, why)| {
-        Some(RecalledTurn { turn: said.iter().find(|turn| turn.id == id)?.clone(), why })
+        Some(RecalledTurn { turn: turn_rows.iter().find(|turn| turn.id == id)?.clone(), why })
     });
     Ok((memories.collect(), turns.collect()))
 }

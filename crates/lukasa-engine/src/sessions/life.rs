@@ -1,4 +1,4 @@
-//! The life of a chat: closed, resumed, put aside, thrown away and taken back; and found again.
+//! The life cycle of a session: close, learn, rename, archive and trash; and session search.
 
 use futures_util::try_join;
 use lukasa_core::policy::{Policy, Trigger};
@@ -7,49 +7,49 @@ use lukasa_core::{Caller, JobKind, Session, SessionState, Timestamp, Turn};
 use lukasa_store::{Batch, Scope, job, session};
 use serde::{Deserialize, Serialize};
 
-use super::{answered, check_session_name, check_title, job_id, keep_answer, masked_title};
-use crate::cascade::Source;
+use super::{check_session_name, check_title, job_id, keep_answer, masked_title, stored_answer};
+use crate::cascade::FactSource;
 use crate::error::{Error, Result};
-use crate::recall::Recall;
+use crate::recall::RecallQuery;
 use crate::{Engine, Request};
 
-/// What closing a session did.
+/// Result of closing a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ending {
+pub struct CloseResult {
     pub session: Session,
-    /// Whether what was said will be learned from now.
+    /// Whether a learning job was queued.
     pub learning: bool,
 }
 
-/// What of a session is to be changed.
+/// Changes to a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionEdit {
     pub title: Option<Option<String>>,
     pub archived: Option<bool>,
 }
 
-/// A session that was searched for, and the turn that speaks most for it.
+/// A session found by search, with its best matching turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FoundSession {
+pub struct SessionMatch {
     pub session: Session,
     pub best: Option<Turn>,
 }
 
 impl Engine {
-    /// Closes a session. One that is not active stays as it is, so closing twice is closing once.
-    /// `dirty` says whether anything was said since it was last closed, if its client knows; if not,
-    /// no model is asked.
+    /// Closes a session. Closing one that is not active changes nothing. `dirty` says whether there
+    /// are new turns since it was last closed, if the client knows; with `Some(false)` no model is
+    /// asked.
     pub async fn close_session(
         &self,
         request: &Request,
         id: &str,
         dirty: Option<bool>,
-    ) -> Result<Ending> {
+    ) -> Result<CloseResult> {
         check_session_name(id)?;
         let scope = self.writing(request).await?;
         let (there, kept, (policy, _)) = try_join!(
             async { Ok(session::find(&scope, id).await?) },
-            answered(&scope, request),
+            stored_answer(&scope, request),
             self.policy_of(&scope)
         )?;
         if let Some(kept) = kept {
@@ -65,7 +65,7 @@ impl Engine {
         Ok(ending)
     }
 
-    /// What closing a session writes.
+    /// Adds the writes of closing a session to the batch.
     pub(crate) fn end(
         &self,
         batch: &mut Batch,
@@ -74,9 +74,9 @@ impl Engine {
         mut session: Session,
         policy: &Policy,
         dirty: Option<bool>,
-    ) -> Ending {
+    ) -> CloseResult {
         if session.state != SessionState::Active {
-            return Ending { session, learning: false };
+            return CloseResult { session, learning: false };
         }
         let now = micros(request.moment.now);
         session.state = SessionState::Idle;
@@ -84,7 +84,7 @@ impl Engine {
         job::cancel(batch, scope, JobKind::Close, &session.id);
         if session.incognito {
             session::remove(batch, scope, &session.id);
-            return Ending { session, learning: false };
+            return CloseResult { session, learning: false };
         }
         session::put(batch, scope, &session);
         let learning = self.has_chat()
@@ -95,17 +95,19 @@ impl Engine {
             let id = job_id(request, "extract");
             job::queue(batch, scope, id, JobKind::Extract, &session.id, now, now);
         }
-        Ending { session, learning }
+        CloseResult { session, learning }
     }
 
-    /// Has a session learned from now, open or closed.
-    pub async fn learn_now(&self, request: &Request, id: &str) -> Result<Ending> {
+    /// Queues learning from a session now, open or closed.
+    pub async fn learn_now(&self, request: &Request, id: &str) -> Result<CloseResult> {
         if !self.has_chat() {
             return Err(Error::NoChatModel);
         }
         let scope = self.writing(request).await?;
-        let (there, kept) =
-            try_join!(async { Ok(session::find(&scope, id).await?) }, answered(&scope, request))?;
+        let (there, kept) = try_join!(
+            async { Ok(session::find(&scope, id).await?) },
+            stored_answer(&scope, request)
+        )?;
         if let Some(kept) = kept {
             return Ok(kept);
         }
@@ -117,14 +119,14 @@ impl Engine {
             let (id, now) = (job_id(request, "extract"), micros(request.moment.now));
             job::queue(&mut batch, &scope, id, JobKind::Extract, &session.id, now, now);
         }
-        let ending = Ending { session, learning };
+        let ending = CloseResult { session, learning };
         keep_answer(&mut batch, &scope, request, &ending, &[]);
         scope.run(&batch).await?;
         scope.commit().await?;
         Ok(ending)
     }
 
-    /// Renames a session, or puts it aside and takes it up again.
+    /// Renames, archives or unarchives a session.
     pub async fn edit_session(
         &self,
         request: &Request,
@@ -153,13 +155,13 @@ impl Engine {
         .await
     }
 
-    /// Moves a session into the trash for thirty days, with what was learned from it alone.
+    /// Moves a session to the trash for thirty days, with what was learned only from it.
     pub async fn trash_session(&self, request: &Request, id: &str) -> Result<Session> {
         let there = self.session(&request.caller, id, request.moment.now).await?;
         if there.trashed_at.is_some() {
             return Ok(there);
         }
-        self.withdraw(request, &Source::Session(id.to_owned())).await?;
+        self.withdraw(request, &FactSource::Session(id.to_owned())).await?;
         self.session(&request.caller, id, request.moment.now).await
     }
 
@@ -170,8 +172,10 @@ impl Engine {
         change: impl FnOnce(&mut Session, Timestamp) -> Result<()>,
     ) -> Result<Session> {
         let scope = self.writing(request).await?;
-        let (there, kept) =
-            try_join!(async { Ok(session::find(&scope, id).await?) }, answered(&scope, request))?;
+        let (there, kept) = try_join!(
+            async { Ok(session::find(&scope, id).await?) },
+            stored_answer(&scope, request)
+        )?;
         if let Some(kept) = kept {
             return Ok(kept);
         }
@@ -185,15 +189,15 @@ impl Engine {
         Ok(session)
     }
 
-    /// The sessions in which something was said that bears on `query`, the best first (R063).
+    /// Searches sessions with turns relevant to `query`, the best first (R063).
     pub async fn search_sessions(
         &self,
         caller: &Caller,
         query: &str,
         limit: usize,
         now: Timestamp,
-    ) -> Result<Vec<FoundSession>> {
-        let mut ask = Recall::about(query);
+    ) -> Result<Vec<SessionMatch>> {
+        let mut ask = RecallQuery::about(query);
         (ask.memories, ask.turns, ask.sessions) = (0, limit, limit);
         ask.filter.roles = Some(lukasa_core::Role::ALL.to_vec());
         let found = self.recall(caller, &ask, now).await?;
@@ -209,7 +213,7 @@ impl Engine {
         let found = found.sessions.iter().filter_map(|place| {
             let session = sessions.iter().find(|session| session.id == place.session)?.clone();
             let best = turns.iter().find(|turn| turn.id == place.best).cloned();
-            Some(FoundSession { session, best })
+            Some(SessionMatch { session, best })
         });
         Ok(found.collect())
     }

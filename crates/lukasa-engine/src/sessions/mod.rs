@@ -1,4 +1,4 @@
-//! Sessions: what was said, appended turn by turn and searchable at once; and the life of a chat.
+//! Sessions: turns, appended and searchable at once; and the life cycle of a session.
 
 mod life;
 mod window;
@@ -28,40 +28,40 @@ use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::{Engine, Request};
 
-pub use life::{Ending, FoundSession, SessionEdit};
-pub use lukasa_store::session::{SessionPlace as SessionCursor, Which};
-pub use window::{Window, WindowAsk};
+pub use life::{CloseResult, SessionEdit, SessionMatch};
+pub use lukasa_store::session::{SessionFilter, SessionPlace as SessionCursor};
+pub use window::{Window, WindowRequest};
 
-/// Up to this length, turns are masked on the thread of the request, in bytes.
+/// Turns up to this size are masked on the thread of the request.
 const MASKED_INLINE_BYTES: usize = 16_384;
 
-/// What an append answers: where the turns stand. It quotes none of them.
+/// Result of an append: ids and numbers of the turns, without their content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Appended {
+pub struct AppendResult {
     pub session: Session,
     /// The ids of the turns, in the order they were sent.
     pub turns: Vec<TurnId>,
     /// The number of the first of them.
     pub first: i32,
-    /// Whether they were kept: what is said incognito is not.
+    /// Whether they were stored: turns of an incognito session are not.
     pub kept: bool,
 }
 
-/// How to open a session.
+/// A session to open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewSession {
     /// The caller's own name for it; one is drawn if absent.
     pub id: Option<String>,
     pub title: Option<String>,
-    /// How much of it is kept once it was learned from; the policy says if absent.
+    /// How much of it is kept after learning; the policy decides if absent.
     pub keep: Option<Keep>,
-    /// Nothing of it is kept at all.
+    /// Whether nothing of it is stored.
     pub incognito: bool,
 }
 
 impl Engine {
-    /// Opens a session under a name of the caller's choosing, or under one drawn for it. Opening one
-    /// that is there gives the one that is there.
+    /// Opens a session with the caller's name or a generated one. If it exists, the existing
+    /// session is returned.
     pub async fn open_session(&self, request: &Request, new: NewSession) -> Result<Session> {
         let drawn = format!("ses_{}", hex(request.moment.seed));
         let id = new.id.as_deref().unwrap_or(&drawn);
@@ -70,7 +70,7 @@ impl Engine {
         let scope = self.writing(request).await?;
         let (there, kept, (policy, _)) = try_join!(
             async { Ok(session::find(&scope, id).await?) },
-            answered(&scope, request),
+            stored_answer(&scope, request),
             self.policy_of(&scope)
         )?;
         if let Some(there) = kept.or(there) {
@@ -93,28 +93,28 @@ impl Engine {
         Ok(opened)
     }
 
-    /// Appends turns to a session, which is opened if it is not there. They are found by recall as
-    /// soon as this answers.
+    /// Appends turns to a session, which is opened if it does not exist. Recall finds them as soon
+    /// as this returns.
     pub async fn append_turns(
         &self,
         request: &Request,
         to: &str,
         new: Vec<NewTurn>,
-    ) -> Result<Appended> {
+    ) -> Result<AppendResult> {
         if new.is_empty() || new.len() > TURNS_AT_ONCE {
             return Err(Error::invalid("turns", "between 1 and 100 turns"));
         }
         self.append(request, to, Exchange { said: new, ..Exchange::default() }, false).await
     }
 
-    /// Appends what of an exchange the session does not hold yet; nothing if it holds all of it. The
-    /// session is opened if it is not there.
+    /// Appends the turns of an exchange that the session does not contain yet. The session is
+    /// opened if it does not exist.
     pub async fn append_exchange(
         &self,
         request: &Request,
         to: &str,
         exchange: Exchange,
-    ) -> Result<Appended> {
+    ) -> Result<AppendResult> {
         self.append(request, to, exchange, true).await
     }
 
@@ -123,18 +123,18 @@ impl Engine {
         request: &Request,
         to: &str,
         exchange: Exchange,
-        only_news: bool,
-    ) -> Result<Appended> {
+        only_missing: bool,
+    ) -> Result<AppendResult> {
         check_session_name(to)?;
         let new = || exchange.said.iter().chain(&exchange.answer);
         Error::faults(new().flat_map(NewTurn::faults).collect())?;
         let used: Vec<FactId> = new().flat_map(|turn| turn.used.iter().copied()).collect();
-        // Before the user's lock is taken, since it takes time in proportion to the text.
+        // Before the user's lock is taken, because the time depends on the length of the text.
         let exchange = mask_secrets(exchange).await?;
         let scope = self.writing(request).await?;
         let (there, kept, (policy, _), known) = try_join!(
             async { Ok(session::find(&scope, to).await?) },
-            answered(&scope, request),
+            stored_answer(&scope, request),
             self.policy_of(&scope),
             async { Ok(erase::count_existing(&scope, &used).await?) }
         )?;
@@ -144,8 +144,8 @@ impl Engine {
         if known != used.iter().collect::<BTreeSet<_>>().len() {
             return Err(Error::MemoryNotFound);
         }
-        // The user's lock is held from here on, and may have been waited for: what is recorded now was
-        // not known before.
+        // The user's lock is held from here on, and the request may have waited for it: use the
+        // time now as the recording time.
         let mut request = request.clone();
         request.moment.now = self.now_after(request.moment);
         let (request, now) = (&request, micros(request.moment.now));
@@ -161,11 +161,12 @@ impl Engine {
             }
         };
         let first = session.turns + 1;
-        let held = match only_news {
-            // Read under the user's lock, so that of two who tell of the same round one is late.
+        let latest = match only_missing {
+            // Read under the user's lock, so that of two requests with the same exchange the second
+            // finds it stored.
             true => {
-                let from = session.turns.saturating_sub(Exchange::LOOKS_BACK);
-                session::turns(&scope, to, from, Exchange::LOOKS_BACK.into()).await?
+                let from = session.turns.saturating_sub(Exchange::LOOKBACK_TURNS);
+                session::turns(&scope, to, from, Exchange::LOOKBACK_TURNS.into()).await?
             }
             false => Vec::new(),
         };
@@ -173,7 +174,7 @@ impl Engine {
         if let Some(id) = &response {
             session::note_response(&mut batch, &scope, id, to, now);
         }
-        let new = if only_news { exchange.news(&held) } else { exchange.said };
+        let new = if only_missing { exchange.news(&latest) } else { exchange.said };
         let nothing = new.is_empty();
         let (turns, uses) = numbered(request, &session, new);
         let turns = MaskedTurns::of_masked(turns);
@@ -182,10 +183,10 @@ impl Engine {
                 scope.run(&batch).await?;
                 scope.commit().await?;
             }
-            // What is said incognito is acknowledged and not kept: no turn, no passage, no answer that
-            // quotes it.
+            // Incognito turns are acknowledged and not stored: no turn, no passage, no stored
+            // answer.
             let turns = turns.iter().map(|turn| turn.id).collect();
-            return Ok(Appended { session, turns, first, kept: nothing });
+            return Ok(AppendResult { session, turns, first, kept: nothing });
         }
         let large = turns.iter().map(|turn| turn.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
         let build = move || {
@@ -200,13 +201,13 @@ impl Engine {
             context::queue_usage(&mut batch, &scope, used);
         }
         session.turns += i32::try_from(turns.len()).unwrap_or(0);
-        let said = turns.iter().map(|turn| turn.said_at);
-        session.last_turn_at = said.fold(session.last_turn_at, Timestamp::max);
+        let times = turns.iter().map(|turn| turn.said_at);
+        session.last_turn_at = times.fold(session.last_turn_at, Timestamp::max);
         (session.state, session.closed_at) = (SessionState::Active, None);
         self.close_later(&mut batch, &scope, request, &session, &policy);
         self.learn_later(&mut batch, &scope, request, &session, &policy, &turns);
         let turns = turns.iter().map(|turn| turn.id).collect();
-        let answer = Appended { session, turns, first, kept: true };
+        let answer = AppendResult { session, turns, first, kept: true };
         keep_answer(&mut batch, &scope, request, &answer, &used);
         scope.run(&batch).await?;
         scope.commit().await?;
@@ -215,7 +216,7 @@ impl Engine {
         Ok(answer)
     }
 
-    /// The session that an answer of a chat service belongs to, by the id the service gave it.
+    /// The session of a chat service's response, by the id of the response.
     pub async fn session_of_response(
         &self,
         caller: &Caller,
@@ -226,7 +227,7 @@ impl Engine {
         Ok(session::of_response(&scope, response).await?)
     }
 
-    /// Has the session closed once nobody has spoken in it for a while.
+    /// Queues a job that closes the session once it has been idle long enough.
     pub(crate) fn close_later(
         &self,
         batch: &mut Batch,
@@ -238,14 +239,14 @@ impl Engine {
         let now = micros(request.moment.now);
         let Some(idle) = policy.idle_close() else { return };
         let id = job_id(request, "close");
-        // One that waits stays as it is. When it is due it looks at the last turn, and waits again if
-        // that was not long ago.
+        // A waiting job stays as it is. When it is due it checks the last turn, and waits again if
+        // that is recent.
         let (key, due) = (&session.id, now + idle);
         job::queue_unless_waiting(batch, scope, id, JobKind::Close, key, due, now);
     }
 
-    /// Has the session learned from after every turn, where that is the policy; and named once both
-    /// sides have spoken.
+    /// Queues learning after every turn, if the policy says so; and a title once the assistant has
+    /// answered.
     fn learn_later(
         &self,
         batch: &mut Batch,
@@ -275,11 +276,11 @@ impl Engine {
         session::find(&scope, id).await?.ok_or(Error::SessionNotFound)
     }
 
-    /// Sessions, the one last spoken in first.
+    /// Sessions, the most recently active first.
     pub async fn sessions(
         &self,
         caller: &Caller,
-        which: Which,
+        which: SessionFilter,
         before: Option<SessionPlace>,
         limit: usize,
         now: Timestamp,
@@ -314,7 +315,7 @@ impl Engine {
         Ok((turns, next))
     }
 
-    /// The closed domain that each of these turns speaks of; nothing where there is none.
+    /// The closed domain that each of these turns mentions, if any.
     pub async fn closed_domains_of(
         &self,
         caller: &Caller,
@@ -322,12 +323,12 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Vec<Option<String>>> {
         let scope = self.reading(caller, now).await?;
-        let closed = domain::shut_ones(&scope).await?;
+        let closed = domain::closed_domains(&scope).await?;
         drop(scope);
         Ok(closed_domains(turns, &closed).await)
     }
 
-    /// The user's rows, to read; refused if the user has been deleted.
+    /// Opens a read scope of the user's rows; refused if the user has been deleted.
     pub(crate) async fn reading(&self, caller: &Caller, now: Timestamp) -> Result<Scope> {
         let scope = self.store.read(caller.tenant, caller.user).await?;
         if directory::me(&scope).await?.is_some_and(|user| user.is_gone(now)) {
@@ -336,7 +337,8 @@ impl Engine {
         Ok(scope)
     }
 
-    /// The user's rows, to write; the user is made known if this is the first write about them.
+    /// Opens a write scope of the user's rows; creates the user if this is the first write about
+    /// them.
     pub(crate) async fn writing(&self, request: &Request) -> Result<Scope> {
         let caller = &request.caller;
         let scope = self.store.write(caller.tenant, caller.user).await?;
@@ -348,12 +350,12 @@ impl Engine {
         Ok(scope)
     }
 
-    /// Makes the user known, and has somebody look after what is kept about them. The same for the
-    /// first write after a long silence.
+    /// Creates the user row and queues the upkeep job. Also called for the first write after upkeep
+    /// had stopped for want of expiring rows.
     pub(crate) async fn first_write(&self, scope: &Scope, request: &Request) -> Result<()> {
         let now = micros(request.moment.now);
         directory::ensure_me(scope, &request.caller.user_name, now).await?;
-        directory::look_after(scope, true).await?;
+        directory::set_looked_after(scope, true).await?;
         let mut batch = Batch::default();
         let due = next_upkeep(scope.user(), now);
         job::queue_sole(&mut batch, scope, job_id(request, "upkeep"), JobKind::Upkeep, due, now);
@@ -361,8 +363,8 @@ impl Engine {
     }
 }
 
-/// An id for a job that a request causes. Drawn apart from the request's other ids, so that queueing
-/// one or not changes none of those.
+/// An id for a job that a request causes. It is generated separately from the request's other ids,
+/// so that queueing a job or not changes none of those.
 pub(crate) fn job_id(request: &Request, purpose: &str) -> JobId {
     let mut seed = request.moment.seed;
     for (byte, more) in seed.iter_mut().zip(purpose.bytes()) {
@@ -371,8 +373,8 @@ pub(crate) fn job_id(request: &Request, purpose: &str) -> JobId {
     Ids::new(request.moment.now, seed).job()
 }
 
-/// What the same request was answered before, if it carries a key and was.
-pub(crate) async fn answered<T: DeserializeOwned>(
+/// The stored answer of the same request, if it has an idempotency key and was answered before.
+pub(crate) async fn stored_answer<T: DeserializeOwned>(
     scope: &Scope,
     request: &Request,
 ) -> Result<Option<T>> {
@@ -385,8 +387,8 @@ pub(crate) async fn answered<T: DeserializeOwned>(
     answer.map(Some).ok_or(Error::AnswerErased)
 }
 
-/// Keeps an answer under the request's key, if it has one. It is emptied when one of the facts it
-/// quotes is erased.
+/// Stores an answer under the request's idempotency key, if it has one. It is cleared when one of
+/// the facts it quotes is erased.
 pub(crate) fn keep_answer(
     batch: &mut Batch,
     scope: &Scope,
@@ -405,14 +407,14 @@ fn is_response_id(id: &str) -> bool {
     !id.is_empty() && id.chars().count() <= NAME_CHARS && !id.contains('\0')
 }
 
-/// Puts `[secret]` in the place of every secret. Long texts are read on a thread for such work.
+/// Replaces every secret with `[secret]`. Long texts are processed on a blocking thread.
 async fn mask_secrets(exchange: Exchange) -> Result<Exchange> {
     if exchange.bytes() <= MASKED_INLINE_BYTES {
         return Ok(exchange.mask_secrets());
     }
     let masked = tokio::task::spawn_blocking(move || exchange.mask_secrets()).await;
     let stopped = |error: JoinError| {
-        let reason = format!("turns were not masked: {error}");
+        let reason = format!("could not mask secrets in turns: {error}");
         Error::Internal(lukasa_store::Error::Configuration(reason))
     };
     masked.map_err(stopped)
@@ -457,7 +459,7 @@ fn numbered(
     (turns, uses)
 }
 
-/// A title with `[secret]` in the place of every secret.
+/// A title with every secret replaced by `[secret]`.
 pub(crate) fn masked_title(title: &str) -> String {
     secret::redact(title).chars().take(NAME_CHARS).collect()
 }

@@ -1,12 +1,12 @@
-//! Applying a plan: every line by the verb it asks for, all of them in one operation. What is refused
-//! is named and left as it stands; the rest goes on.
+//! Application of a plan: every line with the verb it asks for, all of them in one operation. A
+//! refused line is reported and left unchanged; the others are applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use lukasa_core::admission::{Writer, may_forget};
 use lukasa_core::archive::lower_version;
 use lukasa_core::record::{self, Provenance};
-use lukasa_core::vault::{BASE, Held, Plan, Problem, Step, What};
+use lukasa_core::vault::{BASE, FileProblem, PlanStep, PlannedChange, SyncPlan, VaultContents};
 use lukasa_core::{
     CallerKind, Changes, Claim, FactId, Force, Link, Origin, Period, Refusal, State, Verb, Version,
     VersionId, Voice,
@@ -14,37 +14,37 @@ use lukasa_core::{
 use lukasa_store::{Batch, domain, fact, learning};
 
 use super::outcome;
-use crate::admission::{self, Ask};
+use crate::admission::{self, AdmissionRequest};
 use crate::error::{Error, Result};
 use crate::facts::{Effect, Outcome, Writing, check_domain, default_effective};
 
-/// What is known of a domain.
-enum Place {
+/// Status of a domain.
+enum DomainStatus {
     Open,
     Shut,
-    Nowhere,
+    Missing,
 }
 
-/// A plan being carried out, on a picture of the memory that every step changes.
-pub(super) struct Applying<'a> {
+/// Application of a plan in progress, on an in-memory copy of the memory that every step updates.
+pub(super) struct PlanRun<'a> {
     writing: Writing<'a>,
     known: BTreeMap<FactId, Vec<Version>>,
     changes: Changes,
-    /// What was opened in this very operation, and so can still be replaced without a trace.
+    /// Versions opened by this operation; closing one simply drops it.
     opened: BTreeSet<VersionId>,
     numbers: BTreeMap<FactId, i32>,
-    /// Whether something may be kept in a domain.
-    domains: BTreeMap<String, Place>,
-    /// Whether what the base says is trusted as it stands there.
+    /// Cached status of the domains.
+    domains: BTreeMap<String, DomainStatus>,
+    /// Whether the origins and consents in the base are trusted.
     trusted: bool,
-    /// The names of all domains, once they have been read.
+    /// The names of all domains, loaded on first use.
     domain_names: Option<BTreeSet<String>>,
 }
 
-impl<'a> Applying<'a> {
-    pub(super) fn start(writing: Writing<'a>, held: &Held, trusted: bool) -> Self {
+impl<'a> PlanRun<'a> {
+    pub(super) fn start(writing: Writing<'a>, contents: &VaultContents, trusted: bool) -> Self {
         let mut known: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
-        for version in &held.versions {
+        for version in &contents.versions {
             known.entry(version.fact).or_default().push(version.clone());
         }
         Self {
@@ -59,8 +59,8 @@ impl<'a> Applying<'a> {
         }
     }
 
-    /// Carries the plan out; the plan that comes back says what was done and what was not.
-    pub(super) async fn run(mut self, mut plan: Plan) -> Result<(Plan, Outcome)> {
+    /// Applies the plan; the returned plan lists what was applied and what was refused.
+    pub(super) async fn run(mut self, mut plan: SyncPlan) -> Result<(SyncPlan, Outcome)> {
         let edited: Vec<FactId> = plan.steps.iter().filter_map(|step| step.fact).collect();
         self.numbers = fact::next_numbers(&self.writing.scope, &edited).await?;
         self.restore(&mut plan).await?;
@@ -72,8 +72,8 @@ impl<'a> Applying<'a> {
             match self.step(&step).await {
                 Ok(()) => done.push(step),
                 Err(refused) => {
-                    let what = said(refused)?;
-                    plan.problems.push(Problem { file: step.file, line: step.line, what });
+                    let what = refusal_text(refused)?;
+                    plan.problems.push(FileProblem { file: step.file, line: step.line, what });
                     plan.held.extend(step.fact);
                     plan.kept.extend(step.entry);
                 }
@@ -92,7 +92,7 @@ impl<'a> Applying<'a> {
         Ok((plan, outcome))
     }
 
-    fn effect(&mut self, plan: &Plan) -> Effect {
+    fn effect(&mut self, plan: &SyncPlan) -> Effect {
         let stamp = &mut self.writing.stamp;
         let known = Period::since(stamp.at);
         let opens_links = plan.links.iter().map(|link| Link {
@@ -117,19 +117,19 @@ impl<'a> Applying<'a> {
         Effect { changes, opens_links, with, ..Effect::default() }
     }
 
-    /// Takes in what this memory has never had, fact by fact.
-    async fn restore(&mut self, plan: &mut Plan) -> Result<()> {
+    /// Restores facts that this memory never had, one by one.
+    async fn restore(&mut self, plan: &mut SyncPlan) -> Result<()> {
         let mut facts: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
         for version in std::mem::take(&mut plan.restores) {
             facts.entry(version.fact).or_default().push(version);
         }
         for (fact, written) in facts {
-            match self.take_in(&written).await {
+            match self.restore_fact(&written).await {
                 Ok(()) => plan.restores.extend(written),
                 Err(refused) => {
-                    let what = said(refused)?;
+                    let what = refusal_text(refused)?;
                     let what = format!("{what}: {}", written[0].claim.content);
-                    plan.problems.push(Problem { file: BASE.to_owned(), line: 0, what });
+                    plan.problems.push(FileProblem { file: BASE.to_owned(), line: 0, what });
                     plan.held.insert(fact);
                     plan.kept.extend(plan.lines.get(&fact).into_iter().flatten().copied());
                 }
@@ -138,7 +138,7 @@ impl<'a> Applying<'a> {
         Ok(())
     }
 
-    async fn take_in(&mut self, written: &[Version]) -> Result<()> {
+    async fn restore_fact(&mut self, written: &[Version]) -> Result<()> {
         let mut written = written.to_vec();
         for version in &mut written {
             self.check_domain(version.claim.domain.as_deref()).await?;
@@ -149,7 +149,7 @@ impl<'a> Applying<'a> {
             if !self.trusted {
                 let domains = self.domain_names().await?;
                 lower_version(version, &screening, domains);
-                // The chats that it names are not in the files.
+                // The sessions that it names are not in the files.
                 (version.session, version.turns) = (None, Vec::new());
             }
         }
@@ -177,7 +177,7 @@ impl<'a> Applying<'a> {
         (caller.voice, caller.kind == CallerKind::Human)
     }
 
-    async fn step(&mut self, step: &Step) -> Result<()> {
+    async fn step(&mut self, step: &PlanStep) -> Result<()> {
         let (voice, human) = self.speaker();
         let now = self.writing.now();
         let nothing = Vec::new();
@@ -186,13 +186,17 @@ impl<'a> Applying<'a> {
         let provenance =
             Provenance { confidence: voice.extracted.then_some(0.5), ..Provenance::stated(voice) };
         let writer = Writer::of(self.writing.caller());
-        if matches!(step.what, What::Accept { .. } | What::Confirm | What::Reject)
-            && writer != Writer::Human
+        if matches!(
+            step.what,
+            PlannedChange::Accept { .. } | PlannedChange::Confirm | PlannedChange::Reject
+        ) && writer != Writer::Human
         {
             return Err(Refusal::NeedsHuman.into());
         }
-        if matches!(step.what, What::Accept { .. } | What::Confirm) && !self.trusted {
-            // A forged base can make an untouched line look like one that its user has moved.
+        if matches!(step.what, PlannedChange::Accept { .. } | PlannedChange::Confirm)
+            && !self.trusted
+        {
+            // A forged base can make an untouched line look like one that the user has moved.
             return Err(Error::invalid(
                 "base",
                 "this server did not sign it, so nothing is accepted or confirmed by it; answer in \
@@ -200,35 +204,35 @@ impl<'a> Applying<'a> {
             ));
         }
         let may_forget = known.iter().all(|version| may_forget(writer, version));
-        if matches!(step.what, What::Forget) && !may_forget {
+        if matches!(step.what, PlannedChange::Forget) && !may_forget {
             return Err(Refusal::NeedsHuman.into());
         }
         let saved = match &step.what {
-            What::Save(claim) => Some(self.admit(claim, None).await?),
+            PlannedChange::Save(claim) => Some(self.admit(claim, None).await?),
             _ => None,
         };
         let stamp = &mut self.writing.stamp;
-        // Admission has let an agent forget it; the record need not ask again.
+        // Admission has permitted the removal by an agent; the record need not check again.
         let removing =
             if writer == Writer::Agent { Voice::stated(Origin::UserTurn) } else { voice };
         let changes = match &step.what {
-            What::Save(claim) => {
+            PlannedChange::Save(claim) => {
                 let claim = (**claim).clone();
                 let (claim, state) = saved.unwrap_or((claim, State::Proposed));
                 record::save(claim, state, Period::since(now), provenance, stamp)
             }
-            What::Change(edit) => {
+            PlannedChange::Change(edit) => {
                 let effective = default_effective(&known, now, stamp.at);
                 let effective = lukasa_core::time::micros(effective);
                 record::change(&known, edit, effective, number, &provenance, stamp)?
             }
-            What::Forget => record::forget(&known, removing, stamp)?,
-            What::Confirm => record::confirm(&known, human, stamp)?,
-            What::Accept { edit, digest } => {
+            PlannedChange::Forget => record::forget(&known, removing, stamp)?,
+            PlannedChange::Confirm => record::confirm(&known, human, stamp)?,
+            PlannedChange::Accept { edit, digest } => {
                 let human = human.then_some(voice);
                 record::accept(&known, edit, digest, number, human, stamp)?
             }
-            What::Reject => record::reject(&known, voice, stamp)?,
+            PlannedChange::Reject => record::reject(&known, voice, stamp)?,
         };
         for opened in changes.opens.iter().filter(|v| v.state == State::Active) {
             Error::faults(opened.claim.faults())?;
@@ -236,8 +240,8 @@ impl<'a> Applying<'a> {
                 continue;
             }
             let domain = known.iter().find_map(|v| v.claim.domain.clone());
-            let domain = domain.filter(|_| !matches!(step.what, What::Accept { .. }));
-            if !matches!(step.what, What::Save(_))
+            let domain = domain.filter(|_| !matches!(step.what, PlannedChange::Accept { .. }));
+            if !matches!(step.what, PlannedChange::Save(_))
                 && self.admit(&opened.claim, domain.as_deref()).await?.1 != State::Active
             {
                 return Err(Refusal::NeedsHuman.into());
@@ -246,11 +250,11 @@ impl<'a> Applying<'a> {
         self.absorb(changes)
     }
 
-    /// Asks admission about a claim: the claim as it may be kept, and in which state.
+    /// Asks admission about a claim: returns the claim as it may be kept, and its state.
     async fn admit(&self, claim: &Claim, has_domain: Option<&str>) -> Result<(Claim, State)> {
         let screening = admission::screen(claim).await;
         let writer = Writer::of(self.writing.caller());
-        let ask = Ask { has_domain, ..Ask::new(writer, &screening) };
+        let ask = AdmissionRequest { has_domain, ..AdmissionRequest::new(writer, &screening) };
         let admitted = admission::admit(&self.writing.scope, claim.clone(), ask).await?;
         Ok((admitted.claim, admitted.state))
     }
@@ -258,23 +262,23 @@ impl<'a> Applying<'a> {
     async fn check_domain(&mut self, name: Option<&str>) -> Result<()> {
         let Some(name) = name else { return Ok(()) };
         if !self.domains.contains_key(name) {
-            let place = match check_domain(&self.writing.scope, Some(name)).await {
-                Ok(_) => Place::Open,
-                Err(Error::DomainNotFound(_)) => Place::Nowhere,
-                Err(Error::OptInNeeded(_)) => Place::Shut,
+            let status = match check_domain(&self.writing.scope, Some(name)).await {
+                Ok(_) => DomainStatus::Open,
+                Err(Error::DomainNotFound(_)) => DomainStatus::Missing,
+                Err(Error::OptInNeeded(_)) => DomainStatus::Shut,
                 Err(other) => return Err(other),
             };
-            self.domains.insert(name.to_owned(), place);
+            self.domains.insert(name.to_owned(), status);
         }
         match self.domains.get(name) {
-            Some(Place::Nowhere) => Err(Error::DomainNotFound(name.to_owned())),
-            Some(Place::Shut) => Err(Error::OptInNeeded(name.to_owned())),
+            Some(DomainStatus::Missing) => Err(Error::DomainNotFound(name.to_owned())),
+            Some(DomainStatus::Shut) => Err(Error::OptInNeeded(name.to_owned())),
             _ => Ok(()),
         }
     }
 
-    /// Takes changes over into the operation and the picture, if there is room for them: the database
-    /// would refuse the whole operation for one of them.
+    /// Adds changes to the operation and the in-memory copy, unless they conflict: the database
+    /// would refuse the whole operation because of one of them.
     fn absorb(&mut self, changes: Changes) -> Result<()> {
         let closed: BTreeSet<VersionId> = changes.closes.iter().map(|(_, id)| *id).collect();
         let stays = |v: &&Version| v.state == State::Active && !closed.contains(&v.id);
@@ -289,7 +293,7 @@ impl<'a> Applying<'a> {
                 return Err(Refusal::OverlapsItself.into());
             }
             if opened.claim.force == Force::Hard {
-                let taken = |v: &&Version| v.fact != opened.fact && takes(v, opened);
+                let taken = |v: &&Version| v.fact != opened.fact && has_same_key(v, opened);
                 if self.known.values().flatten().filter(stays).any(|v| taken(&v)) {
                     return Err(Error::KeyTaken(None));
                 }
@@ -314,14 +318,14 @@ impl<'a> Applying<'a> {
     }
 }
 
-/// Whether two hard versions take the same place at the same time.
-fn takes(one: &Version, two: &Version) -> bool {
+/// Whether two hard versions have the same key at the same time.
+fn has_same_key(one: &Version, two: &Version) -> bool {
     let place = |v: &Version| (v.claim.force, v.claim.domain.clone(), v.claim.key.clone());
     one.claim.force == Force::Hard && place(one) == place(two) && one.valid.overlaps(&two.valid)
 }
 
-/// What a refusal of one line says; anything else ends the whole.
-fn said(error: Error) -> Result<String> {
+/// The text of a refusal of one line; any other error ends the sync.
+fn refusal_text(error: Error) -> Result<String> {
     match &error {
         Error::Invalid(faults) => {
             let reasons: Vec<String> =

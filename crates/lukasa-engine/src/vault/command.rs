@@ -1,60 +1,64 @@
-//! The vault for an assistant with a tool for files: a command edits the files as they are at this
-//! moment, and what it edited is taken in like any other edit, as one operation.
+//! The vault for an assistant with a file tool: a command edits the current files, and its edits
+//! are applied like any others, as one operation.
 
 use lukasa_core::OperationId;
 pub use lukasa_core::vault::Command;
-use lukasa_core::vault::{self, File, Kept};
+use lukasa_core::vault::{self, File, PreservedParts};
 
-use super::apply::Applying;
-use super::{held, planned};
+use super::apply::PlanRun;
+use super::{load_contents, make_plan};
 use crate::error::Result;
-use crate::facts::{Begun, Outcome};
+use crate::facts::{Outcome, WriteStart};
 use crate::{Engine, Request};
 
-/// What a command answers.
+/// Result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
-    /// The words the tool gives its assistant.
+pub struct CommandAnswer {
+    /// The text the tool returns to the assistant.
     pub text: String,
     pub failed: bool,
-    /// The operation to undo it by; nothing if nothing was written.
+    /// The operation to undo; `None` if nothing was written.
     pub operation: Option<OperationId>,
 }
 
 impl Engine {
-    pub async fn vault_command(&self, request: &Request, command: &Command) -> Result<Answered> {
+    pub async fn vault_command(
+        &self,
+        request: &Request,
+        command: &Command,
+    ) -> Result<CommandAnswer> {
         let now = request.moment.now;
-        if command.only_looks() {
+        if command.is_read_only() {
             let mut files = self.vault_export(&request.caller, now).await?;
-            return Ok(answered(command.run(&mut files), None));
+            return Ok(command_answer(command.run(&mut files), None));
         }
         let writing = match self.begin(request).await? {
-            Begun::New(writing) => writing,
-            Begun::Again(Outcome { message, operation, .. }) => {
-                return Ok(answered(Ok(message), operation));
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(Outcome { message, operation, .. }) => {
+                return Ok(command_answer(Ok(message), operation));
             }
         };
         let mut files: Vec<File> =
-            vault::render(&held(&writing.scope).await?, now, &Kept::default());
-        let said = match command.run(&mut files) {
-            Ok(said) => said,
-            Err(refused) => return Ok(answered(Err(refused), None)),
+            vault::render(&load_contents(&writing.scope).await?, now, &PreservedParts::default());
+        let answer = match command.run(&mut files) {
+            Ok(answer) => answer,
+            Err(refused) => return Ok(command_answer(Err(refused), None)),
         };
-        let (held, plan) = planned(&writing.scope, &vault::read(&files), now).await?;
-        let (plan, outcome) = Applying::start(writing, &held, false).run(plan).await?;
-        let mut text = said;
+        let (contents, plan) = make_plan(&writing.scope, &vault::read(&files), now).await?;
+        let (plan, outcome) = PlanRun::start(writing, &contents, false).run(plan).await?;
+        let mut text = answer;
         for problem in &plan.problems {
             text.push_str(&format!(
-                "\nNot taken in, {} line {}: {}",
+                "\nNot applied, {} line {}: {}",
                 problem.file, problem.line, problem.what
             ));
         }
-        Ok(Answered { failed: !plan.problems.is_empty(), text, operation: outcome.operation })
+        Ok(CommandAnswer { failed: !plan.problems.is_empty(), text, operation: outcome.operation })
     }
 }
 
-fn answered(said: Result<String, String>, operation: Option<OperationId>) -> Answered {
-    let failed = said.is_err();
-    let text = said.unwrap_or_else(|refused| refused);
-    Answered { text, failed, operation }
+fn command_answer(answer: Result<String, String>, operation: Option<OperationId>) -> CommandAnswer {
+    let failed = answer.is_err();
+    let text = answer.unwrap_or_else(|refused| refused);
+    CommandAnswer { text, failed, operation }
 }

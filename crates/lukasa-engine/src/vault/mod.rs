@@ -1,6 +1,6 @@
-//! A memory as files: written out, compared, and taken in again. What the files say and what became of
-//! them is decided in the core; here it is read, applied and written as one operation, which undo
-//! takes back as a whole.
+//! A memory as files: export, comparison, and sync. The core defines the file format and the
+//! comparison; this module reads the memory, applies the edits and writes them as one operation,
+//! which undo reverses as a whole.
 
 mod apply;
 mod command;
@@ -8,28 +8,31 @@ mod command;
 use std::collections::BTreeSet;
 
 use futures_util::try_join;
-use lukasa_core::vault::{self, File, Held, Kept, Missing, Plan, Read};
+use lukasa_core::vault::{
+    self, File, MissingContent, ParsedVault, PreservedParts, SyncPlan, VaultContents,
+};
 use lukasa_core::{Caller, CallerKind, FactId, OperationId, Timestamp, Verb};
 use lukasa_store::{Scope, erase, everything, learning, operation};
 
 use crate::error::{Error, Result};
-use crate::facts::{Begun, Outcome};
+use crate::facts::{Outcome, WriteStart};
 use crate::{Engine, Request};
 
-use apply::Applying;
-pub use command::{Answered, Command};
+use apply::PlanRun;
+pub use command::{Command, CommandAnswer};
 
-/// How much one sync can do: every change draws an id or two, and an operation has only so many.
-const AT_ONCE: usize = 20_000;
+/// Maximum number of changes per sync: every change needs an id or two, and the ids of an operation
+/// are limited.
+const MAX_CHANGES: usize = 20_000;
 
-/// What a sync did.
+/// Result of a sync.
 #[derive(Debug, Clone)]
-pub struct Synced {
-    /// The operation to undo it by; nothing if there was nothing to write.
+pub struct SyncReport {
+    /// The operation to undo; `None` if nothing was written.
     pub operation: Option<OperationId>,
-    /// What was done, what is in conflict, and what could not be taken in.
-    pub plan: Plan,
-    /// The files as they now are: what could not be taken in stands there as it did.
+    /// What was applied, what is in conflict, and what was refused.
+    pub plan: SyncPlan,
+    /// The files after the sync: lines that were refused are unchanged.
     pub files: Vec<File>,
 }
 
@@ -37,49 +40,49 @@ impl Engine {
     /// All of a memory as files.
     pub async fn vault_export(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
         let scope = self.reading(caller, now).await?;
-        let files = vault::render(&held(&scope).await?, now, &Kept::default());
+        let files = vault::render(&load_contents(&scope).await?, now, &PreservedParts::default());
         drop(scope);
         self.sign_base(caller.tenant, caller.user, files).await
     }
 
-    /// What a sync of these files would do.
+    /// Previews a sync of these files.
     pub async fn vault_plan(
         &self,
         caller: &Caller,
         files: &[File],
         now: Timestamp,
-    ) -> Result<Plan> {
+    ) -> Result<SyncPlan> {
         let base_signed = self.has_signed_base(caller.tenant, caller.user, files).await?;
         let scope = self.reading(caller, now).await?;
-        let (_, plan) = planned(&scope, &vault::read(files), now).await?;
-        Ok(Plan { base_signed, ..plan })
+        let (_, plan) = make_plan(&scope, &vault::read(files), now).await?;
+        Ok(SyncPlan { base_signed, ..plan })
     }
 
-    /// Takes in what was edited in the files, as one operation, and gives the files as they now are.
+    /// Applies the edits in the files as one operation, and returns the files after it.
     ///
-    /// What comes back from a base keeps its origin and consent only if this installation signed the
-    /// base for this user, or if a person says that they trust it. Any other base brings imports, and
-    /// accepts and confirms nothing.
+    /// What is restored from a base keeps its origin and consent only if this installation signed
+    /// the base for this user, or if a human declares that they trust it. From any other base,
+    /// memories are restored as imports, and nothing is accepted or confirmed.
     pub async fn vault_apply(
         &self,
         request: &Request,
         files: &[File],
         trust: bool,
-    ) -> Result<Synced> {
+    ) -> Result<SyncReport> {
         let (caller, now) = (&request.caller, request.moment.now);
         let base_signed = self.has_signed_base(caller.tenant, caller.user, files).await?;
         let trusted = base_signed || (trust && caller.kind == CallerKind::Human);
         let read = vault::read(files);
         let (plan, operation) = match self.begin(request).await? {
-            Begun::New(writing) => {
-                let (held, plan) = planned(&writing.scope, &read, now).await?;
-                let (plan, outcome) = Applying::start(writing, &held, trusted).run(plan).await?;
+            WriteStart::New(writing) => {
+                let (contents, plan) = make_plan(&writing.scope, &read, now).await?;
+                let (plan, outcome) = PlanRun::start(writing, &contents, trusted).run(plan).await?;
                 (plan, outcome.operation)
             }
-            // Done before; whatever may have been edited since waits for another request.
-            Begun::Again(outcome) => {
+            // A repeated request: edits made since wait for another request.
+            WriteStart::Repeated(outcome) => {
                 let scope = self.reading(&request.caller, now).await?;
-                let (_, mut plan) = planned(&scope, &read, now).await?;
+                let (_, mut plan) = make_plan(&scope, &read, now).await?;
                 for step in std::mem::take(&mut plan.steps) {
                     plan.held.extend(step.fact);
                     plan.kept.extend(step.entry);
@@ -88,49 +91,53 @@ impl Engine {
             }
         };
         let scope = self.reading(caller, now).await?;
-        let kept = kept(&read, &plan);
-        let mut files = vault::render(&held(&scope).await?, now, &kept);
+        let kept = preserved_parts(&read, &plan);
+        let mut files = vault::render(&load_contents(&scope).await?, now, &kept);
         drop(scope);
-        // What is carried over from a base that was not signed must not be signed now.
+        // Rows carried over from an unsigned base must not be signed now.
         if base_signed || !carries_over(&kept) {
             files = self.sign_base(caller.tenant, caller.user, files).await?;
         }
-        Ok(Synced { operation, plan: Plan { base_signed, ..plan }, files })
+        Ok(SyncReport { operation, plan: SyncPlan { base_signed, ..plan }, files })
     }
 }
 
-/// Everything that a vault shows.
-pub(crate) async fn held(scope: &Scope) -> Result<Held> {
+/// Loads everything that a vault shows.
+pub(crate) async fn load_contents(scope: &Scope) -> Result<VaultContents> {
     let (versions, links, episodes) = try_join!(
         everything::versions(scope),
         everything::links(scope),
         everything::episodes(scope)
     )?;
-    Ok(Held { versions, links, episodes })
+    Ok(VaultContents { versions, links, episodes })
 }
 
-async fn planned(scope: &Scope, read: &Read, now: Timestamp) -> Result<(Held, Plan)> {
-    let held = held(scope).await?;
-    let known: BTreeSet<FactId> = held.versions.iter().map(|v| v.fact).collect();
+async fn make_plan(
+    scope: &Scope,
+    read: &ParsedVault,
+    now: Timestamp,
+) -> Result<(VaultContents, SyncPlan)> {
+    let contents = load_contents(scope).await?;
+    let known: BTreeSet<FactId> = contents.versions.iter().map(|v| v.fact).collect();
     let based: BTreeSet<FactId> = read.base.memories.iter().map(|b| b.memory.fact).collect();
     let unknown: Vec<FactId> = based.difference(&known).copied().collect();
-    let mut missing = Missing::default();
+    let mut missing = MissingContent::default();
     if !unknown.is_empty() {
-        let ever = erase::ever(scope, &unknown).await?;
+        let ever = erase::ever_existing(scope, &unknown).await?;
         missing.facts = unknown.into_iter().filter(|fact| !ever.contains(fact)).collect();
     }
-    missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, &held).await?;
-    let plan = vault::plan(read, &held, &missing, now);
-    if plan.restores.len() + plan.links.len() + plan.steps.len() > AT_ONCE {
+    missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, &contents).await?;
+    let plan = vault::plan(read, &contents, &missing, now);
+    if plan.restores.len() + plan.links.len() + plan.steps.len() > MAX_CHANGES {
         return Err(Error::invalid("files", "at most 20000 changes in one sync"));
     }
-    Ok((held, plan))
+    Ok((contents, plan))
 }
 
-/// Whether nothing was ever done with this memory: a chat that was removed leaves no other trace than
-/// that something was, and must not come back.
-async fn is_untouched(scope: &Scope, held: &Held) -> Result<bool> {
-    if !held.versions.is_empty() || !held.episodes.is_empty() {
+/// Whether nothing was ever written to this memory: a removed session leaves no trace except its
+/// operation, and must not be restored.
+async fn is_untouched(scope: &Scope, contents: &VaultContents) -> Result<bool> {
+    if !contents.versions.is_empty() || !contents.episodes.is_empty() {
         return Ok(false);
     }
     let (last, sessions, passes) = try_join!(
@@ -141,11 +148,11 @@ async fn is_untouched(scope: &Scope, held: &Held) -> Result<bool> {
     Ok(last.is_none() && sessions.is_empty() && passes.is_empty())
 }
 
-/// What of the files stays as it is after a sync.
-fn kept<'a>(read: &'a Read, plan: &Plan) -> Kept<'a> {
+/// The parts of the files that stay unchanged after a sync.
+fn preserved_parts<'a>(read: &'a ParsedVault, plan: &SyncPlan) -> PreservedParts<'a> {
     let waits = |fact: &FactId| plan.held.contains(fact);
     let links = read.base.links.iter().filter(|link| waits(&link.from) || waits(&link.to));
-    Kept {
+    PreservedParts {
         base: Some(&read.base),
         facts: plan.held.clone(),
         entries: plan.kept.iter().filter_map(|index| read.entries.get(*index)).collect(),
@@ -155,15 +162,15 @@ fn kept<'a>(read: &'a Read, plan: &Plan) -> Kept<'a> {
     }
 }
 
-/// Whether the next base holds rows of the one before.
-fn carries_over(kept: &Kept<'_>) -> bool {
+/// Whether the next base contains rows of the previous one.
+fn carries_over(kept: &PreservedParts<'_>) -> bool {
     let memories = kept.base.into_iter().flat_map(|base| &base.memories);
     !kept.links.is_empty() || memories.into_iter().any(|b| kept.facts.contains(&b.memory.fact))
 }
 
-/// The answer that is kept of a sync. It counts, and quotes nothing.
-fn outcome(plan: &Plan) -> Outcome {
+/// The stored answer of a sync. It has counts, and quotes nothing.
+fn outcome(plan: &SyncPlan) -> Outcome {
     let restored: BTreeSet<FactId> = plan.restores.iter().map(|v| v.fact).collect();
-    let message = format!("Synced: {}", plan.steps.len() + restored.len());
+    let message = format!("SyncReport: {}", plan.steps.len() + restored.len());
     Outcome::of(Verb::Sync, message)
 }

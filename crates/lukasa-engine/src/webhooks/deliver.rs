@@ -1,51 +1,55 @@
-//! The job that tells a tenant's webhooks what was written about one user: each webhook in order, at
-//! least once, and the webhooks beside each other. A delivery that fails holds up those behind it until it
-//! arrives or is given up. One turn of the job is bounded in deliveries and in time, and a webhook that
-//! is slow to answer is left alone for as long as it took.
+//! The job that delivers one user's operations to the tenant's webhooks: to each webhook in order
+//! and at least once, to several webhooks concurrently. A failed delivery blocks those after it
+//! until it succeeds or is out of attempts. One run of the job is limited in deliveries and in
+//! time, and a webhook that answers slowly then rests for as long as it took.
 
 use futures_util::future::try_join_all;
 use jiff::SignedDuration;
 use lukasa_core::time::micros;
-use lukasa_core::webhook::{DELIVERY_DAYS, GONE, PATIENCE, rest_after, wait_after};
+use lukasa_core::webhook::{DELIVERY_DAYS, DISABLE_AFTER, GONE, rest_after, wait_after};
 use lukasa_core::{Delivery, DeliveryState, JobKind, Operation, Timestamp, Webhook};
-use lukasa_store::delivery::{self, Mark};
-use lukasa_store::job::{self, Claimed};
+use lukasa_store::delivery::{self, DeliveryProgress};
+use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::{Batch, operation, webhook};
 
-use super::{Tried, letter, went};
+use super::{DeliveryAttempt, delivery_record, operation_request};
 use crate::error::Result;
-use crate::jobs::Failed;
+use crate::jobs::JobFailure;
 use crate::sessions::job_id;
 use crate::{Engine, Request};
 
-/// How many deliveries one turn of the job makes to one webhook.
-const LETTERS: usize = 20;
-/// After how long one turn of the job begins no further delivery.
+/// Maximum number of deliveries to one webhook per run.
+const MAX_DELIVERIES: usize = 20;
+/// Time after which a run starts no further delivery.
 const TURN_LIMIT: SignedDuration = SignedDuration::from_secs(20);
 /// A delivery that takes longer than this is slow.
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
-/// How many operations are looked at in one turn.
-const PAGE: i64 = 200;
+/// Operations read per run.
+const PAGE_SIZE: i64 = 200;
 
-/// One turn of the job.
+/// One run of the job.
 struct Round<'r> {
     engine: &'r Engine,
     request: &'r Request,
-    /// When it began, by the engine's own ticks.
+    /// Start time, in the engine's ticks.
     began: u64,
 }
 
 impl Engine {
-    /// Tells every webhook what it has not been told about the job's user.
-    pub(crate) async fn deliver(&self, request: &Request, job: &Claimed) -> Result<(), Failed> {
-        self.courier()?;
+    /// Delivers the pending operations of the job's user to every webhook.
+    pub(crate) async fn deliver(
+        &self,
+        request: &Request,
+        job: &ClaimedJob,
+    ) -> Result<(), JobFailure> {
+        self.webhook_sender()?;
         let scope = self.store.read(job.tenant, job.user).await?;
         let marks = delivery::marks(&scope).await?;
         drop(scope);
         let round = Round { engine: self, request, began: (self.ticks)() };
         let on = marks.into_iter().filter(|(_, hook)| hook.off_at.is_none());
-        let told = on.map(|(mark, hook)| round.tell(mark, hook));
-        let again = try_join_all(told).await?.into_iter().flatten().min();
+        let runs = on.map(|(mark, hook)| round.deliver_to(mark, hook));
+        let again = try_join_all(runs).await?.into_iter().flatten().min();
         let scope = self.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -75,21 +79,25 @@ impl Round<'_> {
         SignedDuration::from_micros(i64::try_from(passed).unwrap_or(0))
     }
 
-    /// The time now: letters can take long.
+    /// The time now: deliveries can take long.
     fn now(&self) -> Timestamp {
         micros(self.request.moment.now + self.passed())
     }
 
-    /// Tells one webhook what comes after its mark; says when there is more to tell.
-    async fn tell(&self, mut mark: Mark, hook: Webhook) -> Result<Option<Timestamp>> {
+    /// Delivers the operations after a webhook's mark; returns when to continue, if there is more.
+    async fn deliver_to(
+        &self,
+        mut mark: DeliveryProgress,
+        hook: Webhook,
+    ) -> Result<Option<Timestamp>> {
         let hook = &hook;
-        let mut letters = LETTERS;
+        let mut deliveries_left = MAX_DELIVERIES;
         let caller = &self.request.caller;
         let scope = self.engine.store.read(caller.tenant, caller.user).await?;
-        let waiting = operation::after(&scope, mark.told_until, PAGE).await?;
+        let waiting = operation::after(&scope, mark.told_until, PAGE_SIZE).await?;
         drop(scope);
-        let more = i64::try_from(waiting.len()).is_ok_and(|count| count == PAGE);
-        // What it does not want to hear of is passed over without a word.
+        let more = i64::try_from(waiting.len()).is_ok_and(|count| count == PAGE_SIZE);
+        // Skip operations this webhook is not subscribed to.
         let mut passed = mark.told_until;
         for next in &waiting {
             if !hook.wants(next.verb) {
@@ -100,82 +108,84 @@ impl Round<'_> {
             if let Some(until) = rests.filter(|until| *until > self.now()) {
                 return Ok(Some(until));
             }
-            if letters == 0 || self.passed() >= TURN_LIMIT {
+            if deliveries_left == 0 || self.passed() >= TURN_LIMIT {
                 return Ok(Some(self.now()));
             }
-            letters -= 1;
-            let letter = letter(hook, &caller.user_name, next, self.now());
+            deliveries_left -= 1;
+            let request = operation_request(hook, &caller.user_name, next, self.now());
             let sent = self.passed();
-            let tried = self.engine.carry(letter).await?;
+            let attempt = self.engine.send_webhook(request).await?;
             let took = self.passed() - sent;
-            let after = self.settle(&mark, passed, hook, next, (&tried, took));
-            if !self.keep(&mark, &after.0, hook, &after.1, &tried).await? {
-                // Somebody has moved the mark meanwhile, or taken the webhook away.
+            let after = self.settle(&mark, passed, hook, next, (&attempt, took));
+            if !self.keep(&mark, &after.0, hook, &after.1, &attempt).await? {
+                // The mark was moved or the webhook removed meanwhile.
                 return Ok(Some(self.now()));
             }
             (mark, passed) = (after.0, next.at);
-            if !tried.is_received() {
+            if !attempt.is_received() {
                 return Ok(Some(mark.next_at.unwrap_or_else(|| self.now())));
             }
         }
         if passed > mark.told_until {
-            let told = Mark { told_until: passed, ..mark.clone() };
-            self.advance(&mark, &told).await?;
+            let next = DeliveryProgress { told_until: passed, ..mark.clone() };
+            self.advance(&mark, &next).await?;
         }
         Ok(more.then(|| self.now()))
     }
 
-    /// Where the mark stands after an attempt, and what is kept of it.
+    /// The new mark after an attempt, and the delivery record.
     fn settle(
         &self,
-        mark: &Mark,
+        mark: &DeliveryProgress,
         passed: Timestamp,
         hook: &Webhook,
         operation: &Operation,
-        (tried, took): (&Tried, SignedDuration),
-    ) -> (Mark, Delivery) {
+        (attempt, took): (&DeliveryAttempt, SignedDuration),
+    ) -> (DeliveryProgress, Delivery) {
         let (now, attempts) = (self.now(), mark.attempts + 1);
-        let went = went(&self.request.caller.user_name, operation, tried, attempts, now);
+        let record =
+            delivery_record(&self.request.caller.user_name, operation, attempt, attempts, now);
         let id = hook.id;
-        // One that is slow has at most half of the time, and the others have the rest.
+        // A slow webhook gets at most half of the time, the others the rest.
         let rest = (took >= SLOW).then(|| micros(now + took));
-        let told = Mark { webhook: id, told_until: operation.at, attempts: 0, next_at: rest };
-        if tried.is_received() {
-            return (told, went);
+        let delivered =
+            DeliveryProgress { webhook: id, told_until: operation.at, attempts: 0, next_at: rest };
+        if attempt.is_received() {
+            return (delivered, record);
         }
         let random = f64::from(self.request.moment.seed[1]) / 255.0;
         let Some(wait) = wait_after(attempts, random) else {
-            return (told, Delivery { state: DeliveryState::Dead, ..went });
+            return (delivered, Delivery { state: DeliveryState::Dead, ..record });
         };
         let next_at = Some(micros(now + wait));
-        let mark = Mark { webhook: id, told_until: passed, attempts, next_at };
-        (mark, Delivery { state: DeliveryState::Waiting, next_at, ..went })
+        let mark = DeliveryProgress { webhook: id, told_until: passed, attempts, next_at };
+        (mark, Delivery { state: DeliveryState::Waiting, next_at, ..record })
     }
 
-    /// Keeps how an attempt went; says whether the mark was still where it had been. The commit waits
-    /// for no disk: what it loses is told once more.
+    /// Stores the result of an attempt; false if the mark was moved meanwhile. The commit does not
+    /// wait for the disk: after a crash the delivery is repeated.
     async fn keep(
         &self,
-        old: &Mark,
-        new: &Mark,
+        old: &DeliveryProgress,
+        new: &DeliveryProgress,
         hook: &Webhook,
         delivery: &Delivery,
-        tried: &Tried,
+        attempt: &DeliveryAttempt,
     ) -> Result<bool> {
         let caller = &self.request.caller;
-        let scope = self.engine.store.note(caller.tenant, caller.user).await?;
-        // A batch follows a question, which opens the transaction.
+        let scope = self.engine.store.write_lossy(caller.tenant, caller.user).await?;
+        // A batch needs an open transaction, which this query opens.
         operation::last_at(&scope).await?;
         let mut batch = Batch::default();
         delivery::advance(&mut batch, &scope, old, new);
         delivery::put(&mut batch, &scope, hook.id, delivery);
-        if tried.is_received() {
-            webhook::well(&mut batch, &scope, hook.id);
+        if attempt.is_received() {
+            webhook::clear_failures(&mut batch, &scope, hook.id);
         } else {
             let now = self.now();
             let rest = now + rest_after(hook.failures + 1);
-            let off = gives_up(hook, tried, now);
-            webhook::failed(&mut batch, &scope, hook.id, now, rest, off);
+            let off = gives_up(hook, attempt, now);
+            webhook::record_failure(&mut batch, &scope, hook.id, now, rest, off);
         }
         match scope.run(&batch).await {
             Err(lukasa_store::Error::Gone) => Ok(false),
@@ -187,9 +197,9 @@ impl Round<'_> {
         }
     }
 
-    async fn advance(&self, old: &Mark, new: &Mark) -> Result<()> {
+    async fn advance(&self, old: &DeliveryProgress, new: &DeliveryProgress) -> Result<()> {
         let caller = &self.request.caller;
-        let scope = self.engine.store.note(caller.tenant, caller.user).await?;
+        let scope = self.engine.store.write_lossy(caller.tenant, caller.user).await?;
         operation::last_at(&scope).await?;
         let mut batch = Batch::default();
         delivery::advance(&mut batch, &scope, old, new);
@@ -203,11 +213,11 @@ impl Round<'_> {
     }
 }
 
-/// Why nothing is sent to a webhook any more, if so.
-fn gives_up(hook: &Webhook, tried: &Tried, now: Timestamp) -> Option<&'static str> {
-    if tried.status == Some(GONE) {
-        return Some("it answered 410: it wants to hear no more");
+/// The reason to disable a webhook, if there is one.
+fn gives_up(hook: &Webhook, attempt: &DeliveryAttempt, now: Timestamp) -> Option<&'static str> {
+    if attempt.status == Some(GONE) {
+        return Some("the receiver answered 410 Gone");
     }
-    let spent = hook.failing_since.is_some_and(|since| now.duration_since(since) >= PATIENCE);
-    spent.then_some("nothing has arrived for 120 hours")
+    let spent = hook.failing_since.is_some_and(|since| now.duration_since(since) >= DISABLE_AFTER);
+    spent.then_some("no delivery has succeeded for 120 hours")
 }

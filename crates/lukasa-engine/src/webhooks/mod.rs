@@ -1,9 +1,10 @@
-//! Webhooks: addresses of a tenant's that are told of operations. Here they are set up, looked at and
-//! tried; [`deliver`](self) is the job that tells them.
+//! Webhooks: URLs of a tenant that operations are delivered to. This module creates, lists and
+//! tests them; [`deliver`](self) is the job that makes the deliveries.
 //!
-//! The log of operations is the outbox. A write leaves a job and, the first time, a mark that says from
-//! which operation on its user is told of, both in its own transaction; the job reads on from the mark.
-//! So what was acknowledged is told, whatever crashes, and what is told again carries the same id.
+//! The log of operations is the outbox. A write adds a job and, the first time, a mark of the first
+//! operation to deliver for its user, both in its own transaction; the job reads on from the mark.
+//! So every acknowledged operation is delivered, whatever crashes, and a repeated delivery carries
+//! the same id.
 
 mod deliver;
 
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use lukasa_core::time::micros;
-use lukasa_core::webhook::WEBHOOKS;
+use lukasa_core::webhook::MAX_WEBHOOKS;
 use lukasa_core::{
     Delivery, DeliveryState, Ids, JobKind, Operation, OperationId, TenantId, Timestamp, UserId,
     Verb, Webhook, WebhookId,
@@ -21,42 +22,43 @@ use lukasa_store::{Batch, Directory, delivery, directory, job, operation, webhoo
 use crate::error::{Error, Result};
 use crate::{Engine, Moment};
 
-/// Something to be carried to a webhook.
+/// A request to a webhook.
 #[derive(Debug, Clone)]
-pub struct Letter {
+pub struct WebhookRequest {
     pub url: String,
-    /// What to sign it with.
+    /// The secret it is signed with.
     pub secret: Vec<u8>,
-    /// The same each time it is sent, so that its receiver knows it again.
+    /// The same each time it is sent, so that the receiver can recognise repeats.
     pub id: String,
     /// When it is sent.
     pub at: Timestamp,
-    pub about: About,
+    pub payload: WebhookPayload,
 }
 
-/// What a letter tells.
+/// Content of a webhook request.
 #[derive(Debug, Clone)]
-pub enum About {
+pub enum WebhookPayload {
     /// An operation, and the user it is about, by the tenant's name for them.
     Operation { user: String, operation: Box<Operation> },
-    /// Nothing: somebody wants to see whether letters arrive.
+    /// A test request without content.
     Test,
 }
 
-/// Carries a letter, and says with which status it was answered, or why it was not.
-pub type Carry = Arc<dyn Fn(Letter) -> BoxFuture<'static, Result<u16, String>> + Send + Sync>;
+/// Sends a request; returns the status of the response, or why there was none.
+pub type SendRequest =
+    Arc<dyn Fn(WebhookRequest) -> BoxFuture<'static, Result<u16, String>> + Send + Sync>;
 
-/// Whoever carries letters: the edge, which knows about addresses.
+/// HTTP sender for webhook requests, provided by the server.
 #[derive(Clone)]
-pub struct Courier {
-    /// Says what is wrong with an address.
-    pub accepts: fn(&str, bool) -> Result<(), &'static str>,
-    /// Whether it goes to addresses that are not public.
+pub struct WebhookSender {
+    /// Checks a URL; the error says what is expected.
+    pub check_url: fn(&str, bool) -> Result<(), &'static str>,
+    /// Whether it may connect to addresses that are not public.
     pub private_networks: bool,
-    pub carry: Carry,
+    pub send: SendRequest,
 }
 
-/// What is to be changed about a webhook.
+/// Changes to a webhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebhookEdit {
     pub url: Option<String>,
@@ -64,38 +66,39 @@ pub struct WebhookEdit {
     pub enabled: Option<bool>,
 }
 
-/// How a letter fared.
+/// Result of one delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub struct DeliveryAttempt {
     pub status: Option<u16>,
     pub error: Option<String>,
 }
 
-impl Tried {
+impl DeliveryAttempt {
     pub fn is_received(&self) -> bool {
         self.status.is_some_and(lukasa_core::webhook::is_received)
     }
 }
 
-/// How many users' jobs are queued in one go.
-const USERS: i64 = 500;
+/// Users whose jobs are queued per page.
+const USER_PAGE_SIZE: i64 = 500;
 
 impl Engine {
-    /// The same engine, with somebody to carry letters to webhooks.
+    /// The same engine with a sender for webhook deliveries.
     #[must_use]
-    pub fn with_courier(mut self, courier: Courier) -> Self {
-        self.courier = Some(courier);
+    pub fn with_webhook_sender(mut self, sender: WebhookSender) -> Self {
+        self.webhook_sender = Some(sender);
         self
     }
 
-    fn courier(&self) -> Result<&Courier> {
-        let nobody = || lukasa_store::Error::Unavailable("nobody carries letters here".into());
-        Ok(self.courier.as_ref().ok_or_else(nobody)?)
+    fn webhook_sender(&self) -> Result<&WebhookSender> {
+        let unconfigured =
+            || lukasa_store::Error::Unavailable("webhook delivery is not configured".into());
+        Ok(self.webhook_sender.as_ref().ok_or_else(unconfigured)?)
     }
 
     fn check_url(&self, url: &str) -> Result<()> {
-        let courier = self.courier()?;
-        (courier.accepts)(url, courier.private_networks)
+        let sender = self.webhook_sender()?;
+        (sender.check_url)(url, sender.private_networks)
             .map_err(|reason| Error::invalid("url", reason))
     }
 
@@ -103,7 +106,7 @@ impl Engine {
         Ok(webhook::list(&self.store.directory(tenant).await?).await?)
     }
 
-    /// Sets up a webhook. It is told of every write that begins once this has returned.
+    /// Creates a webhook. It receives every write that begins after this has returned.
     pub async fn create_webhook(
         &self,
         tenant: TenantId,
@@ -114,7 +117,7 @@ impl Engine {
     ) -> Result<Webhook> {
         self.check_url(url)?;
         let list = self.store.directory(tenant).await?;
-        if webhook::list(&list).await?.len() >= WEBHOOKS {
+        if webhook::list(&list).await?.len() >= MAX_WEBHOOKS {
             return Err(Error::invalid("url", "a tenant has at most 20 webhooks"));
         }
         let new = Webhook {
@@ -134,7 +137,7 @@ impl Engine {
         Ok(new)
     }
 
-    /// Changes a webhook. One that is switched on again is told what it has missed.
+    /// Changes a webhook. One that is enabled again receives what it has missed.
     pub async fn edit_webhook(
         &self,
         tenant: TenantId,
@@ -146,7 +149,7 @@ impl Engine {
             self.check_url(url)?;
         }
         let list = self.store.directory(tenant).await?;
-        let mut hook = found(&list, id).await?;
+        let mut hook = find_webhook(&list, id).await?;
         hook.url = edit.url.unwrap_or(hook.url);
         hook.verbs = edit.verbs.unwrap_or(hook.verbs);
         let back = edit.enabled == Some(true) && hook.off_at.is_some();
@@ -161,7 +164,7 @@ impl Engine {
         webhook::update(&list, &hook).await?;
         list.commit().await?;
         if back {
-            self.tell_all(tenant, id, None, moment).await?;
+            self.queue_deliveries_of_all(tenant, id, None, moment).await?;
         }
         Ok(hook)
     }
@@ -175,25 +178,25 @@ impl Engine {
         Ok(list.commit().await?)
     }
 
-    /// Sends a webhook a letter about nothing, and says how it fared.
+    /// Sends a test request to a webhook and returns the result.
     pub async fn test_webhook(
         &self,
         tenant: TenantId,
         id: WebhookId,
         moment: Moment,
-    ) -> Result<Tried> {
-        let hook = found(&self.store.directory(tenant).await?, id).await?;
-        let letter = Letter {
+    ) -> Result<DeliveryAttempt> {
+        let hook = find_webhook(&self.store.directory(tenant).await?, id).await?;
+        let request = WebhookRequest {
             url: hook.url,
             secret: hook.secret,
             id: format!("test_{}", Ids::new(moment.now, moment.seed).draw().simple()),
             at: moment.now,
-            about: About::Test,
+            payload: WebhookPayload::Test,
         };
-        self.carry(letter).await
+        self.send_webhook(request).await
     }
 
-    /// How the latest deliveries to a webhook went.
+    /// The latest deliveries to a webhook.
     pub async fn deliveries(
         &self,
         tenant: TenantId,
@@ -202,12 +205,12 @@ impl Engine {
         limit: usize,
     ) -> Result<Vec<Delivery>> {
         let list = self.store.directory(tenant).await?;
-        found(&list, id).await?;
+        find_webhook(&list, id).await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Ok(delivery::latest(&list, id, state, limit).await?)
     }
 
-    /// Has a webhook told again of everything since a time; says about how many users.
+    /// Delivers everything since a time to a webhook again; returns the number of users concerned.
     pub async fn replay_since(
         &self,
         tenant: TenantId,
@@ -215,11 +218,11 @@ impl Engine {
         since: Timestamp,
         moment: Moment,
     ) -> Result<usize> {
-        found(&self.store.directory(tenant).await?, id).await?;
-        self.tell_all(tenant, id, Some(since), moment).await
+        find_webhook(&self.store.directory(tenant).await?, id).await?;
+        self.queue_deliveries_of_all(tenant, id, Some(since), moment).await
     }
 
-    /// Sends one delivery again, now, whatever became of it before; says what becomes of it.
+    /// Sends one delivery again now, whatever its state; returns its new state.
     pub async fn redeliver(
         &self,
         tenant: TenantId,
@@ -228,7 +231,7 @@ impl Engine {
         moment: Moment,
     ) -> Result<Delivery> {
         let list = self.store.directory(tenant).await?;
-        let hook = found(&list, id).await?;
+        let hook = find_webhook(&list, id).await?;
         let there = delivery::find(&list, id, operation).await?;
         drop(list);
         let (before, user) = there.ok_or(Error::DeliveryNotFound)?;
@@ -236,51 +239,51 @@ impl Engine {
         let operation = operation::find(&scope, operation).await?;
         let operation = operation.ok_or(Error::DeliveryNotFound)?;
         drop(scope);
-        let letter = letter(&hook, &before.user, &operation, moment.now);
-        let tried = self.carry(letter).await?;
-        let (now, received) = (micros(moment.now), tried.is_received());
-        let went = Delivery {
-            // One that is still to be tried again is, whatever comes of this.
+        let request = operation_request(&hook, &before.user, &operation, moment.now);
+        let attempt = self.send_webhook(request).await?;
+        let (now, received) = (micros(moment.now), attempt.is_received());
+        let delivery = Delivery {
+            // A delivery with a pending retry keeps it, whatever the result of this attempt.
             state: if received { DeliveryState::Delivered } else { before.state },
             next_at: if received { None } else { before.next_at },
-            ..went(&before.user, &operation, &tried, before.attempts + 1, now)
+            ..delivery_record(&before.user, &operation, &attempt, before.attempts + 1, now)
         };
         let scope = self.store.write(tenant, user).await?;
         if directory::me(&scope).await?.is_some_and(|user| user.deleted_at.is_none()) {
             let mut batch = Batch::default();
-            delivery::put(&mut batch, &scope, id, &went);
+            delivery::put(&mut batch, &scope, id, &delivery);
             scope.run(&batch).await?;
             scope.commit().await?;
         }
-        Ok(Delivery { first_at: before.first_at, ..went })
+        Ok(Delivery { first_at: before.first_at, ..delivery })
     }
 
-    /// Has everybody's job look at a webhook again; with a time, from then on.
-    async fn tell_all(
+    /// Queues the delivery jobs of all users for a webhook; with `since`, from that time on.
+    async fn queue_deliveries_of_all(
         &self,
         tenant: TenantId,
         id: WebhookId,
         since: Option<Timestamp>,
         moment: Moment,
     ) -> Result<usize> {
-        let (mut told, mut last) = (0, None);
+        let (mut count, mut last) = (0, None);
         let now = micros(moment.now);
         loop {
             let list = self.store.directory(tenant).await?;
-            let users = delivery::users(&list, id, last, USERS).await?;
+            let users = delivery::users(&list, id, last, USER_PAGE_SIZE).await?;
             drop(list);
             for user in &users {
-                self.tell_again(tenant, *user, id, since, now).await?;
+                self.queue_deliveries_of(tenant, *user, id, since, now).await?;
             }
-            told += users.len();
+            count += users.len();
             last = users.last().copied();
             if last.is_none() {
-                return Ok(told);
+                return Ok(count);
             }
         }
     }
 
-    async fn tell_again(
+    async fn queue_deliveries_of(
         &self,
         tenant: TenantId,
         user: UserId,
@@ -290,7 +293,7 @@ impl Engine {
     ) -> Result<()> {
         let scope = self.store.write(tenant, user).await?;
         delivery::rewind(&scope, id, since).await?;
-        // Derived from whom it is for: the same again is the same job.
+        // Derived from user and webhook, so that a repeated call queues the same job.
         let mut seed = *user.uuid().as_bytes();
         seed.iter_mut().zip(id.uuid().as_bytes()).for_each(|(byte, more)| *byte ^= more);
         let mut batch = Batch::default();
@@ -299,36 +302,42 @@ impl Engine {
         Ok(scope.commit().await?)
     }
 
-    async fn carry(&self, letter: Letter) -> Result<Tried> {
-        Ok(match (self.courier()?.carry)(letter).await {
+    async fn send_webhook(&self, request: WebhookRequest) -> Result<DeliveryAttempt> {
+        Ok(match (self.webhook_sender()?.send)(request).await {
             Ok(status) => {
                 let refused = !lukasa_core::webhook::is_received(status);
-                Tried {
+                DeliveryAttempt {
                     status: Some(status),
-                    error: refused.then(|| format!("it answered {status}")),
+                    error: refused.then(|| format!("the receiver answered {status}")),
                 }
             }
-            Err(reason) => Tried { status: None, error: Some(reason) },
+            Err(reason) => DeliveryAttempt { status: None, error: Some(reason) },
         })
     }
 }
 
-async fn found(list: &Directory, id: WebhookId) -> Result<Webhook> {
+async fn find_webhook(list: &Directory, id: WebhookId) -> Result<Webhook> {
     webhook::find(list, id).await?.ok_or(Error::WebhookNotFound)
 }
 
-/// The letter that tells a webhook of an operation.
-fn letter(hook: &Webhook, user: &str, operation: &Operation, at: Timestamp) -> Letter {
-    let about = About::Operation { user: user.to_owned(), operation: Box::new(operation.clone()) };
-    let (url, secret) = (hook.url.clone(), hook.secret.clone());
-    Letter { url, secret, id: operation.id.to_string(), at, about }
-}
-
-/// What is kept of an attempt.
-fn went(
+/// Builds the request that delivers an operation to a webhook.
+fn operation_request(
+    hook: &Webhook,
     user: &str,
     operation: &Operation,
-    tried: &Tried,
+    at: Timestamp,
+) -> WebhookRequest {
+    let payload =
+        WebhookPayload::Operation { user: user.to_owned(), operation: Box::new(operation.clone()) };
+    let (url, secret) = (hook.url.clone(), hook.secret.clone());
+    WebhookRequest { url, secret, id: operation.id.to_string(), at, payload }
+}
+
+/// Builds the delivery record of an attempt.
+fn delivery_record(
+    user: &str,
+    operation: &Operation,
+    attempt: &DeliveryAttempt,
     attempts: i32,
     now: Timestamp,
 ) -> Delivery {
@@ -338,8 +347,8 @@ fn went(
         verb: operation.verb,
         state: DeliveryState::Delivered,
         attempts,
-        status: tried.status.map(i32::from),
-        error: tried.error.clone(),
+        status: attempt.status.map(i32::from),
+        error: attempt.error.clone(),
         first_at: now,
         last_at: now,
         next_at: None,

@@ -1,4 +1,4 @@
-//! What a night makes of what was learned.
+//! Consolidation of extracted facts.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use lukasa_core::consolidate::Move;
 use lukasa_core::{Force, Kind, State, Status, Tier};
 use lukasa_engine::context::{NewUsage, USAGE_TYPES};
 use lukasa_engine::facts::{NewMemory, Outcome, Target};
-use lukasa_engine::jobs::Worked;
+use lukasa_engine::jobs::WorkOutcome;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ fn tea() -> Value {
            "confidence": 0.8, "evidence": [{"turn": 1, "quote": "I drink tea"}]})
 }
 
-/// A habit that is told in so many chats.
-async fn told(chats: usize) -> Story {
+/// A story in which a habit is mentioned in this many sessions.
+async fn story_with_sessions(chats: usize) -> Story {
     let (story, _) = story_where(vec![tea()]).await;
     for chat in 0..chats {
         chat_about(&story, &format!("c{chat}"), vec![user("I drink tea.")]).await;
@@ -33,20 +33,24 @@ async fn told(chats: usize) -> Story {
 }
 
 #[tokio::test]
-async fn what_is_said_in_five_chats_is_strong_in_the_morning_and_undo_takes_it_back() {
-    let story = told(5).await;
+async fn consolidation_strengthens_repeated_facts_and_can_be_undone() {
+    let story = story_with_sessions(5).await;
     let [before] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
     assert_eq!((before.tier, before.turns.len()), (Tier::Tentative, 5));
     let dry = story.engine.consolidate(&story.request(), true).await.unwrap();
     assert_eq!((dry.operation, dry.steps.len()), (None, 1));
-    assert_eq!(memories(&story, Status::Active).await[0].tier, Tier::Tentative, "only said");
+    assert_eq!(
+        memories(&story, Status::Active).await[0].tier,
+        Tier::Tentative,
+        "a dry run changes nothing"
+    );
     story.pass(2 * DAY);
-    assert!(work(&story).await.contains(&Worked::Done(lukasa_core::JobKind::Upkeep)));
+    assert!(work(&story).await.contains(&WorkOutcome::Done(lukasa_core::JobKind::Upkeep)));
     let [after] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
     assert_eq!((after.tier, after.claim.content.as_str()), (Tier::Strong, "User drinks tea."));
     assert!(after.claim.importance >= 0.9);
     let again = story.engine.consolidate(&story.request(), false).await.unwrap();
-    assert_eq!((again.operation, again.steps.len()), (None, 0), "a second night adds nothing");
+    assert_eq!((again.operation, again.steps.len()), (None, 0), "a second run changes nothing");
     let hash =
         async || story.engine.whole(&story.request().caller, story.now()).await.unwrap().hash;
     let strong = hash().await;
@@ -54,12 +58,12 @@ async fn what_is_said_in_five_chats_is_strong_in_the_morning_and_undo_takes_it_b
     assert_eq!(memories(&story, Status::Active).await[0].tier, Tier::Tentative);
     assert_ne!(hash().await, strong);
     story.engine.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
-    assert_eq!(hash().await, strong, "one state has one hash, however it came about");
+    assert_eq!(hash().await, strong, "equal states have equal hashes");
 }
 
 #[tokio::test]
-async fn using_it_moves_what_was_inferred_and_not_what_was_stated() {
-    let story = told(1).await;
+async fn consolidation_weighs_usage_of_inferred_facts_only() {
+    let story = story_with_sessions(1).await;
     let stated = story.save("Drinks no coffee").await.memories[0].version.fact;
     let inferred = memories(&story, Status::Active).await;
     let inferred = inferred.iter().find(|version| version.extracted).unwrap().fact;
@@ -75,27 +79,27 @@ async fn using_it_moves_what_was_inferred_and_not_what_was_stated() {
         };
         story.engine.report_usage(&story.request(), new).await.unwrap();
     }
-    let night = story.engine.consolidate(&story.request(), false).await.unwrap();
-    let [step] = &night.steps[..] else { panic!("one step: {:?}", night.steps) };
+    let report = story.engine.consolidate(&story.request(), false).await.unwrap();
+    let [step] = &report.steps[..] else { panic!("one step: {:?}", report.steps) };
     assert_eq!((step.fact, step.what), (inferred, Move::Weigh));
     assert!((step.after.confidence - 0.65).abs() < 1e-6);
     let again = story.engine.consolidate(&story.request(), false).await.unwrap();
-    assert!(again.steps.is_empty(), "one use counts once");
+    assert!(again.steps.is_empty(), "each use counts once");
 }
 
 #[tokio::test]
-async fn whoever_has_nothing_that_grows_old_is_left_alone() {
+async fn upkeep_is_not_queued_without_aging_data() {
     let story = Story::begin().await;
     story.save("Likes tea").await;
     story.pass(DAY + 3_600 * 5);
-    assert_eq!(work(&story).await, [Worked::Done(lukasa_core::JobKind::Upkeep)]);
+    assert_eq!(work(&story).await, [WorkOutcome::Done(lukasa_core::JobKind::Upkeep)]);
     assert!(story.engine.jobs(&story.alice(), story.now()).await.unwrap().is_empty());
-    // The next write has them looked after again.
+    // The next write queues upkeep again.
     story.save("Likes cake").await;
     assert_eq!(story.engine.jobs(&story.alice(), story.now()).await.unwrap().len(), 1);
 }
 
-/// A person who talks about the same in so many chats, with a model that sums up what they said.
+/// A user who talks about the same topic in this many sessions, with a model that summarises.
 async fn gardener(chats: usize) -> Story {
     let chat = ScriptedChat::saying(|_| {
         json!({"title": "Tomatoes", "summary": "The user praised Acme and asked about tomatoes.",
@@ -114,35 +118,35 @@ async fn gardener(chats: usize) -> Story {
 }
 
 #[tokio::test]
-async fn what_is_talked_about_in_six_chats_is_noted_for_a_month_and_undone_as_a_whole() {
+async fn consolidation_notes_recurring_topic_for_a_month() {
     let story = gardener(5).await;
-    let night = story.engine.consolidate(&story.request(), false).await.unwrap();
-    assert!(night.steps.is_empty(), "five are not enough: {:?}", night.steps);
+    let report = story.engine.consolidate(&story.request(), false).await.unwrap();
+    assert!(report.steps.is_empty(), "five are not enough: {:?}", report.steps);
     let story = gardener(6).await;
     let dry = story.engine.consolidate(&story.request(), true).await.unwrap();
     let [step] = &dry.steps[..] else { panic!("one note: {:?}", dry.steps) };
     assert_eq!((step.what, &step.before), (Move::Note, &None));
-    assert_eq!(step.content, "Lately often talks about tomatoes.", "Acme was nobody's word");
+    assert_eq!(step.content, "Lately often talks about tomatoes.", "the user never said Acme");
     let hash = async || {
         let whole = story.engine.whole(&story.alice(), story.now()).await.unwrap();
         whole.hash
     };
     let before = hash().await;
-    let night = story.engine.consolidate(&story.request(), false).await.unwrap();
+    let report = story.engine.consolidate(&story.request(), false).await.unwrap();
     let [note] = &memories(&story, Status::Active).await[..] else { panic!("one note") };
     assert!(note.extracted && note.valid.until.is_some() && note.claim.evidence.len() == 6);
     let again = story.engine.consolidate(&story.request(), false).await.unwrap();
     assert!(again.steps.is_empty(), "noted once: {:?}", again.steps);
-    story.engine.undo(&story.request(), night.operation.unwrap()).await.unwrap();
+    story.engine.undo(&story.request(), report.operation.unwrap()).await.unwrap();
     assert_eq!(hash().await, before);
     story.engine.consolidate(&story.request(), false).await.unwrap();
     story.pass(31 * DAY);
-    assert!(memories(&story, Status::Active).await.is_empty(), "it ends by itself");
+    assert!(memories(&story, Status::Active).await.is_empty(), "it expires by itself");
     let later = story.engine.consolidate(&story.request(), false).await.unwrap();
-    assert!(later.steps.is_empty(), "these chats are no longer lately: {:?}", later.steps);
+    assert!(later.steps.is_empty(), "these sessions are no longer recent: {:?}", later.steps);
     story.pass(90 * DAY);
-    let night = story.engine.consolidate(&story.request(), false).await.unwrap();
-    let [step] = &night.steps[..] else { panic!("cleared away: {:?}", night.steps) };
+    let report = story.engine.consolidate(&story.request(), false).await.unwrap();
+    let [step] = &report.steps[..] else { panic!("one cleared note: {:?}", report.steps) };
     assert_eq!((step.what, step.after.state), (Move::Clear, State::Trashed));
     story.pass(31 * DAY);
     let gone = story.engine.purge(&story.request()).await.unwrap();
@@ -150,7 +154,7 @@ async fn what_is_talked_about_in_six_chats_is_noted_for_a_month_and_undone_as_a_
 }
 
 #[tokio::test]
-async fn what_a_person_put_away_is_not_noted_again() {
+async fn forgotten_topic_note_is_not_made_again() {
     let story = gardener(7).await;
     story.engine.consolidate(&story.request(), false).await.unwrap();
     let [note] = &memories(&story, Status::Active).await[..] else { panic!("one note") };
@@ -160,8 +164,8 @@ async fn what_a_person_put_away_is_not_noted_again() {
 }
 
 #[tokio::test]
-async fn an_old_chat_is_absorbed_once_all_it_left_is_strong() {
-    let story = told(5).await;
+async fn old_episode_is_absorbed_once_its_facts_are_strong() {
+    let story = story_with_sessions(5).await;
     story.engine.consolidate(&story.request(), false).await.unwrap();
     let absorbed = async || {
         let (found, _) =
@@ -177,7 +181,7 @@ async fn an_old_chat_is_absorbed_once_all_it_left_is_strong() {
 }
 
 #[tokio::test]
-async fn a_soft_memory_lasts_as_long_as_its_domain_says() {
+async fn soft_memory_expires_by_domain_default() {
     let story = Story::begin().await;
     let of_work = |content: &str| {
         let mut new = NewMemory::saying(content);
@@ -194,7 +198,7 @@ async fn a_soft_memory_lasts_as_long_as_its_domain_says() {
     let until = |outcome: &Outcome| outcome.memories[0].version.valid.until;
     assert_eq!(until(&soft), Some(story.now() + SignedDuration::from_hours(24 * 90)));
     assert_eq!(until(&hard), None);
-    assert_eq!(until(&lasting), None, "what somebody is does not pass");
+    assert_eq!(until(&lasting), None, "a lasting fact does not expire");
     let free = story.save("Lives in Lisbon").await;
     assert_eq!(until(&free), None);
 }

@@ -1,11 +1,10 @@
-//! Erasure that is real: nothing stays behind, in no table; no backup brings it back; and whoever
-//! asked has it in writing.
+//! Complete erasure: no row stays in any table, no backup restores it, and a receipt proves it.
 
 use std::path::PathBuf;
 
 use lukasa_engine::Error;
 use lukasa_engine::access::NewKey;
-use lukasa_engine::cascade::Source;
+use lukasa_engine::cascade::FactSource;
 use lukasa_engine::erasure::{Journal, verify};
 use lukasa_engine::facts::{NewMemory, Target};
 use lukasa_store::testing::postgres::Client;
@@ -13,11 +12,11 @@ use serde_json::json;
 
 use crate::story::Story;
 
-/// Tables with a column `user_id` that keep a row about an erased user: one that has them refused, and
-/// what is on record of the erasure.
-const STAY: [&str; 2] = ["erasure", "users"];
+/// Tables with a column `user_id` that keep a row about an erased user: the user row, so that
+/// requests are refused, and the record of the erasure.
+const KEPT_TABLES: [&str; 2] = ["erasure", "users"];
 
-/// Every table that can hold something about a user, as the database itself says.
+/// Every table that can hold rows about a user, from the database's catalogue.
 async fn tables(admin: &Client) -> Vec<String> {
     const SQL: &str = "select c.relname::text from pg_class c \
         join pg_namespace n on n.oid = c.relnamespace \
@@ -26,8 +25,8 @@ async fn tables(admin: &Client) -> Vec<String> {
     admin.query(SQL, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
 
-/// Puts one row about the user into every table that has none, whatever its columns are. Constraints
-/// are set aside: what is tried is the removal.
+/// Inserts one row about the user into every table that has none, whatever its columns are.
+/// Constraints are disabled, since only the removal is tested.
 async fn fill(admin: &Client, story: &Story) {
     let user = story.alice().user.uuid();
     admin.batch_execute("set session_replication_role = replica").await.unwrap();
@@ -83,7 +82,7 @@ async fn rows_of_alice(admin: &Client, story: &Story) -> Vec<(String, i64)> {
 }
 
 #[tokio::test]
-async fn an_erased_user_leaves_no_row_in_any_table_there_is() {
+async fn erased_user_leaves_no_row_in_any_table() {
     let story = Story::begin().await;
     let admin = story.database.admin().await;
     story.save("the canary sings").await;
@@ -96,9 +95,9 @@ async fn an_erased_user_leaves_no_row_in_any_table_there_is() {
     let engine = &story.engine;
     let preview = engine.preview_user_erasure(story.tenant, "alice", story.now()).await.unwrap();
     let erased = engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
-    assert_eq!(preview, erased.receipt.receipt.removed, "the preview said what happened");
+    assert_eq!(preview, erased.receipt.receipt.removed, "the preview matches the erasure");
     for (table, rows) in rows_of_alice(&admin, &story).await {
-        let stays = STAY.contains(&table.as_str());
+        let stays = KEPT_TABLES.contains(&table.as_str());
         assert_eq!(
             rows > 0,
             stays,
@@ -112,7 +111,7 @@ async fn an_erased_user_leaves_no_row_in_any_table_there_is() {
 }
 
 #[tokio::test]
-async fn a_receipt_says_how_much_and_is_believed_without_a_server() {
+async fn erasure_receipt_has_counts_and_verifies_offline() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("the canary sings").await);
     story.pass(1);
@@ -144,7 +143,7 @@ async fn a_receipt_says_how_much_and_is_believed_without_a_server() {
     assert!(matches!(engine.receipts(&alice, story.now()).await, Err(Error::UserGone)));
 }
 
-/// A journal of the test's own, gone with it.
+/// A journal for one test, removed when dropped.
 struct Place(PathBuf);
 
 impl Place {
@@ -165,7 +164,7 @@ impl Drop for Place {
     }
 }
 
-/// Sets every table of a database aside and puts it back later: a backup that is restored.
+/// Copies every table of a database and restores it later, like a backup.
 struct Backup(Vec<String>);
 
 impl Backup {
@@ -211,7 +210,7 @@ async fn canaries(admin: &Client) -> i64 {
 }
 
 #[tokio::test]
-async fn a_restored_backup_does_not_bring_the_erased_back() {
+async fn restored_backup_does_not_restore_erased_data() {
     let place = Place::new("restored");
     let mut story = Story::begin().await;
     let journal = place.open();
@@ -239,7 +238,7 @@ async fn a_restored_backup_does_not_bring_the_erased_back() {
     let before = story.engine.whole(&story.alice(), story.now()).await.unwrap();
 
     backup.restore(&admin).await;
-    assert!(canaries(&admin).await > 2, "the backup has everything");
+    assert!(canaries(&admin).await > 2, "the backup contains everything");
     story.pass(60);
     let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((replayed.entries, replayed.users, replayed.memories, replayed.added), (2, 1, 1, 0));
@@ -252,14 +251,18 @@ async fn a_restored_backup_does_not_bring_the_erased_back() {
     assert!(receipts[0].receipt.replayed && receipts[0].receipt.journal);
 
     let again = story.engine.replay_erasures(story.moment()).await.unwrap();
-    assert_eq!((again.users, again.memories, again.added), (0, 0, 0), "once is enough");
+    assert_eq!(
+        (again.users, again.memories, again.added),
+        (0, 0, 0),
+        "a second replay changes nothing"
+    );
 }
 
 #[tokio::test]
-async fn who_came_back_after_an_erasure_stays() {
+async fn user_created_after_erasure_survives_replay() {
     let place = Place::new("reborn");
     let mut story = Story::begin().await;
-    // Erased before there was a journal: the first start with one writes it down.
+    // Erased before there was a journal: the first start with one adds it.
     story.save("a canary").await;
     story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
     story.engine = story.engine.clone().with_journal(place.open());
@@ -270,7 +273,7 @@ async fn who_came_back_after_an_erasure_stays() {
     story.save("back again").await;
     story.engine.replay_erasures(story.moment()).await.unwrap();
     assert_eq!(story.active().await, ["back again"]);
-    // Even where the record of the erasure is lost: she came after it.
+    // Even if the record of the erasure is lost: the user was created after it.
     let admin = story.database.admin().await;
     admin.batch_execute("delete from erasure").await.unwrap();
     let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
@@ -279,7 +282,7 @@ async fn who_came_back_after_an_erasure_stays() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_down_is_not_erased() {
+async fn erasure_fails_if_journal_cannot_be_written() {
     let place = Place::new("broken");
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_journal(place.open());
@@ -297,7 +300,7 @@ async fn what_cannot_be_written_down_is_not_erased() {
 }
 
 #[tokio::test]
-async fn an_erased_turn_does_not_come_back_with_a_backup() {
+async fn restored_backup_does_not_restore_erased_turn() {
     let place = Place::new("turns");
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_journal(place.open());
@@ -308,7 +311,7 @@ async fn an_erased_turn_does_not_come_back_with_a_backup() {
     story.save("alice likes tea").await;
     let backup = Backup::take(&admin).await;
     story.pass(60);
-    let source = Source::Turn(said.turns[0]);
+    let source = FactSource::Turn(said.turns[0]);
     story.engine.erase_source(&story.request(), &source).await.unwrap();
     assert_eq!(canaries(&admin).await, 0);
     let before = story.engine.whole(&story.alice(), story.now()).await.unwrap();

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lukasa_engine::Error;
-use lukasa_engine::erasure::{Entry, Journal, Line};
+use lukasa_engine::erasure::{Journal, JournalEntry, JournalLine};
 use lukasa_engine::facts::NewMemory;
 use lukasa_store::testing::postgres::Client;
 
 use crate::story::Story;
 
-/// A journal of the test's own, removed with it.
+/// A journal for one test, removed when dropped.
 struct Place(PathBuf);
 
 impl Place {
@@ -46,7 +46,7 @@ async fn rows(admin: &Client, story: &Story, table: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn a_large_user_is_refused_at_once_and_erased_in_batches() {
+async fn large_user_is_refused_at_once_and_erased_in_batches() {
     let story = Story::begin().await;
     let admin = story.database.admin().await;
     story.save("a canary").await;
@@ -56,7 +56,7 @@ async fn a_large_user_is_refused_at_once_and_erased_in_batches() {
         engine.erase_user_within(tenant, "alice", story.moment(), Duration::ZERO).await.unwrap();
     assert!(begun.receipt.is_none(), "rows are left");
     assert!(rows(&admin, &story, "operation").await > 0);
-    // Refused from now on, and not to be created before the last row is gone.
+    // Refused from now on, and not to be created again before the last row is removed.
     let save = engine.save(&story.request(), NewMemory::saying("x")).await;
     assert!(matches!(save, Err(Error::UserGone)));
     assert!(matches!(engine.receipts(&story.alice(), story.now()).await, Err(Error::UserGone)));
@@ -83,7 +83,7 @@ async fn a_large_user_is_refused_at_once_and_erased_in_batches() {
 }
 
 #[tokio::test]
-async fn deleting_a_user_again_goes_on_with_the_erasure() {
+async fn deleting_a_user_again_continues_the_erasure() {
     let story = Story::begin().await;
     let admin = story.database.admin().await;
     story.save("a canary").await;
@@ -98,9 +98,9 @@ async fn deleting_a_user_again_goes_on_with_the_erasure() {
 }
 
 #[tokio::test]
-async fn users_are_erased_side_by_side_with_one_connection() {
+async fn users_are_erased_concurrently_with_one_connection() {
     let mut story = Story::begin().await;
-    let connect = lukasa_engine::Connect { pool_size: 1, ..story.database.connect() };
+    let connect = lukasa_engine::ConnectOptions { pool_size: 1, ..story.database.connect() };
     story.engine = lukasa_engine::Engine::connect(&connect).unwrap();
     let names: Vec<String> = (0..8).map(|number| format!("user {number}")).collect();
     for name in &names {
@@ -114,7 +114,7 @@ async fn users_are_erased_side_by_side_with_one_connection() {
     }
 }
 
-/// Has every commit of an erasure fail in this way.
+/// Makes every commit of an erasure fail in this way.
 async fn break_commits(admin: &Client, how: &str) {
     let sql = format!(
         "create function break_commit() returns trigger language plpgsql security definer as \
@@ -126,7 +126,7 @@ async fn break_commits(admin: &Client, how: &str) {
 }
 
 #[tokio::test]
-async fn an_erasure_whose_commit_failed_is_void_in_the_journal() {
+async fn erasure_with_failed_commit_is_void_in_the_journal() {
     for how in ["raise exception 'no'", "perform pg_terminate_backend(pg_backend_pid())"] {
         let place = Place::new("failed");
         let mut story = Story::begin().await;
@@ -148,13 +148,13 @@ async fn an_erasure_whose_commit_failed_is_void_in_the_journal() {
 }
 
 #[tokio::test]
-async fn an_erasure_of_unknown_outcome_does_not_remove_what_was_written_since() {
+async fn erasure_of_unknown_outcome_keeps_later_writes() {
     let place = Place::new("unsure");
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_journal(place.open());
     story.save("before").await;
     story.pass(10);
-    let entry = Entry {
+    let entry = JournalEntry {
         at: story.now(),
         tenant: story.tenant,
         user: story.alice().user,
@@ -164,7 +164,7 @@ async fn an_erasure_of_unknown_outcome_does_not_remove_what_was_written_since() 
     };
     let journal = place.open();
     journal.append(std::slice::from_ref(&entry)).unwrap();
-    journal.settle(&[Line::Unsure(entry.id)]).unwrap();
+    journal.settle(&[JournalLine::Unsure(entry.id)]).unwrap();
     story.pass(10);
     story.save("after").await;
     let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
@@ -173,9 +173,9 @@ async fn an_erasure_of_unknown_outcome_does_not_remove_what_was_written_since() 
     let again = story.engine.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((again.users, again.skipped), (0, 0), "it is void now");
 
-    // Without the doubt, and nothing written since, it is carried out.
+    // Of known outcome and with nothing written since, it is carried out.
     story.pass(10);
-    let sure = Entry {
+    let sure = JournalEntry {
         at: story.now(),
         id: lukasa_core::Ids::new(story.now(), [8; 16]).erasure(),
         ..entry
@@ -187,7 +187,7 @@ async fn an_erasure_of_unknown_outcome_does_not_remove_what_was_written_since() 
 }
 
 #[tokio::test]
-async fn the_journal_is_read_from_the_checkpoint_of_the_restored_database() {
+async fn journal_is_read_from_checkpoint_of_restored_database() {
     let place = Place::new("checkpoint");
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_journal(place.open());
@@ -204,13 +204,13 @@ async fn the_journal_is_read_from_the_checkpoint_of_the_restored_database() {
     };
     assert_eq!(entries().await, 3);
     assert_eq!(entries().await, 0, "nothing new");
-    // A database from before the checkpoint has the journal read again.
+    // An older checkpoint makes the journal be read again from there.
     admin.batch_execute("update journal_checkpoint set bytes = 0, line = ''").await.unwrap();
     assert_eq!(entries().await, 3);
-    // So has a checkpoint that does not fit the journal.
+    // So does a checkpoint that does not match the journal.
     admin.batch_execute("update journal_checkpoint set line = 'other'").await.unwrap();
     assert_eq!(entries().await, 3);
-    // What was erased by a server without the journal is added to it.
+    // An erasure by a server without the journal is added to it.
     let fact = Story::fact(&story.save("a canary").await);
     let without = lukasa_engine::Engine::connect(&story.database.connect()).unwrap();
     let target = lukasa_engine::facts::Target::Id(fact);
@@ -222,7 +222,7 @@ async fn the_journal_is_read_from_the_checkpoint_of_the_restored_database() {
 }
 
 #[tokio::test]
-async fn a_turn_does_not_rewrite_the_job_that_closes_its_session() {
+async fn appended_turn_does_not_rewrite_the_close_job() {
     let story = Story::begin().await;
     let admin = story.database.admin().await;
     let mut seen = Vec::new();

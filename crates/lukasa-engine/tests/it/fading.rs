@@ -1,7 +1,8 @@
-//! What was inferred fades; what was stated does not; what has a date ends by itself.
+//! Fading: inferred facts fade, stated ones do not, and facts with an end date expire by
+//! themselves.
 
 use lukasa_core::Status;
-use lukasa_engine::context::Ask;
+use lukasa_engine::context::ContextRequest;
 use serde_json::json;
 
 use crate::learn::{chat_about, memories, story_where, user, work};
@@ -10,9 +11,10 @@ use crate::story::Story;
 const DAY: i64 = 86_400;
 
 async fn prompt(story: &Story) -> String {
-    // On a busy machine a prompt would sooner go without than wait.
+    // A timeout long enough for a busy machine, so that nothing is left out.
     let within = std::time::Duration::from_secs(60);
-    let ask = Ask { turns: Some(0), within, ..Ask::about("What should I drink?") };
+    let ask =
+        ContextRequest { turns: Some(0), within, ..ContextRequest::about("What should I drink?") };
     let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     format!("{}{}", context.baseline.content, context.dynamic.content)
 }
@@ -28,30 +30,30 @@ async fn learned(content: &str, kind: &str, said: &str) -> Story {
 }
 
 #[tokio::test]
-async fn an_inferred_habit_leaves_the_prompt_and_then_recall_but_never_the_list() {
+async fn inferred_habit_fades_from_prompt_and_recall_but_stays_listed() {
     let story = learned("User drinks tea.", "habit", "I drink tea").await;
     story.save("Drinks no coffee").await;
     assert!(prompt(&story).await.contains("drinks tea"));
     story.pass(80 * DAY);
     let after = prompt(&story).await;
     assert!(!after.contains("drinks tea"), "{after}");
-    assert!(after.contains("no coffee"), "what was stated does not fade");
+    assert!(after.contains("no coffee"), "stated facts do not fade");
     let found = |story: &Story| {
         let (engine, caller, now) = (story.engine.clone(), story.alice(), story.now());
         async move {
-            let recall = lukasa_engine::recall::Recall::about("tea");
+            let recall = lukasa_engine::recall::RecallQuery::about("tea");
             let found = engine.recall(&caller, &recall, now).await.unwrap();
             found.memories.iter().any(|hit| hit.memory.version.claim.content.contains("tea"))
         }
     };
-    assert!(found(&story).await, "it is still found when it is looked for");
+    assert!(found(&story).await, "search still finds it");
     story.pass(250 * DAY);
     assert!(!found(&story).await);
     assert_eq!(memories(&story, Status::Active).await.len(), 2, "nothing is hidden from a list");
 }
 
 #[tokio::test]
-async fn what_is_said_again_is_fresh_again() {
+async fn repeated_fact_is_fresh_again() {
     let story = learned("User drinks tea.", "habit", "I drink tea").await;
     story.pass(80 * DAY);
     assert!(!prompt(&story).await.contains("drinks tea"));
@@ -61,7 +63,7 @@ async fn what_is_said_again_is_fresh_again() {
 }
 
 #[tokio::test]
-async fn circumstances_end_after_a_week_and_at_once() {
+async fn context_facts_expire_after_a_week() {
     let story = learned("User is in Rome.", "context", "I am in Rome").await;
     assert_eq!(memories(&story, Status::Active).await.len(), 1);
     story.pass(6 * DAY);

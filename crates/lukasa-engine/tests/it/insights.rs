@@ -1,9 +1,9 @@
-//! A memory over time: what stood on each day, and what came and went.
+//! Insights: daily counts of a user's memory.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lukasa_engine::context::Ask;
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
 
 use crate::learn::{answer, chat_about, story_saying, user, work};
@@ -12,7 +12,7 @@ use crate::story::Story;
 const DAY: i64 = 86_400;
 
 #[tokio::test]
-async fn each_day_shows_what_stood_at_its_end() {
+async fn insights_count_memories_at_the_end_of_each_day() {
     let story = Story::begin().await;
     let tea = Story::fact(&story.save("Drinks tea").await);
     let mut lisbon = NewMemory::saying("Lives in Lisbon");
@@ -37,7 +37,7 @@ async fn each_day_shows_what_stood_at_its_end() {
     let both = of(&[("", 1), ("travel", 1)]);
     assert_eq!(domains, [of(&[]), both.clone(), one, both]);
     assert_eq!(seen.domains, [(String::new(), 1), ("travel".to_owned(), 1)]);
-    // A stretch that begins in the middle begins with what stood there.
+    // A shorter period begins with the facts that exist at its start.
     let later = story.engine.insights(&story.alice(), 2, story.now()).await.unwrap();
     assert_eq!(later.days, seen.days[2..]);
     for days in [0, -1, 91] {
@@ -46,20 +46,20 @@ async fn each_day_shows_what_stood_at_its_end() {
 }
 
 #[tokio::test]
-async fn what_was_learned_and_given_is_counted_apart() {
+async fn insights_count_learning_and_recall_separately() {
     let memory = serde_json::json!({"op": "add", "content": "User keeps bees.", "kind": "habit",
         "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": "I keep bees"}]});
     let (story, _) = story_saying(move |_| answer(std::slice::from_ref(&memory))).await;
     chat_about(&story, "c", vec![user("I keep bees."), user("What is the time?")]).await;
     work(&story).await;
     for _ in 0..3 {
-        let mut ask = Ask::about("What do I keep?");
+        let mut ask = ContextRequest::about("What do I keep?");
         ask.session = Some("other".into());
         ask.within = Duration::from_secs(60);
         story.pass(1);
         story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     }
-    // A retrieval is noted behind its answer.
+    // A retrieval is recorded after the response.
     let mut today = None;
     for _ in 0..500 {
         let seen = story.engine.insights(&story.alice(), 1, story.now()).await.unwrap();
@@ -70,10 +70,14 @@ async fn what_was_learned_and_given_is_counted_apart() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let today = today.expect("three retrievals are noted");
+    let today = today.expect("three retrievals are recorded");
     assert_eq!((today.saved, today.learned, today.proposed), (0, 1, 0));
     let recalls = today.recalls.unwrap();
-    assert_eq!((recalls.degraded, recalls.frozen), (0, 2), "all but the first had the same block");
+    assert_eq!(
+        (recalls.degraded, recalls.frozen),
+        (0, 2),
+        "all but the first had the same baseline"
+    );
     assert!(recalls.tokens > 0.0 && recalls.p50 <= recalls.p99);
     let asked = today.asked.unwrap();
     assert!(asked.calls >= 1 && asked.input_tokens > 0, "{asked:?}");

@@ -1,4 +1,4 @@
-//! Keys and tokens: who is let in, and as whom.
+//! Keys and tokens: authentication and permissions.
 
 use lukasa_core::{CallerKind, Origin, Permission};
 use lukasa_engine::access::{NewKey, NewToken};
@@ -20,7 +20,7 @@ fn token(permissions: &[Permission], minutes: i64) -> NewToken<'_> {
 }
 
 #[tokio::test]
-async fn a_key_opens_until_it_is_revoked_and_its_tokens_with_it() {
+async fn revoking_a_key_revokes_its_tokens() {
     let story = Story::begin().await;
     let engine = &story.engine;
     let new = key(None, &[Permission::Read, Permission::Write, Permission::Admin]);
@@ -44,7 +44,7 @@ async fn a_key_opens_until_it_is_revoked_and_its_tokens_with_it() {
 }
 
 #[tokio::test]
-async fn a_token_ends_by_itself_and_carries_no_more_than_its_key() {
+async fn token_expires_and_has_no_more_permissions_than_its_key() {
     let story = Story::begin().await;
     let engine = &story.engine;
     let issued = engine
@@ -70,7 +70,7 @@ async fn a_token_ends_by_itself_and_carries_no_more_than_its_key() {
 }
 
 #[tokio::test]
-async fn a_wrong_secret_and_an_unknown_id_get_the_same_answer() {
+async fn wrong_secret_and_unknown_key_get_the_same_error() {
     let story = Story::begin().await;
     let engine = &story.engine;
     let issued = engine
@@ -88,7 +88,7 @@ async fn a_wrong_secret_and_an_unknown_id_get_the_same_answer() {
 }
 
 #[tokio::test]
-async fn a_deleted_users_credentials_end() {
+async fn credentials_of_deleted_user_are_refused() {
     let story = Story::begin().await;
     let engine = &story.engine;
     story.save("tea").await;

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use lukasa_core::Status;
 use lukasa_engine::facts::{Listing, NewMemory, Point, Target};
-use lukasa_engine::jobs::Worked;
-use lukasa_store::list::Filter;
+use lukasa_engine::jobs::WorkOutcome;
+use lukasa_store::list::ListFilter;
 use serde_json::json;
 use tokio::time::sleep;
 
 use crate::learn::{answer, chat_about, story_saying, user};
 use crate::story::{Story, time};
 
-/// What was known at a second, as of then.
+/// The active memories as of and as known at a second.
 async fn known_at(story: &Story, second: i64) -> Vec<String> {
     let point = Point { as_of: Some(time(second)), known_at: Some(time(second)) };
-    let filter = Filter { status: Some(Status::Active), ..Filter::default() };
+    let filter = ListFilter { status: Some(Status::Active), ..ListFilter::default() };
     let listing = Listing { filter, point, after: None, limit: 100 };
     let page = story.engine.list(&story.alice(), &listing, time(second)).await.unwrap();
     page.memories.into_iter().map(|memory| memory.version.claim.content).collect()
@@ -30,7 +30,7 @@ async fn last_stamp(story: &Story) -> i64 {
 }
 
 #[tokio::test]
-async fn a_write_that_waited_for_its_lock_is_stamped_when_it_gets_it() {
+async fn write_is_stamped_when_it_gets_the_user_lock() {
     static CLOCK: AtomicI64 = AtomicI64::new(1);
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_clock(|| time(CLOCK.load(Ordering::SeqCst)));
@@ -51,14 +51,13 @@ async fn a_write_that_waited_for_its_lock_is_stamped_when_it_gets_it() {
 }
 
 #[tokio::test]
-async fn known_at_gives_the_same_answer_before_and_after_a_write_in_flight_commits() {
+async fn known_at_is_stable_while_a_write_commits() {
     static CLOCK: AtomicI64 = AtomicI64::new(1);
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_clock(|| time(CLOCK.load(Ordering::SeqCst)));
     story.save("Likes tea").await;
     CLOCK.store(10, Ordering::SeqCst);
-    // A write that has its stamp and cannot commit yet: reading the log is let through, adding to it
-    // is not.
+    // A write that has its time stamp but cannot commit yet: the log can be read but not written.
     let admin = story.database.admin().await;
     admin.batch_execute("begin; lock table operation in share mode").await.unwrap();
     let (engine, request) = (story.engine.clone(), story.request());
@@ -85,10 +84,10 @@ async fn known_at_gives_the_same_answer_before_and_after_a_write_in_flight_commi
 }
 
 #[tokio::test]
-async fn what_is_learned_is_stamped_after_the_model_has_answered() {
+async fn learned_facts_are_stamped_after_the_model_answered() {
     static CLOCK: AtomicI64 = AtomicI64::new(1);
     let (mut story, _) = story_saying(|_| {
-        // The model takes its time.
+        // The model takes long.
         CLOCK.store(500, Ordering::SeqCst);
         answer(&[json!({"op": "add", "content": "User lives in Lisbon.", "kind": "fact",
                         "importance": 8, "confidence": 0.9, "reasoning": "said so",
@@ -99,21 +98,21 @@ async fn what_is_learned_is_stamped_after_the_model_has_answered() {
     chat_about(&story, "c", vec![user("Hi, I live in Lisbon.")]).await;
     story.pass(100);
     let worked = story.engine.work("w", story.moment()).await.unwrap();
-    assert!(matches!(worked, Worked::Done(_)), "{worked:?}");
-    assert_eq!(last_stamp(&story).await, 500, "not when the job began");
+    assert!(matches!(worked, WorkOutcome::Done(_)), "{worked:?}");
+    assert_eq!(last_stamp(&story).await, 500, "not the time at which the job began");
     assert_eq!(known_at(&story, 499).await, Vec::<String>::new());
     assert_eq!(known_at(&story, 500).await, ["User lives in Lisbon."]);
 }
 
 #[tokio::test]
-async fn the_next_page_of_a_list_does_not_show_a_write_that_was_in_flight() {
+async fn list_pages_do_not_show_a_concurrent_write() {
     let story = Story::begin().await;
     for content in ["Likes tea", "Likes coffee", "Likes milk"] {
         story.save(content).await;
         story.pass(1);
     }
     story.pass(100);
-    let filter = Filter { status: Some(Status::Active), ..Filter::default() };
+    let filter = ListFilter { status: Some(Status::Active), ..ListFilter::default() };
     let mut listing = Listing { filter, point: Point::default(), after: None, limit: 2 };
     let whole = story.list(listing.filter.clone(), Point::default()).await;
     let last = &whole[2].version;

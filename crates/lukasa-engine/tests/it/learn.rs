@@ -1,24 +1,26 @@
-//! Learning from conversations, told with a scripted model over a real PostgreSQL.
+//! Learning from sessions, with a scripted model and a real PostgreSQL.
 
 use std::sync::Arc;
 
 use lukasa_core::job::LEASE;
-use lukasa_core::model::{Chat, ChatAsk, Embedder, ModelError, Models, Reranker};
+use lukasa_core::model::{Chat, ChatRequest, Embedder, ModelError, Models, Reranker};
 use lukasa_core::policy::{Admission, Patch, Trigger};
 use lukasa_core::{
     JobKind, Keep, Mark, NewTurn, Origin, Role, SessionState, Span, State, Status, Version,
 };
 use lukasa_engine::Error;
-use lukasa_engine::context::Ask;
-use lukasa_engine::facts::{Decision, Filter, Listing, Point, Target, True};
-use lukasa_engine::jobs::Worked;
-use lukasa_engine::sessions::{NewSession, SessionEdit, Which, WindowAsk};
-use lukasa_models::scripted::{Scripted, ScriptedChat};
+use lukasa_engine::context::ContextRequest;
+use lukasa_engine::facts::{
+    ContradictionChoice, ListFilter, Listing, Point, ProposalDecision, Target,
+};
+use lukasa_engine::jobs::WorkOutcome;
+use lukasa_engine::sessions::{NewSession, SessionEdit, SessionFilter, WindowRequest};
+use lukasa_models::scripted::{ScriptedChat, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::story::Story;
 
-/// Chat models in a row, and an embedder.
+/// Chat models in order of preference, and an embedder.
 pub(crate) struct Chain(pub(crate) Vec<Arc<ScriptedChat>>);
 
 impl Models for Chain {
@@ -27,7 +29,7 @@ impl Models for Chain {
     }
 
     fn embedder(&self, _: &str) -> Result<Arc<dyn Embedder>, ModelError> {
-        Ok(Arc::new(Scripted::local(32)))
+        Ok(Arc::new(ScriptedModel::local(32)))
     }
 
     fn reranker(&self) -> Option<Arc<dyn Reranker>> {
@@ -49,13 +51,13 @@ pub(crate) fn answer(memories: &[Value]) -> String {
     json!({"title": "A chat", "summary": "They talked.", "memories": memories}).to_string()
 }
 
-/// A story whose model always answers questions about memories with the same.
+/// A story whose model always answers extraction requests with these memories.
 pub(crate) async fn story_where(memories: Vec<Value>) -> (Story, Arc<ScriptedChat>) {
     story_saying(move |_| answer(&memories)).await
 }
 
 pub(crate) async fn story_saying(
-    words: impl Fn(&ChatAsk) -> String + Send + Sync + 'static,
+    words: impl Fn(&ChatRequest) -> String + Send + Sync + 'static,
 ) -> (Story, Arc<ScriptedChat>) {
     let chat =
         Arc::new(ScriptedChat::saying(move |ask| match ask.schema.as_ref().map(|s| s.name) {
@@ -79,12 +81,12 @@ pub(crate) async fn chat_about(story: &Story, session: &str, turns: Vec<NewTurn>
     assert!(ending.learning);
 }
 
-/// Does everything that is due, and says what it did.
-pub(crate) async fn work(story: &Story) -> Vec<Worked> {
+/// Runs all due jobs, and returns their results.
+pub(crate) async fn work(story: &Story) -> Vec<WorkOutcome> {
     let mut done = Vec::new();
     loop {
         match story.engine.work("w", story.moment()).await.unwrap() {
-            Worked::Nothing => return done,
+            WorkOutcome::Nothing => return done,
             worked => done.push(worked),
         }
     }
@@ -92,7 +94,7 @@ pub(crate) async fn work(story: &Story) -> Vec<Worked> {
 
 pub(crate) async fn memories(story: &Story, status: Status) -> Vec<Version> {
     let listing = Listing {
-        filter: Filter { status: Some(status), ..Filter::default() },
+        filter: ListFilter { status: Some(status), ..ListFilter::default() },
         point: Point::default(),
         after: None,
         limit: 100,
@@ -102,11 +104,11 @@ pub(crate) async fn memories(story: &Story, status: Status) -> Vec<Version> {
 }
 
 #[tokio::test]
-async fn a_closed_chat_leaves_a_memory_that_points_at_its_words() {
+async fn closed_session_yields_memory_with_evidence() {
     let (story, chat) =
         story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
     chat_about(&story, "c", vec![user("Hi, I live in Lisbon.")]).await;
-    assert_eq!(work(&story).await, [Worked::Done(JobKind::Extract)]);
+    assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Extract)]);
     let [learned] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
     assert_eq!(learned.claim.content, "User lives in Lisbon.");
     assert!(learned.extracted);
@@ -124,7 +126,7 @@ async fn a_closed_chat_leaves_a_memory_that_points_at_its_words() {
     let passes = story.engine.passes(&story.alice(), None, 10, story.now()).await.unwrap();
     assert_eq!((passes[0].prompt.as_str(), &passes[0].answer), ("extract/1", &None));
     assert_eq!(chat.asked(), 1);
-    let ask = Ask::about("hello there");
+    let ask = ContextRequest::about("hello there");
     let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     assert!(context.baseline.content.contains("User lives in Lisbon."));
     let (calls, _) = story.engine.model_calls(&story.alice(), 10, story.now()).await.unwrap();
@@ -134,18 +136,18 @@ async fn a_closed_chat_leaves_a_memory_that_points_at_its_words() {
 }
 
 #[tokio::test]
-async fn nothing_is_learned_twice() {
+async fn session_turns_are_learned_from_once() {
     let (story, chat) =
         story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
     chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
     work(&story).await;
     let again = story.engine.close_session(&story.request(), "c", None).await.unwrap();
-    assert!(!again.learning, "closing twice is closing once");
+    assert!(!again.learning, "closing twice has no effect");
     story.engine.append_turns(&story.request(), "c", vec![user("What about rain?")]).await.unwrap();
     let session = story.engine.session(&story.alice(), "c", story.now()).await.unwrap();
-    assert_eq!(session.state, SessionState::Active, "speaking makes it active again");
+    assert_eq!(session.state, SessionState::Active, "a new turn makes it active again");
     let clean = story.engine.close_session(&story.request(), "c", Some(false)).await.unwrap();
-    assert!(!clean.learning, "its client says that nothing new was said");
+    assert!(!clean.learning, "the client reports that nothing is new");
     story.engine.append_turns(&story.request(), "c", vec![user("And snow?")]).await.unwrap();
     story.engine.close_session(&story.request(), "c", Some(true)).await.unwrap();
     work(&story).await;
@@ -157,7 +159,7 @@ async fn nothing_is_learned_twice() {
 }
 
 #[tokio::test]
-async fn an_abandoned_chat_is_closed_and_learned_from() {
+async fn abandoned_session_is_closed_and_learned_from() {
     let (story, chat) =
         story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
     story
@@ -169,22 +171,22 @@ async fn an_abandoned_chat_is_closed_and_learned_from() {
     story.pass(20 * 60);
     story.engine.append_turns(&story.request(), "c", vec![user("Still here.")]).await.unwrap();
     story.pass(20 * 60);
-    let looked = work(&story).await;
+    let checked = work(&story).await;
     assert_eq!(
-        looked,
-        [Worked::Done(JobKind::Close)],
-        "it looked, and waits: a turn came in between"
+        checked,
+        [WorkOutcome::Done(JobKind::Close)],
+        "postponed: a turn was added in between"
     );
     assert_eq!(chat.asked(), 0);
     story.pass(11 * 60);
     let done = work(&story).await;
-    assert_eq!(done, [Worked::Done(JobKind::Close), Worked::Done(JobKind::Extract)]);
+    assert_eq!(done, [WorkOutcome::Done(JobKind::Close), WorkOutcome::Done(JobKind::Extract)]);
     assert_eq!(chat.asked(), 1);
     assert_eq!(memories(&story, Status::Active).await.len(), 1);
 }
 
 #[tokio::test]
-async fn what_was_said_is_never_replaced_and_the_contradiction_is_shown() {
+async fn learning_reports_contradiction_instead_of_replacing_stated_fact() {
     let (story, _) = story_saying(|ask| {
         let handle = if ask.messages[1].content.contains("m1: Prefers tea") { "m1" } else { "m9" };
         let mut update = memory("User prefers coffee.", "I prefer coffee these days");
@@ -205,10 +207,14 @@ async fn what_was_said_is_never_replaced_and_the_contradiction_is_shown() {
     let against = pair.against.version.clone();
     let digest = against.claim.consent_digest();
     let key = story.by(story.assistant());
-    let refused = story.engine.resolve(&key, against.fact, True::Against, &digest).await;
+    let refused =
+        story.engine.resolve(&key, against.fact, ContradictionChoice::Against, &digest).await;
     assert!(matches!(refused, Err(Error::Refused(lukasa_core::Refusal::NeedsHuman))));
-    let settled =
-        story.engine.resolve(&story.request(), against.fact, True::Against, &digest).await.unwrap();
+    let settled = story
+        .engine
+        .resolve(&story.request(), against.fact, ContradictionChoice::Against, &digest)
+        .await
+        .unwrap();
     let active = memories(&story, Status::Active).await;
     assert_eq!((active.len(), active[0].claim.content.as_str()), (1, "User prefers coffee."));
     assert!(story.engine.contradictions(&story.alice(), story.now()).await.unwrap().is_empty());
@@ -218,7 +224,7 @@ async fn what_was_said_is_never_replaced_and_the_contradiction_is_shown() {
 }
 
 #[tokio::test]
-async fn a_proposal_from_a_chat_waits_for_the_persons_yes() {
+async fn proposal_from_session_waits_for_user_consent() {
     let (story, _) =
         story_where(vec![memory("User wants answers in German.", "I want answers in German")])
             .await;
@@ -229,7 +235,7 @@ async fn a_proposal_from_a_chat_waits_for_the_persons_yes() {
     let [proposed] = &memories(&story, Status::Proposed).await[..] else { panic!("one proposal") };
     let digest = Some(proposed.claim.consent_digest());
     let target = Target::parse(&proposed.fact.to_string());
-    let yes = Decision::Yes { digest, edit: Box::default() };
+    let yes = ProposalDecision::Yes { digest, edit: Box::default() };
     story.engine.confirm(&story.request(), &target, yes).await.unwrap();
     let active = memories(&story, Status::Active).await;
     assert!(active[0].is_firm());
@@ -246,7 +252,7 @@ async fn a_proposal_from_a_chat_waits_for_the_persons_yes() {
 }
 
 #[tokio::test]
-async fn a_shut_domain_keeps_nothing_not_even_a_guess() {
+async fn closed_domain_keeps_no_candidate() {
     let (story, _) = story_saying(|_| {
         json!({"title": "Diabetes diagnosis", "summary": "The user was diagnosed with diabetes.",
                "memories": [memory("User was diagnosed with diabetes.", "I was diagnosed with diabetes")]})
@@ -266,7 +272,7 @@ async fn a_shut_domain_keeps_nothing_not_even_a_guess() {
 }
 
 #[tokio::test]
-async fn a_pasted_text_is_not_the_persons_word() {
+async fn pasted_text_is_learned_with_document_origin() {
     let (story, _) = story_where(vec![memory("User is an admin.", "I am an admin")]).await;
     let content = "Read this: I am an admin";
     let spans = vec![Span { from: 11, to: content.len(), mark: Mark::Pasted }];
@@ -277,19 +283,19 @@ async fn a_pasted_text_is_not_the_persons_word() {
 }
 
 #[tokio::test]
-async fn guesses_are_let_go_after_a_fortnight() {
+async fn candidates_expire_after_two_weeks() {
     let (story, _) = story_where(vec![memory("User owns a yacht.", "Thanks, I see")]).await;
     chat_about(&story, "c", vec![user("Thanks, I see.")]).await;
     work(&story).await;
     assert_eq!(memories(&story, Status::Candidate).await.len(), 1);
     story.pass(24 * 15 * 3600);
     let done = work(&story).await;
-    assert!(done.contains(&Worked::Done(JobKind::Upkeep)), "{done:?}");
+    assert!(done.contains(&WorkOutcome::Done(JobKind::Upkeep)), "{done:?}");
     assert!(memories(&story, Status::Candidate).await.is_empty());
 }
 
 #[tokio::test]
-async fn how_much_of_a_chat_is_kept_is_its_persons_choice() {
+async fn session_keep_setting_limits_stored_turns() {
     let (story, _) = story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
     for (name, keep, left) in
         [("x", Keep::Excerpts, 1), ("n", Keep::Nothing, 0), ("f", Keep::Full, 2)]
@@ -308,7 +314,7 @@ async fn how_much_of_a_chat_is_kept_is_its_persons_choice() {
 }
 
 #[tokio::test]
-async fn incognito_keeps_nothing() {
+async fn incognito_session_leaves_no_rows() {
     let (story, chat) =
         story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
     let new = NewSession { id: Some("i".into()), incognito: true, ..NewSession::default() };
@@ -319,7 +325,8 @@ async fn incognito_keeps_nothing() {
         .await
         .unwrap();
     assert!(!said.kept);
-    let ask = Ask { session: Some("i".into()), ..Ask::about("where do I live?") };
+    let ask =
+        ContextRequest { session: Some("i".into()), ..ContextRequest::about("where do I live?") };
     story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     story.engine.close_session(&story.request(), "i", None).await.unwrap();
     work(&story).await;
@@ -334,7 +341,7 @@ async fn incognito_keeps_nothing() {
 }
 
 #[tokio::test]
-async fn a_thrown_away_chat_is_found_no_more_and_can_be_taken_back() {
+async fn trashed_session_is_not_found_and_can_be_restored() {
     let (story, _) = story_where(Vec::new()).await;
     story
         .engine
@@ -357,7 +364,7 @@ async fn a_thrown_away_chat_is_found_no_more_and_can_be_taken_back() {
             .unwrap()
             .is_empty()
     );
-    let trash = Which { trashed: true, state: None };
+    let trash = SessionFilter { trashed: true, state: None };
     assert_eq!(
         story.engine.sessions(&story.alice(), trash, None, 10, story.now()).await.unwrap().0.len(),
         1
@@ -382,7 +389,7 @@ async fn a_thrown_away_chat_is_found_no_more_and_can_be_taken_back() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_away_is_waited_for_and_the_next_one_is_asked() {
+async fn learning_waits_for_unavailable_model_and_tries_the_next() {
     let away = Arc::new(ScriptedChat::failing());
     let fine = Arc::new(ScriptedChat::saying(|_| {
         answer(&[memory("User lives in Lisbon.", "I live in Lisbon")])
@@ -391,11 +398,11 @@ async fn a_model_that_is_away_is_waited_for_and_the_next_one_is_asked() {
     story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![away.clone()])));
     chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
     let done = work(&story).await;
-    assert!(matches!(done[..], [Worked::PutOff(JobKind::Extract, _)]), "{done:?}");
-    assert!(work(&story).await.is_empty(), "not at once again");
+    assert!(matches!(done[..], [WorkOutcome::PutOff(JobKind::Extract, _)]), "{done:?}");
+    assert!(work(&story).await.is_empty(), "not retried at once");
     story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![away.clone(), fine])));
     story.pass(10);
-    assert_eq!(work(&story).await, [Worked::Done(JobKind::Extract)]);
+    assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Extract)]);
     assert_eq!(memories(&story, Status::Active).await.len(), 1);
     let (calls, sums) = story.engine.model_calls(&story.alice(), 10, story.now()).await.unwrap();
     assert_eq!(calls.len(), 3, "failed ones are in the ledger too");
@@ -403,7 +410,7 @@ async fn a_model_that_is_away_is_waited_for_and_the_next_one_is_asked() {
 }
 
 #[tokio::test]
-async fn a_poisoned_job_is_given_up_shown_and_retried() {
+async fn failing_job_is_given_up_listed_and_retried() {
     let (story, chat) = story_saying(|_| "not what was asked for".into()).await;
     chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
     for _ in 0..5 {
@@ -425,36 +432,36 @@ async fn a_poisoned_job_is_given_up_shown_and_retried() {
 }
 
 #[tokio::test]
-async fn a_job_that_nobody_lives_to_finish_is_given_up() {
+async fn job_that_never_finishes_is_given_up() {
     let (story, chat) = story_where(Vec::new()).await;
     chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
     let admin = story.database.admin().await;
     let begun = "update job set attempts = 100 where kind = 'extract'";
     admin.batch_execute(begun).await.unwrap();
     let done = work(&story).await;
-    assert!(matches!(&done[..], [Worked::GivenUp(JobKind::Extract, _)]), "{done:?}");
+    assert!(matches!(&done[..], [WorkOutcome::GivenUp(JobKind::Extract, _)]), "{done:?}");
     let jobs = story.engine.jobs(&story.alice(), story.now()).await.unwrap();
     story.engine.retry_job(&story.request(), jobs[0].id).await.unwrap();
-    assert_eq!(work(&story).await, [Worked::Done(JobKind::Extract)]);
+    assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Extract)]);
     assert_eq!(chat.asked(), 1);
 }
 
 #[tokio::test]
-async fn a_worker_that_comes_back_late_finds_its_lease_gone() {
+async fn late_worker_has_lost_its_lease() {
     let (story, _) = story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
     chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
     let store = story.database.store();
     let lost = store.claim_job("lost", story.now()).await.unwrap().unwrap();
     assert!(store.claim_job("other", story.now()).await.unwrap().is_none(), "one at a time");
     story.pass(LEASE.as_secs() + 1);
-    assert_eq!(work(&story).await, [Worked::Done(JobKind::Extract)]);
+    assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Extract)]);
     let scope = store.write(lost.tenant, lost.user).await.unwrap();
     assert!(!lukasa_store::job::is_held(&scope, &lost).await.unwrap());
     assert_eq!(memories(&story, Status::Active).await.len(), 1);
 }
 
 #[tokio::test]
-async fn what_a_tenant_may_spend_in_a_day_is_not_exceeded() {
+async fn daily_token_limit_of_tenant_is_not_exceeded() {
     let (story, chat) = story_where(Vec::new()).await;
     let patch = Patch { daily_tokens: Some(3_000), titles: Some(false), ..Patch::default() };
     let tenant = story.alice().tenant;
@@ -463,7 +470,7 @@ async fn what_a_tenant_may_spend_in_a_day_is_not_exceeded() {
         chat_about(&story, &format!("c{n}"), vec![user("I live in Lisbon.")]).await;
     }
     let done = work(&story).await;
-    let refused = |w: &Worked| matches!(w, Worked::PutOff(_, why) if why.contains("spent"));
+    let refused = |w: &WorkOutcome| matches!(w, WorkOutcome::PutOff(_, why) if why.contains("daily token limit"));
     assert!(done.iter().any(refused), "{done:?}");
     let asked = chat.asked();
     assert!((1..20).contains(&asked), "{asked}");
@@ -473,11 +480,11 @@ async fn what_a_tenant_may_spend_in_a_day_is_not_exceeded() {
     assert!(spent <= 3_000, "{spent}");
     story.pass(25 * 3600);
     work(&story).await;
-    assert!(chat.asked() > asked, "tomorrow is another day");
+    assert!(chat.asked() > asked, "the limit is reset the next day");
 }
 
 #[tokio::test]
-async fn a_chat_is_named_after_its_first_exchange_and_a_name_given_stays() {
+async fn session_title_is_generated_unless_given() {
     let (story, _) = story_where(Vec::new()).await;
     let turns = || vec![user("I am moving."), NewTurn::saying(Role::Assistant, "Where to?")];
     story.engine.append_turns(&story.request(), "a", turns()).await.unwrap();
@@ -493,14 +500,14 @@ async fn a_chat_is_named_after_its_first_exchange_and_a_name_given_stays() {
 }
 
 #[tokio::test]
-async fn a_long_chat_is_summed_up_for_the_model_and_kept_whole() {
+async fn long_session_is_summarised_for_the_window_and_kept_whole() {
     let (story, _) = story_where(Vec::new()).await;
     let long = "We talked about the garden and the many plants in it. ".repeat(20);
     for _ in 0..3 {
         let turns = (0..10).map(|_| user(&long)).collect();
         story.engine.append_turns(&story.request(), "c", turns).await.unwrap();
     }
-    let ask = WindowAsk { budget: 4_000, threshold: 0.8 };
+    let ask = WindowRequest { budget: 4_000, threshold: 0.8 };
     let first = story.engine.window(&story.alice(), "c", ask, story.moment()).await.unwrap();
     assert!(first.summary.is_none() && first.left_out > 0 && first.tokens <= 3_200);
     assert!(first.banner.unwrap().contains("None of them is deleted"));
@@ -511,14 +518,14 @@ async fn a_long_chat_is_summed_up_for_the_model_and_kept_whole() {
     assert_eq!(turns.len(), 30);
     let wide = story
         .engine
-        .window(&story.alice(), "c", WindowAsk::default(), story.moment())
+        .window(&story.alice(), "c", WindowRequest::default(), story.moment())
         .await
         .unwrap();
     assert_eq!((wide.turns.len(), wide.banner), (30, None));
 }
 
 #[tokio::test]
-async fn after_every_turn_where_that_is_the_policy_and_never_unasked_where_not() {
+async fn extract_trigger_follows_the_policy() {
     let (story, chat) =
         story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
     let set = async |extract| {
@@ -548,21 +555,25 @@ async fn after_every_turn_where_that_is_the_policy_and_never_unasked_where_not()
 }
 
 #[tokio::test]
-async fn why_was_this_said() {
+async fn why_lists_memories_behind_a_turn() {
     let (story, _) = story_where(Vec::new()).await;
     let tea = Story::fact(&story.save("Likes tea").await);
     let cats = Story::fact(&story.save("Has two cats").await);
     story.pass(1);
-    // The first count of tokens builds its tables, which takes its time on a busy machine.
+    // The first token count builds its tables, which may take long on a busy machine.
     let within = std::time::Duration::from_secs(60);
-    let ask = Ask { session: Some("c".into()), within, ..Ask::about("what do I like to drink?") };
+    let ask = ContextRequest {
+        session: Some("c".into()),
+        within,
+        ..ContextRequest::about("what do I like to drink?")
+    };
     let given = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     let said = NewTurn {
         used: vec![tea],
         retrieval: Some(given.id),
         ..NewTurn::saying(Role::Assistant, "You like tea.")
     };
-    // A retrieval is noted after it was answered.
+    // A retrieval is recorded after the response.
     while story.engine.retrieval(&story.alice(), given.id, story.now()).await.is_err() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
@@ -571,7 +582,7 @@ async fn why_was_this_said() {
     assert_eq!(why.grounds[0].memory.version.fact, tea);
     assert_eq!(why.grounds[0].usage.as_ref().unwrap().kind, "cited");
     let other = why.grounds.iter().find(|grounds| grounds.memory.version.fact == cats).unwrap();
-    assert!(other.usage.is_none(), "given, and not used");
+    assert!(other.usage.is_none(), "in the context, but not used");
     assert_eq!(why.retrieval.unwrap().id, given.id);
     let foreign = NewTurn {
         used: vec![

@@ -1,20 +1,20 @@
-//! Forget, delete, restore, purge, erase: five words, five different things.
+//! Forget, delete, restore, purge and erase.
 
 use lukasa_core::Status;
 use lukasa_engine::facts::{NewMemory, Point, Target};
 use lukasa_engine::{Error, IdempotencyKey};
-use lukasa_store::list::Filter;
+use lukasa_store::list::ListFilter;
 
 use crate::story::Story;
 
 const DAY: i64 = 24 * 3600;
 
-fn of(status: Status) -> Filter {
-    Filter { status: Some(status), ..Filter::default() }
+fn of(status: Status) -> ListFilter {
+    ListFilter { status: Some(status), ..ListFilter::default() }
 }
 
 #[tokio::test]
-async fn forget_ends_it_and_restore_brings_it_back() {
+async fn forget_ends_validity_and_restore_reopens_it() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("likes sushi").await);
     story.pass(10);
@@ -32,7 +32,7 @@ async fn forget_ends_it_and_restore_brings_it_back() {
 }
 
 #[tokio::test]
-async fn what_a_person_forgot_no_assistant_brings_back() {
+async fn assistant_cannot_restore_what_the_user_forgot() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("likes sushi").await);
     let target = Target::Id(fact);
@@ -45,7 +45,7 @@ async fn what_a_person_forgot_no_assistant_brings_back() {
 }
 
 #[tokio::test]
-async fn the_trash_is_kept_for_thirty_days() {
+async fn trash_is_purged_after_thirty_days() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("likes sushi").await);
     let target = Target::Id(fact);
@@ -66,10 +66,10 @@ async fn the_trash_is_kept_for_thirty_days() {
 }
 
 #[tokio::test]
-async fn erase_leaves_no_word_anywhere_in_the_database() {
+async fn erase_removes_content_from_every_table() {
     let story = Story::begin().await;
     let mut new = NewMemory::saying("the canary sings at dawn");
-    new.claim.evidence = vec![lukasa_core::Evidence::of("said", "the canary itself")];
+    new.claim.evidence = vec![lukasa_core::ClaimEvidence::of("said", "the canary itself")];
     let mut request = story.request();
     let key = IdempotencyKey { key: "k".into(), request_hash: vec![1] };
     request.idempotency = Some(key.clone());
@@ -80,14 +80,14 @@ async fn erase_leaves_no_word_anywhere_in_the_database() {
     story.engine.link(&story.request(), &here, &there, "relates_to").await.unwrap();
     story.pass(1);
     story.change(fact, "the canary sings at dusk").await;
-    assert!(canaries(&story).await > 0, "the search itself works");
+    assert!(canaries(&story).await > 0, "the search works");
     story.pass(1);
     let erased = story.engine.erase(&story.request(), &here).await.unwrap();
     let receipt = &erased.receipts[0];
     assert_eq!((receipt.versions, receipt.links, receipt.evidence, receipt.answers), (3, 1, 3, 1));
     assert_eq!(canaries(&story).await, 0);
     assert!(matches!(story.get(fact).await, Err(Error::MemoryNotFound)));
-    // A late retry of the first save cannot bring the words back.
+    // A late retry of the first save cannot restore the content.
     let mut retry = story.request();
     retry.idempotency = Some(key);
     let late = story.engine.save(&retry, new).await.unwrap_err();
@@ -97,7 +97,7 @@ async fn erase_leaves_no_word_anywhere_in_the_database() {
     assert_eq!(undo.code(), "not_undoable");
 }
 
-/// Rows of any table in which the word occurs.
+/// Counts rows of any table that contain the word.
 async fn canaries(story: &Story) -> i64 {
     let admin = story.database.admin().await;
     let tables = admin
@@ -114,7 +114,7 @@ async fn canaries(story: &Story) -> i64 {
 }
 
 #[tokio::test]
-async fn a_deleted_user_leaves_nothing_and_is_refused() {
+async fn deleted_user_leaves_no_content_and_is_refused() {
     let story = Story::begin().await;
     story.save("the canary sings").await;
     let erased = story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_deleted_user_leaves_nothing_and_is_refused() {
 }
 
 #[tokio::test]
-async fn a_passing_user_vanishes_when_the_time_is_up() {
+async fn expiring_user_is_refused_after_expiry() {
     let story = Story::begin().await;
     story.engine.create_user(story.tenant, "alice", Some(60), story.now()).await.unwrap();
     story.save("only trying this out").await;
@@ -135,17 +135,17 @@ async fn a_passing_user_vanishes_when_the_time_is_up() {
     let save = story.engine.save(&story.request(), NewMemory::saying("more")).await;
     assert!(matches!(save, Err(Error::UserGone)));
     let listing = lukasa_engine::facts::Listing {
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         point: Point::default(),
         after: None,
         limit: 10,
     };
     let list = story.engine.list(&story.alice(), &listing, story.now()).await;
-    assert!(matches!(list, Err(Error::UserGone)), "nothing is left to be read");
+    assert!(matches!(list, Err(Error::UserGone)), "nothing can be read");
 }
 
 #[tokio::test]
-async fn restoring_goes_back_to_what_was_active_however_it_was_put_away() {
+async fn restore_reopens_the_last_active_version() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("tea").await);
     let target = Target::Id(fact);

@@ -1,11 +1,11 @@
-//! Links follow a memory through its changes and drop out when an end is gone.
+//! Links follow a memory through its changes and are hidden when one end is removed.
 
 use lukasa_engine::facts::Target;
 
 use crate::story::Story;
 
 #[tokio::test]
-async fn a_link_follows_its_memory_through_every_change() {
+async fn link_follows_its_memory_through_changes() {
     let story = Story::begin().await;
     let tea = Story::fact(&story.save("tea").await);
     let cake = Story::fact(&story.save("cake").await);
@@ -14,20 +14,20 @@ async fn a_link_follows_its_memory_through_every_change() {
     story.pass(1);
     engine.link(&story.request(), &tea, &cake, "goes_with").await.unwrap();
     let linked = engine.link(&story.request(), &tea, &cake, "goes_with").await.unwrap();
-    assert_eq!(linked.operation, None, "held once");
+    assert_eq!(linked.operation, None, "the link exists once");
     let others = async |of: &Target| {
         let links = engine.links(&story.alice(), of, story.now()).await.unwrap();
         links.into_iter().map(|l| l.other.version.claim.content).collect::<Vec<_>>()
     };
     assert_eq!(others(&tea).await, ["cake"]);
-    assert_eq!(others(&cake).await, ["tea"], "and back");
+    assert_eq!(others(&cake).await, ["tea"], "links are read from both ends");
     story.pass(1);
     let Target::Id(cake_id) = cake else { unreachable!() };
     story.change(cake_id, "carrot cake").await;
     assert_eq!(others(&tea).await, ["carrot cake"]);
     story.pass(1);
     engine.forget(&story.request(), &cake).await.unwrap();
-    assert!(others(&tea).await.is_empty(), "a link to what is gone does not show");
+    assert!(others(&tea).await.is_empty(), "a link to a forgotten memory is hidden");
     story.pass(1);
     engine.restore(&story.request(), &cake).await.unwrap();
     assert_eq!(others(&tea).await, ["carrot cake"]);
@@ -41,7 +41,7 @@ async fn a_link_follows_its_memory_through_every_change() {
 }
 
 #[tokio::test]
-async fn a_link_needs_two_live_ends_and_a_plain_word() {
+async fn link_needs_two_active_memories_and_a_valid_relation() {
     let story = Story::begin().await;
     let tea = Target::Id(Story::fact(&story.save("tea").await));
     let cake = Target::Id(Story::fact(&story.save("cake").await));

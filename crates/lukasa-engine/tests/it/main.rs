@@ -1,4 +1,4 @@
-//! Stories about one user's memory, told to the engine over a real PostgreSQL.
+//! Integration tests of the engine with a real PostgreSQL, mostly about one user's memory.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod cascade;

@@ -1,8 +1,8 @@
 //! Secrets in turns are masked before anything is stored.
 
-use lukasa_core::import::{ChatItem, ChatTurn, Format, Item};
+use lukasa_core::import::{ChatItem, ChatTurn, Format, ImportItem};
 use lukasa_core::{Exchange, Mark, NewTurn, Role, Span};
-use lukasa_engine::moving::Source;
+use lukasa_engine::moving::ImportSource;
 use lukasa_engine::{IdempotencyKey, Request};
 use lukasa_store::testing::postgres::Client;
 
@@ -12,7 +12,7 @@ use crate::story::Story;
 const TOKEN: &str = "ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o";
 const PASSWORD: &str = "Copper-4711-kite!";
 
-/// How many rows of any table hold a text.
+/// Counts the rows of any table that contain a text.
 async fn rows_with(admin: &Client, text: &str) -> i64 {
     let sql = "select tablename::text from pg_tables where schemaname = 'public'";
     let mut found = 0;
@@ -40,17 +40,17 @@ async fn contents(story: &Story, session: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_secret_in_an_appended_turn_is_stored_nowhere() {
+async fn secret_in_appended_turn_is_stored_nowhere() {
     // With an embedder, so that passages and embeddings are made.
     let (story, _) = story_where(Vec::new()).await;
     let text = format!("Deploy with {TOKEN} please. Quoted: tea is ready.");
     let from = text.chars().count() - "tea is ready.".len();
     let span = Span { from, to: text.chars().count(), mark: Mark::Quoted };
     let marked = NewTurn { spans: vec![span], ..user(&text) };
-    let told = user(&format!("My password is {PASSWORD}"));
+    let password = user(&format!("My password is {PASSWORD}"));
     let key = IdempotencyKey { key: "k".into(), request_hash: vec![1; 32] };
     let request = Request { idempotency: Some(key), ..story.request() };
-    let turns = vec![marked, told];
+    let turns = vec![marked, password];
     let first = story.engine.append_turns(&request, "c", turns.clone()).await.unwrap();
     let again = story.engine.append_turns(&request, "c", turns).await.unwrap();
     assert_eq!(first, again, "the same request is answered with the same turns");
@@ -66,7 +66,7 @@ async fn a_secret_in_an_appended_turn_is_stored_nowhere() {
 }
 
 #[tokio::test]
-async fn a_repeated_exchange_with_a_secret_is_stored_once() {
+async fn repeated_exchange_with_secret_is_stored_once() {
     let story = Story::begin().await;
     let answer = format!("I noted {TOKEN}.");
     let round = |before: Option<&str>, said: &str, answer: &str| Exchange {
@@ -88,7 +88,7 @@ async fn a_repeated_exchange_with_a_secret_is_stored_once() {
 }
 
 #[tokio::test]
-async fn a_secret_in_an_imported_chat_is_stored_nowhere() {
+async fn secret_in_imported_session_is_stored_nowhere() {
     let story = Story::begin().await;
     let turns = [format!("Use {TOKEN}"), format!("password: {PASSWORD}")];
     let turns =
@@ -101,18 +101,18 @@ async fn a_secret_in_an_imported_chat_is_stored_nowhere() {
         turns: turns.collect(),
         last: true,
     };
-    let source = Source { format: Format::Claude, digest: "d".into(), name: "file".into() };
-    let items = [Item::Chat(chat)];
+    let source = ImportSource { format: Format::Claude, digest: "d".into(), name: "file".into() };
+    let items = [ImportItem::Chat(chat)];
     for taken in [2, 0] {
         let import = story.engine.import_items(&story.request(), &source, &items, false).await;
-        assert_eq!(import.unwrap().counts.turns, taken, "the second import brings nothing");
+        assert_eq!(import.unwrap().counts.turns, taken, "the second import adds nothing");
     }
     assert_eq!(contents(&story, "claude:c1").await, ["Use [secret]", "password: [secret]"]);
     assert_nowhere(&story).await;
 }
 
 #[tokio::test]
-async fn a_long_turn_with_a_secret_is_masked_too() {
+async fn secret_in_long_turn_is_masked() {
     let story = Story::begin().await;
     let text = format!("{} {TOKEN}", "We talked about the garden. ".repeat(3_000));
     story.engine.append_turns(&story.request(), "c", vec![user(&text)]).await.unwrap();

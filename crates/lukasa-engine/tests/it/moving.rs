@@ -1,19 +1,19 @@
-//! Chats from elsewhere, learned from like any other, and believed no further than an import.
+//! Imported sessions: learned from, with the origin of an import.
 
-use lukasa_core::import::{ChatItem, ChatTurn, Format, Item, LinkItem, MemoryItem};
+use lukasa_core::import::{ChatItem, ChatTurn, Format, ImportItem, LinkItem, MemoryItem};
 use lukasa_core::{Origin, Role, State, Status};
 use lukasa_engine::facts::Target;
-use lukasa_engine::moving::Source;
+use lukasa_engine::moving::ImportSource;
 use serde_json::json;
 
 use crate::learn::{memories, story_where, work};
 use crate::story::Story;
 
-fn source(format: Format) -> Source {
-    Source { format, digest: "d".into(), name: "file".into() }
+fn source(format: Format) -> ImportSource {
+    ImportSource { format, digest: "d".into(), name: "file".into() }
 }
 
-fn chat(turns: &[&str]) -> Item {
+fn chat(turns: &[&str]) -> ImportItem {
     let turn = |content: &&str| ChatTurn {
         role: Role::User,
         content: (*content).to_owned(),
@@ -21,11 +21,11 @@ fn chat(turns: &[&str]) -> Item {
     };
     let turns = turns.iter().map(turn).collect();
     let (source, title) = ("c1".into(), Some("Tea".into()));
-    Item::Chat(ChatItem { source, title, opened_at: None, before: 0, turns, last: true })
+    ImportItem::Chat(ChatItem { source, title, opened_at: None, before: 0, turns, last: true })
 }
 
 #[tokio::test]
-async fn an_imported_chat_leaves_guesses_and_nothing_that_goes_into_a_prompt() {
+async fn imported_session_yields_candidates_only() {
     let tea = json!({"op": "add", "content": "User drinks tea.", "kind": "habit", "importance": 9,
                      "confidence": 1.0, "evidence": [{"turn": 1, "quote": "I drink tea"}]});
     let (story, model) = story_where(vec![tea]).await;
@@ -41,7 +41,7 @@ async fn an_imported_chat_leaves_guesses_and_nothing_that_goes_into_a_prompt() {
     assert!(memories(&story, Status::Active).await.is_empty());
     let [guess] = &memories(&story, Status::Candidate).await[..] else { panic!("one guess") };
     assert_eq!((guess.origin, guess.state), (Origin::Import, State::Candidate));
-    // A longer export of the same chat brings what is new, and only that.
+    // A longer export of the same session adds only its new turns.
     let items = [chat(&["I drink tea.", "And cocoa."])];
     let more =
         story.engine.import_items(&story.request(), &source(Format::Claude), &items, false).await;
@@ -49,14 +49,14 @@ async fn an_imported_chat_leaves_guesses_and_nothing_that_goes_into_a_prompt() {
 }
 
 #[tokio::test]
-async fn what_its_person_changed_stays_when_the_import_is_taken_back() {
+async fn undo_of_import_keeps_memories_the_user_changed() {
     let story = Story::begin().await;
     let memory = |name: &str, content: &str| {
         let (source, content) = (name.to_owned(), content.to_owned());
-        Item::Memory(MemoryItem { source, content, ..MemoryItem::default() })
+        ImportItem::Memory(MemoryItem { source, content, ..MemoryItem::default() })
     };
     let link = LinkItem { from: "a".into(), to: "b".into(), relation: "near".into() };
-    let items = [memory("a", "Likes tea"), memory("b", "Likes cake"), Item::Link(link)];
+    let items = [memory("a", "Likes tea"), memory("b", "Likes cake"), ImportItem::Link(link)];
     let from = source(Format::Mcp);
     let taken = story.engine.import_items(&story.request(), &from, &items, false).await.unwrap();
     assert_eq!((taken.counts.memories, taken.counts.links), (2, 1));
@@ -69,5 +69,9 @@ async fn what_its_person_changed_stays_when_the_import_is_taken_back() {
     assert_eq!((undone.operations, undone.kept), (1, 1));
     assert_eq!(story.active().await, ["Likes pie"]);
     let again = story.engine.import_items(&story.request(), &from, &items, false).await.unwrap();
-    assert_eq!((again.counts.memories, again.counts.known), (1, 1), "only what was taken back");
+    assert_eq!(
+        (again.counts.memories, again.counts.known),
+        (1, 1),
+        "only the undone memory is imported again"
+    );
 }

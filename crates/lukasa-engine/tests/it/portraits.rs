@@ -1,13 +1,13 @@
-//! Portraits: told from the facts, phrased by a model, gone with what they cite.
+//! Portraits: compiled from facts, phrased by a model, and removed with the facts they cite.
 
 use std::sync::Arc;
 
-use lukasa_core::portrait::Name;
+use lukasa_core::portrait::PortraitName;
 use lukasa_core::{Category, FactId, JobKind, MemoryType};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{NewMemory, Target};
-use lukasa_engine::jobs::Worked;
-use lukasa_engine::portrait::Compiled;
+use lukasa_engine::jobs::WorkOutcome;
+use lukasa_engine::portrait::CompiledPortrait;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::story::Story;
 
 const DAY: i64 = 86_400;
 
-/// A story whose model says these sentences, each of these facts.
+/// A story whose model phrases portraits with these sentences.
 async fn phrased_by(sentences: serde_json::Value) -> (Story, Arc<ScriptedChat>) {
     let answer = json!({ "sentences": sentences }).to_string();
     let chat = Arc::new(ScriptedChat::saying(move |_| answer.clone()));
@@ -41,11 +41,11 @@ async fn three(story: &Story) -> [FactId; 3] {
     ids.try_into().unwrap()
 }
 
-async fn profile(story: &Story) -> Compiled {
+async fn profile(story: &Story) -> CompiledPortrait {
     story.engine.portrait(&story.alice(), "profile", story.now()).await.unwrap()
 }
 
-fn texts(compiled: &Compiled) -> Vec<&str> {
+fn texts(compiled: &CompiledPortrait) -> Vec<&str> {
     compiled.portrait.sentences.iter().map(|placed| placed.sentence.text.as_str()).collect()
 }
 
@@ -55,7 +55,7 @@ async fn rows(story: &Story) -> i64 {
 }
 
 #[tokio::test]
-async fn without_a_model_the_template_tells_every_fact_at_once() {
+async fn portrait_template_is_used_without_a_model() {
     let story = Story::begin().await;
     let facts = three(&story).await;
     let made = profile(&story).await;
@@ -63,7 +63,7 @@ async fn without_a_model_the_template_tells_every_fact_at_once() {
     assert_eq!(made.portrait.facts(), facts);
     assert_eq!((made.made_by.as_str(), made.fresh), ("template", true));
     assert_eq!(story.engine.phrase_portraits(&story.request()).await.unwrap(), 0);
-    assert_eq!(rows(&story).await, 0, "what costs nothing to make is not kept");
+    assert_eq!(rows(&story).await, 0, "a template portrait is not stored");
     let none = story.engine.portrait(&story.alice(), "domain:travel", story.now()).await.unwrap();
     assert!(none.portrait.sentences.is_empty());
     for (name, code) in [("soul", "portrait_not_found"), ("domain:orchard", "domain_not_found")] {
@@ -73,7 +73,7 @@ async fn without_a_model_the_template_tells_every_fact_at_once() {
 }
 
 #[tokio::test]
-async fn the_night_has_a_model_phrase_what_changed_and_only_that() {
+async fn upkeep_phrases_only_changed_portraits() {
     let (story, chat) = phrased_by(json!([
         {"text": "Lives in Lisbon and works as a nurse.", "facts": [1, 2]},
         {"text": "Owns a yacht.", "facts": [3]},
@@ -81,7 +81,7 @@ async fn the_night_has_a_model_phrase_what_changed_and_only_that() {
     .await;
     let [lisbon, nurse, cats] = three(&story).await;
     story.pass(2 * DAY);
-    assert!(work(&story).await.contains(&Worked::Done(JobKind::Upkeep)));
+    assert!(work(&story).await.contains(&WorkOutcome::Done(JobKind::Upkeep)));
     let made = profile(&story).await;
     assert_eq!(texts(&made), ["Lives in Lisbon and works as a nurse.", "has two cats."]);
     assert_eq!(made.portrait.sentences[0].sentence.facts, [lisbon, nurse]);
@@ -95,17 +95,17 @@ async fn the_night_has_a_model_phrase_what_changed_and_only_that() {
     let tea = Story::fact(&story.save("Drinks tea").await);
     let stale = profile(&story).await;
     assert!(!stale.fresh && texts(&stale).contains(&"Lives in Lisbon and works as a nurse."));
-    assert!(stale.portrait.facts().contains(&tea), "what is new is told at once");
+    assert!(stale.portrait.facts().contains(&tea), "new facts are included at once");
 
     story.engine.forget(&story.request(), &Target::Id(lisbon)).await.unwrap();
-    assert_eq!(rows(&story).await, 0, "gone in the same transaction");
+    assert_eq!(rows(&story).await, 0, "removed in the same transaction");
     let made = profile(&story).await;
     assert!(!made.portrait.markdown().contains("Lisbon"));
     assert!(made.portrait.facts().contains(&nurse) && made.portrait.facts().contains(&cats));
 }
 
 #[tokio::test]
-async fn a_change_an_erasure_and_a_shut_door_take_the_portrait_along() {
+async fn portrait_is_removed_by_change_erasure_and_domain_closing() {
     let (story, _) = phrased_by(json!([
         {"text": "Lives in Lisbon.", "facts": [1]},
         {"text": "Works as a nurse.", "facts": [2]},
@@ -119,7 +119,7 @@ async fn a_change_an_erasure_and_a_shut_door_take_the_portrait_along() {
     assert_eq!(rows(&story).await, 0);
     assert_eq!(phrase().await, 1);
     let made = profile(&story).await;
-    assert!(!made.portrait.markdown().contains("Lisbon"), "the model said what is no longer so");
+    assert!(!made.portrait.markdown().contains("Lisbon"), "the model's sentence is outdated");
     assert!(made.portrait.markdown().contains("Porto"));
     story.engine.erase(&story.request(), &Target::Id(nurse)).await.unwrap();
     assert_eq!(rows(&story).await, 0);
@@ -151,7 +151,7 @@ async fn a_change_an_erasure_and_a_shut_door_take_the_portrait_along() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_away_changes_nothing_and_one_that_raves_is_asked_once() {
+async fn portrait_model_failure_changes_nothing_and_bad_output_is_not_requested_again() {
     let (mut story, _) = phrased_by(json!([])).await;
     three(&story).await;
     let away = Arc::new(ScriptedChat::failing());
@@ -168,10 +168,10 @@ async fn a_model_that_is_away_changes_nothing_and_one_that_raves_is_asked_once()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn facts_that_change_while_a_model_thinks_are_not_told_of_as_they_were() {
+async fn portrait_is_discarded_if_facts_change_during_model_call() {
     let mut story = Story::begin().await;
     let [lisbon, ..] = three(&story).await;
-    // The model's answer comes after a write by somebody else.
+    // The model's answer arrives after a concurrent write.
     let (engine, request) = (story.engine.clone(), story.request());
     let handle = tokio::runtime::Handle::current();
     let chat = Arc::new(ScriptedChat::saying(move |_| {
@@ -188,7 +188,7 @@ async fn facts_that_change_while_a_model_thinks_are_not_told_of_as_they_were() {
 }
 
 #[tokio::test]
-async fn each_portrait_has_its_own_facts() {
+async fn portraits_have_separate_facts() {
     let story = Story::begin().await;
     let mut style = NewMemory::saying("Short answers, please");
     style.claim.category = Category::Style;
@@ -198,11 +198,11 @@ async fn each_portrait_has_its_own_facts() {
         story.engine.save(&story.request(), new).await.unwrap();
     }
     let all = story.engine.portraits(&story.alice(), story.now()).await.unwrap();
-    let of = |name: &Name| {
+    let of = |name: &PortraitName| {
         let made = all.iter().find(|made| made.portrait.name == *name).unwrap();
         texts(made).join(" ")
     };
-    assert_eq!(of(&Name::Procedures), "Short answers, please.");
-    assert_eq!(of(&Name::ActiveContext), "Is moving house in June.");
-    assert_eq!(of(&Name::Profile), "Lives in Lisbon.");
+    assert_eq!(of(&PortraitName::Procedures), "Short answers, please.");
+    assert_eq!(of(&PortraitName::ActiveContext), "Is moving house in June.");
+    assert_eq!(of(&PortraitName::Profile), "Lives in Lisbon.");
 }

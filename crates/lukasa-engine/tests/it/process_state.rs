@@ -1,17 +1,17 @@
-//! What a process keeps between requests: it is bound to the state of the record, bounded in size, and
-//! not lost when a request gives up.
+//! State that a process keeps between requests: it is bound to the state of the record, bounded in
+//! size, and not lost when a request is cancelled.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lukasa_core::model::{Embedder, ModelError, Models, Reranker};
 use lukasa_core::{NewTurn, Role};
-use lukasa_engine::cascade::Source;
-use lukasa_engine::context::Ask;
+use lukasa_engine::cascade::FactSource;
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::Target;
-use lukasa_engine::recall::Recall;
-use lukasa_engine::{Connect, Engine, Request};
-use lukasa_models::scripted::{Mood, Scripted};
+use lukasa_engine::recall::RecallQuery;
+use lukasa_engine::{ConnectOptions, Engine, Request};
+use lukasa_models::scripted::{Mood, ScriptedModel};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -21,7 +21,7 @@ use crate::learn::{answer, chat_about, story_saying, user, work};
 use crate::story::Story;
 
 /// One scripted embedder, which is its own reranker.
-struct One(Arc<Scripted>);
+struct One(Arc<ScriptedModel>);
 
 impl Models for One {
     fn preferred(&self) -> Option<String> {
@@ -37,19 +37,19 @@ impl Models for One {
     }
 }
 
-fn in_session(text: &str) -> Recall {
-    Recall { session: Some("c".into()), ..Recall::about(text) }
+fn in_session(text: &str) -> RecallQuery {
+    RecallQuery { session: Some("c".into()), ..RecallQuery::about(text) }
 }
 
-async fn recalled(engine: &Engine, story: &Story, ask: &Recall) -> Vec<String> {
+async fn recalled(engine: &Engine, story: &Story, ask: &RecallQuery) -> Vec<String> {
     let found = engine.recall(&story.alice(), ask, story.now()).await.unwrap();
     found.memories.into_iter().map(|found| found.memory.version.claim.content).collect()
 }
 
 #[tokio::test]
-async fn nothing_cached_of_an_erased_user_is_given_to_a_user_of_the_same_name() {
+async fn cache_of_erased_user_is_not_used_for_new_user_of_same_name() {
     let story = Story::begin().await;
-    // Another server, which hears nothing of the erasure.
+    // Another server, which is not notified of the erasure.
     let other = Engine::connect(&story.database.connect()).unwrap();
     story.save("Takes zolpidem at night").await;
     let ask = in_session("What do I take at night?");
@@ -64,7 +64,7 @@ async fn nothing_cached_of_an_erased_user_is_given_to_a_user_of_the_same_name() 
 }
 
 #[tokio::test]
-async fn a_removal_on_one_server_is_seen_by_the_index_of_another() {
+async fn erase_on_one_server_reaches_index_of_another() {
     let story = Story::begin().await;
     let other = Engine::connect(&story.database.connect()).unwrap();
     let taken = Story::fact(&story.save("Takes zolpidem at night").await);
@@ -76,21 +76,22 @@ async fn a_removal_on_one_server_is_seen_by_the_index_of_another() {
 }
 
 #[tokio::test]
-async fn an_index_goes_on_loading_after_the_request_has_timed_out() {
+async fn index_load_continues_after_request_timeout() {
     let story = Story::begin().await;
     story.save("Likes green tea").await;
     let fresh = Engine::connect(&story.database.connect()).unwrap();
     let admin = story.database.admin().await;
     admin.batch_execute("begin; lock table passage in access exclusive mode").await.unwrap();
-    let mut ask = Ask::about("What do I like?");
+    let mut ask = ContextRequest::about("What do I like?");
     ask.within = Duration::from_millis(200);
     let late = fresh.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     assert_eq!(late.degraded, ["database"]);
     admin.batch_execute("rollback").await.unwrap();
     sleep(Duration::from_millis(500)).await;
-    // Without the rows an index cannot be loaded any more, so what finds the memory was loaded before.
+    // Without the rows an index can no longer be loaded, so one that finds the memory was loaded
+    // before.
     admin.batch_execute("delete from passage").await.unwrap();
-    let ask = Recall::about("What do I like?");
+    let ask = RecallQuery::about("What do I like?");
     let found = fresh.recall(&story.alice(), &ask, story.now()).await.unwrap();
     assert_eq!(found.memories.len(), 1);
     let unloaded = Engine::connect(&story.database.connect()).unwrap();
@@ -99,7 +100,7 @@ async fn an_index_goes_on_loading_after_the_request_has_timed_out() {
 }
 
 #[tokio::test]
-async fn the_oldest_turns_are_left_out_beyond_the_limit_of_passages() {
+async fn index_leaves_out_oldest_turns_beyond_passage_limit() {
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_index_limits(1 << 20, 6);
     story.save("Keeps a cello").await;
@@ -108,7 +109,7 @@ async fn the_oldest_turns_are_left_out_beyond_the_limit_of_passages() {
         let session = format!("s{n}");
         story.engine.append_turns(&story.request(), &session, vec![turn]).await.unwrap();
     }
-    let ask = Recall { turns: 20, ..Recall::about("When was my cello tuned?") };
+    let ask = RecallQuery { turns: 20, ..RecallQuery::about("When was my cello tuned?") };
     let found = story.engine.recall(&story.alice(), &ask, story.now()).await.unwrap();
     assert_eq!(found.memories.len(), 1, "memories are never left out");
     let mut sessions: Vec<_> = found.turns.iter().map(|f| f.turn.session.as_str()).collect();
@@ -118,10 +119,10 @@ async fn the_oldest_turns_are_left_out_beyond_the_limit_of_passages() {
 }
 
 #[tokio::test]
-async fn no_connection_is_held_while_a_model_is_asked() {
+async fn recall_holds_no_connection_during_model_call() {
     let mut story = Story::begin().await;
-    let scripted = Arc::new(Scripted::local(32));
-    let connect = Connect { pool_size: 1, ..story.database.connect() };
+    let scripted = Arc::new(ScriptedModel::local(32));
+    let connect = ConnectOptions { pool_size: 1, ..story.database.connect() };
     story.engine = Engine::connect(&connect).unwrap().with_models(Arc::new(One(scripted.clone())));
     story.engine.settle_model(story.now()).await.unwrap().unwrap();
     for content in ["Likes green tea", "Likes black tea"] {
@@ -129,10 +130,10 @@ async fn no_connection_is_held_while_a_model_is_asked() {
     }
     scripted.set_mood(Mood::Late(Duration::from_millis(150)));
     let mut shortest = Duration::MAX;
-    // On a busy machine anything can take long once; a connection that is held takes as long every time.
+    // On a busy machine a single measurement may be slow; a held connection is slow every time.
     for attempt in 0..5 {
         let (engine, caller, now) = (story.engine.clone(), story.alice(), story.now());
-        let ask = Recall::about(&format!("Which tea do I like, {attempt}?"));
+        let ask = RecallQuery::about(&format!("Which tea do I like, {attempt}?"));
         let asking = tokio::spawn(async move { engine.recall(&caller, &ask, now).await });
         let (mut longest, began) = (Duration::ZERO, Instant::now());
         while began.elapsed() < Duration::from_millis(400) {
@@ -147,12 +148,12 @@ async fn no_connection_is_held_while_a_model_is_asked() {
 }
 
 #[tokio::test]
-async fn a_question_that_one_tenant_asked_is_embedded_anew_for_another() {
+async fn query_embedding_cache_is_per_tenant() {
     let mut story = Story::begin().await;
-    let scripted = Arc::new(Scripted::local(32));
+    let scripted = Arc::new(ScriptedModel::local(32));
     story.engine = story.engine.clone().with_models(Arc::new(One(scripted.clone())));
     story.engine.settle_model(story.now()).await.unwrap().unwrap();
-    let ask = Recall::about("Which tea do I like?");
+    let ask = RecallQuery::about("Which tea do I like?");
     let other = story.engine.ensure_tenant("globex", story.now()).await.unwrap();
     let bob = lukasa_core::Caller::human(other, "bob", "local");
     let mut asked = Vec::new();
@@ -165,8 +166,8 @@ async fn a_question_that_one_tenant_asked_is_embedded_anew_for_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_learned_from_a_turn_that_was_removed_while_the_model_was_asked() {
-    type Removal = (Engine, Request, Source);
+async fn turn_removed_during_model_call_is_not_learned_from() {
+    type Removal = (Engine, Request, FactSource);
     let removal: Arc<Mutex<Option<Removal>>> = Arc::default();
     let during = Arc::clone(&removal);
     let (story, chat) = story_saying(move |_| {
@@ -182,9 +183,9 @@ async fn nothing_is_learned_from_a_turn_that_was_removed_while_the_model_was_ask
     .await;
     chat_about(&story, "c", vec![user("Hi, I live in Lisbon."), user("I like tea.")]).await;
     let turns = story.engine.turns(&story.alice(), "c", 0, 10, story.now()).await.unwrap().0;
-    let source = Source::Turn(turns[0].id);
+    let source = FactSource::Turn(turns[0].id);
     *removal.lock().unwrap() = Some((story.engine.clone(), story.request(), source));
     work(&story).await;
     assert_eq!(story.active().await, Vec::<String>::new());
-    assert!(chat.asked() > 1, "asked again, about what is left");
+    assert!(chat.asked() > 1, "asked again about the remaining turns");
 }

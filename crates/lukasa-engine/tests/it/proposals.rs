@@ -1,17 +1,18 @@
-//! Proposals wait for a human's yes to exactly their words; and a memory can be named by words.
+//! Proposals wait for a human's consent to their exact wording; memories can be targeted by a
+//! substring.
 
 use lukasa_core::{Caller, Edit, Origin, Status};
 use lukasa_engine::Error;
-use lukasa_engine::facts::{Decision, NewMemory, Target};
+use lukasa_engine::facts::{NewMemory, ProposalDecision, Target};
 
 use crate::story::Story;
 
-fn yes(digest: &str) -> Decision {
-    Decision::Yes { digest: Some(digest.to_owned()), edit: Box::default() }
+fn yes(digest: &str) -> ProposalDecision {
+    ProposalDecision::Yes { digest: Some(digest.to_owned()), edit: Box::default() }
 }
 
 #[tokio::test]
-async fn a_proposal_is_visible_and_not_active_until_a_human_says_yes() {
+async fn proposal_is_inactive_until_a_human_confirms() {
     let story = Story::begin().await;
     let new = NewMemory::saying("Orders from Kroger");
     let proposed = story.engine.propose(&story.by(story.assistant()), new).await.unwrap();
@@ -32,7 +33,7 @@ async fn a_proposal_is_visible_and_not_active_until_a_human_says_yes() {
 }
 
 #[tokio::test]
-async fn a_human_edits_on_the_way_in_or_says_no() {
+async fn proposal_is_edited_or_rejected_on_confirmation() {
     let story = Story::begin().await;
     let request = story.by(story.assistant());
     let one =
@@ -42,28 +43,28 @@ async fn a_human_edits_on_the_way_in_or_says_no() {
     story.pass(1);
     let digest = one.memories[0].version.claim.consent_digest();
     let edit = Box::new(Edit::content("Orders from Aldi"));
-    let decision = Decision::Yes { digest: Some(digest), edit };
+    let decision = ProposalDecision::Yes { digest: Some(digest), edit };
     let target = Target::Id(Story::fact(&one));
     let edited = story.engine.confirm(&story.request(), &target, decision).await.unwrap();
     assert_eq!(edited.memories[0].version.number, 2);
     assert_eq!(edited.memories[0].version.origin, lukasa_core::Origin::UserSaid);
     let target = Target::Id(Story::fact(&two));
-    let no = story.engine.confirm(&story.request(), &target, Decision::No).await.unwrap();
+    let no = story.engine.confirm(&story.request(), &target, ProposalDecision::No).await.unwrap();
     assert_eq!(no.memories[0].status, Status::Forgotten);
     assert_eq!(story.active().await, ["Orders from Aldi"]);
-    // Taking the no back makes it a proposal again, never a memory nobody agreed to.
+    // Restoring a rejected one makes it a proposal again, never a memory without consent.
     story.pass(1);
     let back = story.engine.restore(&story.request(), &target).await.unwrap();
     assert_eq!(back.memories[0].status, Status::Proposed);
 }
 
 #[tokio::test]
-async fn affirming_is_dated_and_only_on_affirmation() {
+async fn confirmation_is_dated_and_requires_a_human() {
     let story = Story::begin().await;
     let saved = story.save("tea").await;
     assert_eq!(saved.memories[0].version.last_confirmed_at, None);
     let target = Target::Id(Story::fact(&saved));
-    let affirm = || Decision::Yes { digest: None, edit: Box::default() };
+    let affirm = || ProposalDecision::Yes { digest: None, edit: Box::default() };
     story.pass(10);
     let agent = story.by(story.assistant());
     let refused = story.engine.confirm(&agent, &target, affirm()).await.unwrap_err();
@@ -75,14 +76,15 @@ async fn affirming_is_dated_and_only_on_affirmation() {
     let (first, second) = (&first.memories[0].version, &second.memories[0].version);
     assert_eq!(second.confirmed_at, first.confirmed_at);
     assert!(second.last_confirmed_at > first.last_confirmed_at);
-    assert_eq!(first.consented_at, None, "a key's word is no consent");
+    assert_eq!(first.consented_at, None, "a key cannot consent");
     assert!(second.consented_at.is_some());
-    let no = story.engine.confirm(&story.request(), &target, Decision::No).await.unwrap_err();
+    let no =
+        story.engine.confirm(&story.request(), &target, ProposalDecision::No).await.unwrap_err();
     assert_eq!(no.code(), "not_proposed");
 }
 
 #[tokio::test]
-async fn words_name_a_memory_when_they_occur_in_just_one() {
+async fn substring_target_must_match_one_memory() {
     let story = Story::begin().await;
     story.save("Flies from Lisbon").await;
     story.save("Flies with TAP").await;
@@ -90,7 +92,7 @@ async fn words_name_a_memory_when_they_occur_in_just_one() {
     let engine = &story.engine;
     match engine.forget(&story.request(), &Target::parse("flies")).await {
         Err(Error::Ambiguous(candidates)) => assert_eq!(candidates.len(), 2),
-        other => panic!("two fly: {other:?}"),
+        other => panic!("two memories match: {other:?}"),
     }
     let none = engine.forget(&story.request(), &Target::parse("sails")).await.unwrap_err();
     assert_eq!(none.code(), "memory_not_found");
@@ -99,7 +101,7 @@ async fn words_name_a_memory_when_they_occur_in_just_one() {
 }
 
 #[tokio::test]
-async fn a_version_that_has_moved_on_is_not_overwritten() {
+async fn stale_version_is_not_overwritten() {
     let story = Story::begin().await;
     let saved = story.save("tea").await;
     let target = Target::Id(Story::fact(&saved));

@@ -1,21 +1,21 @@
-//! Embeddings and what recall keeps: when they are made, how a model is changed while people search,
-//! and that nothing of it outlives what it was made from (R034, R035).
+//! Embeddings and derived data of recall: when they are made, how the model is switched during
+//! searches, and that they are removed with their source (R034, R035).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lukasa_core::model::{Answer, Embedder, EmbeddingModel, ModelError, Models, Reranker};
+use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture, Models, Reranker};
 use lukasa_core::{NewTurn, Role};
-use lukasa_engine::context::{Ask, NewUsage};
+use lukasa_engine::context::{ContextRequest, NewUsage};
 use lukasa_engine::facts::Target;
-use lukasa_engine::recall::Recall;
+use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::{Engine, Error};
-use lukasa_models::scripted::{Mood, Scripted};
+use lukasa_models::scripted::{Mood, ScriptedModel};
 
 use crate::story::Story;
 
-/// Several embedders, the first of which a new installation begins with.
+/// Several embedders; the first is the default of a new installation.
 struct Shelf(Vec<Arc<dyn Embedder>>);
 
 impl Models for Shelf {
@@ -40,7 +40,7 @@ async fn story_with(shelf: Vec<Arc<dyn Embedder>>) -> Story {
     story
 }
 
-/// How many rows a table has, seen from behind.
+/// Counts a table's rows, bypassing the store.
 async fn rows(story: &Story, table: &str) -> i64 {
     let sql = format!("select count(*) from {table}");
     story.database.admin().await.query_one(&sql, &[]).await.unwrap().get(0)
@@ -51,7 +51,7 @@ async fn rows_with(story: &Story, model: &str) -> i64 {
     story.database.admin().await.query_one(sql, &[&model]).await.unwrap().get(0)
 }
 
-/// Waits for work that nobody waits for.
+/// Waits for background work.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     for _ in 0..500 {
         if is_so().await {
@@ -63,7 +63,8 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
 }
 
 async fn found(story: &Story, query: &str) -> Vec<String> {
-    let recalled = story.engine.recall(&story.alice(), &Recall::about(query), story.now()).await;
+    let recalled =
+        story.engine.recall(&story.alice(), &RecallQuery::about(query), story.now()).await;
     let recalled = recalled.unwrap();
     recalled.memories.into_iter().map(|found| found.memory.version.claim.content).collect()
 }
@@ -73,8 +74,8 @@ fn said(content: &str) -> NewTurn {
 }
 
 #[tokio::test]
-async fn a_local_model_embeds_within_the_request_and_a_remote_one_behind_it() {
-    let local = story_with(vec![Arc::new(Scripted::local(32))]).await;
+async fn local_model_embeds_within_request_and_remote_one_afterwards() {
+    let local = story_with(vec![Arc::new(ScriptedModel::local(32))]).await;
     local.save("Likes tea").await;
     assert_eq!(rows(&local, "embedding").await, 1);
     local.engine.append_turns(&local.request(), "chat", vec![said("hello")]).await.unwrap();
@@ -86,19 +87,19 @@ async fn a_local_model_embeds_within_the_request_and_a_remote_one_behind_it() {
     let (model, dimension, same): (String, i32, bool) = (row.get(0), row.get(1), row.get(2));
     assert_eq!((model.as_str(), dimension, same), ("scripted-32", 32, true));
 
-    let slow = Arc::new(Scripted::remote(32));
+    let slow = Arc::new(ScriptedModel::remote(32));
     slow.set_mood(Mood::Late(Duration::from_millis(300)));
     let remote = story_with(vec![slow]).await;
     let start = std::time::Instant::now();
     remote.save("Likes tea").await;
     assert_eq!(rows(&remote, "embedding").await, 0, "after {:?}", start.elapsed());
-    assert_eq!(found(&remote, "tea").await, ["Likes tea"], "by its words at once");
+    assert_eq!(found(&remote, "tea").await, ["Likes tea"], "found by its words at once");
     until("the embedding is made", async || rows(&remote, "embedding").await == 1).await;
 }
 
 #[tokio::test]
-async fn what_lacks_its_embedding_gets_it_when_recall_finds_out() {
-    let embedder = Arc::new(Scripted::local(32));
+async fn missing_embeddings_are_made_after_recall() {
+    let embedder = Arc::new(ScriptedModel::local(32));
     embedder.set_mood(Mood::Failing);
     let story = story_with(vec![embedder.clone()]).await;
     for n in 0..5 {
@@ -111,54 +112,54 @@ async fn what_lacks_its_embedding_gets_it_when_recall_finds_out() {
 }
 
 #[tokio::test]
-async fn an_embedder_with_the_wrong_dimension_is_refused() {
-    let embedder = Arc::new(Scripted::local(32));
+async fn embedder_with_wrong_dimension_is_refused() {
+    let embedder = Arc::new(ScriptedModel::local(32));
     let story = story_with(vec![embedder.clone()]).await;
     embedder.set_mood(Mood::Short);
     story.save("Likes tea").await;
     assert_eq!(rows(&story, "embedding").await, 0, "no vector of another length is kept");
     let refused = story.engine.reembed("scripted-32", story.now(), |_| ()).await.unwrap_err();
     assert!(matches!(refused, Error::Model(ModelError::Malformed(_))), "{refused:?}");
-    // The database would refuse it too.
+    // The database refuses it too.
     let admin = story.database.admin().await;
     let sql = "insert into embedding select user_id, tenant_id, 'x', source_id, part, 1, 3, \
                content_hash, '[1,0]'::halfvec from passage limit 1";
     assert!(admin.execute(sql, &[]).await.is_err());
-    // A model cannot come back under its name in another size.
-    let other: Arc<dyn Embedder> = Arc::new(Scripted::local(16).named("scripted-32"));
+    // A model cannot be used again under its name with another dimension.
+    let other: Arc<dyn Embedder> = Arc::new(ScriptedModel::local(16).named("scripted-32"));
     let changed = story.engine.clone().with_models(Arc::new(Shelf(vec![other])));
     assert!(changed.reembed("scripted-32", story.now(), |_| ()).await.is_err());
 }
 
 #[tokio::test]
-async fn another_model_is_filled_beside_the_first_and_switched_to_and_back() {
-    let (old, new) = (Arc::new(Scripted::local(32)), Arc::new(Scripted::local(1536)));
+async fn embedding_model_is_filled_and_switched_both_ways() {
+    let (old, new) = (Arc::new(ScriptedModel::local(32)), Arc::new(ScriptedModel::local(1536)));
     let story = story_with(vec![old, new]).await;
     for n in 0..10 {
         story.save(&format!("Likes tea number {n}")).await;
     }
     story.engine.append_turns(&story.request(), "chat", vec![said("more tea")]).await.unwrap();
     let finds = async |model: &str| {
-        let ask = Recall::about("tea number 7");
+        let ask = RecallQuery::about("tea number 7");
         let recalled = story.engine.recall(&story.alice(), &ask, story.now()).await.unwrap();
         assert_eq!(recalled.memories[0].memory.version.claim.content, "Likes tea number 7");
         assert_eq!((recalled.model.as_deref(), recalled.degraded.len()), (Some(model), 0));
-        let vector = |w: &lukasa_engine::recall::Why| {
+        let vector = |w: &lukasa_engine::recall::ResultExplanation| {
             w.arms.iter().any(|(arm, ..)| arm.as_str() == "vector")
         };
         assert!(recalled.memories.iter().all(|found| vector(&found.why)), "{model}");
     };
     finds("scripted-32").await;
     assert_eq!(story.engine.lacking("scripted-1536").await.unwrap(), (11, 11));
-    let mut heard = 0;
-    let made = story.engine.reembed("scripted-1536", story.now(), |n| heard += n).await.unwrap();
-    assert_eq!((made, heard), (11, 11));
+    let mut reported = 0;
+    let made = story.engine.reembed("scripted-1536", story.now(), |n| reported += n).await.unwrap();
+    assert_eq!((made, reported), (11, 11));
     finds("scripted-32").await;
     assert_eq!(story.engine.lacking("scripted-1536").await.unwrap(), (11, 0));
     story.pass(10);
     story.engine.switch_model("scripted-1536", story.now()).await.unwrap();
     finds("scripted-1536").await;
-    // What is written now is embedded with the new one; on the way back the old one catches up.
+    // New writes are embedded with the new model; after switching back, the old one catches up.
     story.save("Likes tea number 11").await;
     assert_eq!(
         (rows_with(&story, "scripted-32").await, rows_with(&story, "scripted-1536").await),
@@ -174,10 +175,10 @@ async fn another_model_is_filled_beside_the_first_and_switched_to_and_back() {
     assert!(matches!(unknown, Error::ModelNotFound(_)));
 }
 
-/// An embedder that stops answering after so many calls, as if its machine had gone down.
+/// An embedder that fails after this many calls, as if its machine had gone down.
 struct Stops {
     model: EmbeddingModel,
-    inner: Scripted,
+    inner: ScriptedModel,
     left: AtomicUsize,
 }
 
@@ -190,7 +191,7 @@ impl Embedder for Stops {
         true
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Answer<'a, Vec<Vec<f32>>> {
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<Vec<f32>>> {
         let spent = |left: usize| left.checked_sub(1);
         if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, spent).is_err() {
             return Box::pin(async { Err(ModelError::Unavailable("stopped".to_owned())) });
@@ -200,74 +201,74 @@ impl Embedder for Stops {
 }
 
 #[tokio::test]
-async fn an_interrupted_reembedding_goes_on_where_it_stopped() {
-    let inner = Scripted::local(16).named("other");
+async fn interrupted_reembedding_continues_where_it_stopped() {
+    let inner = ScriptedModel::local(16).named("other");
     let model = inner.model().clone();
     let stops = Arc::new(Stops { model, inner, left: AtomicUsize::new(1) });
-    let story = story_with(vec![Arc::new(Scripted::local(32)), stops.clone()]).await;
+    let story = story_with(vec![Arc::new(ScriptedModel::local(32)), stops.clone()]).await;
     for batch in 0..3 {
         let turns = (0..100).map(|n| said(&format!("turn {batch} {n}"))).collect();
         story.engine.append_turns(&story.request(), "chat", turns).await.unwrap();
     }
-    let mut heard = 0;
-    let stopped = story.engine.reembed("other", story.now(), |n| heard += n).await;
+    let mut reported = 0;
+    let stopped = story.engine.reembed("other", story.now(), |n| reported += n).await;
     assert!(matches!(stopped, Err(Error::Model(ModelError::Unavailable(_)))), "{stopped:?}");
-    assert!(heard > 0 && heard < 300, "{heard}");
-    assert_eq!(story.engine.lacking("other").await.unwrap(), (300, 300 - heard));
+    assert!(reported > 0 && reported < 300, "{reported}");
+    assert_eq!(story.engine.lacking("other").await.unwrap(), (300, 300 - reported));
     let unfinished = story.engine.models().await.unwrap();
     assert!(unfinished.iter().any(|r| r.model.name == "other" && r.filled_at.is_none()));
     stops.left.store(1_000, Ordering::SeqCst);
     let rest = story.engine.reembed("other", story.now(), |_| ()).await.unwrap();
-    assert_eq!(rest, 300 - heard, "nothing is made twice");
+    assert_eq!(rest, 300 - reported, "nothing is made twice");
     assert_eq!(story.engine.lacking("other").await.unwrap(), (300, 0));
 }
 
 #[tokio::test]
-async fn a_chat_is_not_told_what_was_said_in_it() {
-    let story = story_with(vec![Arc::new(Scripted::local(32))]).await;
+async fn context_leaves_out_turns_of_its_own_session() {
+    let story = story_with(vec![Arc::new(ScriptedModel::local(32))]).await;
     for (chat, words) in [("chat", "My canary sings at dawn"), ("before", "My canary is yellow")] {
         story.engine.append_turns(&story.request(), chat, vec![said(words)]).await.unwrap();
     }
-    let mut ask = Ask::about("What about my canary?");
+    let mut ask = ContextRequest::about("What about my canary?");
     (ask.turns, ask.within) = (Some(5), Duration::from_secs(60));
-    for (chat, told, seen) in [("chat", "yellow", "dawn"), ("before", "dawn", "yellow")] {
+    for (chat, expected, left_out) in [("chat", "yellow", "dawn"), ("before", "dawn", "yellow")] {
         ask.session = Some(chat.to_owned());
         let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
         let given = &context.dynamic.content;
-        assert!(given.contains(told) && !given.contains(seen), "{chat}: {given}");
+        assert!(given.contains(expected) && !given.contains(left_out), "{chat}: {given}");
     }
-    // Asked in no chat, or in a new one, both were said before.
+    // Without a session, or in a new one, both turns are from earlier sessions.
     for chat in [None, Some("new".to_owned())] {
         ask.session = chat;
         let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
         let given = &context.dynamic.content;
         assert!(given.contains("dawn") && given.contains("yellow"), "{given}");
     }
-    // Who looks for words within the very chat finds them.
-    let mut recall = Recall::about("canary");
+    // A search within the session finds its turns.
+    let mut recall = RecallQuery::about("canary");
     (recall.turns, recall.session) = (5, Some("chat".to_owned()));
     recall.filter.session = Some("chat".to_owned());
     let found = story.engine.recall(&story.alice(), &recall, story.now()).await.unwrap();
     assert_eq!(found.turns.len(), 1, "{found:?}");
 }
 
-/// The tables that hold something of what recall and contexts are made of.
+/// The tables with data that recall and contexts are made from or derive.
 const DERIVED: [&str; 8] =
     ["session", "turn", "recall_state", "passage", "embedding", "baseline", "retrieval", "usage"];
 
-/// A story in which every one of those tables has rows.
+/// A story in which each of those tables has rows.
 async fn lived_in() -> (Story, lukasa_core::FactId) {
-    let story = story_with(vec![Arc::new(Scripted::local(32))]).await;
+    let story = story_with(vec![Arc::new(ScriptedModel::local(32))]).await;
     let fact = Story::fact(&story.save("The canary sings at dawn").await);
     story.pass(1);
     story.change(fact, "The canary sings at dusk").await;
     story.engine.append_turns(&story.request(), "chat", vec![said("hello")]).await.unwrap();
-    let mut ask = Ask::about("When does my canary sing?");
+    let mut ask = ContextRequest::about("When does my canary sing?");
     ask.session = Some("chat".to_owned());
     ask.within = Duration::from_secs(60);
     let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     assert!(context.baseline.content.contains("canary"), "{context:?}");
-    until("it is noted", async || rows(&story, "retrieval").await == 1).await;
+    until("the retrieval is recorded", async || rows(&story, "retrieval").await == 1).await;
     let new = NewUsage {
         fact,
         session: None,
@@ -284,7 +285,7 @@ async fn lived_in() -> (Story, lukasa_core::FactId) {
 }
 
 #[tokio::test]
-async fn an_erased_memory_takes_all_that_was_made_from_it_along() {
+async fn erased_memory_removes_derived_rows() {
     let (story, fact) = lived_in().await;
     story.pass(1);
     story.engine.erase(&story.request(), &Target::Id(fact)).await.unwrap();
@@ -297,32 +298,33 @@ async fn an_erased_memory_takes_all_that_was_made_from_it_along() {
 }
 
 #[tokio::test]
-async fn a_deleted_user_leaves_no_row_in_any_table_of_recall() {
+async fn deleted_user_leaves_no_row_in_recall_tables() {
     let (story, _) = lived_in().await;
     story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
     for table in DERIVED {
         assert_eq!(rows(&story, table).await, 0, "{table}");
     }
-    let recalled = story.engine.recall(&story.alice(), &Recall::about("canary"), story.now()).await;
+    let recalled =
+        story.engine.recall(&story.alice(), &RecallQuery::about("canary"), story.now()).await;
     assert!(matches!(recalled, Err(Error::UserGone)));
 }
 
 #[tokio::test]
-async fn another_server_finds_what_this_one_wrote_at_once() {
-    let embedder: Arc<dyn Embedder> = Arc::new(Scripted::local(32));
+async fn writes_are_recalled_by_another_server_at_once() {
+    let embedder: Arc<dyn Embedder> = Arc::new(ScriptedModel::local(32));
     let story = story_with(vec![embedder.clone()]).await;
     let other = Engine::connect(&story.database.connect()).unwrap();
     let other = other.with_models(Arc::new(Shelf(vec![embedder])));
     for n in 0..5 {
         let fact = Story::fact(&story.save(&format!("Likes tea number {n}")).await);
-        let ask = Recall::about("tea");
+        let ask = RecallQuery::about("tea");
         let seen = other.recall(&story.alice(), &ask, story.now()).await.unwrap();
         assert_eq!(seen.memories.len(), n + 1);
         story.pass(1);
         if n == 4 {
             story.engine.erase(&story.request(), &Target::Id(fact)).await.unwrap();
             let seen = other.recall(&story.alice(), &ask, story.now()).await.unwrap();
-            assert_eq!(seen.memories.len(), 4, "and what it erased is gone there too");
+            assert_eq!(seen.memories.len(), 4, "the erased memory is not recalled there either");
         }
     }
     other.close();

@@ -1,4 +1,4 @@
-//! Saving, re-saving, and what is refused.
+//! Saving, duplicates, and refused saves.
 
 use lukasa_core::{Force, Origin, Status, Voice};
 use lukasa_engine::Error;
@@ -7,7 +7,7 @@ use lukasa_engine::facts::{NewMemory, Target, Update};
 use crate::story::Story;
 
 #[tokio::test]
-async fn a_saved_memory_is_there_at_once() {
+async fn saved_memory_is_readable_at_once() {
     let story = Story::begin().await;
     let saved = story.save("I prefer window seats").await;
     let memory = story.get(Story::fact(&saved)).await.unwrap();
@@ -20,7 +20,7 @@ async fn a_saved_memory_is_there_at_once() {
 }
 
 #[tokio::test]
-async fn saying_the_same_again_returns_what_is_there() {
+async fn saving_a_duplicate_returns_the_existing_memory() {
     let story = Story::begin().await;
     let first = story.save("I prefer window seats").await;
     story.pass(10);
@@ -31,7 +31,7 @@ async fn saying_the_same_again_returns_what_is_there() {
 }
 
 #[tokio::test]
-async fn a_forgotten_memory_does_not_stand_in_for_a_new_one() {
+async fn forgotten_memory_is_not_a_duplicate() {
     let story = Story::begin().await;
     let first = story.save("tea").await;
     story.pass(1);
@@ -42,7 +42,7 @@ async fn a_forgotten_memory_does_not_stand_in_for_a_new_one() {
 }
 
 #[tokio::test]
-async fn one_key_holds_one_hard_memory() {
+async fn hard_memory_key_is_taken_once() {
     let story = Story::begin().await;
     let mut diet = NewMemory::saying("Eats vegan");
     diet.claim.force = Force::Hard;
@@ -59,12 +59,12 @@ async fn one_key_holds_one_hard_memory() {
         }
         other => panic!("the key is taken: {other:?}"),
     }
-    // A proposal under the same key waits beside it without taking its place.
+    // A proposal under the same key can exist beside it.
     story.engine.propose(&story.request(), diet).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_shut_domain_keeps_nothing_until_its_person_opens_it() {
+async fn closed_domain_refuses_saves_until_the_user_opts_in() {
     use lukasa_engine::directory::OptIn;
     let story = Story::begin().await;
     let mut new = NewMemory::saying("Has type 2 diabetes");
@@ -81,7 +81,7 @@ async fn a_shut_domain_keeps_nothing_until_its_person_opens_it() {
 }
 
 #[tokio::test]
-async fn an_unknown_domain_and_an_overlong_line_are_named() {
+async fn unknown_domain_and_long_content_are_named_in_errors() {
     let story = Story::begin().await;
     let mut new = NewMemory::saying("x");
     new.claim.domain = Some("astrology".into());
@@ -96,7 +96,7 @@ async fn an_unknown_domain_and_an_overlong_line_are_named() {
 }
 
 #[tokio::test]
-async fn extraction_never_replaces_what_was_said() {
+async fn extraction_cannot_change_stated_memory() {
     let story = Story::begin().await;
     let said = story.save("I am vegetarian").await;
     let target = Target::Id(Story::fact(&said));
@@ -116,9 +116,9 @@ async fn extraction_never_replaces_what_was_said() {
     assert_eq!(story.active().await, ["I am vegetarian"]);
 }
 
-/// The rules above are one belt; the database is the other. Here the rules are gone around.
+/// The database enforces the same rule as the code above; here the code is bypassed.
 #[tokio::test]
-async fn the_database_itself_refuses_an_extraction_over_what_was_said() {
+async fn database_refuses_extraction_over_stated_memory() {
     let story = Story::begin().await;
     let said = story.save("I am vegetarian").await;
     let version = &said.memories[0].version;
@@ -146,7 +146,7 @@ async fn the_database_itself_refuses_an_extraction_over_what_was_said() {
 }
 
 #[tokio::test]
-async fn a_retry_with_the_same_key_gets_the_same_answer_once() {
+async fn idempotent_retry_gets_the_same_response() {
     use lukasa_engine::IdempotencyKey;
     let story = Story::begin().await;
     let key =
@@ -166,7 +166,7 @@ async fn a_retry_with_the_same_key_gets_the_same_answer_once() {
 }
 
 #[tokio::test]
-async fn a_retry_after_the_memory_has_ended_still_gets_its_answer() {
+async fn idempotent_retry_after_expiry_gets_the_same_response() {
     let story = Story::begin().await;
     let mut trip = NewMemory::saying("in Rome this week");
     trip.valid_until = Some(crate::story::time(60));
@@ -181,7 +181,7 @@ async fn a_retry_after_the_memory_has_ended_still_gets_its_answer() {
 }
 
 #[tokio::test]
-async fn extraction_cannot_erase_what_was_said_and_undone() {
+async fn extraction_cannot_erase_undone_stated_memory() {
     let story = Story::begin().await;
     let said = story.save("I am vegetarian").await;
     story.pass(1);

@@ -1,11 +1,11 @@
-//! The stage for a story: a fresh database, a clock that the test moves, and short ways to write.
+//! Test fixture: a fresh database, a clock that the test moves, and short helpers.
 
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
 use lukasa_core::{Caller, Edit, FactId, Origin, TenantId, Timestamp};
 use lukasa_engine::facts::{Listing, Memory, NewMemory, Outcome, Point, Target, Update};
 use lukasa_engine::{Engine, Moment, Request, Result};
-use lukasa_store::list::Filter;
+use lukasa_store::list::ListFilter;
 use lukasa_store::testing::TestDatabase;
 
 pub struct Story {
@@ -16,7 +16,7 @@ pub struct Story {
     seed: AtomicU8,
 }
 
-/// The story begins here: 2026-01-01, in seconds.
+/// The clock starts at 2026-01-01, in seconds.
 const START: i64 = 1_767_225_600;
 
 impl Story {
@@ -72,7 +72,7 @@ impl Story {
         self.engine.get(&self.alice(), &Target::Id(id), Point::default(), self.now()).await
     }
 
-    pub async fn list(&self, filter: Filter, point: Point) -> Vec<Memory> {
+    pub async fn list(&self, filter: ListFilter, point: Point) -> Vec<Memory> {
         let listing = Listing { filter, point, after: None, limit: 200 };
         let page = self.engine.list(&self.alice(), &listing, self.now()).await.expect("list");
         page.memories
@@ -81,7 +81,8 @@ impl Story {
     /// The content of every active memory, oldest first.
     pub async fn active(&self) -> Vec<String> {
         let status = Some(lukasa_core::Status::Active);
-        let list = self.list(Filter { status, ..Filter::default() }, Point::default()).await;
+        let list =
+            self.list(ListFilter { status, ..ListFilter::default() }, Point::default()).await;
         list.into_iter().rev().map(|memory| memory.version.claim.content).collect()
     }
 

@@ -1,13 +1,13 @@
-//! The two axes: change, correction, and what was true or known when.
+//! The two time axes: change, correction, and queries at a point of valid and known time.
 
 use lukasa_core::{Edit, Status};
-use lukasa_engine::facts::{Listing, Mode, Point, Target, Update};
-use lukasa_store::list::Filter;
+use lukasa_engine::facts::{Listing, Point, Target, Update, UpdateMode};
+use lukasa_store::list::ListFilter;
 
 use crate::story::{Story, time};
 
-fn now() -> Filter {
-    Filter { status: Some(Status::Active), ..Filter::default() }
+fn now() -> ListFilter {
+    ListFilter { status: Some(Status::Active), ..ListFilter::default() }
 }
 
 async fn contents(story: &Story, as_of: i64, known_at: i64) -> Vec<String> {
@@ -17,25 +17,25 @@ async fn contents(story: &Story, as_of: i64, known_at: i64) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_change_moves_the_world_on_and_keeps_the_past() {
+async fn change_keeps_earlier_validity() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("lives in Lisbon").await);
     story.pass(100);
     let update = Update {
-        mode: Mode::Change { effective: Some(time(50)) },
+        mode: UpdateMode::Change { effective: Some(time(50)) },
         ..Update::change(Edit::content("lives in Porto"))
     };
     let changed = story.engine.update(&story.request(), &Target::Id(fact), update).await.unwrap();
     assert_eq!(changed.memories[0].version.number, 2);
     assert_eq!(Story::fact(&changed), fact, "the id never changes");
-    // What holds at 40 is Lisbon, at 60 Porto; as known at 60, before the change, still Lisbon.
+    // Valid at 40: Lisbon; at 60: Porto; as known at 60, before the change, still Lisbon.
     assert_eq!(contents(&story, 40, 100).await, ["lives in Lisbon"]);
     assert_eq!(contents(&story, 60, 100).await, ["lives in Porto"]);
     assert_eq!(contents(&story, 60, 60).await, ["lives in Lisbon"]);
 }
 
 #[tokio::test]
-async fn a_correction_says_it_was_never_so() {
+async fn correction_replaces_earlier_validity() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("lives in Lisbon").await);
     story.pass(100);
@@ -46,12 +46,15 @@ async fn a_correction_says_it_was_never_so() {
 }
 
 #[tokio::test]
-async fn dates_alone_can_be_corrected() {
+async fn validity_dates_can_be_corrected_alone() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("works at Acme").await);
     story.pass(100);
     let update = Update {
-        mode: Mode::Correct { valid_from: Some(time(-500)), valid_until: Some(Some(time(50))) },
+        mode: UpdateMode::Correct {
+            valid_from: Some(time(-500)),
+            valid_until: Some(Some(time(50))),
+        },
         ..Update::correct(Edit::default())
     };
     let corrected = story.engine.update(&story.request(), &Target::Id(fact), update).await.unwrap();
@@ -61,7 +64,7 @@ async fn dates_alone_can_be_corrected() {
 }
 
 #[tokio::test]
-async fn what_has_expired_is_not_listed_from_that_moment_on() {
+async fn expired_memory_is_not_listed() {
     let story = Story::begin().await;
     let mut trip = lukasa_engine::facts::NewMemory::saying("in Rome this week");
     trip.valid_until = Some(time(60));
@@ -70,19 +73,19 @@ async fn what_has_expired_is_not_listed_from_that_moment_on() {
     story.pass(60);
     assert!(story.active().await.is_empty());
     assert_eq!(story.get(fact).await.unwrap().status, Status::Expired);
-    let expired = Filter { status: Some(Status::Expired), ..Filter::default() };
+    let expired = ListFilter { status: Some(Status::Expired), ..ListFilter::default() };
     assert_eq!(story.list(expired, Point::default()).await.len(), 1);
 }
 
 #[tokio::test]
-async fn what_begins_later_waits_for_its_day() {
+async fn upcoming_memory_becomes_active_at_its_start() {
     let story = Story::begin().await;
     let mut job = lukasa_engine::facts::NewMemory::saying("starts at Globex");
     job.valid_from = Some(time(500));
     let fact = Story::fact(&story.engine.save(&story.request(), job).await.unwrap());
     assert_eq!(story.get(fact).await.unwrap().status, Status::Upcoming);
     story.pass(10);
-    // A change without a date replaces it from the day it begins.
+    // A change without a date applies from the start of its validity.
     let changed = story.change(fact, "starts at Initech").await;
     assert_eq!(changed.memories[0].version.valid.from, time(500));
     story.pass(490);
@@ -90,11 +93,11 @@ async fn what_begins_later_waits_for_its_day() {
 }
 
 #[tokio::test]
-async fn a_change_before_it_began_or_with_no_change_is_told_apart() {
+async fn change_before_start_is_refused_and_empty_change_writes_nothing() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("tea").await);
     let early = Update {
-        mode: Mode::Change { effective: Some(time(-1)) },
+        mode: UpdateMode::Change { effective: Some(time(-1)) },
         ..Update::change(Edit::content("coffee"))
     };
     let refused =
@@ -105,7 +108,7 @@ async fn a_change_before_it_began_or_with_no_change_is_told_apart() {
 }
 
 #[tokio::test]
-async fn the_history_shows_every_version_and_its_successor() {
+async fn history_lists_versions_with_their_successors() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("tea").await);
     story.pass(10);
@@ -122,7 +125,7 @@ async fn the_history_shows_every_version_and_its_successor() {
 }
 
 #[tokio::test]
-async fn a_clock_that_jumps_back_loses_nothing() {
+async fn known_time_increases_although_the_clock_jumps_back() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("tea").await);
     story.pass(-3600);
@@ -131,14 +134,14 @@ async fn a_clock_that_jumps_back_loses_nothing() {
     let history =
         story.engine.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
     assert!(history.iter().map(|e| e.version.known.from).is_sorted());
-    // What is known now is what was written last, though this clock has not come that far.
-    let all = story.list(Filter::default(), Point::default()).await;
+    // The current version is the one written last, although this clock is behind it.
+    let all = story.list(ListFilter::default(), Point::default()).await;
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].version.claim.content, "coffee");
 }
 
 #[tokio::test]
-async fn pages_are_of_one_list_whatever_is_written_between_them() {
+async fn list_pages_are_stable_during_writes() {
     let story = Story::begin().await;
     for i in 0..7 {
         story.pass(1);
@@ -160,12 +163,12 @@ async fn pages_are_of_one_list_whatever_is_written_between_them() {
 }
 
 #[tokio::test]
-async fn a_change_by_a_slower_clock_still_comes_after_the_last_one() {
+async fn change_by_a_slower_clock_follows_the_last_one() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("tea").await);
     story.pass(100);
     story.change(fact, "coffee").await;
-    // Another server's clock, or a write that waited for its turn: it reads ten seconds earlier.
+    // Another server's clock, or a write that waited for the lock: its time is ten seconds earlier.
     story.pass(-10);
     story.change(fact, "mate").await;
     story.pass(20);

@@ -2,13 +2,13 @@
 
 use lukasa_core::{Edit, Status};
 use lukasa_engine::facts::{Point, Target, Update};
-use lukasa_store::list::Filter;
+use lukasa_store::list::ListFilter;
 
 use crate::story::Story;
 
-/// Everything known now, without the ids and times that any write renews.
+/// All current versions, without the ids and times that every write renews.
 async fn state(story: &Story) -> Vec<String> {
-    let all = story.list(Filter::default(), Point::default()).await;
+    let all = story.list(ListFilter::default(), Point::default()).await;
     let mut lines: Vec<String> = all
         .iter()
         .map(|m| {
@@ -22,7 +22,7 @@ async fn state(story: &Story) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_verb_can_be_undone_and_done_again() {
+async fn undo_and_redo_work_for_every_verb() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("tea").await);
     let other = Story::fact(&story.save("biscuits").await);
@@ -44,8 +44,10 @@ async fn every_verb_can_be_undone_and_done_again() {
             "forget" => story.engine.forget(&request, &target).await,
             "delete" => story.engine.delete(&request, &target).await,
             "confirm" => {
-                let yes =
-                    lukasa_engine::facts::Decision::Yes { digest: None, edit: Box::default() };
+                let yes = lukasa_engine::facts::ProposalDecision::Yes {
+                    digest: None,
+                    edit: Box::default(),
+                };
                 story.engine.confirm(&request, &target, yes).await
             }
             _ => story.engine.link(&request, &target, &Target::Id(other), "goes_with").await,
@@ -67,7 +69,7 @@ async fn every_verb_can_be_undone_and_done_again() {
 }
 
 #[tokio::test]
-async fn undoing_a_save_takes_the_memory_away_and_back() {
+async fn undo_of_save_removes_and_redo_restores_the_memory() {
     let story = Story::begin().await;
     let saved = story.save("tea").await;
     story.pass(1);
@@ -80,7 +82,7 @@ async fn undoing_a_save_takes_the_memory_away_and_back() {
 }
 
 #[tokio::test]
-async fn an_operation_that_was_built_upon_names_what_is_in_the_way() {
+async fn blocked_undo_names_the_later_operation() {
     let story = Story::begin().await;
     let saved = story.save("tea").await;
     story.pass(1);
@@ -93,7 +95,7 @@ async fn an_operation_that_was_built_upon_names_what_is_in_the_way() {
 }
 
 #[tokio::test]
-async fn the_log_says_what_was_undone() {
+async fn operation_log_shows_undos() {
     let story = Story::begin().await;
     let saved = story.save("tea").await;
     story.pass(1);
@@ -113,7 +115,7 @@ async fn the_log_says_what_was_undone() {
 }
 
 #[tokio::test]
-async fn undoing_the_last_steps_further_back_each_time() {
+async fn undo_last_goes_back_step_by_step() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("tea").await);
     for content in ["coffee", "mate"] {

@@ -1,10 +1,10 @@
-//! A memory as files: edited, synced, undone, moved to another place, and what may not come with it.
+//! Vaults: editing memories as files, syncing, undoing, restoring, and the limits of trust.
 
 use lukasa_core::vault::{BASE, Command, File};
 use lukasa_core::{Caller, Category, Claim, Edit, Force, MemoryType, Origin, Status, Tier, Verb};
 use lukasa_engine::directory::OptIn;
-use lukasa_engine::facts::{Decision, NewMemory, Target};
-use lukasa_engine::vault::Synced;
+use lukasa_engine::facts::{NewMemory, ProposalDecision, Target};
+use lukasa_engine::vault::SyncReport;
 use serde_json::json;
 
 use crate::story::Story;
@@ -14,17 +14,17 @@ impl Story {
         self.engine.vault_export(caller, self.now()).await.unwrap()
     }
 
-    async fn sync_by(&self, caller: Caller, files: &[File]) -> Synced {
+    async fn sync_by(&self, caller: Caller, files: &[File]) -> SyncReport {
         self.pass(1);
         self.engine.vault_apply(&self.by(caller), files, false).await.unwrap()
     }
 
-    async fn sync_trusting(&self, caller: Caller, files: &[File]) -> Synced {
+    async fn sync_trusting(&self, caller: Caller, files: &[File]) -> SyncReport {
         self.pass(1);
         self.engine.vault_apply(&self.by(caller), files, true).await.unwrap()
     }
 
-    async fn sync(&self, files: &[File]) -> Synced {
+    async fn sync(&self, files: &[File]) -> SyncReport {
         self.sync_by(self.alice(), files).await
     }
 
@@ -57,7 +57,7 @@ fn cut(files: &mut [File], path: &str, words: &str) -> String {
     line
 }
 
-/// One memory of every sort.
+/// Saves one memory of every kind.
 async fn furnish(story: &Story) {
     story.saved(Claim::saying("Lives in Lisbon")).await;
     let mut rule = Claim::saying("Window seats only");
@@ -87,12 +87,12 @@ async fn furnish(story: &Story) {
 }
 
 #[tokio::test]
-async fn a_sync_is_one_operation_that_undo_takes_back_whole() {
+async fn vault_sync_is_one_operation_and_can_be_undone() {
     let story = Story::begin().await;
     furnish(&story).await;
     let before = story.hash(&story.alice()).await;
     let mut files = story.export(&story.alice()).await;
-    assert_eq!(files, story.export(&story.alice()).await, "the same twice, to the byte");
+    assert_eq!(files, story.export(&story.alice()).await, "two exports are identical");
     let unchanged = story.sync(&files).await;
     assert_eq!((unchanged.operation, &unchanged.files), (None, &files), "nothing is written");
     edit(&mut files, "profile.md", "Lisbon", "Faro");
@@ -120,7 +120,7 @@ async fn a_sync_is_one_operation_that_undo_takes_back_whole() {
 }
 
 #[tokio::test]
-async fn a_vault_comes_back_whole_after_everything_was_wiped() {
+async fn vault_restores_an_erased_user_completely() {
     let story = Story::begin().await;
     furnish(&story).await;
     let (before, files) = (story.hash(&story.alice()).await, story.export(&story.alice()).await);
@@ -131,12 +131,12 @@ async fn a_vault_comes_back_whole_after_everything_was_wiped() {
     let synced = story.sync(&files).await;
     assert_eq!(synced.plan.problems, []);
     assert_eq!(story.hash(&story.alice()).await, before);
-    // The links lead on, the change of words is still there, and the next edit is an ordinary one.
+    // Links and versions are restored, and the next edit is an ordinary change.
     let mut files = synced.files;
     edit(&mut files, "active_context.md", "annual report", "annual reports");
     let next = story.sync(&files).await;
     assert_eq!(next.plan.steps.len(), 1);
-    // And all of it can be undone, step by step.
+    // All of it can be undone, step by step.
     for id in [next.operation, synced.operation] {
         story.engine.undo(&story.request(), id.unwrap()).await.unwrap();
     }
@@ -144,7 +144,7 @@ async fn a_vault_comes_back_whole_after_everything_was_wiped() {
 }
 
 #[tokio::test]
-async fn what_was_erased_does_not_come_back() {
+async fn vault_sync_does_not_restore_erased_memories() {
     let story = Story::begin().await;
     let erased = story.saved(Claim::saying("A secret place")).await;
     let trashed = story.saved(Claim::saying("An old place")).await;
@@ -164,12 +164,12 @@ async fn what_was_erased_does_not_come_back() {
 }
 
 #[tokio::test]
-async fn nobody_brings_more_trust_than_they_have() {
+async fn vault_sync_trust_is_limited_to_the_callers() {
     let story = Story::begin().await;
     furnish(&story).await;
     let said = story.list(Default::default(), Default::default()).await;
     let lisbon = said.iter().find(|m| m.version.claim.content.contains("Lisbon")).unwrap();
-    let yes = Decision::Yes { digest: None, edit: Box::new(Edit::default()) };
+    let yes = ProposalDecision::Yes { digest: None, edit: Box::new(Edit::default()) };
     let target = Target::Id(lisbon.version.fact);
     story.engine.confirm(&story.request(), &target, yes).await.unwrap();
     let files = story.export(&story.alice()).await;
@@ -183,7 +183,7 @@ async fn nobody_brings_more_trust_than_they_have() {
         assert!(based.memory.origin <= Origin::Tool, "{based:?}");
         assert_eq!(based.memory.consented_at, None);
     }
-    // A person's words do not yield to an import's; the rest of its edits is taken in.
+    // A stated memory is not replaced by an import; its other edits are applied.
     let mut files = files;
     edit(&mut files, "profile.md", "Lisbon", "Faro");
     text(&mut files, "profile.md").push_str("- Imported words\n");
@@ -195,12 +195,12 @@ async fn nobody_brings_more_trust_than_they_have() {
     let mut files = synced.files;
     assert!(text(&mut files, "profile.md").contains("Lives in Faro"), "the edit is still there");
     let synced = story.sync(&files).await;
-    assert_eq!(synced.plan.steps.len(), 1, "its person can make it");
+    assert_eq!(synced.plan.steps.len(), 1, "the user can make the edit");
     assert!(story.active().await.contains(&"Lives in Faro".to_owned()));
 }
 
 #[tokio::test]
-async fn a_conflict_is_left_alone_on_both_sides() {
+async fn vault_conflict_leaves_both_sides_unchanged() {
     let story = Story::begin().await;
     let fact = story.saved(Claim::saying("Lives in Lisbon")).await;
     let mut files = story.export(&story.alice()).await;
@@ -218,7 +218,7 @@ async fn a_conflict_is_left_alone_on_both_sides() {
 }
 
 #[tokio::test]
-async fn a_shut_domain_stays_shut_and_its_lines_wait() {
+async fn vault_lines_of_closed_domain_wait_for_opt_in() {
     let story = Story::begin().await;
     let alice = story.alice();
     story.engine.set_opt_in(&alice, "health", OptIn::Open, story.now()).await.unwrap();
@@ -237,11 +237,11 @@ async fn a_shut_domain_stays_shut_and_its_lines_wait() {
 }
 
 #[tokio::test]
-async fn an_assistant_with_a_tool_for_files_edits_memories() {
+async fn vault_commands_edit_memories() {
     let story = Story::begin().await;
-    let told = NewMemory::saying("Lives in Lisbon");
-    let told = story.engine.save(&story.by(story.assistant()), told).await.unwrap();
-    let fact = Story::fact(&told);
+    let lisbon = NewMemory::saying("Lives in Lisbon");
+    let saved = story.engine.save(&story.by(story.assistant()), lisbon).await.unwrap();
+    let fact = Story::fact(&saved);
     let path = || "/memories/profile.md".to_owned();
     let run = async |command: Command| {
         story.pass(1);
@@ -268,6 +268,6 @@ async fn an_assistant_with_a_tool_for_files_edits_memories() {
     assert_eq!(story.active().await, ["Lives in Faro"]);
     assert_eq!(story.get(fact).await.unwrap().status, Status::Active);
     story.engine.undo(&story.by(story.assistant()), gone.operation.unwrap()).await.unwrap();
-    assert_eq!(story.active().await.len(), 3, "one undo brings both back");
+    assert_eq!(story.active().await.len(), 3, "one undo restores both");
     assert!(story.export(&story.alice()).await.iter().any(|file| file.path == BASE));
 }

@@ -1,16 +1,16 @@
-//! Trust in the base of a vault: what comes back from one that this installation did not sign for this
-//! user is an import, accepts nothing, and is never signed on the way out.
+//! Trust in the base of a vault: one that this installation did not sign for this user is treated
+//! as an import, accepts nothing, and is never signed on export.
 
 use lukasa_core::vault::{BASE, File, read, split_signature};
 use lukasa_core::{Caller, CallerKind, Claim, Edit, Force, Origin, State, Version};
-use lukasa_engine::facts::{Decision, NewMemory, Target};
+use lukasa_engine::facts::{NewMemory, ProposalDecision, Target};
 
 use crate::story::Story;
 
 const RULE: &str = "Only ever flies with Acme Air";
 
 impl Story {
-    /// Saves a hard rule, a memory that was consented to and one that is inferred.
+    /// Saves a hard rule, a memory with consent, and an inferred one.
     async fn rule_consent_and_guess(&self) {
         let mut rule = Claim::saying(RULE);
         (rule.force, rule.domain) = (Force::Hard, Some("travel".into()));
@@ -18,7 +18,7 @@ impl Story {
         let rule = NewMemory { claim: rule, ..NewMemory::saying("") };
         self.engine.save(&self.request(), rule).await.unwrap();
         let fact = Story::fact(&self.save("Plays chess").await);
-        let yes = Decision::Yes { digest: None, edit: Box::new(Edit::default()) };
+        let yes = ProposalDecision::Yes { digest: None, edit: Box::new(Edit::default()) };
         self.engine.confirm(&self.request(), &Target::Id(fact), yes).await.unwrap();
         let guess = NewMemory { confidence: Some(0.8), ..NewMemory::saying("Runs on Sundays") };
         self.engine.save(&self.by(self.extractor()), guess).await.unwrap();
@@ -39,7 +39,7 @@ impl Story {
         caller: &Caller,
         files: &[File],
         trust: bool,
-    ) -> lukasa_engine::vault::Synced {
+    ) -> lukasa_engine::vault::SyncReport {
         self.pass(1);
         self.engine.vault_apply(&self.by(caller.clone()), files, trust).await.unwrap()
     }
@@ -89,7 +89,7 @@ async fn vault_base_of_another_user_or_without_a_signature_brings_imports() {
     let synced = story.bring(&story.bob(), &files, false).await;
     assert_eq!((synced.plan.base_signed, synced.plan.problems), (false, vec![]));
     assert_are_imports(&story.versions_of(&story.bob()).await);
-    // Alice's own memory was lost, and her vault comes back without its signature, or changed.
+    // Alice's memories were lost, and her vault is restored unsigned, or changed.
     let mut unsigned = files.clone();
     unsign(&mut unsigned);
     let mut changed = files.clone();
@@ -106,7 +106,7 @@ async fn vault_base_of_another_user_or_without_a_signature_brings_imports() {
 }
 
 #[tokio::test]
-async fn vault_base_is_trusted_by_a_person_and_never_by_a_key() {
+async fn vault_base_is_trusted_by_a_human_and_never_by_a_key() {
     let story = Story::begin().await;
     story.rule_consent_and_guess().await;
     let files = story.files_of(&story.alice()).await;
@@ -141,7 +141,7 @@ async fn vault_base_that_was_not_signed_accepts_and_confirms_nothing() {
     assert!(synced.plan.problems.iter().all(|problem| problem.what.contains("did not sign")));
     assert!(!story.active().await.contains(&"Wants a dog".to_owned()));
     assert!(!is_signed(&synced.files), "what waits came from a base that was not signed");
-    // Nor does the next sync, which sends back what it was given.
+    // The next sync, which sends back the files it got, accepts nothing either.
     let synced = story.bring(&alice, &synced.files, false).await;
     assert_eq!((synced.operation, synced.plan.problems.len()), (None, 2));
     assert!(!is_signed(&synced.files));
@@ -155,7 +155,7 @@ async fn vault_rows_of_a_forged_base_are_never_signed() {
     let story = Story::begin().await;
     story.rule_consent_and_guess().await;
     let mut files = story.files_of(&story.alice()).await;
-    // A domain that does not exist keeps the rule waiting, sync after sync.
+    // An unknown domain keeps the rule waiting at every sync.
     *base(&mut files) = base(&mut files).replace("\"travel\"", "\"nowhere\"");
     files.retain(|file| file.path == BASE || file.path == "profile.md");
     let bob = story.bob();
@@ -166,7 +166,7 @@ async fn vault_rows_of_a_forged_base_are_never_signed() {
         assert!(!is_signed(&synced.files), "trust {trust}");
         files = synced.files;
     }
-    // A signature row somewhere else, or with more in it, is no signature.
+    // A signature row elsewhere, or with other fields, is not a signature.
     let signed = story.files_of(&bob).await;
     assert!(is_signed(&signed));
     let mut smuggled = signed.clone();

@@ -1,15 +1,15 @@
-//! BERT encoders (MiniLM and its kin): a forward pass of some milliseconds for a sentence.
+//! BERT encoders (MiniLM and similar): a forward pass of some milliseconds for a sentence.
 //!
-//! It never runs on the threads that serve requests. One batch runs at a time, since a pass
-//! already uses every core, and batches are small, so that a question somebody waits for gets
-//! its turn between the batches of a long list.
+//! It never runs on the threads that serve requests. One batch runs at a time, since a pass already
+//! uses every core, and batches are small, so that an interactive request gets its turn between the
+//! batches of a long list.
 
 use std::sync::Arc;
 
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
-use lukasa_core::model::{Answer, Embedder, EmbeddingModel, ModelError};
+use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture};
 use serde::Deserialize;
 use tokenizers::{Tokenizer, TruncationParams};
 use tokio::sync::Semaphore;
@@ -18,11 +18,12 @@ use tokio::task::spawn_blocking;
 use super::Files;
 use crate::vector;
 
-/// What is longer is cut: these models were trained on no more.
-const MOST_TOKENS: usize = 256;
-const MOST_TEXTS: usize = 32;
-/// Texts times the length of the longest: bounds the memory of a pass and the wait for the next.
-const MOST_WORK: usize = 2048;
+/// Longer texts are truncated: these models were trained on no more.
+const MAX_TOKENS: usize = 256;
+const MAX_BATCH_TEXTS: usize = 32;
+/// Upper bound of texts times the length of the longest: limits the memory of a pass and the wait
+/// for the next one.
+const MAX_BATCH_TOKENS: usize = 2048;
 
 pub(super) struct BertEmbedder {
     model: EmbeddingModel,
@@ -37,14 +38,14 @@ struct Encoder {
     padding: u32,
 }
 
-/// How the vectors of the tokens become one.
+/// How the vectors of the tokens are combined into one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pooling {
     Mean,
     First,
 }
 
-/// The file in which sentence-transformers says how a model was pooled in training.
+/// The file in which sentence-transformers stores how a model was pooled in training.
 #[derive(Deserialize)]
 struct PoolingFile {
     #[serde(default)]
@@ -53,7 +54,7 @@ struct PoolingFile {
     pooling_mode_mean_tokens: bool,
 }
 
-/// A text as the model reads it, and its place in the list it came in.
+/// The token ids of a text, and its position in the list.
 struct Tokens {
     place: usize,
     ids: Vec<u32>,
@@ -66,11 +67,11 @@ impl BertEmbedder {
         let mut tokenizer =
             Tokenizer::from_bytes(&files.tokenizer).map_err(|e| files.unusable(&e))?;
         let cut = TruncationParams {
-            max_length: MOST_TOKENS.min(config.max_position_embeddings),
+            max_length: MAX_TOKENS.min(config.max_position_embeddings),
             ..TruncationParams::default()
         };
         tokenizer.with_truncation(Some(cut)).map_err(|e| files.unusable(&e))?;
-        // The file may ask for a fixed length; we pad a batch to its own longest.
+        // The file may request a fixed length; a batch is padded to its own longest text instead.
         tokenizer.with_padding(None);
         let weights = VarBuilder::from_slice_safetensors(&files.weights, DType::F32, &Device::Cpu)
             .map_err(|e| files.unusable(&e))?;
@@ -87,13 +88,13 @@ impl BertEmbedder {
     async fn all(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
         let owned: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let encoder = Arc::clone(&self.encoder);
-        let tokens = aside(move || encoder.tokens(&owned)).await?;
+        let tokens = run_blocking(move || encoder.tokens(&owned)).await?;
         let mut answer = vec![Vec::new(); texts.len()];
         for batch in batches(tokens) {
             let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|_| stopped())?;
             let encoder = Arc::clone(&self.encoder);
-            let vectors = aside(move || {
-                // Whoever asked may be gone by now; the turn ends with the work, not with them.
+            let vectors = run_blocking(move || {
+                // The caller may be cancelled by now; the permit is held until the work ends.
                 let _turn = turn;
                 encoder.run(&batch)
             });
@@ -116,7 +117,7 @@ impl Embedder for BertEmbedder {
         true
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Answer<'a, Vec<Vec<f32>>> {
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<Vec<f32>>> {
         Box::pin(self.all(texts))
     }
 }
@@ -125,9 +126,10 @@ impl Encoder {
     fn tokens(&self, texts: &[String]) -> Result<Vec<Tokens>, ModelError> {
         let one = |(place, text): (usize, &String)| {
             let encoding = self.tokenizer.encode_fast(text.as_str(), true);
-            // The tokenizer's words may quote the text; ours do not.
-            let encoding = encoding
-                .map_err(|_| ModelError::Malformed("its tokenizer refuses a text".to_owned()))?;
+            // The tokenizer's error may quote the text; this one does not.
+            let encoding = encoding.map_err(|_| {
+                ModelError::Malformed("the model's tokenizer rejected a text".to_owned())
+            })?;
             Ok(Tokens { place, ids: encoding.get_ids().to_vec() })
         };
         texts.iter().enumerate().map(one).collect()
@@ -137,7 +139,7 @@ impl Encoder {
         let vectors = self.forward(batch).map_err(|e| ModelError::Malformed(e.to_string()))?;
         let unit = |(tokens, vector): (&Tokens, Vec<f32>)| {
             let unit = vector::unit(vector).ok_or_else(|| {
-                ModelError::Malformed("its weights give a text no direction".to_owned())
+                ModelError::Malformed("the model's weights gave a text no direction".to_owned())
             })?;
             Ok((tokens.place, unit))
         };
@@ -171,15 +173,16 @@ impl Encoder {
     }
 }
 
-/// Like goes with like, so that little is padded: sorted by length, then cut.
+/// Groups texts of similar length, so that little is padded: sorted by length, then split.
 fn batches(mut tokens: Vec<Tokens>) -> Vec<Vec<Tokens>> {
     tokens.sort_by_key(|tokens| tokens.ids.len());
     let mut batches: Vec<Vec<Tokens>> = Vec::new();
     for next in tokens {
         match batches.last_mut() {
-            // Sorted, so the newcomer is the longest of its batch.
+            // Sorted, so the next text is the longest of its batch.
             Some(batch)
-                if batch.len() < MOST_TEXTS && (batch.len() + 1) * next.ids.len() <= MOST_WORK =>
+                if batch.len() < MAX_BATCH_TEXTS
+                    && (batch.len() + 1) * next.ids.len() <= MAX_BATCH_TOKENS =>
             {
                 batch.push(next);
             }
@@ -189,43 +192,43 @@ fn batches(mut tokens: Vec<Tokens>) -> Vec<Vec<Tokens>> {
     batches
 }
 
-/// How this model pools: by its own file if it brings one, by the mean if not.
+/// How this model pools: as its own file says, or by the mean without one.
 fn pooling(files: &Files) -> Result<Pooling, ModelError> {
     let Ok(text) = std::fs::read(files.folder.join("1_Pooling").join("config.json")) else {
         return Ok(Pooling::Mean);
     };
-    let said: PoolingFile = serde_json::from_slice(&text).map_err(|e| files.unusable(&e))?;
-    match (said.pooling_mode_mean_tokens, said.pooling_mode_cls_token) {
+    let file: PoolingFile = serde_json::from_slice(&text).map_err(|e| files.unusable(&e))?;
+    match (file.pooling_mode_mean_tokens, file.pooling_mode_cls_token) {
         (true, false) => Ok(Pooling::Mean),
         (false, true) => Ok(Pooling::First),
-        _ => Err(files.unusable(&"it is pooled neither by the mean nor by the first token")),
+        _ => Err(files.unusable(&"its pooling is neither the mean nor the first token")),
     }
 }
 
-/// Runs `work` on a thread where it may take its time.
-pub(super) async fn aside<T: Send + 'static>(
+/// Runs `work` on a blocking thread.
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ModelError> + Send + 'static,
 ) -> Result<T, ModelError> {
     spawn_blocking(work).await.map_err(|_| stopped())?
 }
 
 pub(super) fn stopped() -> ModelError {
-    ModelError::Unavailable("its thread stopped before it was done".to_owned())
+    ModelError::Unavailable("the embedding thread stopped before it finished".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_TEXTS, MOST_WORK, Tokens, batches};
+    use super::{MAX_BATCH_TEXTS, MAX_BATCH_TOKENS, Tokens, batches};
 
     #[test]
-    fn a_batch_is_bounded_in_texts_and_in_work_and_loses_nothing() {
+    fn bert_batches_are_bounded_and_complete() {
         let lengths = [3, 256, 5, 200, 17, 256, 2].repeat(40);
         let tokens = |(place, length): (usize, &usize)| Tokens { place, ids: vec![0; *length] };
         let batches = batches(lengths.iter().enumerate().map(tokens).collect());
         let mut places = Vec::new();
         for batch in &batches {
             let longest = batch.iter().map(|tokens| tokens.ids.len()).max().unwrap();
-            assert!(batch.len() <= MOST_TEXTS && batch.len() * longest <= MOST_WORK);
+            assert!(batch.len() <= MAX_BATCH_TEXTS && batch.len() * longest <= MAX_BATCH_TOKENS);
             places.extend(batch.iter().map(|tokens| tokens.place));
         }
         places.sort_unstable();

@@ -1,14 +1,14 @@
-//! The models Lukasa knows by name: which files they are, byte for byte, and where they come from.
+//! The models Lukasa knows by name: their files, pinned by hash, and where to download them.
 //!
-//! A hash pins each file, so neither the hub nor the way to it needs to be trusted. The revision
-//! is pinned too, so that a changed file there does not stop an installation here.
+//! A hash pins each file, so neither the hub nor the connection to it needs to be trusted. The
+//! revision is pinned too, so that a file changed on the hub does not break an installation.
 
-/// A model that can be fetched, and whose files are recognised wherever they lie.
+/// A model that can be downloaded, and whose files are recognised in any folder.
 #[derive(Debug)]
 pub struct KnownModel {
-    /// What a person types, and the name of its folder.
+    /// The name used in commands, and the name of its folder.
     pub short: &'static str,
-    /// What its vectors are kept under.
+    /// The name its vectors are stored under.
     pub full: &'static str,
     pub dimension: usize,
     /// Its repository on the hub.
@@ -99,7 +99,7 @@ impl KnownModel {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// Where a file of it is to be had, below `base` (the hub, or a mirror laid out like it).
+    /// The URL of one of its files below `base` (the hub, or a mirror with the same layout).
     pub fn url(&self, base: &str, file: &ModelFile) -> String {
         let base = base.trim_end_matches('/');
         format!("{base}/{}/resolve/{}/{}", self.repository, self.revision, file.name)
@@ -111,14 +111,14 @@ mod tests {
     use super::{HUB, KNOWN, find};
 
     #[test]
-    fn a_model_is_found_by_both_its_names() {
+    fn known_model_is_found_by_short_and_full_name() {
         assert_eq!(find("potion").map(|model| model.dimension), Some(256));
         assert_eq!(find("All-MiniLM-L6-v2").map(|model| model.short), Some("minilm"));
         assert!(find("gpt").is_none());
     }
 
     #[test]
-    fn every_model_names_the_three_files_it_is_opened_from() {
+    fn known_models_list_their_three_files() {
         for model in &KNOWN {
             for name in [super::super::CONFIG, super::super::TOKENIZER, super::super::WEIGHTS] {
                 let file = model.files.iter().find(|file| file.name == name).unwrap();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_is_that_of_the_pinned_revision() {
+    fn model_url_has_pinned_revision() {
         let url = KNOWN[0].url(HUB, &KNOWN[0].files[0]);
         assert_eq!(
             url,

@@ -1,7 +1,7 @@
-//! Brings a known model's files from the hub, or a mirror of it, into a folder.
+//! Downloads a known model's files from the hub, or a mirror of it, into a folder.
 //!
-//! A file appears under its name only when its size and hash are right. Until then it lies beside
-//! it under another name, which goes away with whoever was fetching.
+//! A file appears under its name only when its size and hash are right. Until then it is stored
+//! beside it under another name, and removed if the download ends early.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::catalogue::{HUB, KnownModel, ModelFile};
 use super::hex;
 use crate::tls;
 
-/// How far a fetch has come, over all the files of the model.
+/// Progress of a download, over all files of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress<'a> {
     pub file: &'a str,
@@ -25,9 +25,8 @@ pub struct Progress<'a> {
     pub of: u64,
 }
 
-/// Fetches what is missing of `model` into its own folder below `models`, and returns that
-/// folder. What is there already and whole is not fetched again; what is there and is something
-/// else is replaced.
+/// Downloads the missing files of `model` into its own folder below `models`, and returns that
+/// folder. Complete files are not downloaded again; files with other content are replaced.
 pub async fn fetch(
     model: &KnownModel,
     models: &Path,
@@ -38,12 +37,12 @@ pub async fn fetch(
     let folder = models.join(model.short);
     fs::create_dir_all(&folder).await.map_err(|e| unwritable(&folder, &e))?;
     let client = tls::client(base)
-        // The hub answers with the address of the store that has the bytes.
+        // The hub redirects to the store that has the bytes.
         .redirect(Policy::limited(5))
         .connect_timeout(Duration::from_secs(10))
         .read_timeout(Duration::from_secs(60))
         .build()
-        .map_err(|e| ModelError::Missing(format!("no HTTP client can be made: {e}")))?;
+        .map_err(|e| ModelError::Missing(format!("cannot create an HTTP client: {e}")))?;
     let mut done = 0;
     for file in model.files {
         let path = folder.join(file.name);
@@ -84,9 +83,11 @@ async fn download(
     step: &mut (dyn FnMut(u64) + Send),
 ) -> Result<(), ModelError> {
     let lost = |e: reqwest::Error| {
-        // `reqwest` prints the address it was sent on to, which may carry a signature.
+        // `reqwest` prints the URL it was redirected to, which may contain a signature.
         let why = innermost(&e.without_url());
-        ModelError::Unavailable(format!("{url} did not arrive whole ({why}); try again"))
+        ModelError::Unavailable(format!(
+            "{url} could not be downloaded completely ({why}); try again"
+        ))
     };
     let mut response = client.get(url).send().await.map_err(lost)?;
     match response.status() {
@@ -96,32 +97,32 @@ async fn download(
         }
         status => return Err(ModelError::Missing(format!("{url} answers {status}"))),
     }
-    // Two processes may fetch the same file at once; each has its own beside it.
+    // Two processes may download the same file at once; each has its own temporary file.
     let part = Part(path.with_file_name(format!(".{}.{}.part", file.name, std::process::id())));
     let mut written = File::create(&part.0).await.map_err(|e| unwritable(&part.0, &e))?;
     let (mut hash, mut bytes) = (Sha256::new(), 0_u64);
     while let Some(piece) = response.chunk().await.map_err(lost)? {
         bytes += piece.len() as u64;
         if bytes > file.bytes {
-            return Err(not_it(url, &format!("is longer than {} bytes", file.bytes)));
+            return Err(unexpected_file(url, &format!("is longer than {} bytes", file.bytes)));
         }
         hash.update(&piece);
         written.write_all(&piece).await.map_err(|e| unwritable(&part.0, &e))?;
         step(bytes);
     }
     if bytes != file.bytes {
-        return Err(not_it(url, &format!("has {bytes} bytes, not {}", file.bytes)));
+        return Err(unexpected_file(url, &format!("has {bytes} bytes, not {}", file.bytes)));
     }
     let found = hex(&hash.finalize());
     if found != file.sha256 {
-        return Err(not_it(url, &format!("has SHA-256 {found}, not {}", file.sha256)));
+        return Err(unexpected_file(url, &format!("has SHA-256 {found}, not {}", file.sha256)));
     }
     written.sync_all().await.map_err(|e| unwritable(&part.0, &e))?;
     drop(written);
     fs::rename(&part.0, path).await.map_err(|e| unwritable(path, &e))
 }
 
-/// A file under way. Removed when dropped; once renamed there is nothing left to remove.
+/// A temporary file. Removed when dropped; once renamed there is nothing left to remove.
 struct Part(PathBuf);
 
 impl Drop for Part {
@@ -130,17 +131,15 @@ impl Drop for Part {
     }
 }
 
-fn not_it(url: &str, how: &str) -> ModelError {
-    ModelError::Malformed(format!(
-        "{url} {how}: it is not the file Lukasa knows, and nothing was kept of it"
-    ))
+fn unexpected_file(url: &str, how: &str) -> ModelError {
+    ModelError::Malformed(format!("{url} {how}: it is not the expected file and was discarded"))
 }
 
 fn unwritable(path: &Path, why: &std::io::Error) -> ModelError {
     ModelError::Missing(format!("{} cannot be written: {why}", path.display()))
 }
 
-/// The last cause: the outer ones of an HTTP error only say that there was one.
+/// The last cause: the outer errors of an HTTP client only say that there was one.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut last = error;
     while let Some(source) = last.source() {

@@ -1,7 +1,7 @@
 //! Models that run in this process, from three files in a folder.
 //!
-//! What kind of model it is, is read from the files; what it is called, from the hash of its
-//! weights. So a folder can be moved or renamed, and no two sets of weights ever pass for one.
+//! The kind of model is read from the files, its name is derived from the hash of its weights. So a
+//! folder can be moved or renamed, and different weights never get the same name.
 
 mod bert;
 pub mod catalogue;
@@ -23,14 +23,14 @@ const CONFIG: &str = "config.json";
 const TOKENIZER: &str = "tokenizer.json";
 const WEIGHTS: &str = "model.safetensors";
 
-/// Opens the model in `folder`. Reads and hashes every byte of it (30 to 90 MB), so it is for the
-/// start of the process, not for a request.
+/// Opens the model in `folder`. Reads and hashes every byte of it (30 to 90 MB), so it is meant for
+/// the start of the process, not for a request.
 pub fn open(folder: &Path) -> Result<Arc<dyn Embedder>, ModelError> {
     let files = Files::read(folder)?;
     let config: Config = serde_json::from_slice(&files.config).map_err(|e| files.unusable(&e))?;
     let hash = hex(&Sha256::digest(&files.weights));
     let known = catalogue::with_weights(&hash);
-    // Unknown weights are named by what they are; a folder's name is not theirs.
+    // Unknown weights are named by their type and hash; a folder's name is not reliable.
     let name = known.map_or_else(
         || format!("{}-{}", config.model_type, &hash[..12]),
         |known| known.full.to_owned(),
@@ -46,13 +46,13 @@ pub fn open(folder: &Path) -> Result<Arc<dyn Embedder>, ModelError> {
     }
 }
 
-/// As much of a model's configuration as says what it is.
+/// The part of a model's configuration that says its type.
 #[derive(Deserialize)]
 struct Config {
     model_type: String,
 }
 
-/// A model's files, read whole.
+/// The content of a model's files.
 struct Files {
     folder: PathBuf,
     config: Vec<u8>,
@@ -90,7 +90,7 @@ fn absent(folder: &Path, path: &Path) -> ModelError {
     ModelError::Missing(format!("there is no {}; {}", path.display(), remedy(folder)))
 }
 
-/// What to do about a model that is not there.
+/// Advice for an error about a missing or unusable model.
 fn remedy(folder: &Path) -> String {
     let named = folder.file_name().and_then(|name| catalogue::find(&name.to_string_lossy()));
     let short = named.map_or(catalogue::KNOWN[0].short, |known| known.short);

@@ -1,20 +1,20 @@
 //! Static models (model2vec): a table of vectors, one for each word piece, averaged.
 //!
-//! Microseconds for a sentence, which it answers where it is asked. Longer texts and long lists run on
-//! blocking threads, one at a time per core.
+//! A sentence takes microseconds and is embedded on the calling thread. Longer texts and long lists
+//! run on blocking threads, one at a time per core.
 
 use std::num::NonZero;
 use std::sync::Arc;
 
-use lukasa_core::model::{Answer, Embedder, EmbeddingModel, ModelError};
+use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture};
 use model2vec_rs::model::StaticModel;
 use tokio::sync::Semaphore;
 
 use super::Files;
-use super::bert::{aside, stopped};
+use super::bert::{run_blocking, stopped};
 use crate::vector;
 
-/// Up to how many bytes of text are embedded on the thread that asks: about a millisecond.
+/// Upper bound of text bytes embedded on the calling thread: about a millisecond.
 const INLINE_BYTES: usize = 2_000;
 
 pub(super) struct StaticEmbedder {
@@ -49,7 +49,7 @@ impl StaticEmbedder {
         let owned: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let core = Arc::clone(&self.cores).acquire_owned().await.map_err(|_| stopped())?;
         let table = Arc::clone(&self.table);
-        aside(move || {
+        run_blocking(move || {
             let _core = core;
             Ok(owned.iter().map(|text| table.one(text)).collect())
         })
@@ -59,9 +59,9 @@ impl StaticEmbedder {
 
 impl Table {
     fn one(&self, text: &str) -> Vec<f32> {
-        // Nothing but unknown words averages to zero, and zero has no direction.
+        // A text of unknown words averages to zero, which has no direction.
         vector::unit(self.model.encode_single(text))
-            .unwrap_or_else(|| vector::own_direction(text, self.dimension))
+            .unwrap_or_else(|| vector::hash_direction(text, self.dimension))
     }
 }
 
@@ -74,7 +74,7 @@ impl Embedder for StaticEmbedder {
         true
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Answer<'a, Vec<Vec<f32>>> {
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<Vec<f32>>> {
         Box::pin(self.all(texts))
     }
 }

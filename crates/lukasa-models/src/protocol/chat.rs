@@ -3,14 +3,14 @@
 use lukasa_core::Role;
 use serde_json::{Map, Value, json};
 
-use super::{Said, behind, lead, words};
+use super::{ChatMessage, behind, lead, words};
 
-pub(super) fn said(body: &Map<String, Value>) -> Vec<Said> {
+pub(super) fn messages(body: &Map<String, Value>) -> Vec<ChatMessage> {
     let messages = body.get("messages").and_then(Value::as_array);
     messages.into_iter().flatten().filter_map(message).collect()
 }
 
-fn message(message: &Value) -> Option<Said> {
+fn message(message: &Value) -> Option<ChatMessage> {
     let role = match message["role"].as_str()? {
         "user" => Role::User,
         "assistant" => Role::Assistant,
@@ -19,7 +19,7 @@ fn message(message: &Value) -> Option<Said> {
         _ => return None,
     };
     let speaker = message["name"].as_str().filter(|_| role == Role::User).map(str::to_owned);
-    Some(Said { role, text: words(&message["content"]), speaker })
+    Some(ChatMessage { role, text: words(&message["content"]), speaker })
 }
 
 pub(super) fn put(body: &mut Map<String, Value>, baseline: &str, dynamic: &str) {
@@ -44,17 +44,17 @@ pub(super) fn put(body: &mut Map<String, Value>, baseline: &str, dynamic: &str) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Prompt, Protocol};
+    use super::super::{PromptRequest, Protocol};
     use serde_json::{Value, json};
 
     fn put(body: &Value) -> Value {
-        let mut prompt = Prompt::read(Protocol::Chat, body.to_string().as_bytes()).unwrap();
+        let mut prompt = PromptRequest::read(Protocol::Chat, body.to_string().as_bytes()).unwrap();
         prompt.put("<B>", "<D>");
         serde_json::from_slice(&prompt.to_bytes()).unwrap()
     }
 
     #[test]
-    fn a_block_goes_behind_the_first_words_and_before_the_last() {
+    fn blocks_are_put_after_system_message_and_before_last_message() {
         let asked = json!({"model": "m", "x_unknown": {"a": [1.5, null]}, "messages": [
             {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"},
             {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "And now?"}]});
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_system_message_there_is_one_and_parts_stay_parts() {
+    fn missing_system_message_is_added_and_content_parts_are_kept() {
         let image =
             json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}});
         let put = put(&json!({"messages": [{"role": "user", "content":
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn in_the_middle_of_a_tools_work_the_block_stays_before_the_question() {
+    fn block_stays_before_user_message_during_tool_calls() {
         let put = put(&json!({"messages": [
             {"role": "developer", "content": [{"type": "text", "text": "Be brief."}]},
             {"role": "user", "content": "Weather?"},
@@ -91,9 +91,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_chat_is_not_read() {
+    fn invalid_chat_request_is_not_read() {
         for body in ["", "[]", "{}", r#"{"messages": "hi"}"#, "{\"messages\": [1, \"\\ud800\"]}"] {
-            assert!(Prompt::read(Protocol::Chat, body.as_bytes()).is_none(), "{body}");
+            assert!(PromptRequest::read(Protocol::Chat, body.as_bytes()).is_none(), "{body}");
         }
         let odd = json!({"messages": [1, {"role": "user"}, {"role": "alien", "content": "x"}]});
         assert_eq!(put(&odd)["messages"][0]["content"], "<B>");

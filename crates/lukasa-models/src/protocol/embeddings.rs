@@ -1,25 +1,26 @@
-//! `/embeddings`, from the side of whoever is asked: what a client wants embedded, and the answer in
-//! the form it asked for.
+//! `/embeddings` as a server: parses a client's request, and writes the response in the format it
+//! asked for.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// The most texts of one request.
-const TEXTS: usize = 2_048;
+/// Upper bound of texts in one request.
+const MAX_TEXTS: usize = 2_048;
 
-/// What a client wants embedded.
+/// A request for embeddings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct EmbeddingsRequest {
     pub model: String,
     pub texts: Vec<String>,
     pub dimensions: Option<u64>,
-    /// Vectors as base64 of little-endian numbers, which official clients ask for by themselves.
+    /// Whether to encode vectors as base64 of little-endian numbers, the default of official
+    /// clients.
     base64: bool,
 }
 
-impl Wanted {
-    /// Reads a request, or says what is wrong with it.
+impl EmbeddingsRequest {
+    /// Parses a request; the error says what is wrong with it.
     pub fn read(bytes: &[u8]) -> Result<Self, &'static str> {
         let body: Value = serde_json::from_slice(bytes).map_err(|_| "The body is not JSON")?;
         const INPUT: &str = "`input` is a text or a list of at most 2048 texts";
@@ -31,7 +32,7 @@ impl Wanted {
             }
             _ => return Err(INPUT),
         };
-        if texts.is_empty() || texts.len() > TEXTS {
+        if texts.is_empty() || texts.len() > MAX_TEXTS {
             return Err(INPUT);
         }
         let base64 = match body["encoding_format"].as_str() {
@@ -43,7 +44,7 @@ impl Wanted {
         Ok(Self { model, texts, dimensions: body["dimensions"].as_u64(), base64 })
     }
 
-    /// The answer: a vector for each text, by this model, after so many tokens.
+    /// The response: a vector for each text, with the model's name and the number of tokens.
     pub fn answer(&self, model: &str, vectors: &[Vec<f32>], tokens: usize) -> Value {
         let print = |vector: &Vec<f32>| match self.base64 {
             true => {
@@ -66,12 +67,12 @@ impl Wanted {
 mod tests {
     use super::*;
 
-    fn read(body: &Value) -> Result<Wanted, &'static str> {
-        Wanted::read(body.to_string().as_bytes())
+    fn read(body: &Value) -> Result<EmbeddingsRequest, &'static str> {
+        EmbeddingsRequest::read(body.to_string().as_bytes())
     }
 
     #[test]
-    fn texts_are_wanted_one_or_many_as_numbers_or_bytes() {
+    fn embeddings_are_answered_as_numbers_or_base64() {
         let one = read(&json!({"model": "m", "input": "a"})).unwrap();
         assert_eq!(
             one.answer("m", &[vec![1.0, -0.5]], 1)["data"][0]["embedding"],
@@ -84,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_embedded_is_refused() {
+    fn invalid_embeddings_request_is_refused() {
         for body in [
             json!({}),
             json!({"input": []}),
             json!({"input": [1, 2]}),
             json!({"input": {"a": 1}}),
             json!({"input": "a", "encoding_format": "int8"}),
-            json!({"input": vec!["a"; TEXTS + 1]}),
+            json!({"input": vec!["a"; MAX_TEXTS + 1]}),
         ] {
             assert!(read(&body).is_err(), "{body}");
         }

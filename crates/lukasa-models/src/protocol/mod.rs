@@ -1,9 +1,9 @@
-//! What chat clients and models say to each other, as far as a memory between them has to know it:
-//! what was said in a request, where a block goes into it, and what an answer says while it passes.
+//! The protocols between chat clients and models, as far as a memory proxy needs them: the messages
+//! of a request, inserting memory blocks into it, and collecting an answer while it passes.
 //!
-//! Nothing here sends anything, and nothing here changes an answer. A request is changed in the two
-//! places that [`Prompt::put`] names; every other field goes out with the value it came with, known
-//! or not. What cannot be read is no error: it is let through, and not heard.
+//! Nothing here sends anything or changes an answer. A request is changed in the two places that
+//! [`PromptRequest::put`] names; every other field is forwarded with its value, known or not. What
+//! cannot be read is no error: it is forwarded without being recorded.
 
 mod answer;
 mod chat;
@@ -16,20 +16,20 @@ use std::collections::BTreeSet;
 use lukasa_core::Role;
 use serde_json::{Map, Value, json};
 
-pub use answer::Answer;
-pub use sieve::{Ended, Sieve, ToolCall};
+pub use answer::AnswerReader;
+pub use sieve::{FilteredAnswer, Sieve, ToolCall};
 
-/// How a request for an answer is written.
+/// The protocol of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// `/chat/completions`: the client sends the whole chat each time.
+    /// `/chat/completions`: the client sends the whole conversation each time.
     Chat,
-    /// `/responses`: the same, or the service keeps the chat and is sent what is new.
+    /// `/responses`: the same, or the service stores the conversation and is sent what is new.
     Responses,
 }
 
 impl Protocol {
-    /// Where it is asked, below a service's address.
+    /// The path below a service's base URL.
     pub fn path(self) -> &'static str {
         match self {
             Protocol::Chat => "chat/completions",
@@ -40,67 +40,67 @@ impl Protocol {
 
 /// One message of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ChatMessage {
     pub role: Role,
     pub text: String,
-    /// The name of whoever said it, where several people speak.
+    /// The speaker's name, in a conversation with several people.
     pub speaker: Option<String>,
 }
 
-/// What a chat that the service keeps goes on from.
+/// What a conversation stored by the service continues from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Earlier {
-    /// An answer the service gave before.
+pub enum Continuation {
+    /// An earlier response of the service.
     Answer(String),
-    /// A conversation the service keeps under this name.
+    /// A conversation the service stores under this name.
     Conversation(String),
 }
 
-/// A request for an answer.
+/// A request to a chat model.
 #[derive(Debug, Clone)]
-pub struct Prompt {
+pub struct PromptRequest {
     protocol: Protocol,
     body: Map<String, Value>,
 }
 
-impl Prompt {
-    /// The request in these bytes; nothing if it is none that can be read.
+impl PromptRequest {
+    /// Parses a request; `None` if it is not a request of this protocol.
     pub fn read(protocol: Protocol, bytes: &[u8]) -> Option<Self> {
         let body: Map<String, Value> = serde_json::from_slice(bytes).ok()?;
-        let there = match protocol {
+        let is_valid = match protocol {
             Protocol::Chat => body.get("messages")?.is_array(),
             Protocol::Responses => {
                 let input = body.get("input")?;
                 input.is_array() || input.is_string()
             }
         };
-        there.then_some(Self { protocol, body })
+        is_valid.then_some(Self { protocol, body })
     }
 
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    /// Everything that the request says was said, in order. A message without words, such as a call
-    /// of a tool, is there with none.
-    pub fn said(&self) -> Vec<Said> {
+    /// The messages of the request, in order. A message without text, such as a tool call, is
+    /// included with an empty text.
+    pub fn messages(&self) -> Vec<ChatMessage> {
         match self.protocol {
-            Protocol::Chat => chat::said(&self.body),
-            Protocol::Responses => responses::said(&self.body),
+            Protocol::Chat => chat::messages(&self.body),
+            Protocol::Responses => responses::messages(&self.body),
         }
     }
 
-    /// What the chat goes on from, if the service keeps it.
-    pub fn earlier(&self) -> Option<Earlier> {
+    /// What the conversation continues from, if the service stores it.
+    pub fn earlier(&self) -> Option<Continuation> {
         match self.protocol {
             Protocol::Chat => None,
             Protocol::Responses => responses::earlier(&self.body),
         }
     }
 
-    /// Puts the baseline behind whatever the application tells the model first, and the dynamic part
-    /// in front of the last thing a person said. What lies between is left as it is, so that a
-    /// service that has read it before knows it again from its first byte.
+    /// Puts the baseline after the application's system prompt, and the dynamic part before the
+    /// last user message. Everything in between is unchanged, so that the service's prompt cache
+    /// still matches from the first byte.
     pub fn put(&mut self, baseline: &str, dynamic: &str) {
         match self.protocol {
             Protocol::Chat => chat::put(&mut self.body, baseline, dynamic),
@@ -108,8 +108,9 @@ impl Prompt {
         }
     }
 
-    /// Offers the model these tools beside the client's own, each with its name, when to call it, and
-    /// the schema of its arguments. Gives the names that are new: a client's own tool stays its own.
+    /// Offers the model these tools in addition to the client's own, each with its name,
+    /// description and argument schema. Returns the names that were added: a client's own tool of
+    /// the same name takes precedence.
     pub fn offer<'t>(
         &mut self,
         tools: impl Iterator<Item = (&'t str, &'t str, &'t Value)>,
@@ -139,8 +140,8 @@ impl Prompt {
         offered
     }
 
-    /// Goes on after the model has spoken and its calls were run, each with its id and what it gave.
-    pub fn go_on(&mut self, spoken: Vec<Value>, outputs: &[(String, String)]) {
+    /// Appends the model's message and the results of its tool calls, each with its id and output.
+    pub fn append_tool_results(&mut self, spoken: Vec<Value>, outputs: &[(String, String)]) {
         let protocol = self.protocol;
         let answer = |(id, text): &(String, String)| match protocol {
             Protocol::Chat => json!({"role": "tool", "tool_call_id": id, "content": text}),
@@ -162,8 +163,8 @@ impl Prompt {
         }
     }
 
-    /// Has the model answer in words.
-    pub fn end_calls(&mut self) {
+    /// Forbids further tool calls, so that the model answers with text.
+    pub fn forbid_tool_calls(&mut self) {
         self.body.insert("tool_choice".into(), "none".into());
     }
 
@@ -172,7 +173,7 @@ impl Prompt {
     }
 }
 
-/// The words of a content, which is a text or a list of parts, of which some are texts.
+/// The text of a message content, which is a string or a list of parts, some of which are texts.
 pub fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -188,7 +189,7 @@ pub fn words(content: &Value) -> String {
     }
 }
 
-/// Puts a block in front of a content's own words.
+/// Inserts a block before a content's own text.
 fn lead(content: &mut Value, block: &str, kind: &str) {
     match content {
         Value::String(text) => text.insert_str(0, block),
@@ -199,7 +200,7 @@ fn lead(content: &mut Value, block: &str, kind: &str) {
     }
 }
 
-/// A block behind what an application tells the model.
+/// Appends a block to an application's system prompt.
 fn behind(own: &str, block: &str) -> String {
     let gap = if own.is_empty() { "" } else { "\n\n" };
     format!("{own}{gap}{block}")

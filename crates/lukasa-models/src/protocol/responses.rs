@@ -1,26 +1,26 @@
-//! `/responses`: instructions apart from the input, which is a text or a list of items. The service
-//! may keep the chat itself; then the input is only what is new.
+//! `/responses`: instructions are separate from the input, which is a text or a list of items. The
+//! service may store the conversation itself; then the input holds only what is new.
 
 use lukasa_core::Role;
 use serde_json::{Map, Value};
 
-use super::{Earlier, Said, behind, lead, words};
+use super::{ChatMessage, Continuation, behind, lead, words};
 
-pub(super) fn said(body: &Map<String, Value>) -> Vec<Said> {
+pub(super) fn messages(body: &Map<String, Value>) -> Vec<ChatMessage> {
     match body.get("input") {
-        Some(Value::String(text)) => vec![Said::of(Role::User, text.clone())],
+        Some(Value::String(text)) => vec![ChatMessage::of(Role::User, text.clone())],
         Some(Value::Array(items)) => items.iter().filter_map(item).collect(),
         _ => Vec::new(),
     }
 }
 
-impl Said {
+impl ChatMessage {
     fn of(role: Role, text: String) -> Self {
         Self { role, text, speaker: None }
     }
 }
 
-fn item(item: &Value) -> Option<Said> {
+fn item(item: &Value) -> Option<ChatMessage> {
     match item["type"].as_str().unwrap_or("message") {
         "message" => {
             let role = match item["role"].as_str()? {
@@ -29,24 +29,24 @@ fn item(item: &Value) -> Option<Said> {
                 "system" | "developer" => Role::System,
                 _ => return None,
             };
-            Some(Said::of(role, words(&item["content"])))
+            Some(ChatMessage::of(role, words(&item["content"])))
         }
         kind if kind.ends_with("_call_output") => {
-            Some(Said::of(Role::Tool, words(&item["output"])))
+            Some(ChatMessage::of(Role::Tool, words(&item["output"])))
         }
-        // The model asked for something to be done: it has spoken, without words.
-        kind if kind.ends_with("_call") => Some(Said::of(Role::Assistant, String::new())),
+        // A tool call: an assistant message without text.
+        kind if kind.ends_with("_call") => Some(ChatMessage::of(Role::Assistant, String::new())),
         _ => None,
     }
 }
 
-pub(super) fn earlier(body: &Map<String, Value>) -> Option<Earlier> {
+pub(super) fn earlier(body: &Map<String, Value>) -> Option<Continuation> {
     if let Some(answer) = body.get("previous_response_id").and_then(Value::as_str) {
-        return Some(Earlier::Answer(answer.to_owned()));
+        return Some(Continuation::Answer(answer.to_owned()));
     }
-    let kept = body.get("conversation")?;
-    let name = kept.as_str().or_else(|| kept["id"].as_str())?;
-    Some(Earlier::Conversation(name.to_owned()))
+    let conversation = body.get("conversation")?;
+    let name = conversation.as_str().or_else(|| conversation["id"].as_str())?;
+    Some(Continuation::Conversation(name.to_owned()))
 }
 
 pub(super) fn put(body: &mut Map<String, Value>, baseline: &str, dynamic: &str) {
@@ -71,12 +71,12 @@ pub(super) fn put(body: &mut Map<String, Value>, baseline: &str, dynamic: &str) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Earlier, Prompt, Protocol};
+    use super::super::{Continuation, PromptRequest, Protocol};
     use lukasa_core::Role;
     use serde_json::{Value, json};
 
-    fn read(body: &Value) -> Prompt {
-        Prompt::read(Protocol::Responses, body.to_string().as_bytes()).unwrap()
+    fn read(body: &Value) -> PromptRequest {
+        PromptRequest::read(Protocol::Responses, body.to_string().as_bytes()).unwrap()
     }
 
     fn put(body: &Value) -> Value {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_goes_into_the_instructions_and_before_the_last_words() {
+    fn blocks_are_put_into_instructions_and_before_last_message() {
         let short = put(&json!({"model": "m", "input": "Hi"}));
         assert_eq!(short, json!({"model": "m", "input": "<D>Hi", "instructions": "<B>"}));
         let long = put(&json!({"instructions": "Be brief.", "input": [
@@ -102,15 +102,16 @@ mod tests {
     }
 
     #[test]
-    fn items_are_what_was_said_and_by_whom() {
+    fn responses_items_are_read_with_role_and_text() {
         let prompt = read(&json!({"previous_response_id": "resp_1", "input": [
             {"role": "developer", "content": "Be brief."}, {"role": "user", "content": "Hi"},
             {"type": "reasoning", "summary": []},
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A"}, {"type": "output_text", "text": "B"}]},
+            {"type": "message", "role": "assistant",
+                "content": [{"type": "output_text", "text": "A"}, {"type": "output_text", "text": "B"}]},
             {"type": "function_call", "name": "f", "arguments": "{}"},
             {"type": "function_call_output", "output": "Sun"}]}));
-        let said: Vec<(Role, String)> =
-            prompt.said().into_iter().map(|said| (said.role, said.text)).collect();
+        let messages: Vec<(Role, String)> =
+            prompt.messages().into_iter().map(|message| (message.role, message.text)).collect();
         let expected = [
             (Role::System, "Be brief."),
             (Role::User, "Hi"),
@@ -118,9 +119,9 @@ mod tests {
             (Role::Assistant, ""),
             (Role::Tool, "Sun"),
         ];
-        assert_eq!(said, expected.map(|(role, text)| (role, text.to_owned())));
-        assert_eq!(prompt.earlier(), Some(Earlier::Answer("resp_1".into())));
+        assert_eq!(messages, expected.map(|(role, text)| (role, text.to_owned())));
+        assert_eq!(prompt.earlier(), Some(Continuation::Answer("resp_1".into())));
         let kept = read(&json!({"conversation": {"id": "conv_1"}, "input": "Hi"}));
-        assert_eq!(kept.earlier(), Some(Earlier::Conversation("conv_1".into())));
+        assert_eq!(kept.earlier(), Some(Continuation::Conversation("conv_1".into())));
     }
 }

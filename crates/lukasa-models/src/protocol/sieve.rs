@@ -1,8 +1,8 @@
-//! Holds back an answer's calls of some tools, and lets everything else through: for a door that runs
+//! Filters an answer's calls of some tools and lets everything else through: for a proxy that runs
 //! those tools itself and asks the model again, so that the client sees one answer.
 //!
-//! Events without such a call pass as the very bytes they came in. An answer that calls the client's
-//! own tools as well is the client's to go on with: then only our calls are taken out of it.
+//! Events without such a call pass byte for byte. An answer that also calls the client's own tools
+//! must be continued by the client: then only our calls are removed from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::Protocol;
 
-/// A call that was held back.
+/// A tool call that was held back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolCall {
     pub id: String,
@@ -19,28 +19,28 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// How an answer ended.
+/// Result of filtering an answer.
 #[derive(Debug)]
-pub struct Ended {
-    /// The calls that were held back, in the order they were made.
+pub struct FilteredAnswer {
+    /// The calls that were held back, in order.
     pub calls: Vec<ToolCall>,
-    /// What the model said, to be put into the next request; nothing if the client goes on.
+    /// The model's messages, to be appended to the next request; `None` if the client continues.
     pub spoken: Option<Vec<Value>>,
-    /// The last bytes for the client, if it goes on or there was nothing to hold back.
+    /// The last bytes for the client, if it continues or nothing was held back.
     pub rest: Vec<u8>,
 }
 
-/// An answer that is being sieved.
+/// Filters an answer while it is streamed.
 #[derive(Debug)]
 pub struct Sieve {
     protocol: Protocol,
     ours: Arc<BTreeSet<String>>,
     streamed: bool,
-    /// Whether this is not the first answer of its round: it need not be introduced again.
+    /// Whether this is a later answer of the same client request: its opening events are dropped.
     again: bool,
-    /// Bytes of an event, or of a whole answer, that is not over.
+    /// Bytes of an incomplete event, or of an incomplete answer that is not streamed.
     open: Vec<u8>,
-    /// Events at the end that are the client's only if it goes on.
+    /// Closing events, which the client gets only if it continues.
     tail: Vec<u8>,
     text: String,
     calls: BTreeMap<u64, ToolCall>,
@@ -69,7 +69,7 @@ impl Sieve {
         }
     }
 
-    /// Takes the next bytes, and gives those that pass.
+    /// Takes the next bytes, and returns those that pass.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.open.extend_from_slice(bytes);
         let mut passed = Vec::new();
@@ -82,8 +82,8 @@ impl Sieve {
         passed
     }
 
-    /// The answer is over.
-    pub fn end(mut self) -> Ended {
+    /// Ends the answer.
+    pub fn end(mut self) -> FilteredAnswer {
         let open = std::mem::take(&mut self.open);
         if !self.streamed {
             return self.whole(open);
@@ -93,19 +93,19 @@ impl Sieve {
         let ours = |call: &ToolCall| self.ours.contains(&call.name);
         let calls: Vec<ToolCall> = self.calls.values().filter(|call| ours(call)).cloned().collect();
         if calls.is_empty() || self.theirs > 0 {
-            return Ended { calls, spoken: None, rest };
+            return FilteredAnswer { calls, spoken: None, rest };
         }
         let spoken = match self.protocol {
             Protocol::Chat => vec![assistant(&self.text, &calls)],
             Protocol::Responses => std::mem::take(&mut self.output),
         };
-        Ended { calls, spoken: Some(spoken), rest: Vec::new() }
+        FilteredAnswer { calls, spoken: Some(spoken), rest: Vec::new() }
     }
 
     fn event(&mut self, event: Vec<u8>) -> Vec<u8> {
         let held = self.calls.values().any(|call| self.ours.contains(&call.name));
         let Some(mut data) = data_of(&event) else {
-            // `[DONE]`, a comment: they belong to whatever end this comes to.
+            // `[DONE]` or a comment: sent with the closing events.
             if held {
                 self.tail.extend(event);
                 return Vec::new();
@@ -139,7 +139,7 @@ impl Sieve {
             let before = made.len();
             made.retain(|part| !is_ours(&place(part)));
             changed = made.len() != before;
-            // The client counts its own calls, without ours between them.
+            // The indexes of the client's calls must not have gaps where ours were.
             for part in made.iter_mut() {
                 let at = place(part);
                 let own = self.calls.keys().filter(|other| **other < at && !is_ours(other));
@@ -200,15 +200,15 @@ impl Sieve {
         let made = self.output.iter().filter(|item| item["type"] == "function_call");
         let ours = made.map(called).filter(|call| self.ours.contains(&call.name));
         self.calls = (0..).zip(ours).collect();
-        take_out(&mut data["response"]["output"], &self.ours);
+        remove_calls(&mut data["response"]["output"], &self.ours);
         self.tail.extend(format!("event: {kind}\ndata: {data}\n\n").into_bytes());
         Vec::new()
     }
 
-    fn whole(self, bytes: Vec<u8>) -> Ended {
-        let as_it_is = |rest| Ended { calls: Vec::new(), spoken: None, rest };
+    fn whole(self, bytes: Vec<u8>) -> FilteredAnswer {
+        let unchanged = |rest| FilteredAnswer { calls: Vec::new(), spoken: None, rest };
         let Ok(mut answer) = serde_json::from_slice::<Value>(&bytes) else {
-            return as_it_is(bytes);
+            return unchanged(bytes);
         };
         let (calls, theirs, spoken) = match self.protocol {
             Protocol::Chat => {
@@ -228,29 +228,29 @@ impl Sieve {
             }
         };
         if calls.is_empty() {
-            return as_it_is(bytes);
+            return unchanged(bytes);
         }
         if theirs == 0 {
-            return Ended { calls, spoken: Some(spoken), rest: Vec::new() };
+            return FilteredAnswer { calls, spoken: Some(spoken), rest: Vec::new() };
         }
         match self.protocol {
             Protocol::Chat => {
-                take_out(&mut answer["choices"][0]["message"]["tool_calls"], &self.ours);
+                remove_calls(&mut answer["choices"][0]["message"]["tool_calls"], &self.ours);
             }
-            Protocol::Responses => take_out(&mut answer["output"], &self.ours),
+            Protocol::Responses => remove_calls(&mut answer["output"], &self.ours),
         }
-        Ended { calls, spoken: None, rest: answer.to_string().into_bytes() }
+        FilteredAnswer { calls, spoken: None, rest: answer.to_string().into_bytes() }
     }
 }
 
-/// Takes our calls out of a list of calls or of an answer's items.
-fn take_out(list: &mut Value, ours: &BTreeSet<String>) {
+/// Removes our calls from a list of calls or of response items.
+fn remove_calls(list: &mut Value, ours: &BTreeSet<String>) {
     if let Some(list) = list.as_array_mut() {
         list.retain(|item| !ours.contains(&called(item).name));
     }
 }
 
-/// A call as either protocol has it.
+/// Reads a tool call of either protocol.
 fn called(item: &Value) -> ToolCall {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let function = if item["function"].is_object() { &item["function"] } else { item };
@@ -272,7 +272,7 @@ fn assistant(text: &str, calls: &[ToolCall]) -> Value {
            "tool_calls": calls.iter().map(call).collect::<Vec<_>>()})
 }
 
-/// Where the first event ends, with the blank line that ends it.
+/// The end of the first event, including the blank line that ends it.
 fn event_end(bytes: &[u8]) -> Option<usize> {
     let ends: [&[u8]; 3] = [b"\n\n", b"\r\n\r\n", b"\r\r"];
     let place = |end: &&[u8]| {
@@ -281,7 +281,7 @@ fn event_end(bytes: &[u8]) -> Option<usize> {
     ends.iter().filter_map(place).min()
 }
 
-/// The JSON of an event, if it holds any.
+/// The JSON data of an event, if it has any.
 fn data_of(event: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(event).ok()?;
     let lines = text.lines().filter_map(|line| line.strip_prefix("data:"));
@@ -313,7 +313,7 @@ mod tests {
         json!({ "tool_calls": [call] })
     }
 
-    fn sieved(protocol: Protocol, text: &str, size: usize) -> (String, Ended) {
+    fn sieved(protocol: Protocol, text: &str, size: usize) -> (String, FilteredAnswer) {
         let mut sieve = Sieve::new(protocol, true, false, ours());
         let mut passed = Vec::new();
         text.as_bytes().chunks(size).for_each(|piece| passed.extend(sieve.push(piece)));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_calls_nothing_of_ours_passes_to_the_byte() {
+    fn sieve_passes_other_events_byte_for_byte() {
         let odd = "data: {\"choices\" :[{ \"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\r\n\r\n: ping\n\n";
         let own = [
             odd.to_owned(),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn our_calls_are_held_back_and_the_model_is_to_be_asked_again() {
+    fn sieve_holds_back_own_tool_calls() {
         let said = chunk(&json!({"role": "assistant", "content": "Let me note that."}), None);
         let text = [
             said.clone(),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn of_mixed_calls_the_client_gets_its_own() {
+    fn sieve_passes_client_calls_of_mixed_answer() {
         let text = [
             chunk(&call(0, "a", "save_memory", "{}"), None),
             chunk(&call(1, "b", "weather", "{}"), None),
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_are_sieved_item_by_item() {
+    fn sieve_filters_responses_by_item() {
         let event =
             |data: Value| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
         let item = json!({"type": "function_call", "call_id": "c1", "name": "save_memory", "arguments": "{}"});

@@ -1,5 +1,5 @@
-//! Leaves a service that keeps failing alone for a while: whoever asks hears at once that there is
-//! no answer, and the service gets the rest it may need.
+//! Circuit breaker: pauses calls to a service that keeps failing, so that callers fail at once and
+//! the service can recover.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,31 +7,31 @@ use std::time::Duration;
 use lukasa_core::model::ModelError;
 use tokio::time::Instant;
 
-/// So many calls in a row must find nobody before a service is left alone.
-pub(super) const FAILURES: u32 = 5;
-pub(super) const REST: Duration = Duration::from_secs(30);
+/// Failed calls in a row after which a service is paused.
+pub(super) const MAX_FAILURES: u32 = 5;
+pub(super) const REST_PERIOD: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
 pub(super) struct Breaker(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Calls in a row that found nobody.
+    /// Calls in a row that found the service unavailable.
     failures: u32,
     rests_until: Option<Instant>,
-    /// Whether somebody is finding out if the rest helped. The others wait for the news.
+    /// Whether a trial call after the pause is in progress. Other calls fail meanwhile.
     trial: bool,
 }
 
-/// The right to make one call. Dropped without an outcome, which is what becomes of a call that
-/// nobody waits for any more, it says nothing about the service.
+/// The permission to make one call. Dropped without an outcome, as by a cancelled call, it says
+/// nothing about the service.
 pub(super) struct Pass<'a> {
     breaker: &'a Breaker,
     trial: bool,
 }
 
 impl Breaker {
-    /// `None` while the service rests.
+    /// Admits a call; `None` while the service is paused.
     pub(super) fn enter(&self) -> Option<Pass<'_>> {
         let mut state = self.state();
         let trial = match state.rests_until {
@@ -49,8 +49,8 @@ impl Breaker {
 }
 
 impl Pass<'_> {
-    /// What came of the call. An answer that is unusable, or a refusal, still shows that somebody
-    /// is there.
+    /// Records the outcome of the call. A malformed answer or a refusal still shows that the
+    /// service is available.
     pub(super) fn settle<T>(self, outcome: &Result<T, ModelError>) {
         let mut state = self.breaker.state();
         if !matches!(outcome, Err(ModelError::Unavailable(_))) {
@@ -58,10 +58,10 @@ impl Pass<'_> {
             return;
         }
         state.failures = state.failures.saturating_add(1);
-        // Calls that began before the rest may still fail during it; they do not prolong it. And a
-        // trial that another call's success has overtaken is a call like any other.
-        if (self.trial && state.trial) || state.failures == FAILURES {
-            state.rests_until = Some(Instant::now() + REST);
+        // Calls that began before the pause may still fail during it; they do not prolong it. And a
+        // trial during which another call succeeded is a call like any other.
+        if (self.trial && state.trial) || state.failures == MAX_FAILURES {
+            state.rests_until = Some(Instant::now() + REST_PERIOD);
         }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     use lukasa_core::model::ModelError;
     use tokio::time::advance;
 
-    use super::{Breaker, FAILURES, REST};
+    use super::{Breaker, MAX_FAILURES, REST_PERIOD};
 
     fn fail(breaker: &Breaker) {
         let gone = Err::<(), _>(ModelError::Unavailable("gone".to_owned()));
@@ -90,54 +90,54 @@ mod tests {
 
     fn resting() -> Breaker {
         let breaker = Breaker::default();
-        (0..FAILURES).for_each(|_| fail(&breaker));
+        (0..MAX_FAILURES).for_each(|_| fail(&breaker));
         assert!(breaker.enter().is_none());
         breaker
     }
 
     #[tokio::test(start_paused = true)]
-    async fn five_failures_in_a_row_are_a_rest_and_then_one_tries() {
+    async fn breaker_pauses_after_five_failures_and_then_admits_one_trial() {
         let breaker = resting();
-        advance(REST - Duration::from_millis(1)).await;
+        advance(REST_PERIOD - Duration::from_millis(1)).await;
         assert!(breaker.enter().is_none());
         advance(Duration::from_millis(1)).await;
         let trial = breaker.enter().unwrap();
         assert!(breaker.enter().is_none(), "one at a time");
         trial.settle(&Ok(()));
-        (0..FAILURES - 1).for_each(|_| fail(&breaker));
-        assert!(breaker.enter().is_some(), "the count begins anew");
+        (0..MAX_FAILURES - 1).for_each(|_| fail(&breaker));
+        assert!(breaker.enter().is_some(), "the count starts again");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_trial_that_fails_is_another_rest_and_one_that_is_dropped_is_nothing() {
+    async fn breaker_pauses_again_after_failed_trial_but_not_after_dropped_one() {
         let breaker = resting();
-        advance(REST).await;
+        advance(REST_PERIOD).await;
         fail(&breaker);
         assert!(breaker.enter().is_none());
-        advance(REST).await;
+        advance(REST_PERIOD).await;
         drop(breaker.enter().unwrap());
         assert!(breaker.enter().is_some());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_of_any_kind_ends_the_row() {
+    async fn breaker_resets_count_after_any_answer() {
         let breaker = Breaker::default();
         for error in [ModelError::Missing(String::new()), ModelError::Malformed(String::new())] {
-            (0..FAILURES - 1).for_each(|_| fail(&breaker));
+            (0..MAX_FAILURES - 1).for_each(|_| fail(&breaker));
             breaker.enter().unwrap().settle(&Err::<(), _>(error));
         }
-        (0..FAILURES - 1).for_each(|_| fail(&breaker));
+        (0..MAX_FAILURES - 1).for_each(|_| fail(&breaker));
         assert!(breaker.enter().is_some());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_under_way_neither_prolong_a_rest_nor_are_lost_to_it() {
+    async fn breaker_pause_is_not_affected_by_earlier_calls() {
         let breaker = Breaker::default();
         let (late, later) = (breaker.enter().unwrap(), breaker.enter().unwrap());
-        (0..FAILURES).for_each(|_| fail(&breaker));
-        advance(REST / 2).await;
+        (0..MAX_FAILURES).for_each(|_| fail(&breaker));
+        advance(REST_PERIOD / 2).await;
         late.settle(&Err::<(), _>(ModelError::Unavailable(String::new())));
-        advance(REST / 2).await;
+        advance(REST_PERIOD / 2).await;
         let trial = breaker.enter().unwrap();
         later.settle(&Ok(()));
         trial.settle(&Err::<(), _>(ModelError::Unavailable(String::new())));

@@ -1,36 +1,37 @@
 //! Any OpenAI-compatible `/chat/completions`: vendors, vLLM, llama.cpp, Ollama.
 //!
-//! One try for each question. Whoever asks has other models to turn to, or a queue in which the
-//! question waits; a second try here would only use up their time.
+//! One try per request: the caller has other models to try, or a queue in which the request waits;
+//! a retry here would only use up its time.
 
 use std::time::Duration;
 
 use lukasa_core::model::{
-    Answer, Chat, ChatAnswer, ChatAsk, Finish, Heard, ModelError, Price, Speaker, TokensUsed,
+    Chat, ChatAnswer, ChatRequest, Finish, ModelError, ModelFuture, Price, Speaker, TextListener,
+    TokensUsed,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::endpoint::{ApiKey, Endpoint, Next, Patience, Post, address};
+use super::endpoint::{ApiKey, Endpoint, Next, Post, RetryPolicy, address};
 use super::sse::{Events, Unreadable};
 
-/// The most bytes of an answer's text.
-const MOST_TEXT: usize = 1 << 20;
-/// The most bytes of a whole answer, and of one event of a stream.
-const MOST_BODY: usize = 4 << 20;
-/// A stream wraps every word in some two hundred bytes.
-const MOST_STREAM: usize = 16 << 20;
-/// Nobody is waited for longer, whatever the question says.
-const LONGEST: Duration = Duration::from_secs(600);
+/// Upper bound of bytes of an answer's text.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+/// Upper bound of bytes of a whole response, and of one event of a stream.
+const MAX_BODY_BYTES: usize = 4 << 20;
+/// Upper bound of bytes of a stream, which wraps every word in some two hundred bytes.
+const MAX_STREAM_BYTES: usize = 16 << 20;
+/// Upper bound of the timeout, whatever the request says.
+const MAX_CHAT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Which service answers. It can be read from a setting: `MODEL@URL#IN/OUT`.
+/// Settings of a chat service. They can be parsed from a setting: `MODEL@URL#IN/OUT`.
 #[derive(Debug, Clone)]
 pub struct ChatConfig {
-    /// Where `/chat/completions` is: `https://host/v1`, or only the host, or the whole address.
+    /// The URL of `/chat/completions`: `https://host/v1`, or only the host, or the whole URL.
     pub base_url: String,
     pub api_key: Option<ApiKey>,
-    /// What the service calls the model.
+    /// The service's name for the model.
     pub model: String,
     pub price: Price,
 }
@@ -46,7 +47,7 @@ impl ChatConfig {
     }
 }
 
-/// Chats by asking a service.
+/// Chat model that calls a service.
 #[derive(Debug)]
 pub struct RemoteChat {
     endpoint: Endpoint,
@@ -57,7 +58,7 @@ pub struct RemoteChat {
 #[derive(Serialize)]
 struct Request<'a> {
     model: &'a str,
-    messages: Vec<Said<'a>>,
+    messages: Vec<RequestMessage<'a>>,
     max_tokens: u32,
     temperature: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +70,7 @@ struct Request<'a> {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct RequestMessage<'a> {
     role: &'static str,
     content: &'a str,
 }
@@ -92,7 +93,7 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-/// A whole answer, or one event of a stream: they differ in one word.
+/// A whole response, or one event of a stream: they differ in one field name.
 #[derive(Deserialize)]
 struct Part {
     choices: Option<Vec<Choice>>,
@@ -119,9 +120,9 @@ struct Usage {
     completion_tokens: Option<u64>,
 }
 
-/// What has come of an answer so far.
+/// The parts of an answer received so far.
 #[derive(Default)]
-struct Gathered {
+struct PartialAnswer {
     /// Whether there was a choice at all.
     chosen: bool,
     text: String,
@@ -131,15 +132,15 @@ struct Gathered {
 }
 
 impl RemoteChat {
-    /// Asks nobody yet; refuses settings that cannot work.
+    /// Checks the settings; does not connect yet.
     pub fn new(config: ChatConfig) -> Result<Self, ModelError> {
         if config.model.is_empty() {
             return Err(ModelError::Missing("a chat model needs a name".to_owned()));
         }
         let url = address(&config.base_url, path)?;
-        let patience = Patience { try_timeout: LONGEST, max_retries: 0 };
+        let retry_policy = RetryPolicy { try_timeout: MAX_CHAT_TIMEOUT, max_retries: 0 };
         Ok(Self {
-            endpoint: Endpoint::new(url, config.api_key, patience)?,
+            endpoint: Endpoint::new(url, config.api_key, retry_policy)?,
             model: config.model,
             price: config.price,
         })
@@ -147,11 +148,11 @@ impl RemoteChat {
 
     async fn ask(
         &self,
-        ask: &ChatAsk,
-        heard: Option<&Heard<'_>>,
+        ask: &ChatRequest,
+        listener: Option<&TextListener<'_>>,
     ) -> Result<ChatAnswer, ModelError> {
-        let deadline = Instant::now() + ask.within.min(LONGEST);
-        let body = serde_json::to_vec(&self.request(ask, heard.is_some()))
+        let deadline = Instant::now() + ask.within.min(MAX_CHAT_TIMEOUT);
+        let body = serde_json::to_vec(&self.request(ask, listener.is_some()))
             .map_err(|_| ModelError::Malformed("a message cannot be sent as JSON".to_owned()))?;
         let hint = match &ask.schema {
             Some(_) => {
@@ -160,30 +161,30 @@ impl RemoteChat {
             }
             None => "check the model's name, and whether the request is longer than it takes",
         };
-        let most = if heard.is_some() { MOST_STREAM } else { MOST_BODY };
-        let post = Post { body: &body, most, deadline, hint: Some(hint) };
-        let mut gathered = Gathered::default();
-        match heard {
-            None => self.add(&mut gathered, &self.endpoint.post(post).await?, None)?,
+        let max_bytes = if listener.is_some() { MAX_STREAM_BYTES } else { MAX_BODY_BYTES };
+        let post = Post { body: &body, max_bytes, deadline, hint: Some(hint) };
+        let mut partial = PartialAnswer::default();
+        match listener {
+            None => self.add(&mut partial, &self.endpoint.post(post).await?, None)?,
             Some(_) => {
-                let mut events = Events::new(MOST_BODY);
+                let mut events = Events::new(MAX_BODY_BYTES);
                 let mut take = |piece: &[u8]| {
                     for event in events.push(piece).map_err(|why| self.unreadable(why))? {
                         if event == "[DONE]" {
                             return Ok(Next::Enough);
                         }
-                        self.add(&mut gathered, event.as_bytes(), heard)?;
+                        self.add(&mut partial, event.as_bytes(), listener)?;
                     }
                     Ok(Next::More)
                 };
                 self.endpoint.stream(post, &mut take).await?;
             }
         }
-        self.answered(gathered, ask)
+        self.answered(partial, ask)
     }
 
-    fn request<'a>(&'a self, ask: &'a ChatAsk, stream: bool) -> Request<'a> {
-        let said = |message: &'a lukasa_core::model::Message| Said {
+    fn request<'a>(&'a self, ask: &'a ChatRequest, stream: bool) -> Request<'a> {
+        let request_message = |message: &'a lukasa_core::model::Message| RequestMessage {
             role: match message.role {
                 Speaker::System => "system",
                 Speaker::User => "user",
@@ -197,7 +198,7 @@ impl RemoteChat {
         });
         Request {
             model: &self.model,
-            messages: ask.messages.iter().map(said).collect(),
+            messages: ask.messages.iter().map(request_message).collect(),
             max_tokens: ask.max_tokens,
             temperature: 0,
             response_format: format,
@@ -208,36 +209,40 @@ impl RemoteChat {
 
     fn add(
         &self,
-        gathered: &mut Gathered,
+        partial: &mut PartialAnswer,
         json: &[u8],
-        heard: Option<&Heard<'_>>,
+        listener: Option<&TextListener<'_>>,
     ) -> Result<(), ModelError> {
         let part: Part = serde_json::from_slice(json)
             .map_err(|e| self.endpoint.not_json("a chat completion", &e))?;
         if part.error.is_some() {
             return Err(self.endpoint.failed(json));
         }
-        // Some services count in every event; the last count is of the whole.
-        gathered.usage = part.usage.or(gathered.usage.take());
-        // One answer is asked for, and an event that only counts has none.
+        // Some services send token counts in every event; the last one is for the whole answer.
+        partial.usage = part.usage.or(partial.usage.take());
+        // One choice is requested, and an event with only token counts has none.
         let Some(choice) = part.choices.into_iter().flatten().next() else { return Ok(()) };
-        gathered.chosen = true;
-        gathered.finish = choice.finish_reason.or(gathered.finish.take());
+        partial.chosen = true;
+        partial.finish = choice.finish_reason.or(partial.finish.take());
         let Some(words) = choice.message else { return Ok(()) };
         let content = words.content.unwrap_or_default();
-        gathered.text.push_str(&content);
-        gathered.refusal.push_str(&words.refusal.unwrap_or_default());
-        if gathered.text.len() + gathered.refusal.len() > MOST_TEXT {
+        partial.text.push_str(&content);
+        partial.refusal.push_str(&words.refusal.unwrap_or_default());
+        if partial.text.len() + partial.refusal.len() > MAX_TEXT_BYTES {
             return Err(self.too_long());
         }
-        if let Some(heard) = heard.filter(|_| !content.is_empty()) {
-            heard(&content);
+        if let Some(listener) = listener.filter(|_| !content.is_empty()) {
+            listener(&content);
         }
         Ok(())
     }
 
-    fn answered(&self, gathered: Gathered, ask: &ChatAsk) -> Result<ChatAnswer, ModelError> {
-        let Gathered { chosen, mut text, refusal, finish, usage } = gathered;
+    fn answered(
+        &self,
+        partial: PartialAnswer,
+        ask: &ChatRequest,
+    ) -> Result<ChatAnswer, ModelError> {
+        let PartialAnswer { chosen, mut text, refusal, finish, usage } = partial;
         if !chosen {
             return Err(self.endpoint.malformed("answered without a choice"));
         }
@@ -260,12 +265,12 @@ impl RemoteChat {
     fn unreadable(&self, why: Unreadable) -> ModelError {
         match why {
             Unreadable::TooLong => self.too_long(),
-            Unreadable::NotText => self.endpoint.malformed("answered with what is not UTF-8"),
+            Unreadable::NotText => self.endpoint.malformed("did not answer in UTF-8"),
         }
     }
 
     fn too_long(&self) -> ModelError {
-        self.endpoint.malformed(&format!("answered with more than {MOST_TEXT} bytes of text"))
+        self.endpoint.malformed(&format!("answered with more than {MAX_TEXT_BYTES} bytes of text"))
     }
 }
 
@@ -280,26 +285,26 @@ impl Chat for RemoteChat {
 
     fn answer<'a>(
         &'a self,
-        ask: &'a ChatAsk,
-        heard: Option<&'a Heard<'a>>,
-    ) -> Answer<'a, ChatAnswer> {
-        Box::pin(self.ask(ask, heard))
+        ask: &'a ChatRequest,
+        listener: Option<&'a TextListener<'a>>,
+    ) -> ModelFuture<'a, ChatAnswer> {
+        Box::pin(self.ask(ask, listener))
     }
 }
 
-/// What the service counted, where it did. A zero is a place left empty, not a count.
+/// The service's token counts, or the estimate. A zero is an empty field, not a count.
 fn counted(usage: Option<&Usage>, estimated: TokensUsed) -> TokensUsed {
-    let said = |said: Option<u64>, estimated: u32| match said {
+    let or_estimate = |count: Option<u64>, estimated: u32| match count {
         None | Some(0) => estimated,
         Some(count) => u32::try_from(count).unwrap_or(u32::MAX),
     };
     TokensUsed {
-        input: said(usage.and_then(|usage| usage.prompt_tokens), estimated.input),
-        output: said(usage.and_then(|usage| usage.completion_tokens), estimated.output),
+        input: or_estimate(usage.and_then(|usage| usage.prompt_tokens), estimated.input),
+        output: or_estimate(usage.and_then(|usage| usage.completion_tokens), estimated.output),
     }
 }
 
-/// People set the address of the service, of its API, or of the very call.
+/// The setting may be the URL of the service, of its API, or of the endpoint.
 fn path(set: &str) -> String {
     match set {
         "" => "/v1/chat/completions".to_owned(),
@@ -313,7 +318,7 @@ mod tests {
     use super::path;
 
     #[test]
-    fn the_address_is_completed_where_it_is_short() {
+    fn chat_url_is_completed() {
         assert_eq!(path(""), "/v1/chat/completions");
         assert_eq!(path("/v1"), "/v1/chat/completions");
         assert_eq!(path("/v1beta/openai"), "/v1beta/openai/chat/completions");

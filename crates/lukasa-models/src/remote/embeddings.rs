@@ -2,29 +2,29 @@
 
 use std::time::Duration;
 
-use lukasa_core::model::{Answer, Embedder, EmbeddingModel, ModelError};
+use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::endpoint::{ApiKey, Endpoint, Patience, Post, address};
+use super::endpoint::{ApiKey, Endpoint, Post, RetryPolicy, address};
 use crate::vector;
 
-/// Which service embeds, and how patient to be with it.
+/// Settings of an embeddings service.
 #[derive(Debug, Clone)]
 pub struct EmbeddingsConfig {
-    /// With or without `/v1` at its end, or the whole address ending in `/embeddings`.
+    /// The URL, with or without `/v1` at its end, or the whole URL ending in `/embeddings`.
     pub base_url: String,
     pub api_key: Option<ApiKey>,
-    /// What the service calls the model; its vectors are kept under the same name.
+    /// The service's name for the model; its vectors are stored under the same name.
     pub model: String,
-    /// How many numbers a vector has. Another count in an answer is refused.
+    /// Numbers per vector. A response with another count is refused.
     pub dimension: usize,
-    /// Whether to ask for that many. Only models that can be cut understand the wish; others
+    /// Whether to request that many. Only models with variable dimensions support this; others
     /// refuse the request.
     pub ask_dimension: bool,
-    /// For a whole call, with all its batches and retries.
+    /// Timeout of a whole call, with all its batches and retries.
     pub timeout: Duration,
-    /// For one try of one batch.
+    /// Timeout of one try of one batch.
     pub try_timeout: Duration,
     pub batch: usize,
     pub max_retries: u32,
@@ -46,7 +46,7 @@ impl EmbeddingsConfig {
     }
 }
 
-/// Embeds by asking a service.
+/// Embedder that calls a service.
 #[derive(Debug)]
 pub struct RemoteEmbedder {
     endpoint: Endpoint,
@@ -77,7 +77,7 @@ struct Item {
 }
 
 impl RemoteEmbedder {
-    /// Asks nobody yet; refuses settings that cannot work.
+    /// Checks the settings; does not connect yet.
     pub fn new(config: EmbeddingsConfig) -> Result<Self, ModelError> {
         if config.model.is_empty() || config.dimension == 0 || config.batch == 0 {
             return Err(ModelError::Missing(
@@ -87,10 +87,10 @@ impl RemoteEmbedder {
             ));
         }
         let url = address(&config.base_url, path)?;
-        let patience =
-            Patience { try_timeout: config.try_timeout, max_retries: config.max_retries };
+        let retry_policy =
+            RetryPolicy { try_timeout: config.try_timeout, max_retries: config.max_retries };
         Ok(Self {
-            endpoint: Endpoint::new(url, config.api_key, patience)?,
+            endpoint: Endpoint::new(url, config.api_key, retry_policy)?,
             model: EmbeddingModel { name: config.model, dimension: config.dimension },
             ask_dimension: config.ask_dimension,
             timeout: config.timeout,
@@ -117,10 +117,11 @@ impl RemoteEmbedder {
         };
         let body = serde_json::to_vec(&request)
             .map_err(|_| ModelError::Malformed("a text cannot be sent as JSON".to_owned()))?;
-        // Room for every number at its longest, for vectors four times too long, so that those
-        // are refused for what they are, and for what services add.
-        let most = texts.len() * (self.model.dimension * 4 * 32 + 1024) + (64 << 10);
-        let answer = self.endpoint.post(Post { body: &body, most, deadline, hint: None }).await?;
+        // Enough for every number at its longest, for vectors four times too long, so that those
+        // are refused for their dimension and not their size, and for additional fields.
+        let max_bytes = texts.len() * (self.model.dimension * 4 * 32 + 1024) + (64 << 10);
+        let answer =
+            self.endpoint.post(Post { body: &body, max_bytes, deadline, hint: None }).await?;
         let response: Response = serde_json::from_slice(&answer)
             .map_err(|e| self.endpoint.not_json("a list of embeddings", &e))?;
         self.in_order(response.data, texts.len())
@@ -149,12 +150,12 @@ impl RemoteEmbedder {
                 Some(slot @ None) => *slot = Some(unit),
                 Some(Some(_)) => return Err(malformed(format!("answered text {index} twice"))),
                 None => {
-                    let how = format!("answered text {index}, and there are {count}");
+                    let how = format!("answered text {index}, but only {count} texts were sent");
                     return Err(malformed(how));
                 }
             }
         }
-        // As many as texts, none twice and none out of range: every place is taken.
+        // As many as texts, none twice and none out of range: every slot is filled.
         Ok(vectors.into_iter().flatten().collect())
     }
 }
@@ -168,12 +169,12 @@ impl Embedder for RemoteEmbedder {
         false
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Answer<'a, Vec<Vec<f32>>> {
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<Vec<f32>>> {
         Box::pin(self.all(texts))
     }
 }
 
-/// People set the address of the service, of its API, or of the very call. All are understood.
+/// The setting may be the URL of the service, of its API, or of the endpoint.
 fn path(set: &str) -> String {
     let last = set.rsplit('/').next().unwrap_or_default();
     let is_version = last.strip_prefix('v').is_some_and(|rest| rest.starts_with(char::is_numeric));
@@ -189,7 +190,7 @@ mod tests {
     use super::path;
 
     #[test]
-    fn the_address_is_completed_where_it_is_short() {
+    fn embeddings_url_is_completed() {
         assert_eq!(path(""), "/v1/embeddings");
         assert_eq!(path("/v1"), "/v1/embeddings");
         assert_eq!(path("/v1beta/openai"), "/v1beta/openai/v1/embeddings");

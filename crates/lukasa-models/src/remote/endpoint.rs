@@ -1,4 +1,4 @@
-//! One address that JSON is posted to: who is asked, how long, and how often again.
+//! One URL that JSON is posted to, with timeouts and retries.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::breaker::{Breaker, FAILURES, REST};
+use super::breaker::{Breaker, MAX_FAILURES, REST_PERIOD};
 use crate::tls;
 
-/// A key for somebody's service. It is sent, and never printed.
+/// An API key. It is sent, and never printed.
 #[derive(Clone)]
 pub struct ApiKey(String);
 
@@ -31,10 +31,10 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// How patient to be with one call.
+/// Timeout and retries of one call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
-    /// For one try.
+pub(super) struct RetryPolicy {
+    /// Timeout of one try.
     pub try_timeout: Duration,
     pub max_retries: u32,
 }
@@ -43,33 +43,33 @@ pub(super) struct Endpoint {
     url: Url,
     client: Client,
     api_key: Option<ApiKey>,
-    patience: Patience,
+    retry_policy: RetryPolicy,
     breaker: Breaker,
 }
 
-/// One request, and the limits of what comes back.
+/// One request, and the limits of its response.
 #[derive(Clone, Copy)]
 pub(super) struct Post<'a> {
     pub body: &'a [u8],
-    /// The most bytes of an answer.
-    pub most: usize,
+    /// Upper bound of bytes of a response.
+    pub max_bytes: usize,
     pub deadline: Instant,
-    /// What to look at in the settings when the service refuses the request for a reason of its
-    /// own. Without one, what was sent is to blame, and the refusal is an unusable answer.
+    /// Advice about the settings for when the service refuses the request for a reason of its own.
+    /// Without one, the request is assumed to be the cause, and the refusal is a malformed answer.
     pub hint: Option<&'a str>,
 }
 
-/// Whether an answer that comes in pieces is to be read on.
+/// Whether to continue reading a streamed response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     More,
     Enough,
 }
 
-/// Takes an answer piece by piece.
+/// Receives a response piece by piece.
 pub(super) type Take<'a> = dyn FnMut(&[u8]) -> Result<Next, ModelError> + Send + 'a;
 
-/// Why a try failed, and whether another is worth it.
+/// Why a try failed, and whether to retry.
 struct Failure {
     error: ModelError,
     retry: Retry,
@@ -77,7 +77,7 @@ struct Failure {
 
 enum Retry {
     Never,
-    /// Not before the service's own wish, if it has one.
+    /// Not before the time the service requested, if it did.
     After(Option<Duration>),
 }
 
@@ -85,7 +85,7 @@ impl Endpoint {
     pub(super) fn new(
         url: Url,
         api_key: Option<ApiKey>,
-        patience: Patience,
+        retry_policy: RetryPolicy,
     ) -> Result<Self, ModelError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -102,29 +102,29 @@ impl Endpoint {
         }
         let client = tls::client(url.as_str())
             .default_headers(headers)
-            .connect_timeout(patience.try_timeout)
+            .connect_timeout(retry_policy.try_timeout)
             .build()
-            .map_err(|e| ModelError::Missing(format!("no HTTP client can be made: {e}")))?;
-        Ok(Self { url, client, api_key, patience, breaker: Breaker::default() })
+            .map_err(|e| ModelError::Missing(format!("cannot create an HTTP client: {e}")))?;
+        Ok(Self { url, client, api_key, retry_policy, breaker: Breaker::default() })
     }
 
-    /// Posts until there is an answer, or until the deadline.
+    /// Posts with retries until there is a response, or until the deadline.
     pub(super) async fn post(&self, post: Post<'_>) -> Result<Vec<u8>, ModelError> {
-        let pass = self.breaker.enter().ok_or_else(|| self.resting())?;
+        let pass = self.breaker.enter().ok_or_else(|| self.paused())?;
         let outcome = self.tries(&post).await;
         pass.settle(&outcome);
         outcome
     }
 
-    /// Posts once, and passes on the pieces of an answer that is a stream of events. A stream that
-    /// ends before `take` has enough has broken off. There is no second try: what was passed on
-    /// cannot be taken back.
+    /// Posts once, and passes on the pieces of a response that is a stream of events. A stream that
+    /// ends before `take` has enough is an error. There is no retry, because pieces that were
+    /// passed on cannot be withdrawn.
     pub(super) async fn stream(
         &self,
         post: Post<'_>,
         take: &mut Take<'_>,
     ) -> Result<(), ModelError> {
-        let pass = self.breaker.enter().ok_or_else(|| self.resting())?;
+        let pass = self.breaker.enter().ok_or_else(|| self.paused())?;
         let outcome = self.in_time(&post, self.events(&post, take)).await.map_err(|f| f.error);
         pass.settle(&outcome);
         outcome
@@ -137,10 +137,10 @@ impl Endpoint {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            let Retry::After(wish) = retry else { return Err(error) };
-            let pause = backoff(retries, post.body).max(wish.unwrap_or_default());
-            // A wait that ends after the deadline would only make a failure late.
-            if retries == self.patience.max_retries || Instant::now() + pause >= post.deadline {
+            let Retry::After(retry_after) = retry else { return Err(error) };
+            let pause = backoff(retries, post.body).max(retry_after.unwrap_or_default());
+            // A wait beyond the deadline would only delay the failure.
+            if retries == self.retry_policy.max_retries || Instant::now() + pause >= post.deadline {
                 return Err(error);
             }
             sleep(pause).await;
@@ -153,7 +153,7 @@ impl Endpoint {
         post: &Post<'_>,
         attempt: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let limit = post.deadline.min(Instant::now() + self.patience.try_timeout);
+        let limit = post.deadline.min(Instant::now() + self.retry_policy.try_timeout);
         match timeout_at(limit, attempt).await {
             Ok(outcome) => outcome,
             Err(_) => Err(self.again("did not answer in time", None)),
@@ -167,37 +167,37 @@ impl Endpoint {
             Ok(Next::More)
         };
         let response = self.send(post).await?;
-        self.read(response, post.most, &mut take).await?;
+        self.read(response, post.max_bytes, &mut take).await?;
         Ok(answer)
     }
 
     async fn events(&self, post: &Post<'_>, take: &mut Take<'_>) -> Result<(), Failure> {
         let response = self.send(post).await?;
         let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-        // A page or a whole answer would otherwise look like a stream that broke off.
+        // An HTML page or an unstreamed response would otherwise look like an interrupted stream.
         if !kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"text/event-stream")) {
             return Err(self.never("did not answer with a stream of events"));
         }
-        match self.read(response, post.most, take).await? {
+        match self.read(response, post.max_bytes, take).await? {
             Next::Enough => Ok(()),
-            Next::More => Err(self.again("broke off before the end of its answer", None)),
+            Next::More => Err(self.again("closed the stream before the end of its answer", None)),
         }
     }
 
     async fn send(&self, post: &Post<'_>) -> Result<Response, Failure> {
         let request = self.client.post(self.url.clone()).body(post.body.to_vec());
         let response = request.send().await.map_err(|e| {
-            let how = if e.is_connect() { "cannot be reached" } else { "broke off" };
+            let how = if e.is_connect() { "cannot be reached" } else { "closed the connection" };
             self.again(how, None)
         })?;
         let status = response.status();
         if !status.is_success() {
             return Err(self.refused(status, response, post.hint).await);
         }
-        // It was not asked for, nothing here unpacks it, and it hides how much comes.
+        // Compression was not requested, nothing here unpacks it, and it hides the real size.
         let packed = response.headers().get(CONTENT_ENCODING);
         if packed.is_some_and(|packed| packed != "identity") {
-            return Err(self.never("packed its answer, unasked"));
+            return Err(self.never("compressed its response although not asked to"));
         }
         Ok(response)
     }
@@ -205,14 +205,16 @@ impl Endpoint {
     async fn read(
         &self,
         mut response: Response,
-        most: usize,
+        max_bytes: usize,
         take: &mut Take<'_>,
     ) -> Result<Next, Failure> {
         let mut bytes = 0;
-        while let Some(piece) = response.chunk().await.map_err(|_| self.again("broke off", None))? {
+        while let Some(piece) =
+            response.chunk().await.map_err(|_| self.again("closed the connection early", None))?
+        {
             bytes += piece.len();
-            if bytes > most {
-                return Err(self.never(&format!("answered with more than {most} bytes")));
+            if bytes > max_bytes {
+                return Err(self.never(&format!("answered with more than {max_bytes} bytes")));
             }
             let next = take(&piece).map_err(|error| Failure { error, retry: Retry::Never })?;
             if next == Next::Enough {
@@ -223,7 +225,7 @@ impl Endpoint {
     }
 
     async fn refused(&self, status: StatusCode, response: Response, hint: Option<&str>) -> Failure {
-        let wish = response.headers().get(RETRY_AFTER).and_then(seconds);
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(seconds);
         let mut body = Vec::new();
         let mut take = |piece: &[u8]| {
             body.extend_from_slice(piece);
@@ -231,27 +233,27 @@ impl Endpoint {
         };
         let read = self.read(response, 64 << 10, &mut take).await;
         let code = read.ok().and_then(|_| self.code(&body));
-        let said = code.map_or(status.to_string(), |code| format!("{status}, {code}"));
+        let reason = code.map_or(status.to_string(), |code| format!("{status}, {code}"));
         if status == StatusCode::TOO_MANY_REQUESTS
             || status == StatusCode::REQUEST_TIMEOUT
             || status.is_server_error()
         {
-            return self.again(&format!("answers {said}"), wish);
+            return self.again(&format!("answers {reason}"), retry_after);
         }
         let error = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let key = if self.api_key.is_some() { "check" } else { "set" };
-                ModelError::Missing(format!("{self} answers {said}: {key} the API key"))
+                ModelError::Missing(format!("{self} answers {reason}: {key} the API key"))
             }
             StatusCode::NOT_FOUND => ModelError::Missing(format!(
-                "{self} answers {said}: check the URL and the name of the model"
+                "{self} answers {reason}: check the URL and the name of the model"
             )),
             status if status.is_redirection() => ModelError::Missing(format!(
-                "{self} answers {said}: set the URL it redirects to, since a key is not sent on"
+                "{self} answers {reason}: set the URL it redirects to, since a key is not sent on"
             )),
             _ => match hint {
-                Some(hint) => ModelError::Missing(format!("{self} answers {said}: {hint}")),
-                None => self.malformed(&format!("refused the request with {said}")),
+                Some(hint) => ModelError::Missing(format!("{self} answers {reason}: {hint}")),
+                None => self.malformed(&format!("refused the request with {reason}")),
             },
         };
         Failure { error, retry: Retry::Never }
@@ -277,10 +279,10 @@ impl Endpoint {
         (is_name && !is_key).then_some(code)
     }
 
-    fn again(&self, how: &str, wish: Option<Duration>) -> Failure {
+    fn again(&self, how: &str, retry_after: Option<Duration>) -> Failure {
         Failure {
             error: ModelError::Unavailable(format!("{self} {how}")),
-            retry: Retry::After(wish),
+            retry: Retry::After(retry_after),
         }
     }
 
@@ -288,15 +290,16 @@ impl Endpoint {
         Failure { error: self.malformed(how), retry: Retry::Never }
     }
 
-    fn resting(&self) -> ModelError {
-        let rest = REST.as_secs();
+    fn paused(&self) -> ModelError {
+        let rest = REST_PERIOD.as_secs();
         ModelError::Unavailable(format!(
-            "{self} is resting: it failed {FAILURES} times in a row and is asked again {rest} \
+            "{self} is paused: it failed {MAX_FAILURES} times in a row and is tried again {rest} \
              seconds after that"
         ))
     }
 
-    /// A failure that a service reports inside of an answer, as those do that stand before another.
+    /// An error that a service reports inside a successful response, as proxies in front of another
+    /// service do.
     pub(super) fn failed(&self, body: &[u8]) -> ModelError {
         let code = self.code(body).map(|code| format!(", {code}")).unwrap_or_default();
         ModelError::Unavailable(format!("{self} reports an error in its answer{code}"))
@@ -306,14 +309,15 @@ impl Endpoint {
         ModelError::Malformed(format!("{self} {how}"))
     }
 
-    /// An answer that is not the JSON it should be. Only the place is named: `serde_json` quotes.
+    /// A response that is not the expected JSON. Only the position is named, because `serde_json`
+    /// quotes.
     pub(super) fn not_json(&self, what: &str, error: &serde_json::Error) -> ModelError {
         let (line, column) = (error.line(), error.column());
         self.malformed(&format!("did not answer with {what} (line {line}, column {column})"))
     }
 }
 
-/// Where it is, without the query, which may hold a key.
+/// The URL without the query, which may contain a key.
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.url.scheme(), self.url.host_str().unwrap_or_default())?;
@@ -326,21 +330,21 @@ impl fmt::Display for Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Endpoint({self}, {:?})", self.patience)
+        write!(f, "Endpoint({self}, {:?})", self.retry_policy)
     }
 }
 
-/// The URL of a service, as it was set, with a path the service is known to have.
+/// Parses the configured URL of a service and completes its path.
 pub(super) fn address(
     base_url: &str,
     path: impl FnOnce(&str) -> String,
 ) -> Result<Url, ModelError> {
     let parsed = Url::parse(base_url).ok();
-    let known = parsed.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    // The text is not shown: it may be a key in the wrong place.
+    let valid = parsed.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    // The text is not shown: it may be an API key in the wrong place.
     let refuse = |why: &str| ModelError::Missing(format!("the model's URL {why}"));
     let mut url =
-        known.ok_or_else(|| refuse("must begin with http:// or https:// and name a host"))?;
+        valid.ok_or_else(|| refuse("must begin with http:// or https:// and name a host"))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refuse("holds a password, where logs would show it: set an API key instead"));
     }
@@ -350,18 +354,18 @@ pub(super) fn address(
 }
 
 /// `Retry-After` in seconds. The other form is a date, which would need a clock to compare with;
-/// the backoff stands in for it.
+/// the backoff is used instead.
 fn seconds(value: &HeaderValue) -> Option<Duration> {
-    let wish = value.to_str().ok()?.trim().parse().ok().map(Duration::from_secs);
-    // A time so far away that it cannot be added to the clock would be a panic.
-    wish.map(|wish| wish.min(MAX_RETRY_AFTER))
+    let retry_after = value.to_str().ok()?.trim().parse().ok().map(Duration::from_secs);
+    // Adding an extremely long time to the clock would panic.
+    retry_after.map(|retry_after| retry_after.min(MAX_RETRY_AFTER))
 }
 
-/// The longest that a service is left alone because it asked for it.
+/// Upper bound of a wait that a service may request.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
-/// Doubles from a fifth of a second, up to five, give or take a quarter. The share comes from the
-/// request itself: different requests spread out, and the same one waits the same again.
+/// Doubles from 200 ms up to 5 s, plus or minus a quarter. The jitter is derived from the request:
+/// different requests spread out, and the same one waits the same time again.
 fn backoff(retries: u32, body: &[u8]) -> Duration {
     let whole = Duration::from_millis(200 << retries.min(5)).min(Duration::from_secs(5));
     let mut hash = Sha256::new();
@@ -380,7 +384,7 @@ mod tests {
     use super::{address, backoff, seconds};
 
     #[test]
-    fn the_backoff_doubles_stays_bounded_and_repeats() {
+    fn backoff_doubles_is_bounded_and_deterministic() {
         for retries in 0..40 {
             let (one, same) = (backoff(retries, b"a"), backoff(retries, b"a"));
             assert_eq!(one, same);
@@ -391,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_read_in_seconds_and_a_date_is_not() {
+    fn retry_after_is_read_in_seconds_only() {
         let read = |text: &'static str| seconds(&HeaderValue::from_static(text));
         assert_eq!(read("2"), Some(Duration::from_secs(2)));
         assert_eq!(read("Wed, 21 Oct 2015 07:28:00 GMT"), None);
@@ -400,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_needs_a_scheme_and_a_host_and_is_not_repeated() {
+    fn model_url_needs_scheme_and_host_and_is_not_quoted() {
         for bad in ["", "sk-secret", "ftp://secret/", "localhost:8080", "http://me:secret@a/"] {
             let words = address(bad, str::to_owned).unwrap_err().to_string();
             assert!(!words.contains("secret"), "{words}");

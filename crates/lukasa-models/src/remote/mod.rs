@@ -1,8 +1,8 @@
 //! Models behind an HTTP endpoint: any service that speaks OpenAI's `/v1/embeddings` or
 //! `/v1/chat/completions`, and the `/rerank` that several servers share.
 //!
-//! An answer is outside text. It is bounded in size, checked in every number before it counts,
-//! and never quoted in an error, because it may repeat what a user wrote or the key we sent.
+//! A response is untrusted. It is bounded in size, every number in it is checked before it is used,
+//! and it is never quoted in an error, because it may repeat what a user wrote or the API key.
 
 mod breaker;
 mod chat;

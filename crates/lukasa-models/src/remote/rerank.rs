@@ -1,29 +1,29 @@
-//! The `/rerank` that TEI, Cohere, Jina and vLLM share but for two words.
+//! `/rerank` of TEI, Cohere, Jina and vLLM, which differ in two field names.
 //!
-//! It sits in the path of a question somebody waits for: one try, and a short limit. Whoever asks
-//! goes on without it when it fails.
+//! It is on the path of interactive requests: one try, and a short timeout. The caller continues
+//! without it when it fails.
 
 use std::time::Duration;
 
-use lukasa_core::model::{Answer, ModelError, Reranker};
+use lukasa_core::model::{ModelError, ModelFuture, Reranker};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::endpoint::{ApiKey, Endpoint, Patience, Post, address};
+use super::endpoint::{ApiKey, Endpoint, Post, RetryPolicy, address};
 
-/// Which service reranks, and how long it may take.
+/// Settings of a reranking service.
 #[derive(Debug, Clone)]
 pub struct RerankConfig {
-    /// With or without `/rerank` at its end.
+    /// The URL, with or without `/rerank` at its end.
     pub base_url: String,
     pub api_key: Option<ApiKey>,
-    /// Servers that hold one model need no name.
+    /// Servers with a single model need no name.
     pub model: Option<String>,
     pub field: RerankField,
     pub timeout: Duration,
 }
 
-/// What the service calls the texts.
+/// The service's field name for the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RerankField {
     /// `documents`: Cohere, Jina, vLLM, llama.cpp.
@@ -44,7 +44,7 @@ impl RerankConfig {
     }
 }
 
-/// Reranks by asking a service.
+/// Reranker that calls a service.
 #[derive(Debug)]
 pub struct RemoteReranker {
     endpoint: Endpoint,
@@ -83,16 +83,16 @@ struct Score {
 }
 
 impl RemoteReranker {
-    /// Asks nobody yet; refuses settings that cannot work.
+    /// Checks the settings; does not connect yet.
     pub fn new(config: RerankConfig) -> Result<Self, ModelError> {
         let path = |set: &str| match set.strip_suffix("/rerank") {
             Some(_) => set.to_owned(),
             None => format!("{set}/rerank"),
         };
         let url = address(&config.base_url, path)?;
-        let patience = Patience { try_timeout: config.timeout, max_retries: 0 };
+        let retry_policy = RetryPolicy { try_timeout: config.timeout, max_retries: 0 };
         Ok(Self {
-            endpoint: Endpoint::new(url, config.api_key, patience)?,
+            endpoint: Endpoint::new(url, config.api_key, retry_policy)?,
             model: config.model,
             field: config.field,
             timeout: config.timeout,
@@ -109,16 +109,17 @@ impl RemoteReranker {
             query: question,
             documents: documents.then_some(texts),
             texts: (!documents).then_some(texts),
-            // Some services keep only the best few unless told; TEI knows neither field.
+            // Some services return only the best few by default; TEI knows neither field.
             top_n: documents.then_some(texts.len()),
             return_documents: documents.then_some(false),
         };
         let body = serde_json::to_vec(&request)
             .map_err(|_| ModelError::Malformed("a text cannot be sent as JSON".to_owned()))?;
-        // A service may send the texts back although it was asked not to.
-        let most = texts.len() * 256 + body.len() * 2 + (64 << 10);
+        // A service may return the texts although it was asked not to.
+        let max_bytes = texts.len() * 256 + body.len() * 2 + (64 << 10);
         let deadline = Instant::now() + self.timeout;
-        let answer = self.endpoint.post(Post { body: &body, most, deadline, hint: None }).await?;
+        let answer =
+            self.endpoint.post(Post { body: &body, max_bytes, deadline, hint: None }).await?;
         let response: Response = serde_json::from_slice(&answer)
             .map_err(|e| self.endpoint.not_json("a list of scores", &e))?;
         let (Response::Results { results } | Response::List(results)) = response;
@@ -130,13 +131,17 @@ impl RemoteReranker {
         let mut scores = vec![None; count];
         for Score { index, score } in results {
             if !score.is_finite() {
-                return Err(malformed(format!("scored text {index} with no number")));
+                return Err(malformed(format!(
+                    "scored text {index} with a value that is not a number"
+                )));
             }
             match scores.get_mut(index) {
                 Some(slot @ None) => *slot = Some(score),
                 Some(Some(_)) => return Err(malformed(format!("scored text {index} twice"))),
                 None => {
-                    return Err(malformed(format!("scored text {index}, and there are {count}")));
+                    return Err(malformed(format!(
+                        "scored text {index}, but only {count} texts were sent"
+                    )));
                 }
             }
         }
@@ -147,7 +152,7 @@ impl RemoteReranker {
 }
 
 impl Reranker for RemoteReranker {
-    fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> Answer<'a, Vec<f32>> {
+    fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<f32>> {
         Box::pin(self.scores(question, texts))
     }
 }

@@ -1,6 +1,6 @@
-//! How an operator names a chat model: `MODEL@URL`, or with its price `MODEL@URL#IN/OUT`.
+//! Parses the setting of a chat model: `MODEL@URL`, or with its price `MODEL@URL#IN/OUT`.
 //!
-//! What was set is never repeated in an error: a key may have been put in the wrong place.
+//! The setting is never quoted in an error: an API key may have been put in the wrong place.
 
 use std::str::FromStr;
 
@@ -18,7 +18,7 @@ impl FromStr for ChatConfig {
             Some((place, price)) => (place, Some(price)),
             None => (setting.trim(), None),
         };
-        // Some vendors have an `@` in their models' names; in an address there is none.
+        // Some vendors' model names contain an `@`; a URL here does not.
         let (model, url) = place.rsplit_once('@').ok_or_else(|| {
             refuse("must be MODEL@URL, such as qwen3:8b@http://127.0.0.1:11434/v1")
         })?;
@@ -39,9 +39,9 @@ impl FromStr for ChatConfig {
 }
 
 impl ChatConfig {
-    /// The models of these settings with their keys: as many keys as models, empty where a model
+    /// Parses these settings and assigns the keys: as many keys as models, empty where a model
     /// needs none, or one key for models that are all at the same service. One key for several
-    /// services is refused, because it would be shown to those it is not for.
+    /// services is refused, because it would be sent to services it is not meant for.
     pub fn chain(settings: &[&str], keys: &[&str]) -> Result<Vec<Self>, ModelError> {
         let parsed: Result<Vec<Self>, _> = settings.iter().map(|text| text.parse()).collect();
         let mut chain = parsed?;
@@ -76,7 +76,7 @@ fn parse_price(text: &str) -> Option<Price> {
     Some(Price { input: millionths(input)?, output: millionths(output)? })
 }
 
-/// A decimal number in millionths, read without a float, so that 0.60 is 600,000 and not nearly.
+/// A decimal number in millionths, parsed without a float, so that 0.60 is exactly 600,000.
 fn millionths(text: &str) -> Option<u64> {
     let (whole, part) = text.trim().split_once('.').unwrap_or((text.trim(), "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -93,7 +93,7 @@ mod tests {
     use super::millionths;
 
     #[test]
-    fn a_price_is_read_exactly_or_not_at_all() {
+    fn price_is_parsed_exactly_or_refused() {
         for (text, value) in
             [("0", 0), ("0.15", 150_000), ("3", 3_000_000), ("1.000001", 1_000_001)]
         {

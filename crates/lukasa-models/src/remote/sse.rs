@@ -1,26 +1,26 @@
-//! Server-sent events, as far as chat models use them: the data of each event and nothing else.
+//! Parser for server-sent events, as far as chat models use them: only the data of each event.
 //!
-//! The bytes come in pieces that end anywhere, also inside a character or between a carriage return
-//! and its line feed. What is left when the stream ends is not an event.
+//! The bytes come in pieces that may end anywhere, also inside a character or between a carriage
+//! return and its line feed. An incomplete event at the end of the stream is dropped.
 
-const MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Puts pieces together to events.
+/// Assembles pieces into events.
 #[derive(Debug)]
 pub(crate) struct Events {
-    /// The line that is not over yet.
+    /// The incomplete line.
     line: Vec<u8>,
-    /// The lines of data of the event that is not over yet.
+    /// The data lines of the incomplete event.
     data: Option<Vec<u8>>,
-    /// Whether the last piece ended with a carriage return, whose line feed may still come.
+    /// Whether the last piece ended with a carriage return, whose line feed may still follow.
     after_return: bool,
-    /// Whether the first line is over; only that one may begin with a byte order mark.
+    /// Whether the first line is complete; only that one may begin with a byte order mark.
     begun: bool,
-    /// The most bytes of one event.
-    most: usize,
+    /// Upper bound of bytes of one event.
+    max_bytes: usize,
 }
 
-/// Why a stream of events cannot be read on.
+/// Why a stream of events cannot be read further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     TooLong,
@@ -28,11 +28,11 @@ pub(crate) enum Unreadable {
 }
 
 impl Events {
-    pub(crate) fn new(most: usize) -> Self {
-        Self { line: Vec::new(), data: None, after_return: false, begun: false, most }
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { line: Vec::new(), data: None, after_return: false, begun: false, max_bytes }
     }
 
-    /// The events that this piece completes.
+    /// Returns the events that this piece completes.
     pub(crate) fn push(&mut self, mut piece: &[u8]) -> Result<Vec<String>, Unreadable> {
         let mut events = Vec::new();
         if self.after_return && !piece.is_empty() {
@@ -59,24 +59,24 @@ impl Events {
     }
 
     fn grow(&mut self, piece: &[u8]) -> Result<(), Unreadable> {
-        let held = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
-        if held + piece.len() > self.most {
+        let buffered = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
+        if buffered + piece.len() > self.max_bytes {
             return Err(Unreadable::TooLong);
         }
         self.line.extend_from_slice(piece);
         Ok(())
     }
 
-    /// Takes the line that is over now, and gives the event's data if the line ends it.
+    /// Ends the current line, and returns the event's data if the line ends it.
     fn end_line(&mut self) -> Option<Vec<u8>> {
         let whole = std::mem::take(&mut self.line);
-        let line = whole.strip_prefix(MARK).filter(|_| !self.begun).unwrap_or(&whole);
+        let line = whole.strip_prefix(BYTE_ORDER_MARK).filter(|_| !self.begun).unwrap_or(&whole);
         self.begun = true;
         if line.is_empty() {
             return self.data.take();
         }
-        // A line that begins with a colon is a comment: its name is empty. Of the named ones only
-        // the data matters; `event`, `id` and `retry` are for clients that come back.
+        // A line that begins with a colon is a comment: its name is empty. Of the named lines only
+        // `data` matters; `event`, `id` and `retry` are for clients that reconnect.
         let (name, value) = match line.iter().position(|byte| *byte == b':') {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &[][..]),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_its_lines_of_data() {
+    fn sse_event_consists_of_its_data_lines() {
         let text = b": hello\n\ndata: one\n\nevent: x\nid: 7\ndata:two\ndata:  three\ndata\n\n";
         assert_eq!(read(&[text]), ["one", "two\n three\n"]);
         assert_eq!(read(&[b"data: [DONE]\n\n"]), ["[DONE]"]);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_in_three_ways_and_a_mark_may_come_first() {
+    fn sse_accepts_three_line_endings_and_a_byte_order_mark() {
         for end in ["\n", "\r\n", "\r"] {
             let text = ["\u{feff}data: a", "data: b", "", ": c", "data: \u{feff}d", "", ""];
             let events = read(&[text.join(end).as_bytes(), b"\n"]);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_pieces_end_makes_no_difference() {
+    fn sse_events_do_not_depend_on_chunking() {
         let text = "\u{feff}: c\r\ndata: gr\u{fc}n \u{1f9f6}\r\ndata: b\r\n\r\ndata: c\n\ndata: d\r\rdata: e\n\n";
         let expected = ["gr\u{fc}n \u{1f9f6}\nb", "c", "d", "e"];
         let bytes = text.as_bytes();
@@ -138,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_over_is_not_an_event() {
+    fn sse_drops_incomplete_event() {
         for text in ["data: a", "data: a\n", "data: a\r\n", "data: a\ndata: b"] {
             assert_eq!(read(&[text.as_bytes()]), [""; 0], "{text:?}");
         }
     }
 
     #[test]
-    fn what_is_too_long_or_no_text_is_refused() {
+    fn sse_refuses_long_or_invalid_events() {
         let refused = |pieces: &[&[u8]]| {
             let mut events = Events::new(16);
             pieces.iter().find_map(|piece| events.push(piece).err())

@@ -1,32 +1,32 @@
-//! A chat model that says what a closure tells it to say.
+//! A chat model whose answers come from a closure.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use lukasa_core::model::{
-    Answer, Chat, ChatAnswer, ChatAsk, Finish, Heard, ModelError, Price, TokensUsed,
+    Chat, ChatAnswer, ChatRequest, Finish, ModelError, ModelFuture, Price, TextListener, TokensUsed,
 };
 
-type Script = dyn Fn(&ChatAsk) -> Result<ChatAnswer, ModelError> + Send + Sync;
+type Script = dyn Fn(&ChatRequest) -> Result<ChatAnswer, ModelError> + Send + Sync;
 
-/// Answers in this process, and remembers what it was asked.
+/// A chat model in this process that records the requests it got.
 pub struct ScriptedChat {
     name: String,
     price: Price,
     script: Box<Script>,
-    asks: Mutex<Vec<ChatAsk>>,
+    asks: Mutex<Vec<ChatRequest>>,
 }
 
 impl ScriptedChat {
     pub fn new(
-        script: impl Fn(&ChatAsk) -> Result<ChatAnswer, ModelError> + Send + Sync + 'static,
+        script: impl Fn(&ChatRequest) -> Result<ChatAnswer, ModelError> + Send + Sync + 'static,
     ) -> Self {
         let (name, price) = ("scripted".to_owned(), Price::default());
         Self { name, price, script: Box::new(script), asks: Mutex::default() }
     }
 
-    /// One that answers every question with the words the closure finds for it.
-    pub fn saying(words: impl Fn(&ChatAsk) -> String + Send + Sync + 'static) -> Self {
+    /// One that answers every request with the text the closure returns.
+    pub fn saying(words: impl Fn(&ChatRequest) -> String + Send + Sync + 'static) -> Self {
         Self::new(move |ask| {
             let text = words(ask);
             let tokens = TokensUsed::estimated(ask, &text);
@@ -34,12 +34,12 @@ impl ScriptedChat {
         })
     }
 
-    /// One that is never there.
+    /// One that always fails with `Unavailable`.
     pub fn failing() -> Self {
         Self::new(|_| Err(ModelError::Unavailable("scripted to fail".to_owned())))
     }
 
-    /// As if it were another model.
+    /// Sets the model's name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.name);
@@ -52,13 +52,13 @@ impl ScriptedChat {
         self
     }
 
-    /// How often it was asked.
+    /// How often it was called.
     pub fn asked(&self) -> usize {
         self.asks.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// What it was asked, in order.
-    pub fn asks(&self) -> Vec<ChatAsk> {
+    /// The requests it got, in order.
+    pub fn asks(&self) -> Vec<ChatRequest> {
         self.asks.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -80,14 +80,14 @@ impl Chat for ScriptedChat {
 
     fn answer<'a>(
         &'a self,
-        ask: &'a ChatAsk,
-        heard: Option<&'a Heard<'a>>,
-    ) -> Answer<'a, ChatAnswer> {
+        ask: &'a ChatRequest,
+        listener: Option<&'a TextListener<'a>>,
+    ) -> ModelFuture<'a, ChatAnswer> {
         Box::pin(async move {
             self.asks.lock().unwrap_or_else(PoisonError::into_inner).push(ask.clone());
             let answer = (self.script)(ask)?;
-            if let Some(heard) = heard {
-                answer.text.split_inclusive(' ').for_each(heard);
+            if let Some(listener) = listener {
+                answer.text.split_inclusive(' ').for_each(listener);
             }
             Ok(answer)
         })

@@ -1,7 +1,7 @@
-//! A chat service on loopback that answers rightly, or goes wrong in one of many ways.
+//! A chat service on loopback that answers correctly, or fails in one of many ways.
 //!
-//! A fault is told apart from the words it spoils, so that a test can go through all of them with
-//! one answer. Each is put into the form that was asked for, whole or streamed.
+//! A fault is separate from the text it spoils, so that a test can run through all faults with one
+//! answer. Each is sent in the form that was requested, whole or streamed.
 
 use std::time::Duration;
 
@@ -9,30 +9,30 @@ use lukasa_core::model::Finish;
 use serde_json::{Value, json};
 
 use super::gzip;
-use super::server::{self, Asked, Server, Step};
+use super::server::{self, ConnectionStep, RequestRecord, ScriptedServer};
 
-/// What the service answers.
+/// A response of the service.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
-    /// These words, in pieces if the request asks for a stream.
+pub enum ScriptedReply {
+    /// This text, in pieces if the request asks for a stream.
     Text(String),
-    /// These words, cut off at the limit of tokens.
+    /// This text, cut off at the token limit.
     CutShort(String),
-    /// No answer, and these words in the field for a refusal.
+    /// No content, and this text in the field for a refusal.
     Refuses(String),
-    /// No answer, because of the service's filter.
+    /// No content, because of the service's filter.
     Filtered,
-    /// This body, whatever was asked for.
+    /// This body, whatever was requested.
     Body(Value),
     /// This status and body, with nothing else.
     Status(u16, String),
-    /// These words, spoilt.
-    Faulty(Fault, String),
+    /// This text with a fault.
+    Faulty(ServiceFault, String),
 }
 
-/// In which way a service goes wrong. That nobody listens at all is [`server::nobody`].
+/// A fault of a service. For a service that does not listen see [`server::unused_address`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fault {
+pub enum ServiceFault {
     AcceptAndClose,
     HangBeforeHeaders,
     HangMidBody,
@@ -48,204 +48,211 @@ pub enum Fault {
     /// Ends without `[DONE]`.
     TruncatedStream,
     InvalidUtf8,
-    /// Fifty megabytes, of which nothing says in advance that they come.
+    /// Fifty megabytes, without a length announced in advance.
     Huge,
     DeepNesting,
     DuplicateKeys,
     NotANumber,
     WrongTypes,
-    /// The words are right, and there is more beside them than anybody knows.
+    /// The text is right, with additional unknown fields.
     ExtraFields,
-    /// An excuse where the words should be, and nothing that says so.
+    /// A refusal as normal text, without a field that says so.
     RefusalText,
-    /// The words are right, and fenced as code.
+    /// The text is right, but in a Markdown code fence.
     MarkdownFence,
     HtmlPage,
-    /// To the address where clouds keep their secrets.
+    /// To the metadata address of cloud providers.
     Redirect,
-    /// Small on the wire, and sixty-four megabytes of words and spaces for whoever unpacks it.
+    /// A small response that unpacks to sixty-four megabytes of text and spaces.
     GzipBomb,
     ChunkedGarbage,
 }
 
-impl Fault {
-    pub const ALL: [Fault; 25] = [
-        Fault::AcceptAndClose,
-        Fault::HangBeforeHeaders,
-        Fault::HangMidBody,
-        Fault::SlowDrip,
-        Fault::TooManyRequests,
-        Fault::TooManyRequestsUntil(7),
-        Fault::InternalError,
-        Fault::BadGateway,
-        Fault::ServiceUnavailable,
-        Fault::EmptyBody,
-        Fault::TruncatedJson,
-        Fault::TruncatedStream,
-        Fault::InvalidUtf8,
-        Fault::Huge,
-        Fault::DeepNesting,
-        Fault::DuplicateKeys,
-        Fault::NotANumber,
-        Fault::WrongTypes,
-        Fault::ExtraFields,
-        Fault::RefusalText,
-        Fault::MarkdownFence,
-        Fault::HtmlPage,
-        Fault::Redirect,
-        Fault::GzipBomb,
-        Fault::ChunkedGarbage,
+impl ServiceFault {
+    pub const ALL: [ServiceFault; 25] = [
+        ServiceFault::AcceptAndClose,
+        ServiceFault::HangBeforeHeaders,
+        ServiceFault::HangMidBody,
+        ServiceFault::SlowDrip,
+        ServiceFault::TooManyRequests,
+        ServiceFault::TooManyRequestsUntil(7),
+        ServiceFault::InternalError,
+        ServiceFault::BadGateway,
+        ServiceFault::ServiceUnavailable,
+        ServiceFault::EmptyBody,
+        ServiceFault::TruncatedJson,
+        ServiceFault::TruncatedStream,
+        ServiceFault::InvalidUtf8,
+        ServiceFault::Huge,
+        ServiceFault::DeepNesting,
+        ServiceFault::DuplicateKeys,
+        ServiceFault::NotANumber,
+        ServiceFault::WrongTypes,
+        ServiceFault::ExtraFields,
+        ServiceFault::RefusalText,
+        ServiceFault::MarkdownFence,
+        ServiceFault::HtmlPage,
+        ServiceFault::Redirect,
+        ServiceFault::GzipBomb,
+        ServiceFault::ChunkedGarbage,
     ];
 }
 
-/// A service that speaks `/v1/chat/completions`. Gone when dropped.
+/// A service with the endpoint `/v1/chat/completions`, stopped when dropped.
 #[derive(Debug)]
-pub struct ChatServer(Server);
+pub struct ChatServer(ScriptedServer);
 
 impl ChatServer {
-    /// `script` is told the body of each request.
-    pub async fn start(script: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
-        Self(Server::start(move |_, asked| steps(script(&asked.json()), asked)).await)
+    /// `script` gets the body of each request.
+    pub async fn start(script: impl Fn(&Value) -> ScriptedReply + Send + Sync + 'static) -> Self {
+        Self(ScriptedServer::start(move |_, asked| steps(script(&asked.json()), asked)).await)
     }
 
-    /// The address to put into the settings.
+    /// The base URL for the settings.
     pub fn url(&self) -> String {
         format!("{}/v1", self.0.base)
     }
 
-    /// How often it was asked.
+    /// How many requests it got.
     pub fn asked(&self) -> usize {
         self.0.asked().len()
     }
 
     /// The bodies of the requests, in order.
     pub fn bodies(&self) -> Vec<Value> {
-        self.requests().iter().map(Asked::json).collect()
+        self.requests().iter().map(RequestRecord::json).collect()
     }
 
     /// The requests with their heads, in order.
-    pub fn requests(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<RequestRecord> {
         self.0.asked()
     }
 }
 
-fn steps(reply: Reply, asked: &Asked) -> Vec<Step> {
+fn steps(reply: ScriptedReply, asked: &RequestRecord) -> Vec<ConnectionStep> {
     let form = Form { stream: asked.json()["stream"] == true };
     let stop = |text: &str| form.answer(text, Finish::Stop);
     match reply {
-        Reply::Text(text) => form.sent(&stop(&text)),
-        Reply::CutShort(text) => form.sent(&form.answer(&text, Finish::Length)),
-        Reply::Refuses(words) => {
+        ScriptedReply::Text(text) => form.sent(&stop(&text)),
+        ScriptedReply::CutShort(text) => form.sent(&form.answer(&text, Finish::Length)),
+        ScriptedReply::Refuses(words) => {
             let message = json!({"role": "assistant", "content": null, "refusal": words});
             form.sent(&[form.part(&message, Some("stop"), &Value::Null)])
         }
-        Reply::Filtered => form.sent(&form.answer("", Finish::Refused)),
-        Reply::Body(body) => form.sent(&[body]),
-        Reply::Status(status, body) => status_only(status, "", &body),
-        Reply::Faulty(fault, text) => faulty(fault, &text, form),
+        ScriptedReply::Filtered => form.sent(&form.answer("", Finish::Refused)),
+        ScriptedReply::Body(body) => form.sent(&[body]),
+        ScriptedReply::Status(status, body) => status_only(status, "", &body),
+        ScriptedReply::Faulty(fault, text) => faulty(fault, &text, form),
     }
 }
 
-fn faulty(fault: Fault, text: &str, form: Form) -> Vec<Step> {
+fn faulty(fault: ServiceFault, text: &str, form: Form) -> Vec<ConnectionStep> {
     let right = form.body(&form.answer(text, Finish::Stop));
     let one = form.part(&form.words(text), Some("stop"), &usage(text)).to_string();
     match fault {
-        Fault::AcceptAndClose => Vec::new(),
-        Fault::HangBeforeHeaders => vec![Step::Hang],
-        Fault::HangMidBody => {
+        ServiceFault::AcceptAndClose => Vec::new(),
+        ServiceFault::HangBeforeHeaders => vec![ConnectionStep::Hang],
+        ServiceFault::HangMidBody => {
             let half = right[..right.len() / 2].to_vec();
-            vec![Step::Send(form.head()), Step::Send(half), Step::Hang]
+            vec![
+                ConnectionStep::Send(form.head()),
+                ConnectionStep::Send(half),
+                ConnectionStep::Hang,
+            ]
         }
-        Fault::SlowDrip => {
-            vec![Step::Send(form.head()), Step::Drip(right, Duration::from_millis(20))]
+        ServiceFault::SlowDrip => {
+            vec![
+                ConnectionStep::Send(form.head()),
+                ConnectionStep::Drip(right, Duration::from_millis(20)),
+            ]
         }
-        Fault::TooManyRequests => status_only(429, "", ""),
-        Fault::TooManyRequestsUntil(seconds) => {
+        ServiceFault::TooManyRequests => status_only(429, "", ""),
+        ServiceFault::TooManyRequestsUntil(seconds) => {
             status_only(429, &format!("retry-after: {seconds}\r\n"), "")
         }
-        Fault::InternalError => status_only(500, "", ""),
-        Fault::BadGateway => status_only(502, "", "<html>bad gateway</html>"),
-        Fault::ServiceUnavailable => status_only(503, "", ""),
-        Fault::EmptyBody => vec![Step::Send(form.head())],
-        Fault::TruncatedJson => form.spoilt(&one.as_bytes()[..one.len() / 2]),
-        Fault::TruncatedStream => {
+        ServiceFault::InternalError => status_only(500, "", ""),
+        ServiceFault::BadGateway => status_only(502, "", "<html>bad gateway</html>"),
+        ServiceFault::ServiceUnavailable => status_only(503, "", ""),
+        ServiceFault::EmptyBody => vec![ConnectionStep::Send(form.head())],
+        ServiceFault::TruncatedJson => form.spoilt(&one.as_bytes()[..one.len() / 2]),
+        ServiceFault::TruncatedStream => {
             let events = Form { stream: true };
             let parts = events.answer(text, Finish::Stop);
             let body: String = parts.iter().map(|part| format!("data: {part}\n\n")).collect();
-            vec![Step::Send(events.head()), Step::Send(body.into_bytes())]
+            vec![ConnectionStep::Send(events.head()), ConnectionStep::Send(body.into_bytes())]
         }
-        Fault::InvalidUtf8 => {
+        ServiceFault::InvalidUtf8 => {
             let mut bytes = one.into_bytes();
             let place = bytes.windows(9).position(|nine| nine == b"\"content\"").unwrap_or(0);
             let inside = place + b"\"content\":\"".len();
             bytes.splice(inside..inside, [0xff, 0xfe, 0xc3]);
             form.spoilt(&bytes)
         }
-        Fault::Huge => {
+        ServiceFault::Huge => {
             let first = if form.stream { "data: \"" } else { "\"" };
-            let body = Step::Repeat(vec![b' '; 1 << 20], 50);
-            vec![Step::Send(form.head()), Step::Send(first.into()), body]
+            let body = ConnectionStep::Repeat(vec![b' '; 1 << 20], 50);
+            vec![ConnectionStep::Send(form.head()), ConnectionStep::Send(first.into()), body]
         }
-        Fault::DeepNesting => {
+        ServiceFault::DeepNesting => {
             let depth = 100_000;
             let nest = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
             form.spoilt(format!("{{\"choices\":{nest}}}").as_bytes())
         }
-        Fault::DuplicateKeys => {
+        ServiceFault::DuplicateKeys => {
             let again = one.replacen("\"choices\"", "\"choices\":[],\"choices\"", 1);
             form.spoilt(again.as_bytes())
         }
-        Fault::NotANumber => {
+        ServiceFault::NotANumber => {
             let count = "\"prompt_tokens\":";
             form.spoilt(one.replacen(count, &format!("{count}NaN,\"was\":"), 1).as_bytes())
         }
-        Fault::WrongTypes => {
+        ServiceFault::WrongTypes => {
             let message = json!({"role": "assistant", "content": {"text": 42}});
             form.sent(&[form.part(&message, Some("stop"), &Value::Null)])
         }
-        Fault::ExtraFields => {
+        ServiceFault::ExtraFields => {
             let mut part = form.part(&form.words(text), Some("stop"), &usage(text));
             part["more"] = json!({"of": [1, 2, {"this": null}]});
             part["choices"][0]["logprobs"] = json!({"content": []});
             part["choices"][0][form.key()]["annotations"] = json!([]);
             form.sent(&[part])
         }
-        Fault::RefusalText => {
+        ServiceFault::RefusalText => {
             let excuse = "I'm sorry, but I can't help with that.";
             form.sent(&form.answer(excuse, Finish::Stop))
         }
-        Fault::MarkdownFence => {
+        ServiceFault::MarkdownFence => {
             form.sent(&form.answer(&format!("```json\n{text}\n```"), Finish::Stop))
         }
-        Fault::HtmlPage => {
+        ServiceFault::HtmlPage => {
             let page = "<!doctype html><title>Sign in</title>";
             let head = server::head(200, "content-type: text/html\r\n");
-            vec![Step::Send(head), Step::Send(page.into())]
+            vec![ConnectionStep::Send(head), ConnectionStep::Send(page.into())]
         }
-        Fault::Redirect => {
+        ServiceFault::Redirect => {
             status_only(302, "location: http://169.254.169.254/latest/meta-data/\r\n", "")
         }
-        Fault::GzipBomb => {
+        ServiceFault::GzipBomb => {
             let kind = form.kind();
             let headers = format!("content-type: {kind}\r\ncontent-encoding: gzip\r\n");
             let bomb = gzip::bomb(&right, 64 << 20);
-            vec![Step::Send(server::head(200, &headers)), Step::Send(bomb)]
+            vec![ConnectionStep::Send(server::head(200, &headers)), ConnectionStep::Send(bomb)]
         }
-        Fault::ChunkedGarbage => {
+        ServiceFault::ChunkedGarbage => {
             let kind = form.kind();
             let headers = format!("content-type: {kind}\r\ntransfer-encoding: chunked\r\n");
             let garbage = b"zz\r\nnot a chunk\r\n-1\r\n".to_vec();
-            vec![Step::Send(server::head(200, &headers)), Step::Send(garbage)]
+            vec![ConnectionStep::Send(server::head(200, &headers)), ConnectionStep::Send(garbage)]
         }
     }
 }
 
-fn status_only(status: u16, headers: &str, body: &str) -> Vec<Step> {
+fn status_only(status: u16, headers: &str, body: &str) -> Vec<ConnectionStep> {
     let headers = format!("content-length: {}\r\n{headers}", body.len());
-    vec![Step::Send(server::head(status, &headers)), Step::Send(body.into())]
+    vec![ConnectionStep::Send(server::head(status, &headers)), ConnectionStep::Send(body.into())]
 }
 
-/// Whether an answer goes out whole or as a stream of events.
+/// Whether a response is sent whole or as a stream of events.
 #[derive(Debug, Clone, Copy)]
 struct Form {
     stream: bool,
@@ -260,7 +267,7 @@ impl Form {
         if self.stream { "text/event-stream" } else { "application/json" }
     }
 
-    /// Without a length: the answer is over when the connection is.
+    /// The head without a length: the response ends with the connection.
     fn head(self) -> Vec<u8> {
         server::head(200, &format!("content-type: {}\r\n", self.kind()))
     }
@@ -277,7 +284,7 @@ impl Form {
             "usage": usage})
     }
 
-    /// A right answer: in one part, or a word to a part and the count in a last one.
+    /// A correct answer: in one part, or one part per word and the token counts in a last one.
     fn answer(self, text: &str, finish: Finish) -> Vec<Value> {
         let finish = match finish {
             Finish::Stop => "stop",
@@ -303,21 +310,24 @@ impl Form {
         events.chain(["data: [DONE]\n\n".to_owned()]).collect::<String>().into_bytes()
     }
 
-    fn sent(self, parts: &[Value]) -> Vec<Step> {
-        vec![Step::Send(self.head()), Step::Send(self.body(parts))]
+    fn sent(self, parts: &[Value]) -> Vec<ConnectionStep> {
+        vec![ConnectionStep::Send(self.head()), ConnectionStep::Send(self.body(parts))]
     }
 
-    /// Bytes in the place of one part, with all that belongs around them.
-    fn spoilt(self, bytes: &[u8]) -> Vec<Step> {
+    /// Sends these bytes in place of one part, with the framing around them.
+    fn spoilt(self, bytes: &[u8]) -> Vec<ConnectionStep> {
         let (before, after): (&[u8], &[u8]) = match self.stream {
             true => (b"data: ", b"\n\ndata: [DONE]\n\n"),
             false => (b"", b""),
         };
-        vec![Step::Send(self.head()), Step::Send([before, bytes, after].concat())]
+        vec![
+            ConnectionStep::Send(self.head()),
+            ConnectionStep::Send([before, bytes, after].concat()),
+        ]
     }
 }
 
-/// Counts that an estimate would not give, so that a test can tell them apart.
+/// Token counts that differ from any estimate, so that a test can tell them apart.
 fn usage(text: &str) -> Value {
     let output = 1_000 + text.chars().count();
     json!({"prompt_tokens": 2_000, "completion_tokens": output, "total_tokens": 2_000 + output})

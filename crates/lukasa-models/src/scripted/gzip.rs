@@ -1,17 +1,17 @@
-//! Just enough of gzip to make something small that unpacks to something large.
+//! A minimal gzip writer, for a small file that unpacks to a large one.
 
-/// `text`, then so many spaces, packed at a thousand bytes to six.
+/// Packs `text` and then `spaces` spaces, a thousand bytes to six.
 ///
-/// One block with the fixed codes: each byte of the text for itself, one space, and then "the last
-/// byte again, 258 times" until there are enough. The checksum at the end is left wrong: whoever
-/// gets that far has unpacked it all.
+/// One block with the fixed codes: each byte of the text as a literal, one space, and then "repeat
+/// the last byte 258 times" until there are enough. The checksum at the end is wrong: a reader that
+/// gets that far has already unpacked everything.
 pub(super) fn bomb(text: &[u8], spaces: usize) -> Vec<u8> {
     let mut bits = Bits { bytes: vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255], filled: 8 };
     // The last block, with fixed codes.
     bits.push(1, 1);
     bits.push(1, 2);
     for byte in text.iter().chain(b" ") {
-        // Codes go out from their highest bit; all other numbers from their lowest.
+        // Codes are written from their highest bit, all other numbers from their lowest.
         match byte {
             0..=143 => bits.code(0x30 + u32::from(*byte), 8),
             144..=255 => bits.code(0x190 + u32::from(byte - 144), 9),
@@ -29,7 +29,7 @@ pub(super) fn bomb(text: &[u8], spaces: usize) -> Vec<u8> {
 
 struct Bits {
     bytes: Vec<u8>,
-    /// How many bits of the last byte are taken.
+    /// How many bits of the last byte are used.
     filled: u32,
 }
 
@@ -57,7 +57,7 @@ mod tests {
     use super::bomb;
 
     #[test]
-    fn it_is_a_hundred_times_smaller_than_what_it_holds() {
+    fn gzip_bomb_is_a_hundred_times_smaller_than_its_content() {
         let packed = bomb(b"{}", 64 << 20);
         assert!(packed.len() < (64 << 20) / 100, "{}", packed.len());
         assert_eq!(packed[..3], [0x1f, 0x8b, 8]);

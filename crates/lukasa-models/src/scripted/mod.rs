@@ -1,8 +1,8 @@
-//! Models that do as they are told, for the tests of whoever asks a model.
+//! Scripted models, for tests of code that calls a model.
 //!
-//! The embedder and the reranker know words, not meaning: texts that share words are near each
-//! other, and nothing else is. The chat model says what a test tells it to, in this process or,
-//! with every fault a service can have, behind a port on loopback.
+//! The embedder and the reranker compare words, not meaning: only texts that share words are near
+//! each other. The chat model answers with a test's script, in this process or as a service on
+//! loopback that can simulate every known fault.
 
 mod chat;
 pub mod chat_server;
@@ -13,45 +13,45 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use lukasa_core::model::{Answer, Embedder, EmbeddingModel, ModelError, Reranker};
+use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture, Reranker};
 use sha2::{Digest, Sha256};
 
 pub use self::chat::ScriptedChat;
 pub use self::chat_server::ChatServer;
 use crate::vector;
 
-/// How a scripted model is today.
+/// The behaviour of a scripted model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mood {
     #[default]
     Well,
-    /// Answers rightly, after a while.
+    /// Answers correctly after a delay.
     Late(Duration),
-    /// Says it is unavailable.
+    /// Fails with `Unavailable`.
     Failing,
-    /// Says the answer it got was unusable.
+    /// Fails with `Malformed`.
     Malformed,
-    /// Answers, one too few and in the wrong size. A door that checks would not let it through;
-    /// whoever asks must not fall over it all the same.
+    /// Answers with one item too few and vectors of the wrong size. A client that checks would
+    /// refuse this; its caller must handle it all the same.
     Short,
 }
 
-/// A scripted embedder or reranker. Its mood can be changed while it is in use.
+/// A scripted embedder or reranker. Its behaviour can be changed while it is in use.
 #[derive(Debug)]
-pub struct Scripted {
+pub struct ScriptedModel {
     model: EmbeddingModel,
     local: bool,
     mood: Mutex<Mood>,
     asked: AtomicUsize,
 }
 
-impl Scripted {
-    /// One that runs in this process, as far as anybody can tell.
+impl ScriptedModel {
+    /// One that reports to run in this process.
     pub fn local(dimension: usize) -> Self {
         Self::new(dimension, true)
     }
 
-    /// One that is somewhere else.
+    /// One that reports to be remote.
     pub fn remote(dimension: usize) -> Self {
         Self::new(dimension, false)
     }
@@ -61,7 +61,7 @@ impl Scripted {
         Self { model, local, mood: Mutex::default(), asked: AtomicUsize::new(0) }
     }
 
-    /// As if it were another model.
+    /// Sets the model's name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.model.name);
@@ -72,12 +72,12 @@ impl Scripted {
         *self.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
     }
 
-    /// How often it was asked, in whatever mood.
+    /// How often it was called, including failed calls.
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// The mood the call is answered in, after whatever wait that means.
+    /// Counts the call and applies the current behaviour: waits or fails.
     async fn answering(&self) -> Result<Mood, ModelError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let mood = *self.mood.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,11 +102,11 @@ impl Scripted {
                 *x += 1.0;
             }
         }
-        vector::unit(sum).unwrap_or_else(|| vector::own_direction(text, self.model.dimension))
+        vector::unit(sum).unwrap_or_else(|| vector::hash_direction(text, self.model.dimension))
     }
 }
 
-impl Embedder for Scripted {
+impl Embedder for ScriptedModel {
     fn model(&self) -> &EmbeddingModel {
         &self.model
     }
@@ -115,7 +115,7 @@ impl Embedder for Scripted {
         self.local
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Answer<'a, Vec<Vec<f32>>> {
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<Vec<f32>>> {
         Box::pin(async move {
             let mood = self.answering().await?;
             let mut vectors: Vec<_> = texts.iter().map(|text| self.vector(text)).collect();
@@ -130,8 +130,8 @@ impl Embedder for Scripted {
     }
 }
 
-impl Reranker for Scripted {
-    fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> Answer<'a, Vec<f32>> {
+impl Reranker for ScriptedModel {
+    fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<f32>> {
         Box::pin(async move {
             let mood = self.answering().await?;
             let asked: Vec<_> = words(question).collect();

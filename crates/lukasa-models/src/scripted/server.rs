@@ -1,6 +1,6 @@
-//! A server that answers as a test tells it to, down to breaking off in the middle.
+//! An HTTP server that follows a test's script, including broken responses.
 //!
-//! It speaks just enough HTTP to be asked, and writes whatever bytes it is given, so that it can
+//! It reads just enough HTTP to get a request, and writes any bytes it is given, so that it can
 //! also answer as no proper server would.
 
 use std::io;
@@ -12,48 +12,48 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// What was asked.
+/// A request that the server received.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    /// Method and path.
+pub struct RequestRecord {
+    /// The request line: method, path and version.
     pub line: String,
-    /// The header lines, in small letters.
+    /// The header lines in lower case.
     pub head: String,
     pub body: Vec<u8>,
 }
 
-impl Asked {
-    /// The body, or `null` if it is no JSON.
+impl RequestRecord {
+    /// The body as JSON, or `null` if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 }
 
-/// What the server does with a connection, in order; then it closes it.
+/// A step of the script for a connection; after the last one the server closes it.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum ConnectionStep {
     Send(Vec<u8>),
-    /// The same bytes so many times.
+    /// Sends the same bytes this many times.
     Repeat(Vec<u8>, usize),
-    /// One byte at a time, with a wait after each.
+    /// Sends one byte at a time, with a wait after each.
     Drip(Vec<u8>, Duration),
     Wait(Duration),
-    /// Neither sends nor closes, until the server is gone.
+    /// Neither sends nor closes, until the server is dropped.
     Hang,
 }
 
-/// An answer as HTTP has it.
+/// An HTTP response.
 #[derive(Debug, Clone, Default)]
-pub struct Reply {
+pub struct ScriptedResponse {
     status: u16,
     headers: String,
     body: Vec<u8>,
-    /// What `Content-Length` says, if not the truth.
+    /// A false `Content-Length`.
     claimed: Option<usize>,
     wait: Duration,
 }
 
-impl Reply {
+impl ScriptedResponse {
     pub fn status(status: u16) -> Self {
         Self { status, ..Self::default() }
     }
@@ -78,7 +78,7 @@ impl Reply {
         self
     }
 
-    /// Promises the whole and sends only so many bytes of it.
+    /// Announces the whole body and sends only this many bytes of it.
     #[must_use]
     pub fn cut_off_after(mut self, bytes: usize) -> Self {
         self.claimed = Some(self.body.len());
@@ -93,40 +93,40 @@ impl Reply {
     }
 }
 
-impl From<Reply> for Vec<Step> {
-    fn from(reply: Reply) -> Self {
+impl From<ScriptedResponse> for Vec<ConnectionStep> {
+    fn from(reply: ScriptedResponse) -> Self {
         let length = reply.claimed.unwrap_or(reply.body.len());
         let headers = format!("content-length: {length}\r\n{}", reply.headers);
         vec![
-            Step::Wait(reply.wait),
-            Step::Send(head(reply.status, &headers)),
-            Step::Send(reply.body),
+            ConnectionStep::Wait(reply.wait),
+            ConnectionStep::Send(head(reply.status, &headers)),
+            ConnectionStep::Send(reply.body),
         ]
     }
 }
 
-/// The head of an answer. `headers` are whole lines.
+/// The head of a response. `headers` are whole lines.
 pub fn head(status: u16, headers: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} x\r\nconnection: close\r\n{headers}\r\n").into_bytes()
 }
 
 #[derive(Debug)]
-pub struct Server {
-    /// `http://` and where it listens.
+pub struct ScriptedServer {
+    /// The base URL: `http://` and the address it listens on.
     pub base: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<RequestRecord>>>,
     task: JoinHandle<()>,
 }
 
-impl Server {
-    /// `script` is told how many requests came before, and the request.
-    pub async fn start<S: Into<Vec<Step>>>(
-        script: impl Fn(usize, &Asked) -> S + Send + Sync + 'static,
+impl ScriptedServer {
+    /// `script` gets the number of earlier requests, and the request.
+    pub async fn start<S: Into<Vec<ConnectionStep>>>(
+        script: impl Fn(usize, &RequestRecord) -> S + Send + Sync + 'static,
     ) -> Self {
         let (listener, base) = listen().await.expect("a test needs a port on loopback");
         let asked = Arc::new(Mutex::new(Vec::new()));
         let list = Arc::clone(&asked);
-        let script = Arc::new(move |asked: Asked| {
+        let script = Arc::new(move |asked: RequestRecord| {
             let before = {
                 let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
                 list.push(asked.clone());
@@ -135,11 +135,11 @@ impl Server {
             script(before, &asked).into()
         });
         let task = tokio::spawn(async move {
-            // Connections that hang go with the server.
+            // Connections that hang are closed with the server.
             let mut open = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let script = Arc::clone(&script);
-                // Whoever asked may have gone; that is their test's business.
+                // The client may have disconnected; its test checks what it needs.
                 open.spawn(async move { serve(stream, script.as_ref()).await.unwrap_or_default() });
                 while open.try_join_next().is_some() {}
             }
@@ -147,19 +147,19 @@ impl Server {
         Self { base, asked, task }
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<RequestRecord> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Drop for Server {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-/// Where nobody listens: the port was free a moment ago.
-pub async fn nobody() -> String {
+/// A URL on which nothing listens: the port was free a moment ago.
+pub async fn unused_address() -> String {
     listen().await.expect("a test needs a port on loopback").1
 }
 
@@ -171,31 +171,31 @@ async fn listen() -> io::Result<(TcpListener, String)> {
 
 async fn serve(
     mut stream: TcpStream,
-    script: &(impl Fn(Asked) -> Vec<Step> + Sync),
+    script: &(impl Fn(RequestRecord) -> Vec<ConnectionStep> + Sync),
 ) -> io::Result<()> {
     let Some(asked) = read(&mut stream).await? else { return Ok(()) };
     for step in script(asked) {
         match step {
-            Step::Send(bytes) => stream.write_all(&bytes).await?,
-            Step::Repeat(bytes, times) => {
+            ConnectionStep::Send(bytes) => stream.write_all(&bytes).await?,
+            ConnectionStep::Repeat(bytes, times) => {
                 for _ in 0..times {
                     stream.write_all(&bytes).await?;
                 }
             }
-            Step::Drip(bytes, wait) => {
+            ConnectionStep::Drip(bytes, wait) => {
                 for byte in bytes {
                     stream.write_all(&[byte]).await?;
                     tokio::time::sleep(wait).await;
                 }
             }
-            Step::Wait(wait) => tokio::time::sleep(wait).await,
-            Step::Hang => std::future::pending().await,
+            ConnectionStep::Wait(wait) => tokio::time::sleep(wait).await,
+            ConnectionStep::Hang => std::future::pending().await,
         }
     }
     stream.shutdown().await
 }
 
-async fn read(stream: &mut TcpStream) -> io::Result<Option<Asked>> {
+async fn read(stream: &mut TcpStream) -> io::Result<Option<RequestRecord>> {
     let mut all = Vec::new();
     let mut piece = [0; 4096];
     loop {
@@ -211,7 +211,7 @@ async fn read(stream: &mut TcpStream) -> io::Result<Option<Asked>> {
         let length = length.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
         if all.len() >= end + 4 + length {
             let line = head.lines().next().unwrap_or_default().to_owned();
-            return Ok(Some(Asked { line, head: lower, body: all[end + 4..].to_vec() }));
+            return Ok(Some(RequestRecord { line, head: lower, body: all[end + 4..].to_vec() }));
         }
     }
 }

@@ -1,13 +1,13 @@
-//! `/chat/completions` as services answer it, rightly and in every wrong way we know of.
+//! `/chat/completions` with correct responses and with every known fault.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use lukasa_core::model::{
-    AnswerSchema, Chat, ChatAnswer, ChatAsk, Finish, Message, ModelError, Price, TokensUsed,
+    AnswerSchema, Chat, ChatAnswer, ChatRequest, Finish, Message, ModelError, Price, TokensUsed,
 };
 use lukasa_models::remote::{ApiKey, ChatConfig, RemoteChat};
-use lukasa_models::scripted::chat_server::{ChatServer, Fault, Reply};
+use lukasa_models::scripted::chat_server::{ChatServer, ScriptedReply, ServiceFault};
 use lukasa_models::scripted::{ScriptedChat, server};
 use serde_json::{Value, json};
 
@@ -22,31 +22,34 @@ fn chat(url: &str) -> RemoteChat {
     RemoteChat::new(config(url)).unwrap()
 }
 
-fn ask(within: Duration) -> ChatAsk {
+fn ask(within: Duration) -> ChatRequest {
     let messages = vec![Message::system("Be brief."), Message::user(DIARY)];
-    ChatAsk { messages, schema: None, max_tokens: 64, within }
+    ChatRequest { messages, schema: None, max_tokens: 64, within }
 }
 
-/// Long enough for a busy machine.
-fn patient() -> ChatAsk {
+/// A request whose timeout is long enough for a busy machine.
+fn ask_with_long_timeout() -> ChatRequest {
     ask(Duration::from_secs(5))
 }
 
-fn with_schema(mut ask: ChatAsk) -> ChatAsk {
+fn with_schema(mut ask: ChatRequest) -> ChatRequest {
     ask.schema = Some(AnswerSchema { name: "facts", schema: json!({"type": "object"}) });
     ask
 }
 
-/// The pieces heard, and what came of it.
-async fn listen(chat: &dyn Chat, ask: &ChatAsk) -> (Vec<String>, Result<ChatAnswer, ModelError>) {
+/// The pieces of the stream, and the result.
+async fn listen(
+    chat: &dyn Chat,
+    ask: &ChatRequest,
+) -> (Vec<String>, Result<ChatAnswer, ModelError>) {
     let pieces = Mutex::new(Vec::new());
     let hear = |piece: &str| pieces.lock().unwrap().push(piece.to_owned());
     let answer = chat.answer(ask, Some(&hear)).await;
     (pieces.into_inner().unwrap(), answer)
 }
 
-/// What comes of a reply, whole and streamed. No error repeats the key or what was said.
-async fn both(reply: Reply, ask: &ChatAsk) -> [Result<ChatAnswer, ModelError>; 2] {
+/// The results of a reply, whole and streamed. No error may contain the key or the message.
+async fn both(reply: ScriptedReply, ask: &ChatRequest) -> [Result<ChatAnswer, ModelError>; 2] {
     let server = ChatServer::start(move |_| reply.clone()).await;
     let (whole, streamed) = (chat(&server.url()), chat(&server.url()));
     let outcomes = [whole.answer(ask, None).await, listen(&streamed, ask).await.1];
@@ -54,19 +57,19 @@ async fn both(reply: Reply, ask: &ChatAsk) -> [Result<ChatAnswer, ModelError>; 2
         let words = format!("{error} {error:?}");
         assert!(!words.contains(KEY) && !words.contains("diary"), "{words}");
     }
-    // A busy machine may need longer to connect than a short question may take.
-    let fewest = if ask.within < patient().within { 0 } else { 2 };
+    // A busy machine may need longer to connect than a short timeout allows.
+    let fewest = if ask.within < ask_with_long_timeout().within { 0 } else { 2 };
     assert!((fewest..=2).contains(&server.asked()), "one try each, not {}", server.asked());
     outcomes
 }
 
-fn text(words: &str) -> Reply {
-    Reply::Text(words.to_owned())
+fn text(words: &str) -> ScriptedReply {
+    ScriptedReply::Text(words.to_owned())
 }
 
 async fn body(body: Value) -> Result<ChatAnswer, ModelError> {
-    let server = ChatServer::start(move |_| Reply::Body(body.clone())).await;
-    chat(&server.url()).answer(&patient(), None).await
+    let server = ChatServer::start(move |_| ScriptedReply::Body(body.clone())).await;
+    chat(&server.url()).answer(&ask_with_long_timeout(), None).await
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,13 +90,13 @@ fn kind(outcome: &Result<ChatAnswer, ModelError>) -> Kind {
 }
 
 #[tokio::test]
-async fn a_question_is_sent_as_services_expect_it_and_the_answer_comes_back() {
+async fn chat_request_and_answer_follow_the_protocol() {
     let server = ChatServer::start(|_| text("good night")).await;
     let chat = chat(&server.url());
-    let answer = chat.answer(&patient(), None).await.unwrap();
+    let answer = chat.answer(&ask_with_long_timeout(), None).await.unwrap();
     let tokens = TokensUsed { input: 2_000, output: 1_010 };
     assert_eq!(answer, ChatAnswer { text: "good night".to_owned(), tokens, finish: Finish::Stop });
-    chat.answer(&with_schema(patient()), None).await.unwrap();
+    chat.answer(&with_schema(ask_with_long_timeout()), None).await.unwrap();
 
     let requests = server.requests();
     assert_eq!(requests[0].line, "POST /v1/chat/completions HTTP/1.1");
@@ -109,9 +112,9 @@ async fn a_question_is_sent_as_services_expect_it_and_the_answer_comes_back() {
 }
 
 #[tokio::test]
-async fn a_stream_is_heard_piece_by_piece() {
+async fn chat_stream_is_delivered_piece_by_piece() {
     let server = ChatServer::start(|_| text("grün und 🧶 so")).await;
-    let (pieces, answer) = listen(&chat(&server.url()), &patient()).await;
+    let (pieces, answer) = listen(&chat(&server.url()), &ask_with_long_timeout()).await;
     let answer = answer.unwrap();
     assert_eq!(pieces, ["grün ", "und ", "🧶 ", "so"]);
     assert_eq!(answer.text, "grün und 🧶 so");
@@ -123,91 +126,102 @@ async fn a_stream_is_heard_piece_by_piece() {
 }
 
 #[tokio::test]
-async fn a_stream_may_come_byte_by_byte_with_comments_and_returns() {
+async fn chat_stream_is_read_byte_by_byte_with_comments_and_crlf() {
     let chunk = |text: &str| json!({"choices": [{"delta": {"content": text}}]});
     let text = format!(
         ": wait\r\n\r\nevent: x\r\ndata: {}\r\n\r\n:\r\n\r\ndata:{}\r\n\r\ndata: [DONE]\r\n\r\n",
         chunk("grün "),
         chunk("🧶")
     );
-    let server = server::Server::start(move |_, _| {
+    let server = server::ScriptedServer::start(move |_, _| {
         let head = server::head(200, "content-type: text/event-stream; charset=utf-8\r\n");
-        let drip = server::Step::Drip(text.clone().into_bytes(), Duration::from_micros(100));
-        vec![server::Step::Send(head), drip, server::Step::Hang]
+        let drip =
+            server::ConnectionStep::Drip(text.clone().into_bytes(), Duration::from_micros(100));
+        vec![server::ConnectionStep::Send(head), drip, server::ConnectionStep::Hang]
     })
     .await;
-    let (pieces, answer) = listen(&chat(&server.base), &patient()).await;
+    let (pieces, answer) = listen(&chat(&server.base), &ask_with_long_timeout()).await;
     let answer = answer.unwrap();
     assert_eq!((pieces, answer.text.as_str()), (vec!["grün ".into(), "🧶".into()], "grün 🧶"));
-    assert_eq!(answer.tokens, TokensUsed { input: 5, output: 2 }, "nobody counted");
+    assert_eq!(answer.tokens, TokensUsed { input: 5, output: 2 }, "estimated without usage counts");
 }
 
 #[tokio::test]
-async fn the_end_of_an_answer_says_why() {
-    for outcome in both(Reply::CutShort("once upon".to_owned()), &patient()).await {
+async fn chat_answer_has_finish_reason() {
+    for outcome in
+        both(ScriptedReply::CutShort("once upon".to_owned()), &ask_with_long_timeout()).await
+    {
         let answer = outcome.unwrap();
         assert_eq!((answer.text.as_str(), answer.finish), ("once upon", Finish::Length));
     }
-    for outcome in both(Reply::CutShort(String::new()), &patient()).await {
+    for outcome in both(ScriptedReply::CutShort(String::new()), &ask_with_long_timeout()).await {
         assert_eq!(outcome.unwrap().finish, Finish::Length, "cut off before its first word");
     }
-    for outcome in both(Reply::Refuses("I would rather not".to_owned()), &patient()).await {
+    for outcome in
+        both(ScriptedReply::Refuses("I would rather not".to_owned()), &ask_with_long_timeout())
+            .await
+    {
         let answer = outcome.unwrap();
         assert_eq!((answer.text.as_str(), answer.finish), ("I would rather not", Finish::Refused));
     }
-    for outcome in both(Reply::Filtered, &patient()).await {
+    for outcome in both(ScriptedReply::Filtered, &ask_with_long_timeout()).await {
         assert_eq!(outcome.unwrap().finish, Finish::Refused);
     }
 }
 
 #[tokio::test]
-async fn every_fault_is_the_right_error_in_time() {
+async fn chat_faults_map_to_the_right_error_in_time() {
     use Kind::{Answered, Malformed, Missing, Unavailable};
     let within = Duration::from_millis(300);
-    for fault in Fault::ALL {
+    for fault in ServiceFault::ALL {
         let expected = match fault {
-            Fault::AcceptAndClose
-            | Fault::HangBeforeHeaders
-            | Fault::HangMidBody
-            | Fault::SlowDrip
-            | Fault::TooManyRequests
-            | Fault::TooManyRequestsUntil(_)
-            | Fault::InternalError
-            | Fault::BadGateway
-            | Fault::ServiceUnavailable
-            | Fault::ChunkedGarbage => [Unavailable; 2],
-            // A stream that ends early is a connection that broke off: another try may help.
-            Fault::EmptyBody | Fault::TruncatedStream => [Malformed, Unavailable],
-            Fault::TruncatedJson
-            | Fault::InvalidUtf8
-            | Fault::Huge
-            | Fault::DeepNesting
-            | Fault::DuplicateKeys
-            | Fault::NotANumber
-            | Fault::WrongTypes
-            | Fault::HtmlPage
-            | Fault::GzipBomb => [Malformed; 2],
-            Fault::Redirect => [Missing; 2],
-            Fault::ExtraFields | Fault::RefusalText | Fault::MarkdownFence => [Answered; 2],
+            ServiceFault::AcceptAndClose
+            | ServiceFault::HangBeforeHeaders
+            | ServiceFault::HangMidBody
+            | ServiceFault::SlowDrip
+            | ServiceFault::TooManyRequests
+            | ServiceFault::TooManyRequestsUntil(_)
+            | ServiceFault::InternalError
+            | ServiceFault::BadGateway
+            | ServiceFault::ServiceUnavailable
+            | ServiceFault::ChunkedGarbage => [Unavailable; 2],
+            // A stream that ends early is a closed connection: a retry may help.
+            ServiceFault::EmptyBody | ServiceFault::TruncatedStream => [Malformed, Unavailable],
+            ServiceFault::TruncatedJson
+            | ServiceFault::InvalidUtf8
+            | ServiceFault::Huge
+            | ServiceFault::DeepNesting
+            | ServiceFault::DuplicateKeys
+            | ServiceFault::NotANumber
+            | ServiceFault::WrongTypes
+            | ServiceFault::HtmlPage
+            | ServiceFault::GzipBomb => [Malformed; 2],
+            ServiceFault::Redirect => [Missing; 2],
+            ServiceFault::ExtraFields | ServiceFault::RefusalText | ServiceFault::MarkdownFence => {
+                [Answered; 2]
+            }
         };
-        // Those that make us wait are not waited for; the others may take what a busy machine takes.
-        let hangs =
-            matches!(fault, Fault::HangBeforeHeaders | Fault::HangMidBody | Fault::SlowDrip);
-        let ask = if hangs { ask(within) } else { patient() };
+        // Faults that hang must hit the timeout; the others may take what a busy machine needs.
+        let hangs = matches!(
+            fault,
+            ServiceFault::HangBeforeHeaders | ServiceFault::HangMidBody | ServiceFault::SlowDrip
+        );
+        let ask = if hangs { ask(within) } else { ask_with_long_timeout() };
         let began = Instant::now();
-        let outcomes = both(Reply::Faulty(fault, format!("{{\"say\":\"{DIARY}\"}}")), &ask).await;
+        let outcomes =
+            both(ScriptedReply::Faulty(fault, format!("{{\"say\":\"{DIARY}\"}}")), &ask).await;
         let took = began.elapsed();
         assert_eq!(outcomes.each_ref().map(kind), expected, "{fault:?}: {outcomes:?}");
         assert!(took < Duration::from_secs(4), "{fault:?} took {took:?}");
         let [whole, _] = outcomes;
         let words = whole.as_ref().map_or_else(ToString::to_string, |answer| answer.text.clone());
         let word = match fault {
-            Fault::ExtraFields => "{\"say\":\"dear diary\"}",
-            Fault::MarkdownFence => "```json\n{\"say\":\"dear diary\"}\n```",
-            Fault::TooManyRequestsUntil(_) => "429",
-            Fault::Huge => "more than",
-            // If it had been unpacked, it would have been too long instead.
-            Fault::GzipBomb => "packed",
+            ServiceFault::ExtraFields => "{\"say\":\"dear diary\"}",
+            ServiceFault::MarkdownFence => "```json\n{\"say\":\"dear diary\"}\n```",
+            ServiceFault::TooManyRequestsUntil(_) => "429",
+            ServiceFault::Huge => "more than",
+            // If it were unpacked, it would fail as too long instead.
+            ServiceFault::GzipBomb => "compressed",
             _ => "",
         };
         assert!(words.contains(word), "{fault:?}: {words}");
@@ -215,20 +229,21 @@ async fn every_fault_is_the_right_error_in_time() {
 }
 
 #[tokio::test]
-async fn a_short_question_is_answered_or_given_up_in_time_whatever_the_fault() {
-    for fault in Fault::ALL {
+async fn chat_timeout_holds_for_every_fault() {
+    for fault in ServiceFault::ALL {
         let began = Instant::now();
         let _ =
-            both(Reply::Faulty(fault, DIARY.to_owned()), &ask(Duration::from_millis(100))).await;
+            both(ScriptedReply::Faulty(fault, DIARY.to_owned()), &ask(Duration::from_millis(100)))
+                .await;
         assert!(began.elapsed() < Duration::from_secs(2), "{fault:?} {:?}", began.elapsed());
     }
 }
 
 #[tokio::test]
-async fn nobody_no_name_and_no_certificate_are_unavailable() {
+async fn unreachable_chat_services_are_unavailable() {
     let plain = ChatServer::start(|_| text("hello")).await;
     let encrypted = plain.url().replacen("http:", "https:", 1);
-    for url in [server::nobody().await, "http://lukasa.invalid/v1".to_owned(), encrypted] {
+    for url in [server::unused_address().await, "http://lukasa.invalid/v1".to_owned(), encrypted] {
         let chat = chat(&url);
         let outcome = chat.answer(&ask(Duration::from_millis(900)), None).await;
         assert_eq!(kind(&outcome), Kind::Unavailable, "{url}: {outcome:?}");
@@ -239,16 +254,16 @@ async fn nobody_no_name_and_no_certificate_are_unavailable() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed() {
+async fn chat_redirect_is_not_followed() {
     let other = ChatServer::start(|_| text("hello")).await;
     let to = other.url();
     for status in [301, 302, 303, 307, 308] {
         let to = to.clone();
-        let from = server::Server::start(move |_, _| {
-            server::Reply::status(status).header("location", &to)
+        let from = server::ScriptedServer::start(move |_, _| {
+            server::ScriptedResponse::status(status).header("location", &to)
         })
         .await;
-        let error = chat(&from.base).answer(&patient(), None).await.unwrap_err();
+        let error = chat(&from.base).answer(&ask_with_long_timeout(), None).await.unwrap_err();
         let words = error.to_string();
         assert!(matches!(error, ModelError::Missing(_)) && words.contains("redirects"), "{words}");
     }
@@ -256,35 +271,39 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_to_set() {
+async fn chat_refusal_names_the_setting() {
     for (status, word) in [(401, "API key"), (403, "API key"), (404, "name of the model")] {
-        for outcome in both(Reply::Status(status, String::new()), &patient()).await {
+        for outcome in
+            both(ScriptedReply::Status(status, String::new()), &ask_with_long_timeout()).await
+        {
             let words = outcome.unwrap_err().to_string();
             assert!(words.contains(word) && words.contains(&status.to_string()), "{words}");
         }
     }
     let body = json!({"error": {"message": DIARY, "code": "unsupported_value", "param": KEY}});
-    let refused = Reply::Status(400, body.to_string());
-    for outcome in both(refused.clone(), &with_schema(patient())).await {
+    let refused = ScriptedReply::Status(400, body.to_string());
+    for outcome in both(refused.clone(), &with_schema(ask_with_long_timeout())).await {
         assert_eq!(kind(&outcome), Kind::Missing);
         let words = outcome.unwrap_err().to_string();
         for word in ["400", "unsupported_value", "JSON schema"] {
             assert!(words.contains(word), "{words}");
         }
     }
-    for outcome in both(refused, &patient()).await {
+    for outcome in both(refused, &ask_with_long_timeout()).await {
         assert_eq!(kind(&outcome), Kind::Missing);
         assert!(!outcome.unwrap_err().to_string().contains("schema"));
     }
     for status in [408, 500, 529] {
-        for outcome in both(Reply::Status(status, DIARY.to_owned()), &patient()).await {
+        for outcome in
+            both(ScriptedReply::Status(status, DIARY.to_owned()), &ask_with_long_timeout()).await
+        {
             assert_eq!(kind(&outcome), Kind::Unavailable, "{status}");
         }
     }
 }
 
 #[tokio::test]
-async fn what_is_not_an_answer_is_refused() {
+async fn malformed_chat_answer_is_refused() {
     let choice = |message: Value| json!({"choices": [{"index": 0, "message": message}]});
     for bad in [
         json!(null),
@@ -312,14 +331,14 @@ async fn what_is_not_an_answer_is_refused() {
         assert!(!outcome.unwrap_err().to_string().contains("diary"), "{shown}");
     }
     let error = json!({"error": {"message": DIARY, "code": "overloaded"}});
-    for outcome in both(Reply::Body(error), &patient()).await {
+    for outcome in both(ScriptedReply::Body(error), &ask_with_long_timeout()).await {
         assert_eq!(kind(&outcome), Kind::Unavailable);
         assert!(outcome.unwrap_err().to_string().contains("overloaded"));
     }
 }
 
 #[tokio::test]
-async fn tokens_are_estimated_where_nobody_counted() {
+async fn tokens_are_estimated_without_usage_counts() {
     let message = json!({"content": "fünf!"});
     for usage in [json!(null), json!({}), json!({"prompt_tokens": 0, "completion_tokens": null})] {
         let answer =
@@ -332,36 +351,36 @@ async fn tokens_are_estimated_where_nobody_counted() {
 }
 
 #[tokio::test]
-async fn what_was_heard_before_a_failure_is_no_answer() {
-    let reply = Reply::Faulty(Fault::TruncatedStream, "one two".to_owned());
+async fn interrupted_chat_stream_is_an_error() {
+    let reply = ScriptedReply::Faulty(ServiceFault::TruncatedStream, "one two".to_owned());
     let server = ChatServer::start(move |_| reply.clone()).await;
-    let (pieces, answer) = listen(&chat(&server.url()), &patient()).await;
+    let (pieces, answer) = listen(&chat(&server.url()), &ask_with_long_timeout()).await;
     assert_eq!(pieces, ["one ", "two"]);
     assert_eq!(kind(&answer), Kind::Unavailable);
 }
 
 #[tokio::test]
-async fn a_service_that_keeps_failing_rests_and_is_tried_again() {
+async fn failing_chat_service_is_paused_and_tried_again() {
     let server = ChatServer::start(|asked| match asked["messages"][1]["content"].as_str() {
         Some("well?") => text("well"),
-        _ => Reply::Faulty(Fault::ServiceUnavailable, String::new()),
+        _ => ScriptedReply::Faulty(ServiceFault::ServiceUnavailable, String::new()),
     })
     .await;
     let chat = chat(&server.url());
     for turn in 0..5 {
         let outcome = match turn % 2 {
-            0 => chat.answer(&patient(), None).await,
-            _ => listen(&chat, &patient()).await.1,
+            0 => chat.answer(&ask_with_long_timeout(), None).await,
+            _ => listen(&chat, &ask_with_long_timeout()).await.1,
         };
         assert!(outcome.unwrap_err().to_string().contains("503"));
     }
-    let mut well = patient();
+    let mut well = ask_with_long_timeout();
     well.messages[1].content = "well?".to_owned();
-    let resting = chat.answer(&well, None).await.unwrap_err();
-    assert!(matches!(&resting, ModelError::Unavailable(why) if why.contains("resting")));
-    let resting = listen(&chat, &well).await.1.unwrap_err();
-    assert!(resting.to_string().contains("resting"), "{resting}");
-    assert_eq!(server.asked(), 5, "a service that rests is not asked");
+    let paused = chat.answer(&well, None).await.unwrap_err();
+    assert!(matches!(&paused, ModelError::Unavailable(why) if why.contains("paused")));
+    let paused = listen(&chat, &well).await.1.unwrap_err();
+    assert!(paused.to_string().contains("paused"), "{paused}");
+    assert_eq!(server.asked(), 5, "a paused service is not called");
 
     let half_a_minute = || async {
         tokio::time::pause();
@@ -369,9 +388,11 @@ async fn a_service_that_keeps_failing_rests_and_is_tried_again() {
         tokio::time::resume();
     };
     half_a_minute().await;
-    assert!(chat.answer(&patient(), None).await.unwrap_err().to_string().contains("503"));
-    assert!(chat.answer(&well, None).await.unwrap_err().to_string().contains("resting"));
-    assert_eq!(server.asked(), 6, "one try, and another rest");
+    assert!(
+        chat.answer(&ask_with_long_timeout(), None).await.unwrap_err().to_string().contains("503")
+    );
+    assert!(chat.answer(&well, None).await.unwrap_err().to_string().contains("paused"));
+    assert_eq!(server.asked(), 6, "one trial, then paused again");
 
     half_a_minute().await;
     assert_eq!(chat.answer(&well, None).await.unwrap().text, "well");
@@ -380,7 +401,7 @@ async fn a_service_that_keeps_failing_rests_and_is_tried_again() {
 }
 
 #[test]
-fn the_key_is_not_printed() {
+fn chat_api_key_is_not_printed() {
     let config = config("https://models.example/v1");
     assert!(!format!("{config:?}").contains(KEY));
     let chat = RemoteChat::new(config).unwrap();
@@ -389,7 +410,7 @@ fn the_key_is_not_printed() {
 }
 
 #[test]
-fn a_setting_names_a_model_its_place_and_its_price() {
+fn chat_setting_has_model_url_and_price() {
     let parse = |text: &str| text.parse::<ChatConfig>();
     let config = parse("gpt-mini@https://example.test/v1#0.15/0.60").unwrap();
     assert_eq!(
@@ -424,14 +445,14 @@ fn a_setting_names_a_model_its_place_and_its_price() {
 }
 
 #[tokio::test]
-async fn a_key_goes_to_the_service_it_is_for() {
+async fn chat_api_key_is_sent_to_its_service_only() {
     let (one, two) =
         (ChatServer::start(|_| text("one")).await, ChatServer::start(|_| text("two")).await);
     let at = |name: &str, server: &ChatServer| format!("{name}@{}", server.url());
     let (a, b, c) = (at("a", &one), at("b", &two), at("c", &one));
     let chain = ChatConfig::chain(&[&a, &b], &["sk-a", ""]).unwrap();
     for config in chain {
-        RemoteChat::new(config).unwrap().answer(&patient(), None).await.unwrap();
+        RemoteChat::new(config).unwrap().answer(&ask_with_long_timeout(), None).await.unwrap();
     }
     assert!(one.requests()[0].head.contains("authorization: bearer sk-a"));
     assert!(!two.requests()[0].head.contains("authorization"));
@@ -451,16 +472,16 @@ async fn a_key_goes_to_the_service_it_is_for() {
 }
 
 #[tokio::test]
-async fn a_scripted_chat_says_what_it_is_told_and_remembers_what_it_was_asked() {
+async fn scripted_chat_answers_from_script_and_records_requests() {
     let chat = ScriptedChat::saying(|ask| format!("you said {}", ask.messages[1].content))
         .named("other")
         .priced(Price { input: 1, output: 2 });
-    let (pieces, answer) = listen(&chat, &patient()).await;
+    let (pieces, answer) = listen(&chat, &ask_with_long_timeout()).await;
     assert_eq!(pieces.concat(), "you said dear diary");
     assert_eq!(answer.unwrap().text, "you said dear diary");
     assert_eq!((chat.name(), chat.price()), ("other", Price { input: 1, output: 2 }));
-    assert_eq!((chat.asked(), chat.asks()), (1, vec![patient()]));
+    assert_eq!((chat.asked(), chat.asks()), (1, vec![ask_with_long_timeout()]));
     let failing = ScriptedChat::failing();
-    assert_eq!(kind(&failing.answer(&patient(), None).await), Kind::Unavailable);
+    assert_eq!(kind(&failing.answer(&ask_with_long_timeout(), None).await), Kind::Unavailable);
     assert_eq!(failing.asked(), 1);
 }

@@ -1,4 +1,4 @@
-//! `/v1/embeddings` as services answer it, rightly and wrongly.
+//! `/v1/embeddings` with correct and with faulty responses.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use lukasa_core::model::{Embedder, ModelError};
 use lukasa_models::remote::{ApiKey, EmbeddingsConfig, RemoteEmbedder};
 use serde_json::{Value, json};
 
-use lukasa_models::scripted::server::{Asked, Reply, Server};
+use lukasa_models::scripted::server::{RequestRecord, ScriptedResponse, ScriptedServer};
 
 const KEY: &str = "sk-do-not-print-me";
 
@@ -18,12 +18,12 @@ fn config(base: &str) -> EmbeddingsConfig {
     }
 }
 
-fn embedder(server: &Server) -> RemoteEmbedder {
+fn embedder(server: &ScriptedServer) -> RemoteEmbedder {
     RemoteEmbedder::new(config(&server.base)).unwrap()
 }
 
 /// The text `n` gets a vector that points along `(n, 0, 1)` before it is scaled.
-fn answer(asked: &Asked) -> Value {
+fn answer(asked: &RequestRecord) -> Value {
     let input = asked.json()["input"].clone();
     let mut data: Vec<Value> = Vec::new();
     for (index, text) in input.as_array().unwrap().iter().enumerate() {
@@ -34,16 +34,16 @@ fn answer(asked: &Asked) -> Value {
     json!({"object": "list", "data": data, "model": "small", "usage": {"total_tokens": 1}})
 }
 
-async fn refusal(reply: impl Fn() -> Reply + Send + Sync + 'static) -> ModelError {
-    let server = Server::start(move |_, _| reply()).await;
+async fn refusal(reply: impl Fn() -> ScriptedResponse + Send + Sync + 'static) -> ModelError {
+    let server = ScriptedServer::start(move |_, _| reply()).await;
     let error = embedder(&server).embed(&["0", "1"]).await.unwrap_err();
     assert!(!error.to_string().contains(KEY), "{error}");
     error
 }
 
-fn data(vectors: &[(usize, Value)]) -> Reply {
+fn data(vectors: &[(usize, Value)]) -> ScriptedResponse {
     let item = |(index, vector): &(usize, Value)| json!({"index": index, "embedding": vector});
-    Reply::json(&json!({"data": vectors.iter().map(item).collect::<Vec<_>>()}))
+    ScriptedResponse::json(&json!({"data": vectors.iter().map(item).collect::<Vec<_>>()}))
 }
 
 fn is_malformed(error: &ModelError, word: &str) {
@@ -51,8 +51,8 @@ fn is_malformed(error: &ModelError, word: &str) {
 }
 
 #[tokio::test]
-async fn texts_go_in_batches_and_come_back_in_order() {
-    let server = Server::start(|_, asked| Reply::json(&answer(asked))).await;
+async fn embeddings_are_requested_in_batches_and_returned_in_order() {
+    let server = ScriptedServer::start(|_, asked| ScriptedResponse::json(&answer(asked))).await;
     let config = EmbeddingsConfig { batch: 4, ..config(&server.base) };
     let embedder = RemoteEmbedder::new(config).unwrap();
     let texts: Vec<String> = (0..10).map(|n| n.to_string()).collect();
@@ -77,8 +77,8 @@ async fn texts_go_in_batches_and_come_back_in_order() {
 }
 
 #[tokio::test]
-async fn a_dimension_is_asked_for_when_told_to_and_an_empty_text_is_sent_as_a_space() {
-    let server = Server::start(|_, _| data(&[(0, json!([1, 2, 3]))])).await;
+async fn embeddings_request_has_dimension_and_space_for_empty_text() {
+    let server = ScriptedServer::start(|_, _| data(&[(0, json!([1, 2, 3]))])).await;
     let config = EmbeddingsConfig { ask_dimension: true, ..config(&server.base) };
     RemoteEmbedder::new(config).unwrap().embed(&[""]).await.unwrap();
     let body = server.asked()[0].json();
@@ -86,10 +86,10 @@ async fn a_dimension_is_asked_for_when_told_to_and_an_empty_text_is_sent_as_a_sp
 }
 
 #[tokio::test]
-async fn too_many_requests_is_waited_out() {
-    let server = Server::start(|before, asked| match before {
-        0 => Reply::status(429).header("retry-after", "1"),
-        _ => Reply::json(&answer(asked)),
+async fn embeddings_wait_for_retry_after() {
+    let server = ScriptedServer::start(|before, asked| match before {
+        0 => ScriptedResponse::status(429).header("retry-after", "1"),
+        _ => ScriptedResponse::json(&answer(asked)),
     })
     .await;
     let began = Instant::now();
@@ -99,8 +99,10 @@ async fn too_many_requests_is_waited_out() {
 }
 
 #[tokio::test]
-async fn a_wait_that_would_end_too_late_is_not_begun() {
-    let server = Server::start(|_, _| Reply::status(429).header("retry-after", "60")).await;
+async fn embeddings_do_not_wait_beyond_the_deadline() {
+    let server =
+        ScriptedServer::start(|_, _| ScriptedResponse::status(429).header("retry-after", "60"))
+            .await;
     let began = Instant::now();
     let error = embedder(&server).embed(&["1"]).await.unwrap_err();
     assert!(matches!(&error, ModelError::Unavailable(words) if words.contains("429")), "{error}");
@@ -109,14 +111,14 @@ async fn a_wait_that_would_end_too_late_is_not_begun() {
 }
 
 #[tokio::test]
-async fn a_server_that_always_fails_is_given_up_on_in_time() {
-    let server = Server::start(|_, _| Reply::status(500)).await;
+async fn failing_embeddings_server_is_given_up_in_time() {
+    let server = ScriptedServer::start(|_, _| ScriptedResponse::status(500)).await;
     let quick = EmbeddingsConfig { timeout: Duration::from_millis(700), ..config(&server.base) };
     let began = Instant::now();
     let error = RemoteEmbedder::new(quick).unwrap().embed(&["1"]).await.unwrap_err();
-    // On a busy machine the last of the tries may run out of time instead.
-    let told = |words: &str| words.contains("500") || words.contains("in time");
-    assert!(matches!(&error, ModelError::Unavailable(words) if told(words)), "{error}");
+    // On a busy machine the last try may time out instead.
+    let is_expected = |words: &str| words.contains("500") || words.contains("in time");
+    assert!(matches!(&error, ModelError::Unavailable(words) if is_expected(words)), "{error}");
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     let tries = server.asked().len();
     assert!((1..=3).contains(&tries), "{tries} tries");
@@ -127,26 +129,26 @@ async fn a_server_that_always_fails_is_given_up_on_in_time() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_is_tried_again() {
-    let server = Server::start(|before, asked| match before {
-        0 => Reply::json(&answer(asked)).cut_off_after(10),
-        _ => Reply::json(&answer(asked)),
+async fn embeddings_retry_after_broken_connection() {
+    let server = ScriptedServer::start(|before, asked| match before {
+        0 => ScriptedResponse::json(&answer(asked)).cut_off_after(10),
+        _ => ScriptedResponse::json(&answer(asked)),
     })
     .await;
     embedder(&server).embed(&["1"]).await.unwrap();
     assert_eq!(server.asked().len(), 2);
 
-    let nobody = config("http://127.0.0.1:9");
-    let nobody = EmbeddingsConfig { timeout: Duration::from_millis(300), ..nobody };
-    let error = RemoteEmbedder::new(nobody).unwrap().embed(&["1"]).await.unwrap_err();
+    let unreachable = config("http://127.0.0.1:9");
+    let unreachable = EmbeddingsConfig { timeout: Duration::from_millis(300), ..unreachable };
+    let error = RemoteEmbedder::new(unreachable).unwrap().embed(&["1"]).await.unwrap_err();
     assert!(matches!(error, ModelError::Unavailable(_)), "{error}");
 }
 
 #[tokio::test]
-async fn a_slow_server_is_cut_off_at_the_limit_and_tried_again_before_it() {
-    let server = Server::start(|before, asked| {
+async fn slow_embeddings_server_is_retried_until_the_timeout() {
+    let server = ScriptedServer::start(|before, asked| {
         let late = if before == 0 { Duration::from_secs(20) } else { Duration::ZERO };
-        Reply::json(&answer(asked)).after(late)
+        ScriptedResponse::json(&answer(asked)).after(late)
     })
     .await;
     let config =
@@ -154,8 +156,10 @@ async fn a_slow_server_is_cut_off_at_the_limit_and_tried_again_before_it() {
     RemoteEmbedder::new(config).unwrap().embed(&["1"]).await.unwrap();
     assert_eq!(server.asked().len(), 2);
 
-    let server =
-        Server::start(|_, asked| Reply::json(&answer(asked)).after(Duration::from_secs(20))).await;
+    let server = ScriptedServer::start(|_, asked| {
+        ScriptedResponse::json(&answer(asked)).after(Duration::from_secs(20))
+    })
+    .await;
     let config =
         EmbeddingsConfig { timeout: Duration::from_millis(300), ..self::config(&server.base) };
     let began = Instant::now();
@@ -165,16 +169,16 @@ async fn a_slow_server_is_cut_off_at_the_limit_and_tried_again_before_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_not_repeated_and_says_what_to_set() {
+async fn embeddings_refusal_is_not_retried_and_names_the_setting() {
     for (status, word) in [(401, "API key"), (403, "API key"), (404, "URL"), (308, "redirects")] {
-        let server = Server::start(move |_, _| Reply::status(status)).await;
+        let server = ScriptedServer::start(move |_, _| ScriptedResponse::status(status)).await;
         let error = embedder(&server).embed(&["1"]).await.unwrap_err();
         assert!(matches!(&error, ModelError::Missing(words) if words.contains(word)), "{error}");
         assert_eq!(server.asked().len(), 1);
     }
     let error = refusal(|| {
         let body = r#"{"error": {"message": "the text was: my diary", "code": "too_long"}}"#;
-        Reply::status(400).with_body(body)
+        ScriptedResponse::status(400).with_body(body)
     })
     .await;
     is_malformed(&error, "too_long");
@@ -182,16 +186,16 @@ async fn a_refusal_is_not_repeated_and_says_what_to_set() {
 }
 
 #[tokio::test]
-async fn a_key_or_a_sentence_that_is_echoed_is_not_repeated() {
+async fn echoed_key_or_text_is_not_in_the_error() {
     for code in [KEY, "my diary", "do-not-print-me"] {
         let body = json!({"error": {"code": code}}).to_string();
-        let error = refusal(move || Reply::status(400).with_body(&body)).await;
+        let error = refusal(move || ScriptedResponse::status(400).with_body(&body)).await;
         assert!(!error.to_string().contains(code), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_wrong_dimension_names_both_numbers_and_the_remedy() {
+async fn wrong_dimension_error_names_both_numbers_and_the_remedy() {
     let error = refusal(|| data(&[(0, json!([1, 2])), (1, json!([1, 2]))])).await;
     is_malformed(&error, "2 numbers");
     is_malformed(&error, "3 are expected");
@@ -199,7 +203,7 @@ async fn a_wrong_dimension_names_both_numbers_and_the_remedy() {
 }
 
 #[tokio::test]
-async fn answers_that_do_not_fit_the_question_are_refused() {
+async fn embeddings_that_do_not_match_the_request_are_refused() {
     let good = || json!([1, 2, 3]);
     is_malformed(&refusal(move || data(&[(0, good())])).await, "2 texts with 1");
     let three = move || data(&[(0, good()), (1, good()), (2, good())]);
@@ -209,27 +213,27 @@ async fn answers_that_do_not_fit_the_question_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_number_is_refused() {
+async fn embeddings_that_are_not_numbers_are_refused() {
     for vector in ["[NaN, 1, 1]", "[1e39, 1, 1]", "[1e400, 1, 1]", "[null, 1, 1]", "[0, 0, 0]"] {
         let item = |index| format!(r#"{{"index": {index}, "embedding": {vector}}}"#);
         let body = format!(r#"{{"data": [{}, {}]}}"#, item(0), item(1));
-        let error = refusal(move || Reply::bytes(body.as_bytes())).await;
+        let error = refusal(move || ScriptedResponse::bytes(body.as_bytes())).await;
         assert!(matches!(error, ModelError::Malformed(_)), "{vector}: {error}");
     }
 }
 
 #[tokio::test]
-async fn garbage_is_refused_and_not_quoted() {
+async fn invalid_embeddings_response_is_refused_and_not_quoted() {
     for garbage in ["", "diary", "<html>diary</html>", r#"{"data": "diary"}"#, "[]", "\u{0}"] {
-        let error = refusal(move || Reply::bytes(garbage.as_bytes())).await;
+        let error = refusal(move || ScriptedResponse::bytes(garbage.as_bytes())).await;
         assert!(matches!(error, ModelError::Malformed(_)), "{garbage}: {error}");
         assert!(!error.to_string().contains("diary"), "{error}");
     }
-    is_malformed(&refusal(|| Reply::bytes(&vec![b' '; 1 << 20])).await, "more than");
+    is_malformed(&refusal(|| ScriptedResponse::bytes(&vec![b' '; 1 << 20])).await, "more than");
 }
 
 #[test]
-fn the_key_is_not_printed() {
+fn embeddings_api_key_is_not_printed() {
     let config = config("https://models.example/v1");
     assert!(!format!("{config:?}").contains(KEY));
     let embedder = RemoteEmbedder::new(config.clone()).unwrap();
@@ -242,7 +246,7 @@ fn the_key_is_not_printed() {
 }
 
 #[test]
-fn settings_that_cannot_work_are_refused() {
+fn invalid_embeddings_settings_are_refused() {
     let fine = || config("http://127.0.0.1:1");
     for broken in [
         EmbeddingsConfig { base_url: "127.0.0.1".to_owned(), ..fine() },

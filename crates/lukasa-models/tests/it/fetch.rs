@@ -1,4 +1,4 @@
-//! Fetching a model from a hub that behaves, and from ones that do not.
+//! Downloading a model from a hub, and from hubs that misbehave.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use lukasa_models::local::catalogue::{KnownModel, ModelFile};
 use lukasa_models::local::{Progress, fetch};
 
 use crate::files::Folder;
-use lukasa_models::scripted::server::{Reply, Server};
+use lukasa_models::scripted::server::{ScriptedResponse, ScriptedServer};
 
 /// Small enough to keep here: `{}` and a hundred thousand times the letter `a`.
 static TINY: KnownModel = KnownModel {
@@ -35,21 +35,21 @@ fn weights() -> Vec<u8> {
     vec![b'a'; 100_000]
 }
 
-async fn hub(weights: impl Fn() -> Reply + Send + Sync + 'static) -> Server {
-    Server::start(move |_, asked| match asked.line.as_str() {
-        "GET /someone/tiny/resolve/abc/config.json HTTP/1.1" => Reply::bytes(b"{}"),
+async fn hub(weights: impl Fn() -> ScriptedResponse + Send + Sync + 'static) -> ScriptedServer {
+    ScriptedServer::start(move |_, asked| match asked.line.as_str() {
+        "GET /someone/tiny/resolve/abc/config.json HTTP/1.1" => ScriptedResponse::bytes(b"{}"),
         "GET /someone/tiny/resolve/abc/model.safetensors HTTP/1.1" => weights(),
-        _ => Reply::status(404),
+        _ => ScriptedResponse::status(404),
     })
     .await
 }
 
-async fn get(folder: &Folder, hub: &Server) -> Result<Vec<(String, u64, u64)>, ModelError> {
+async fn get(folder: &Folder, hub: &ScriptedServer) -> Result<Vec<(String, u64, u64)>, ModelError> {
     let mut steps = Vec::new();
-    let mut note = |step: Progress<'_>| {
+    let mut record = |step: Progress<'_>| {
         steps.push((step.file.to_owned(), step.bytes, step.of));
     };
-    fetch(&TINY, folder.path(), Some(&hub.base), &mut note).await?;
+    fetch(&TINY, folder.path(), Some(&hub.base), &mut record).await?;
     Ok(steps)
 }
 
@@ -62,9 +62,9 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_model_is_fetched_once_and_progress_is_told() {
+async fn model_is_downloaded_once_and_progress_is_reported() {
     let folder = Folder::new("fetch-well");
-    let hub = hub(|| Reply::bytes(&weights())).await;
+    let hub = hub(|| ScriptedResponse::bytes(&weights())).await;
     let steps = get(&folder, &hub).await.unwrap();
     assert_eq!(steps.last(), Some(&("model.safetensors".to_owned(), 100_002, 100_002)));
     assert!(steps.is_sorted_by_key(|step| step.1), "{steps:?}");
@@ -73,7 +73,7 @@ async fn a_model_is_fetched_once_and_progress_is_told() {
     assert_eq!(hub.asked().len(), 2);
 
     get(&folder, &hub).await.unwrap();
-    assert_eq!(hub.asked().len(), 2, "what is whole is not fetched again");
+    assert_eq!(hub.asked().len(), 2, "complete files are not downloaded again");
 
     // The right size and one wrong letter.
     let mut other = weights();
@@ -85,12 +85,12 @@ async fn a_model_is_fetched_once_and_progress_is_told() {
 }
 
 #[tokio::test]
-async fn a_planted_file_is_refused_and_nothing_is_kept() {
+async fn downloaded_file_with_wrong_hash_is_discarded() {
     let folder = Folder::new("fetch-planted");
     let planted = || {
         let mut other = weights();
         other[99_999] = b'b';
-        Reply::bytes(&other)
+        ScriptedResponse::bytes(&other)
     };
     let error = get(&folder, &hub(planted).await).await.unwrap_err();
     assert!(matches!(&error, ModelError::Malformed(words) if words.contains("SHA-256")), "{error}");
@@ -98,10 +98,10 @@ async fn a_planted_file_is_refused_and_nothing_is_kept() {
 }
 
 #[tokio::test]
-async fn a_file_of_another_size_is_refused() {
+async fn downloaded_file_with_wrong_size_is_refused() {
     for length in [99_999, 100_001, 0] {
         let folder = Folder::new("fetch-size");
-        let hub = hub(move || Reply::bytes(&vec![b'a'; length])).await;
+        let hub = hub(move || ScriptedResponse::bytes(&vec![b'a'; length])).await;
         let error = get(&folder, &hub).await.unwrap_err();
         assert!(matches!(&error, ModelError::Malformed(_)), "{error}");
         assert_eq!(names(folder.path()), ["config.json"]);
@@ -109,32 +109,32 @@ async fn a_file_of_another_size_is_refused() {
 }
 
 #[tokio::test]
-async fn a_transfer_that_breaks_off_leaves_nothing_and_can_be_repeated() {
+async fn interrupted_download_leaves_nothing_and_can_be_repeated() {
     let folder = Folder::new("fetch-cut");
-    let cut = hub(|| Reply::bytes(&weights()).cut_off_after(60_000)).await;
+    let cut = hub(|| ScriptedResponse::bytes(&weights()).cut_off_after(60_000)).await;
     let error = get(&folder, &cut).await.unwrap_err();
     assert!(matches!(&error, ModelError::Unavailable(_)), "{error}");
     assert_eq!(names(folder.path()), ["config.json"]);
 
-    get(&folder, &hub(|| Reply::bytes(&weights())).await).await.unwrap();
+    get(&folder, &hub(|| ScriptedResponse::bytes(&weights())).await).await.unwrap();
     assert_eq!(names(folder.path()), ["config.json", "model.safetensors"]);
 }
 
 #[tokio::test]
-async fn a_hub_that_refuses_is_quoted_by_its_status() {
+async fn download_error_names_http_status() {
     let folder = Folder::new("fetch-status");
-    let error = get(&folder, &hub(|| Reply::status(403)).await).await.unwrap_err();
+    let error = get(&folder, &hub(|| ScriptedResponse::status(403)).await).await.unwrap_err();
     assert!(matches!(&error, ModelError::Missing(words) if words.contains("403")), "{error}");
-    let error = get(&folder, &hub(|| Reply::status(503)).await).await.unwrap_err();
+    let error = get(&folder, &hub(|| ScriptedResponse::status(503)).await).await.unwrap_err();
     assert!(matches!(&error, ModelError::Unavailable(words) if words.contains("503")), "{error}");
 }
 
 #[tokio::test]
-async fn a_redirect_to_the_store_is_followed() {
+async fn download_redirect_is_followed() {
     let folder = Folder::new("fetch-redirect");
-    let store = Server::start(|_, _| Reply::bytes(&weights())).await;
+    let store = ScriptedServer::start(|_, _| ScriptedResponse::bytes(&weights())).await;
     let target = format!("{}/bytes", store.base);
-    let hub = hub(move || Reply::status(302).header("location", &target)).await;
+    let hub = hub(move || ScriptedResponse::status(302).header("location", &target)).await;
     get(&folder, &hub).await.unwrap();
     assert_eq!(store.asked().len(), 1);
 }

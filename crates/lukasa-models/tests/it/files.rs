@@ -1,11 +1,11 @@
-//! What is said when a model's files are missing or are something else.
+//! Errors about missing or unusable model files.
 
 use std::path::{Path, PathBuf};
 
 use lukasa_core::model::ModelError;
 use lukasa_models::local;
 
-/// A folder of the test's own, gone with it.
+/// A folder for one test, removed when dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -40,7 +40,7 @@ fn refusal(folder: &Path) -> String {
 }
 
 #[test]
-fn a_missing_folder_says_which_command_fetches_it() {
+fn missing_model_folder_error_names_the_command() {
     let folder = Folder::new("missing");
     let words = refusal(&folder.path().join("minilm"));
     assert!(words.contains("`lukasa model get minilm`"), "{words}");
@@ -49,7 +49,7 @@ fn a_missing_folder_says_which_command_fetches_it() {
 }
 
 #[test]
-fn a_kind_that_is_not_run_here_is_named() {
+fn unsupported_model_type_is_named_in_error() {
     let folder = Folder::new("kind");
     folder.write("config.json", r#"{"model_type": "llama"}"#);
     folder.write("tokenizer.json", "{}");
@@ -61,7 +61,7 @@ fn a_kind_that_is_not_run_here_is_named() {
 }
 
 #[test]
-fn files_that_are_no_model_are_refused() {
+fn invalid_model_files_are_refused() {
     let folder = Folder::new("broken");
     folder.write("tokenizer.json", "{}");
     folder.write("model.safetensors", "not weights");

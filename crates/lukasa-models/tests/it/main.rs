@@ -1,4 +1,4 @@
-//! Doors to models, tried with real weights where they are to be had and scripted servers.
+//! Tests of the model clients, with real weights where available and with scripted servers.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod chat;

@@ -47,7 +47,7 @@ async fn behaves(embedder: &dyn Embedder) {
     let far = cosine(&vectors[0], &vectors[2]);
     assert!(near > far + 0.2, "a paraphrase at {near}, something else at {far}");
 
-    // What stands beside a text in a batch must not move it, nor the order it came in.
+    // Neither the other texts of a batch nor their order may change a vector.
     for (text, vector) in texts.iter().zip(&vectors) {
         let alone = embed(embedder, &[text]).await;
         let same = cosine(&alone[0], vector);
@@ -73,7 +73,7 @@ async fn minilm_embeds() {
     assert!(minilm.is_local());
     behaves(minilm.as_ref()).await;
 
-    // The example on the model's own page, with the numbers its makers get.
+    // The example on the model's page, with the published numbers.
     let texts = ["That is a happy person", "That is a happy dog", "Today is a sunny day"];
     let vectors = embed(minilm.as_ref(), &texts).await;
     let (dog, day) = (cosine(&vectors[0], &vectors[1]), cosine(&vectors[0], &vectors[2]));
@@ -82,7 +82,7 @@ async fn minilm_embeds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_texts_keep_their_order() {
+async fn minilm_keeps_order_of_many_texts() {
     let Some(minilm) = real("minilm") else { return };
     let texts: Vec<String> =
         (0..100).map(|n| format!("item {n} {}", "and so on ".repeat(n * 7 % 40))).collect();
@@ -94,10 +94,10 @@ async fn many_texts_keep_their_order() {
     }
 }
 
-/// What a short sentence costs, for whoever runs it with `--nocapture`; it asserts only that a
-/// debug build was not left without optimised libraries.
+/// Measures a short sentence, printed with `--nocapture`; asserts only that a debug build has
+/// optimised libraries.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_short_sentence_is_quick() {
+async fn short_sentence_is_embedded_quickly() {
     for (short, most_ms) in [("potion", 5.0), ("minilm", 200.0)] {
         let Some(embedder) = real(short) else { return };
         embed(embedder.as_ref(), &["warm up"]).await;
@@ -108,7 +108,7 @@ async fn a_short_sentence_is_quick() {
             times.push(began.elapsed().as_secs_f64() * 1000.0);
         }
         times.sort_by(f64::total_cmp);
-        // The best of them, since other work on the machine is no fault of ours.
+        // The fastest run, since other work on the machine may slow the others down.
         let (best, middle) = (times[0], times[25]);
         let many: Vec<String> = (0..512).map(|n| format!("My sister moved to town {n}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! `/rerank` in the shapes services give it.
+//! `/rerank` in the formats of different services.
 
 use std::time::{Duration, Instant};
 
@@ -6,22 +6,22 @@ use lukasa_core::model::{ModelError, Reranker};
 use lukasa_models::remote::{ApiKey, RemoteReranker, RerankConfig, RerankField};
 use serde_json::{Value, json};
 
-use lukasa_models::scripted::server::{Reply, Server};
+use lukasa_models::scripted::server::{ScriptedResponse, ScriptedServer};
 
-/// Patient enough for a busy machine; the limit has a test of its own.
+/// A timeout long enough for a busy machine; the default one has its own test.
 fn config(base: &str) -> RerankConfig {
     RerankConfig { timeout: Duration::from_secs(5), ..RerankConfig::new(base) }
 }
 
 async fn rerank(body: &str) -> Result<Vec<f32>, ModelError> {
     let body = body.to_owned();
-    let server = Server::start(move |_, _| Reply::bytes(body.as_bytes())).await;
+    let server = ScriptedServer::start(move |_, _| ScriptedResponse::bytes(body.as_bytes())).await;
     let reranker = RemoteReranker::new(config(&server.base)).unwrap();
     reranker.rerank("which theme?", &["dark", "pie", "light"]).await
 }
 
 #[tokio::test]
-async fn both_shapes_of_an_answer_are_put_in_order() {
+async fn rerank_response_shapes_are_put_in_order() {
     let results = r#"{"id": "x", "results": [{"index": 2, "relevance_score": 0.5},
         {"index": 0, "relevance_score": 0.9, "document": null},
         {"index": 1, "relevance_score": -1}]}"#;
@@ -31,9 +31,11 @@ async fn both_shapes_of_an_answer_are_put_in_order() {
 }
 
 #[tokio::test]
-async fn the_request_is_what_services_expect() {
-    let server = Server::start(|_, _| {
-        Reply::json(&json!({"results": [{"index": 0, "score": 1}, {"index": 1, "score": 0}]}))
+async fn rerank_request_has_fields_of_service() {
+    let server = ScriptedServer::start(|_, _| {
+        ScriptedResponse::json(
+            &json!({"results": [{"index": 0, "score": 1}, {"index": 1, "score": 0}]}),
+        )
     })
     .await;
     let full = RerankConfig {
@@ -49,7 +51,7 @@ async fn the_request_is_what_services_expect() {
     assert!(tei.rerank("q", &[]).await.unwrap().is_empty());
 
     let asked = server.asked();
-    assert_eq!(asked.len(), 2, "nothing is asked about no texts");
+    assert_eq!(asked.len(), 2, "no request is sent for an empty list");
     assert_eq!(asked[0].line, "POST /v2/rerank HTTP/1.1");
     assert!(asked[0].head.contains("authorization: bearer sk-1"));
     let documents: Value = json!({"model": "cross", "query": "q", "documents": ["a", "b"],
@@ -60,7 +62,7 @@ async fn the_request_is_what_services_expect() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_score_every_text_once_is_refused() {
+async fn rerank_answer_must_score_every_text_once() {
     let score = |index: usize| json!({"index": index, "score": 1.0});
     for (indexes, word) in [
         (vec![0, 1], "2 of 3"),
@@ -82,9 +84,11 @@ async fn an_answer_that_does_not_score_every_text_once_is_refused() {
 }
 
 #[tokio::test]
-async fn a_slow_reranker_is_not_waited_for() {
+async fn slow_reranker_times_out() {
     assert_eq!(RerankConfig::new("http://a").timeout, Duration::from_millis(200));
-    let server = Server::start(|_, _| Reply::status(200).after(Duration::from_secs(20))).await;
+    let server =
+        ScriptedServer::start(|_, _| ScriptedResponse::status(200).after(Duration::from_secs(20)))
+            .await;
     let reranker = RemoteReranker::new(RerankConfig::new(&server.base)).unwrap();
     let began = Instant::now();
     let error = reranker.rerank("q", &["a"]).await.unwrap_err();
@@ -94,8 +98,8 @@ async fn a_slow_reranker_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_failing_reranker_is_asked_once() {
-    let server = Server::start(|_, _| Reply::status(503)).await;
+async fn failing_reranker_is_not_retried() {
+    let server = ScriptedServer::start(|_, _| ScriptedResponse::status(503)).await;
     let reranker = RemoteReranker::new(config(&server.base)).unwrap();
     let error = reranker.rerank("q", &["a"]).await.unwrap_err();
     assert!(matches!(error, ModelError::Unavailable(_)), "{error}");

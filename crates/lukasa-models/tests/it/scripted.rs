@@ -1,17 +1,17 @@
-//! The scripted models do what other tests rely on.
+//! The scripted models behave as other tests rely on.
 
 use std::time::{Duration, Instant};
 
 use lukasa_core::model::{Embedder, ModelError, Reranker};
-use lukasa_models::scripted::{Mood, Scripted};
+use lukasa_models::scripted::{Mood, ScriptedModel};
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 #[tokio::test]
-async fn shared_words_are_near_and_others_far() {
-    let model = Scripted::local(64);
+async fn scripted_embedder_places_texts_with_shared_words_near_each_other() {
+    let model = ScriptedModel::local(64);
     let texts = ["I like the dark theme", "the dark theme, please", "apple pie", ""];
     let vectors = model.embed(&texts).await.unwrap();
     for vector in &vectors {
@@ -19,15 +19,15 @@ async fn shared_words_are_near_and_others_far() {
         assert!((cosine(vector, vector) - 1.0).abs() < 1e-5);
     }
     assert!(cosine(&vectors[0], &vectors[1]) > cosine(&vectors[0], &vectors[2]) + 0.3);
-    assert_eq!(vectors, Scripted::remote(64).embed(&texts).await.unwrap());
+    assert_eq!(vectors, ScriptedModel::remote(64).embed(&texts).await.unwrap());
     let scores = model.rerank("dark theme?", &texts).await.unwrap();
     assert!(scores[1] > scores[2], "{scores:?}");
     assert_eq!(model.asked(), 2);
 }
 
 #[tokio::test]
-async fn a_mood_is_kept_until_it_changes() {
-    let model = Scripted::remote(8).named("other");
+async fn scripted_model_mood_applies_until_changed() {
+    let model = ScriptedModel::remote(8).named("other");
     assert_eq!((model.model().name.as_str(), model.is_local()), ("other", false));
     model.set_mood(Mood::Failing);
     assert!(matches!(model.embed(&["a"]).await, Err(ModelError::Unavailable(_))));

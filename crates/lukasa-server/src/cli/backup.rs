@@ -4,29 +4,29 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
-use lukasa_engine::Connect;
-use lukasa_engine::backup::{self, Held};
+use lukasa_engine::ConnectOptions;
+use lukasa_engine::backup::{self, TableDigest};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::show::{BAD, DIM, GOOD, Table, count, paint};
-use super::{Database, Format, Said, say, say_json};
+use super::{AlreadyReported, DatabaseArgs, FormatArgs, say, say_json};
 use crate::clock;
 use crate::postgres::tool;
 
 #[derive(Debug, Subcommand)]
-pub enum Backup {
-    /// Write the whole database into one file, and beside it what the file holds.
-    Make(Make),
-    /// Restore a backup into a scratch database and compare what came back.
-    Verify(Verify),
+pub enum BackupCommand {
+    /// Write the whole database into one file, with a manifest beside it.
+    Make(MakeBackupArgs),
+    /// Restore a backup into a scratch database and compare it with its manifest.
+    Verify(VerifyBackupArgs),
 }
 
-impl Backup {
+impl BackupCommand {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
-            Backup::Make(command) => command.run().await,
-            Backup::Verify(command) => command.run().await,
+            BackupCommand::Make(command) => command.run().await,
+            BackupCommand::Verify(command) => command.run().await,
         }
     }
 }
@@ -37,20 +37,20 @@ Examples:
   lukasa backup make lukasa.backup
   lukasa backup verify lukasa.backup
 
-It is what PostgreSQL's `pg_dump` writes, and `pg_restore` reads it without Lukasa. Beside it stands
-FILE.manifest.json: how many rows each table had at that instant, and a digest of them. The login role
-has to be a superuser, or see past row-level security. Servers go on while it is made.")]
-pub struct Make {
+The file is written by PostgreSQL's `pg_dump`, and `pg_restore` reads it without Lukasa. Beside it is
+FILE.manifest.json: the number of rows of each table at that instant, and a digest of them. The login role
+has to be a superuser, or be exempt from row-level security. Servers can keep running.")]
+pub struct MakeBackupArgs {
     /// The file to write
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Make {
+impl MakeBackupArgs {
     async fn run(self) -> anyhow::Result<()> {
         let dump = tool("pg_dump", self.database.postgres_dir.as_deref())?;
         let opened = self.database.open(1).await?;
@@ -70,15 +70,19 @@ impl Make {
         say(&paint(DIM, &next))
     }
 
-    async fn write(&self, dump: &Path, connect: &Connect) -> anyhow::Result<(u64, Vec<Held>)> {
+    async fn write(
+        &self,
+        dump: &Path,
+        connect: &ConnectOptions,
+    ) -> anyhow::Result<(u64, Vec<TableDigest>)> {
         let snapshot = backup::snapshot(connect).await?;
         let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let part = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| format!("cannot write {}", self.file.display()))?;
-        let mut command = reaching(dump, connect);
+        let mut command = client_command(dump, connect);
         command.args(["--format=custom", "--snapshot", &snapshot.name, "--file"]).arg(part.path());
-        let copied = ran(command, "pg_dump");
-        let counted = async { Ok::<_, anyhow::Error>(backup::held(&snapshot).await?) };
+        let copied = run_to_end(command, "pg_dump");
+        let counted = async { Ok::<_, anyhow::Error>(backup::table_digests(&snapshot).await?) };
         let ((), held) = tokio::try_join!(copied, counted)?;
         let tables: Vec<Value> = held
             .iter()
@@ -100,28 +104,28 @@ Examples:
   lukasa backup verify lukasa.backup
   lukasa backup verify lukasa.backup --json
 
-The backup is restored into a database of its own on the same server, counted, compared with the
-manifest beside the file (or, if there is none, with the live database), and removed again. The live
+The backup is restored into a scratch database on the same server, compared with the manifest beside the
+file (or, if there is none, with the live database), and the scratch database is removed. The live
 database is only read. Exits with 1 if anything differs from the manifest.")]
-pub struct Verify {
-    /// The file that was made
+pub struct VerifyBackupArgs {
+    /// The backup file
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-/// One table of a backup beside what it should be.
-struct Compared {
+/// The comparison of one restored table with its expected rows.
+struct TableComparison {
     table: String,
     restored: Option<i64>,
     expected: Option<i64>,
     same: bool,
 }
 
-impl Verify {
+impl VerifyBackupArgs {
     async fn run(self) -> anyhow::Result<()> {
         let restore = tool("pg_restore", self.database.postgres_dir.as_deref())?;
         if !self.file.exists() {
@@ -133,35 +137,36 @@ impl Verify {
         let opened = self.database.open(1).await?;
         let name = format!("lukasa_verify_{:08x}", u32::from_be_bytes(clock::random()));
         let scratch = backup::scratch(&opened.connect, &name).await?;
-        let looked = self.look(&restore, &opened.connect, &scratch).await;
-        // Whatever was found, the scratch database goes.
+        let compared = self.compare(&restore, &opened.connect, &scratch).await;
+        // The scratch database is removed even if the comparison failed.
         backup::remove_scratch(&scratch).await?;
         opened.close().await?;
-        let (against, compared) = looked?;
-        self.tell(against, &compared)
+        let (against, compared) = compared?;
+        self.report(against, &compared)
     }
 
-    async fn look(
+    async fn compare(
         &self,
         restore: &Path,
-        live: &Connect,
-        scratch: &Connect,
-    ) -> anyhow::Result<(&'static str, Vec<Compared>)> {
-        let mut command = reaching(restore, scratch);
+        live: &ConnectOptions,
+        scratch: &ConnectOptions,
+    ) -> anyhow::Result<(&'static str, Vec<TableComparison>)> {
+        let mut command = client_command(restore, scratch);
         command.args(["--exit-on-error", "--no-owner"]).arg(&self.file);
-        ran(command, "pg_restore").await.context("the backup cannot be restored")?;
-        let restored = backup::held(&backup::snapshot(scratch).await?).await?;
+        run_to_end(command, "pg_restore").await.context("the backup cannot be restored")?;
+        let restored = backup::table_digests(&backup::snapshot(scratch).await?).await?;
         let (against, expected) = match manifest(&self.file)? {
             Some(expected) => ("manifest", expected),
-            None => ("live", backup::held(&backup::snapshot(live).await?).await?),
+            None => ("live", backup::table_digests(&backup::snapshot(live).await?).await?),
         };
         let mut names: Vec<&String> = restored.iter().chain(&expected).map(|t| &t.table).collect();
         names.sort();
         names.dedup();
-        let of = |all: &[Held], name: &str| all.iter().find(|held| held.table == name).cloned();
+        let of =
+            |all: &[TableDigest], name: &str| all.iter().find(|held| held.table == name).cloned();
         let compare = |name: &String| {
             let (there, wanted) = (of(&restored, name), of(&expected, name));
-            Compared {
+            TableComparison {
                 table: name.clone(),
                 same: there == wanted,
                 restored: there.map(|held| held.rows),
@@ -171,9 +176,9 @@ impl Verify {
         Ok((against, names.into_iter().map(compare).collect()))
     }
 
-    fn tell(&self, against: &str, compared: &[Compared]) -> anyhow::Result<()> {
+    fn report(&self, against: &str, compared: &[TableComparison]) -> anyhow::Result<()> {
         let differ = compared.iter().filter(|table| !table.same).count();
-        // The live database may have gone on since; only a manifest is of the same instant.
+        // The live database may have changed since; only a manifest is of the same instant.
         let failed = differ > 0 && against == "manifest";
         if self.format.json {
             let tables: Vec<Value> = compared
@@ -184,7 +189,7 @@ impl Verify {
                 })
                 .collect();
             say_json(&json!({ "ok": !failed, "compared_with": against, "tables": tables }))?;
-            return if failed { Err(Said.into()) } else { Ok(()) };
+            return if failed { Err(AlreadyReported.into()) } else { Ok(()) };
         }
         let mut table = Table::new(&["table", "restored", "expected", ""], 0);
         let rows = |number: Option<i64>| number.map_or("-".to_owned(), |rows| rows.to_string());
@@ -195,14 +200,15 @@ impl Verify {
         say(&table.render())?;
         let tables = count(compared.len(), "table", "tables");
         match (differ, against) {
-            (0, _) => say(&format!("{tables} restored, the same as the {against} to the row.")),
+            (0, "live") => say(&format!("{tables} restored; all rows equal the live database.")),
+            (0, _) => say(&format!("{tables} restored; all rows equal the manifest.")),
             (_, "live") => say(&format!(
-                "{tables} restored; {differ} differ from the live database, which may have gone on \
+                "{tables} restored; {differ} differ from the live database, which may have changed \
                  since. There is no manifest to compare with."
             )),
             _ => {
-                say(&format!("{differ} of {tables} are not what the manifest says."))?;
-                Err(Said.into())
+                say(&format!("{differ} of {tables} differ from the manifest."))?;
+                Err(AlreadyReported.into())
             }
         }
     }
@@ -214,8 +220,8 @@ fn manifest_file(file: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What the file beside a backup says it holds; nothing if there is no such file.
-fn manifest(file: &Path) -> anyhow::Result<Option<Vec<Held>>> {
+/// The tables of the manifest beside a backup; `None` if there is no manifest.
+fn manifest(file: &Path) -> anyhow::Result<Option<Vec<TableDigest>>> {
     let path = manifest_file(file);
     if !path.exists() {
         return Ok(None);
@@ -224,20 +230,20 @@ fn manifest(file: &Path) -> anyhow::Result<Option<Vec<Held>>> {
     let unreadable = || format!("{} cannot be read", path.display());
     let value: Value = serde_json::from_str(&text).with_context(unreadable)?;
     let table = |value: &Value| {
-        Some(Held {
+        Some(TableDigest {
             table: value["table"].as_str()?.to_owned(),
             rows: value["rows"].as_i64()?,
             digest: value["digest"].as_str()?.to_owned(),
         })
     };
     let tables = value["tables"].as_array().with_context(unreadable)?;
-    let all: Option<Vec<Held>> = tables.iter().map(table).collect();
+    let all: Option<Vec<TableDigest>> = tables.iter().map(table).collect();
     all.with_context(unreadable).map(Some)
 }
 
-/// A program of PostgreSQL that is to reach a database. The password travels in its environment: the
-/// command itself is for everybody on the machine to see.
-fn reaching(program: &Path, connect: &Connect) -> Command {
+/// A command for a client program of PostgreSQL. The password is passed in the environment, because
+/// all users of the machine can see the arguments of a command.
+fn client_command(program: &Path, connect: &ConnectOptions) -> Command {
     let mut command = Command::new(program);
     let (url, password) = without_password(&connect.url);
     command.arg("--dbname").arg(url);
@@ -250,7 +256,7 @@ fn reaching(program: &Path, connect: &Connect) -> Command {
     command
 }
 
-async fn ran(mut command: Command, name: &str) -> anyhow::Result<()> {
+async fn run_to_end(mut command: Command, name: &str) -> anyhow::Result<()> {
     let done = command.output().await.with_context(|| format!("{name} does not run"))?;
     if !done.status.success() {
         bail!("{name}: {}", String::from_utf8_lossy(&done.stderr).trim());
@@ -290,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_leaves_the_command_line() {
+    fn database_password_is_removed_from_the_command_line() {
         let split = |url: &str| without_password(url);
         let (url, password) = split("postgres://me:p%40ss@db.test:5432/q?sslmode=require");
         assert_eq!(url, "postgres://me@db.test:5432/q?sslmode=require");

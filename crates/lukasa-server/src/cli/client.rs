@@ -1,5 +1,5 @@
-//! A server to talk to: how the commands that are about one person's memory reach it. They do over
-//! the API what anybody could do, so they work from another machine and are let in like anybody.
+//! The HTTP client of the commands about one user's memory. They use the public API like any other
+//! client, so they work from another machine and are authenticated like any other caller.
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -11,32 +11,32 @@ use serde_json::Value;
 
 use super::show::field;
 
-/// Which server, and whose memory.
+/// The server and the user that a command is about.
 #[derive(Debug, Clone, Args)]
-pub struct Server {
-    /// Where Lukasa is served
+pub struct ServerArgs {
+    /// URL of the Lukasa server
     #[arg(long, env = "LUKASA_URL", default_value = "http://127.0.0.1:7777", value_name = "URL")]
     url: String,
-    /// An API key or a user's token; a server on this machine may want none
+    /// An API key or a user's token; a server without authentication needs none
     #[arg(long, env = "LUKASA_KEY", hide_env_values = true, value_name = "KEY")]
     key: Option<String>,
-    /// Whose memory, if the key is not bound to one user
+    /// The user, if the key is not bound to one
     #[arg(long, env = "LUKASA_USER", value_name = "NAME")]
     user: Option<String>,
 }
 
-/// A refusal by the server, in its own words.
+/// An error response of the server, with its problem document.
 #[derive(Debug)]
-pub struct Refused {
+pub struct ServerError {
     pub status: u16,
     pub code: String,
     pub problem: Value,
 }
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for ServerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let said = self.problem["detail"].as_str().or(self.problem["title"].as_str());
-        write!(f, "{} ({})", said.unwrap_or("the server refused"), self.code)?;
+        let detail = self.problem["detail"].as_str().or(self.problem["title"].as_str());
+        write!(f, "{} ({})", detail.unwrap_or("the server refused the request"), self.code)?;
         for wrong in self.problem["errors"].as_array().into_iter().flatten() {
             let name = wrong["pointer"].as_str().unwrap_or_default().trim_start_matches('/');
             write!(f, "\n  {name}: {}", wrong["detail"].as_str().unwrap_or_default())?;
@@ -54,9 +54,9 @@ impl std::fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for ServerError {}
 
-impl Server {
+impl ServerArgs {
     /// The same server, about another user.
     pub fn about(&self, user: &str) -> Self {
         Self { user: Some(user.to_owned()), ..self.clone() }
@@ -70,7 +70,7 @@ impl Server {
         self.key.as_deref()
     }
 
-    /// Whether anybody answers there.
+    /// Whether a Lukasa server answers at the URL.
     pub async fn answers(&self) -> bool {
         self.get("/healthz").await.is_ok_and(|alive| alive["status"] == "ok")
     }
@@ -79,34 +79,34 @@ impl Server {
         self.user.as_deref()
     }
 
-    /// Asks for something, and reads the answer as JSON.
+    /// Sends a GET request and reads the response as JSON.
     pub async fn get(&self, path: &str) -> anyhow::Result<Value> {
         self.json(self.request(Method::GET, path)?).await
     }
 
-    /// Sends something, and reads the answer as JSON.
+    /// Sends a POST request and reads the response as JSON.
     pub async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         self.json(self.request(Method::POST, path)?.json(body)).await
     }
 
-    /// Asks for something that may be large, to be read piece by piece.
+    /// Sends a GET request whose response may be large and is read in chunks.
     pub async fn open(&self, path: &str) -> anyhow::Result<Response> {
         self.send(self.request(Method::GET, path)?).await
     }
 
-    /// A request to this server, let in as its person.
+    /// A request to this server with the key and the user.
     pub fn request(&self, method: Method, path: &str) -> anyhow::Result<RequestBuilder> {
         Ok(self.request_with(&self.client()?, method, path))
     }
 
-    /// A client for this server, for whoever has several requests to make.
+    /// An HTTP client for this server, for several requests over one connection.
     pub fn client(&self) -> anyhow::Result<Client> {
         let client = lukasa_models::tls::client(&self.url);
         let client = client.connect_timeout(Duration::from_secs(5)).build();
-        client.context("could not prepare a connection")
+        client.context("could not create the HTTP client")
     }
 
-    /// The same request over a connection that may be there already.
+    /// A request with an existing client.
     pub fn request_with(&self, client: &Client, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}{path}", self.url.trim_end_matches('/'));
         let mut request = client.request(method, url);
@@ -120,7 +120,7 @@ impl Server {
     }
 
     pub async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
-        let response = request.send().await.with_context(|| self.missing())?;
+        let response = request.send().await.with_context(|| self.unreachable())?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -128,12 +128,15 @@ impl Server {
         let problem: Value = response.json().await.unwrap_or_default();
         let code = problem["code"].as_str().unwrap_or(status.as_str()).to_owned();
         let status = status.as_u16();
-        Err(Refused { status, code, problem }.into())
+        Err(ServerError { status, code, problem }.into())
     }
 
-    /// What to say when nobody answers.
-    pub fn missing(&self) -> String {
-        format!("no Lukasa at {}; start one with `lukasa serve`, or say --url", self.url)
+    /// The message for a server that does not answer.
+    pub fn unreachable(&self) -> String {
+        format!(
+            "no Lukasa server at {}; start one with `lukasa serve`, or set its address with --url",
+            self.url
+        )
     }
 
     async fn json(&self, request: RequestBuilder) -> anyhow::Result<Value> {
@@ -141,12 +144,12 @@ impl Server {
         if response.status() == StatusCode::NO_CONTENT {
             return Ok(Value::Null);
         }
-        response.json().await.context("the server's answer could not be read")
+        response.json().await.context("the server's response could not be read")
     }
 }
 
-/// The exit code of a refusal.
-pub fn exit_code(refused: &Refused) -> u8 {
+/// The exit code for an error response.
+pub fn exit_code(refused: &ServerError) -> u8 {
     match refused.status {
         401 | 403 => 3,
         404 | 410 => 4,
@@ -155,7 +158,7 @@ pub fn exit_code(refused: &Refused) -> u8 {
     }
 }
 
-/// Asks a person to type something, and gives what they typed. Nobody is asked without a terminal.
+/// Prompts for a line on the terminal and returns it; `None` if standard input is not a terminal.
 pub fn ask(question: &str) -> anyhow::Result<Option<String>> {
     use std::io::Write as _;
     if !std::io::stdin().is_terminal() {
@@ -170,7 +173,7 @@ pub fn ask(question: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(line.trim().to_owned()))
 }
 
-/// A text as a part of a path or of a query.
+/// Percent-encodes a text for a path or a query.
 pub fn encoded(text: &str) -> String {
     let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     text.bytes()

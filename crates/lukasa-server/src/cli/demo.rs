@@ -7,39 +7,39 @@ use clap::Args;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Refused, Server};
-use super::serve::Serve;
+use super::client::{ServerArgs, ServerError};
+use super::serve::ServeArgs;
 use super::show::{BOLD, DIM, boxed, count, paint};
-use super::{Database, Format, say, say_json};
+use super::{DatabaseArgs, FormatArgs, say, say_json};
 use crate::models::ModelSettings;
 use crate::postgres;
 
-/// Whose memory the demo is.
+/// The user of the demo.
 const USER: &str = "demo";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa demo               start (or use) a server and put a small made-up memory into it
-  lukasa demo --clean       remove that memory again, for good
+  lukasa demo               start (or use) a server and fill it with a small sample memory
+  lukasa demo --clean       erase that memory permanently
 
-Nothing is asked for: no model, no key, no account. Without DATABASE_URL Lukasa starts a PostgreSQL of its
-own, if the machine has its programs, and says how to get them if not. Nothing leaves the machine.")]
-pub struct Demo {
+No model, key or account is needed. Without DATABASE_URL Lukasa starts its own PostgreSQL, if the programs
+are installed, and otherwise prints how to install them. No data leaves the machine.")]
+pub struct DemoArgs {
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
     models: ModelSettings,
-    /// Remove the demo's user with everything about them
+    /// Erase the demo user and all their data
     #[arg(long)]
     clean: bool,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Demo {
+impl DemoArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         if self.server.answers().await {
             return self.show(None).await;
@@ -47,17 +47,20 @@ impl Demo {
         let listen = address(self.server.url())?;
         let folder = match &self.database.database_url {
             Some(_) => None,
-            None => Some(self.database.data_dir.clone().unwrap_or_else(postgres::usual_folder)),
+            None => {
+                let folder = self.database.data_dir.clone();
+                Some(folder.unwrap_or_else(postgres::default_data_folder))
+            }
         };
-        let serve = Serve::on_this_machine(self.database.clone(), self.models.clone(), listen);
-        let (told, mut ready) = tokio::sync::mpsc::channel::<SocketAddr>(1);
-        let serving = serve.run_and_tell(move |address| {
-            let _ = told.try_send(address);
+        let serve = ServeArgs::on_this_machine(self.database.clone(), self.models.clone(), listen);
+        let (listening, mut ready) = tokio::sync::mpsc::channel::<SocketAddr>(1);
+        let serving = serve.run_with_callback(move |address| {
+            let _ = listening.try_send(address);
         });
         tokio::pin!(serving);
         tokio::select! {
             ended = &mut serving => return ended,
-            address = ready.recv() => address.context("the server ended as it started")?,
+            address = ready.recv() => address.context("the server exited while it started")?,
         };
         let shown = {
             let show = self.show(folder.as_deref());
@@ -68,20 +71,21 @@ impl Demo {
             }
         };
         shown?;
-        // What was removed is removed; there is nobody to go on serving for.
+        // `--clean` does not keep the server running.
         if self.clean {
             return Ok(());
         }
         serving.await
     }
 
-    /// Fills the memory or removes it, and says what there is to try.
+    /// Fills the memory or removes it, and prints commands to try.
     async fn show(&self, started_on: Option<&std::path::Path>) -> anyhow::Result<()> {
         let server = self.server.about(USER);
         if self.clean {
             return self.remove(&server).await;
         }
-        // One who was removed is let in again; a key that may not do that finds them there, or says so.
+        // Creates the user again after `--clean`. A key without that right gets 403, which is ignored:
+        // if the user does not exist, the next request fails.
         match server.post("/api/users", &json!({ "user": USER })).await {
             Err(error) if status(&error) != Some(403) => return Err(error),
             _ => {}
@@ -103,7 +107,7 @@ impl Demo {
         }
         let number = |name: &str| usize::try_from(state[name].as_u64().unwrap_or(0)).unwrap_or(0);
         let mut lines = vec![
-            format!("{}   {url}", paint(BOLD, "Lukasa is there")),
+            format!("{}   {url}", paint(BOLD, "Lukasa is running")),
             format!(
                 "user {USER}: {}, {}",
                 count(number("memories"), "memory", "memories"),
@@ -111,7 +115,7 @@ impl Demo {
             ),
         ];
         match server.key() {
-            Some(_) => lines.push("key: the one you gave".into()),
+            Some(_) => lines.push("key: as given with --key".into()),
             None => lines.push("no key is needed on this machine".into()),
         }
         if let Some(folder) = started_on {
@@ -123,8 +127,7 @@ impl Demo {
         lines.push("no model set: explicit saves and search work".into());
         let tried = server.post("/api/memory/search", &json!({ "query": "dinner" })).await?;
         if tried["model"].is_null() {
-            lines
-                .push("found by words alone; by meaning too after: lukasa model get potion".into());
+            lines.push("search matches words only; to add meaning: lukasa model get potion".into());
         }
         let at =
             if url == "http://127.0.0.1:7777" { String::new() } else { format!(" --url {url}") };
@@ -137,13 +140,13 @@ impl Demo {
         ]);
         say(&boxed(&lines))?;
         let end = match started_on {
-            Some(_) => "Ctrl-C ends it; what was saved stays. ",
+            Some(_) => "Ctrl-C stops the server; saved memories are kept. ",
             None => "",
         };
         say(&paint(DIM, &format!("{end}Remove the demo's memory with: lukasa demo --clean{at}")))
     }
 
-    async fn remove(&self, server: &Server) -> anyhow::Result<()> {
+    async fn remove(&self, server: &ServerArgs) -> anyhow::Result<()> {
         let request = server.request(Method::DELETE, &format!("/api/users/{USER}"))?;
         let removed = match server.send(request).await {
             Ok(_) => true,
@@ -154,53 +157,56 @@ impl Demo {
             return say_json(&json!({ "user": USER, "removed": removed }));
         }
         match removed {
-            true => say(&format!("The user {USER} is gone, with everything about them.")),
-            false => say(&format!("There is no user {USER}; nothing had to be removed.")),
+            true => say(&format!("The user {USER} and all their data were erased.")),
+            false => say(&format!("There is no user {USER}; nothing was erased.")),
         }
     }
 }
 
-/// Where a server at this URL listens.
+/// The socket address of a local URL.
 fn address(url: &str) -> anyhow::Result<SocketAddr> {
     let host = url.strip_prefix("http://").unwrap_or(url).replace("localhost", "127.0.0.1");
     host.parse().with_context(|| {
         format!(
-            "no Lukasa answers at {url}, and none can be started there\n  next: say --url \
+            "no Lukasa server answers at {url}, and none can be started there\n  next: use --url \
                  http://127.0.0.1:PORT, or start the server first"
         )
     })
 }
 
 fn status(error: &anyhow::Error) -> Option<u16> {
-    error.downcast_ref::<Refused>().map(|refused| refused.status)
+    error.downcast_ref::<ServerError>().map(|refused| refused.status)
 }
 
-/// Whether there is a page for people at the root.
-async fn has_console(server: &Server) -> bool {
+/// Whether the server was built with the console.
+async fn has_console(server: &ServerArgs) -> bool {
     let Ok(request) = server.request(Method::GET, "/") else { return false };
     let Ok(page) = server.send(request).await else { return false };
     let kind = page.headers().get("content-type").and_then(|kind| kind.to_str().ok());
-    // A program that was built without it answers in words, which never change and carry no tag.
+    // A binary built without the console answers with a plain page that has no ETag.
     kind.is_some_and(|kind| kind.starts_with("text/html")) && page.headers().contains_key("etag")
 }
 
-/// A small life, made up, told through the API like anybody's: memories in several domains, a change
-/// and a correction to look back on, two chats, and a proposal that waits for an answer.
-async fn seed(server: &Server) -> anyhow::Result<()> {
+/// Writes a sample memory through the API: memories in several domains, a change and a correction,
+/// two chats, and an open proposal.
+async fn seed(server: &ServerArgs) -> anyhow::Result<()> {
     let chats = [
         (
             "kyoto",
             json!([
                 { "role": "user", "content": "We want to see Kyoto in April. Are trains enough to get around?" },
-                { "role": "assistant", "content": "Yes: trains and buses reach everything you named. I would stay near the station." },
+                { "role": "assistant",
+                  "content": "Yes: trains and buses reach everything you named. I would stay near the station." },
                 { "role": "user", "content": "Good. Ines gets sick in buses, so trains first." },
             ]),
         ),
         (
             "exhibition",
             json!([
-                { "role": "user", "content": "Help me outline the labels for the tile exhibition. Short sentences please." },
-                { "role": "assistant", "content": "Three labels to begin with: clay, glaze, and the hands that set them." },
+                { "role": "user",
+                  "content": "Help me outline the labels for the tile exhibition. Short sentences please." },
+                { "role": "assistant",
+                  "content": "Three labels to begin with: clay, glaze, and the hands that set them." },
             ]),
         ),
     ];
@@ -210,12 +216,16 @@ async fn seed(server: &Server) -> anyhow::Result<()> {
     }
     let memories = [
         json!({ "content": "Is called Alma and lives in Lisbon", "category": "profile", "domain": "personal" }),
-        json!({ "content": "Cooks vegetarian at home, and eats fish by the sea", "domain": "food", "kind": "preference", "tags": ["dinner"] }),
+        json!({ "content": "Cooks vegetarian at home, and eats fish by the sea",
+                "domain": "food", "kind": "preference", "tags": ["dinner"] }),
         json!({ "content": "Prefers window seats, and trains over planes", "domain": "travel", "kind": "preference" }),
         json!({ "content": "Designs exhibitions at a tile museum", "domain": "work", "kind": "fact" }),
-        json!({ "content": "No meetings before ten", "domain": "schedule", "force": "hard", "key": "earliest-meeting", "value": "10:00" }),
-        json!({ "content": "Likes answers short, with the reason first", "category": "style", "domain": "communication", "kind": "preference" }),
-        json!({ "content": "Plans to see Kyoto in April with the family", "domain": "travel", "kind": "project", "session_id": format!("{USER}-kyoto") }),
+        json!({ "content": "No meetings before ten", "domain": "schedule", "force": "hard",
+                "key": "earliest-meeting", "value": "10:00" }),
+        json!({ "content": "Likes answers short, with the reason first",
+                "category": "style", "domain": "communication", "kind": "preference" }),
+        json!({ "content": "Plans to see Kyoto in April with the family",
+                "domain": "travel", "kind": "project", "session_id": format!("{USER}-kyoto") }),
     ];
     for memory in &memories {
         server.post("/api/memory", memory).await?;
@@ -234,7 +244,7 @@ async fn seed(server: &Server) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn edit(server: &Server, saved: &Value, change: &Value) -> anyhow::Result<()> {
+async fn edit(server: &ServerArgs, saved: &Value, change: &Value) -> anyhow::Result<()> {
     let id = saved["memory"]["id"].as_str().unwrap_or_default();
     let request = server.request(Method::PATCH, &format!("/api/memory/{id}"))?;
     server.send(request.json(change)).await?;

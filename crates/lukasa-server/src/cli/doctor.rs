@@ -5,43 +5,43 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
-use lukasa_core::model::{AnswerSchema, ChatAsk, Message};
+use lukasa_core::model::{AnswerSchema, ChatRequest, Message};
 use lukasa_engine::erasure::{self, Journal};
-use lukasa_engine::{Connect, Engine, Health};
+use lukasa_engine::{ConnectOptions, DatabaseHealth, Engine};
 use serde_json::json;
 
 use super::show::{BAD, GOOD, ODD, count, paint};
-use super::{Database, ErasureJournal, Format, Said, say, say_json};
+use super::{AlreadyReported, DatabaseArgs, ErasureJournalArgs, FormatArgs, say, say_json};
 use crate::clock;
 use crate::gateway::UpstreamSettings;
 use crate::models::ModelSettings;
-use crate::postgres::Own;
+use crate::postgres::ManagedPostgres;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa doctor              look at everything, and say how to mend what is wrong
-  lukasa doctor --fix        also do what can safely be done: migrate, and try again what was given up
+  lukasa doctor              check everything, and show how to fix problems
+  lukasa doctor --fix        also apply the safe fixes: migrate, and retry failed jobs
   lukasa doctor --json
 
-Exits with 1 if something must be mended; warnings alone do not.")]
-pub struct Doctor {
+Exits with 1 if a check failed; warnings alone exit with 0.")]
+pub struct DoctorArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
     models: ModelSettings,
     #[command(flatten)]
     upstream: UpstreamSettings,
     #[command(flatten)]
-    journal: ErasureJournal,
-    /// Do what can safely be done about it
+    journal: ErasureJournalArgs,
+    /// Apply the safe fixes
     #[arg(long)]
     fix: bool,
-    /// Where backups are kept, to say how old the newest is
+    /// The folder of backups, to check the age of the newest
     #[arg(long, env = "LUKASA_BACKUPS", value_name = "FOLDER")]
     backups: Option<PathBuf>,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ struct Check {
     name: &'static str,
     verdict: Verdict,
     found: String,
-    /// What to do about it.
+    /// How to fix it.
     fix: &'static str,
 }
 
@@ -73,12 +73,12 @@ impl Check {
     }
 }
 
-impl Doctor {
+impl DoctorArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         if self.fix {
-            self.mend().await?;
+            self.apply_fixes().await?;
         }
-        let checks = self.look().await;
+        let checks = self.run_checks().await;
         let bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
         if self.format.json {
             let word = |verdict| match verdict {
@@ -107,11 +107,11 @@ impl Doctor {
                 }
             }
         }
-        if bad { Err(Said.into()) } else { Ok(()) }
+        if bad { Err(AlreadyReported.into()) } else { Ok(()) }
     }
 
-    /// Does what can be done without asking: nothing here loses or changes anything that is kept.
-    async fn mend(&self) -> anyhow::Result<()> {
+    /// Applies the fixes that are safe without asking: none of them removes or changes stored data.
+    async fn apply_fixes(&self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let applied = lukasa_engine::migrate(&opened.connect).await?.len();
         let retried = opened.engine()?.retry_dead_jobs(clock::now()).await?;
@@ -123,9 +123,9 @@ impl Doctor {
         Ok(())
     }
 
-    async fn look(&self) -> Vec<Check> {
+    async fn run_checks(&self) -> Vec<Check> {
         const REACH: &str = "start PostgreSQL, or correct DATABASE_URL; without DATABASE_URL Lukasa \
-                             starts one of its own";
+                             starts its own";
         let opened = match self.database.open(1).await {
             Ok(opened) => opened,
             Err(error) => return vec![Check::new("database", false, error.to_string(), REACH)],
@@ -158,24 +158,24 @@ impl Doctor {
         checks.extend(self.upstream().await);
         checks.push(listening());
         checks.push(self.backup_age());
-        checks.extend(disk(&connect, opened.own.as_deref()).await);
+        checks.extend(disk(&connect, opened.managed.as_deref()).await);
         match health {
-            Ok(health) => checks.extend(judge(&health)),
+            Ok(health) => checks.extend(server_checks(&health)),
             Err(error) => checks.push(Check::new(
                 "serving role",
                 false,
                 with_cause(&error),
-                "run `lukasa migrate`; it makes the role lukasa_serve and grants it to you",
+                "run `lukasa migrate`; it creates the role lukasa_serve and grants it to the login role",
             )),
         }
         checks
     }
 }
 
-impl Doctor {
-    /// Whether the embedder in use, or the one a new installation would begin with, can be opened.
+impl DoctorArgs {
+    /// Whether the embedder in use, or the default of a new installation, can be opened.
     async fn embedder(&self, engine: &Engine) -> Check {
-        const FIX: &str = "recall goes by words alone until then";
+        const FIX: &str = "recall matches words only until then";
         let warn = |found: String| Check::new("embedder", false, found, FIX).or_warn();
         let models = match self.models.open() {
             Ok(models) => models,
@@ -193,18 +193,18 @@ impl Doctor {
     }
 }
 
-impl Doctor {
-    /// Whether each chat model answers in the form it is asked for. The question costs some tokens,
-    /// and finds out what no setting says: a wrong name or key, or a service that takes no schema.
+impl DoctorArgs {
+    /// Whether each chat model returns the requested JSON. The request costs some tokens and finds
+    /// what settings cannot show: a wrong name or key, or a service without support for schemas.
     async fn chats(&self) -> Vec<Check> {
         const FIX: &str = "correct LUKASA_CHAT or its key; nothing is extracted while no chat model \
-                           answers, and what is saved and recalled is not affected";
-        // What is wrong with the settings is said beside the embedder already.
+                           answers, but saving and recall still work";
+        // Invalid settings are reported by the check of the embedder already.
         let chats = self.models.open().map(|models| models.chats()).unwrap_or_default();
         let properties = json!({ "yes": { "type": "boolean" } });
         let schema = json!({ "type": "object", "properties": properties, "required": ["yes"],
             "additionalProperties": false });
-        let ask = ChatAsk {
+        let ask = ChatRequest {
             messages: vec![Message::user("Answer with the JSON object {\"yes\": true}.")],
             schema: Some(AnswerSchema { name: "check", schema }),
             max_tokens: 64,
@@ -222,37 +222,37 @@ impl Doctor {
     }
 }
 
-impl Doctor {
-    /// Whether the service behind the gateway answers, if there is to be one. It costs no tokens.
+impl DoctorArgs {
+    /// Whether the service behind the gateway answers, if one is set. It costs no tokens.
     async fn upstream(&self) -> Option<Check> {
         const FIX: &str = "correct LUKASA_UPSTREAM or LUKASA_UPSTREAM_KEY: chats through the gateway \
-                           are answered by that service or not at all";
+                           fail without that service";
         let check = |good, found: String| Some(Check::new("upstream", good, found, FIX).or_warn());
         let upstream = match self.upstream.open() {
             Ok(upstream) => upstream?,
             Err(error) => return check(false, error.to_string()),
         };
-        match upstream.says(Duration::from_secs(10)).await {
+        match upstream.check(Duration::from_secs(10)).await {
             Ok(status) if status.is_success() => check(true, "lists its models".into()),
-            // Clients may bring keys of their own.
+            // Clients may send their own keys.
             Ok(status) if [401, 403].contains(&status.as_u16()) && !upstream.has_key() => {
-                check(true, format!("answers {} to nobody in particular", status.as_u16()))
+                check(true, format!("answers {} without a key", status.as_u16()))
             }
             Ok(status) => {
-                check(false, format!("answers {} when asked for its models", status.as_u16()))
+                check(false, format!("answers {} to the list of models", status.as_u16()))
             }
             Err(why) => check(false, why),
         }
     }
 }
 
-impl Doctor {
-    /// How old the newest backup is, as far as it was made by `lukasa backup make`.
+impl DoctorArgs {
+    /// The age of the newest backup, by the manifests that `lukasa backup make` writes.
     fn backup_age(&self) -> Check {
         const FIX: &str = "run `lukasa backup make FILE` by cron into a folder on another machine, and \
                            name the folder with LUKASA_BACKUPS";
         let Some(folder) = &self.backups else {
-            let found = "no folder is named, so nobody knows how old the newest is";
+            let found = "no backup folder is set, so the age of the newest backup is unknown";
             return Check::new("backup", false, found, FIX).or_warn();
         };
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -264,26 +264,26 @@ impl Doctor {
             manifest["made_at"].as_str()?.parse::<Timestamp>().ok()
         });
         let (good, found) = match made.max() {
-            None => (false, format!("there is none in {}", folder.display())),
+            None => (false, format!("there is no backup in {}", folder.display())),
             Some(at) => {
                 let hours = clock::now().duration_since(at).as_hours();
-                (hours <= BACKUP_HOURS, format!("the newest is {hours} hours old"))
+                (hours <= MAX_BACKUP_AGE_HOURS, format!("the newest is {hours} hours old"))
             }
         };
         Check::new("backup", good, found, FIX).or_warn()
     }
 }
 
-/// The oldest that a newest backup should be: a day, and some hours for the cron to be late.
-const BACKUP_HOURS: i64 = 30;
-/// How much room there should be for the database to grow into.
-const ROOM_BYTES: u64 = 1 << 30;
-/// How far the clocks may be apart, in milliseconds: known time is taken from ours.
-const SKEW_MS: i128 = 2_000;
-/// How long a job whose time has come may wait for a worker.
-const LAG_MINUTES: i64 = 15;
+/// Highest age of the newest backup: a day, and some hours for a late cron job.
+const MAX_BACKUP_AGE_HOURS: i64 = 30;
+/// Least free space on the disk of the database.
+const MIN_FREE_BYTES: u64 = 1 << 30;
+/// Largest difference between the clocks: known time is taken from the server's clock.
+const MAX_SKEW_MS: i128 = 2_000;
+/// Longest time that a due job may wait for a worker.
+const MAX_LAG_MINUTES: i64 = 15;
 
-/// What the settings of this shell would have `lukasa serve` do.
+/// Whether `lukasa serve` would start with the listen and auth settings of this shell.
 fn listening() -> Check {
     let of = |name: &str, usual: &str| std::env::var(name).unwrap_or_else(|_| usual.to_owned());
     let (listen, auth) = (of("LUKASA_LISTEN", "127.0.0.1:7777"), of("LUKASA_AUTH", "off"));
@@ -316,14 +316,14 @@ async fn backlog(engine: &Engine) -> Vec<Check> {
     vec![
         Check::new(
             "clock",
-            apart.abs() <= SKEW_MS,
+            apart.abs() <= MAX_SKEW_MS,
             format!("{apart} ms from the database's"),
-            "set both machines' clocks by NTP: when something was known is told by ours",
+            "set both machines' clocks by NTP: known times are taken from the server's clock",
         )
         .or_warn(),
         Check::new(
             "jobs",
-            lag <= LAG_MINUTES,
+            lag <= MAX_LAG_MINUTES,
             format!("{} due, the oldest for {lag} minutes", behind.due),
             "serve with --workers 2, or run `lukasa work` beside the server",
         )
@@ -331,45 +331,45 @@ async fn backlog(engine: &Engine) -> Vec<Check> {
         Check::new(
             "dead jobs",
             behind.dead == 0,
-            format!("{} were given up", behind.dead),
-            "mend what they failed on (GET /api/jobs says it), then `lukasa doctor --fix`",
+            format!("{} failed permanently", behind.dead),
+            "fix their errors (see GET /api/jobs), then retry them with `lukasa doctor --fix`",
         )
         .or_warn(),
         Check::new(
             "log archive",
             behind.archive_fault.is_none(),
             behind.archive_fault.as_deref().unwrap_or("nothing has failed"),
-            "correct PostgreSQL's archive_command: until then the log grows, and no backup reaches now",
+            "correct PostgreSQL's archive_command: until then the log grows and backups fall behind",
         )
         .or_warn(),
     ]
 }
 
-/// Whether there is room on the disk of the database, if it is this machine's.
-async fn disk(connect: &Connect, own: Option<&Own>) -> Option<Check> {
-    let folder = match own {
-        Some(own) => Some(own.folder().to_owned()),
+/// Whether the disk of the database has free space, if it is on this machine.
+async fn disk(connect: &ConnectOptions, managed: Option<&ManagedPostgres>) -> Option<Check> {
+    let folder = match managed {
+        Some(managed) => Some(managed.folder().to_owned()),
         None => lukasa_engine::data_directory(connect).await.ok().flatten().map(PathBuf::from),
     };
     let folder = folder.filter(|folder| folder.exists())?;
-    let about = rustix::fs::statvfs(&folder).ok()?;
-    let room = about.f_bavail * about.f_frsize;
-    let found = format!("{:.1} GB free at {}", room as f64 / 1e9, folder.display());
-    let fix = "make room, or move the database: it stops when the disk is full";
-    Some(Check::new("disk", room >= ROOM_BYTES, found, fix))
+    let stat = rustix::fs::statvfs(&folder).ok()?;
+    let free = stat.f_bavail * stat.f_frsize;
+    let found = format!("{:.1} GB free at {}", free as f64 / 1e9, folder.display());
+    let fix = "free some space, or move the database: it stops when the disk is full";
+    Some(Check::new("disk", free >= MIN_FREE_BYTES, found, fix))
 }
 
-/// Whether a restored backup would bring back what was erased, and whether what was erased has
-/// left the files.
-async fn erasures(connect: &Connect, journal: &ErasureJournal) -> Vec<Check> {
+/// Whether there is an erasure journal, without which a restored backup would restore erased data,
+/// and whether erased data is still in the database's files.
+async fn erasures(connect: &ConnectOptions, journal: &ErasureJournalArgs) -> Vec<Check> {
     let (good, found) = match &journal.erasure_journal {
-        None => (false, "none is kept: a restored backup brings back what was erased".into()),
+        None => (false, "none is set: a restored backup would restore erased data".into()),
         Some(path) if !path.exists() => {
-            (false, format!("{} is not there; the server makes it", path.display()))
+            (false, format!("{} does not exist; the server creates it", path.display()))
         }
-        // Opening it is opening it for writing.
+        // `open` opens for writing, so this checks the permissions, too.
         Some(path) => match Journal::open(path).and_then(|journal| journal.read()) {
-            Ok(entries) => (true, format!("{} erasures written down", entries.len())),
+            Ok(entries) => (true, format!("{} erasures recorded", entries.len())),
             Err(error) => (false, format!("{}: {error}", path.display())),
         },
     };
@@ -381,8 +381,8 @@ async fn erasures(connect: &Connect, journal: &ErasureJournal) -> Vec<Check> {
     );
     let pending = erasure::unscrubbed(connect).await;
     let (good, found) = match pending {
-        Ok(0) => (true, "nothing that was erased is left in them".to_owned()),
-        Ok(count) => (false, format!("{count} erasures are still in them")),
+        Ok(0) => (true, "no erased data is left in them".to_owned()),
+        Ok(count) => (false, format!("the data of {count} erasures is still in them")),
         Err(error) => (false, with_cause(&error)),
     };
     let files = Check::new(
@@ -401,10 +401,11 @@ fn with_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-fn judge(health: &Health) -> Vec<Check> {
+/// Checks of the database server and of the roles.
+fn server_checks(health: &DatabaseHealth) -> Vec<Check> {
     let major: u32 =
         health.server_version.split(['.', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let role = health.unsafe_because().unwrap_or_else(|| format!("{} is held by it", health.role));
+    let role = health.unsafe_because().unwrap_or_else(|| format!("{} is bound by it", health.role));
     let login = match health.login_is_superuser {
         true => format!("{} is a superuser", health.login_role),
         false => health.login_role.clone(),
@@ -435,15 +436,15 @@ fn judge(health: &Health) -> Vec<Check> {
             "durability",
             health.fsync == "on" && health.synchronous_commit != "off",
             format!("fsync {}, synchronous_commit {}", health.fsync, health.synchronous_commit),
-            "set fsync = on and synchronous_commit = on; otherwise a crash loses what was \
-             acknowledged",
+            "set fsync = on and synchronous_commit = on; otherwise a crash loses acknowledged \
+             writes",
         ),
         Check::new(
             "PostgreSQL's log",
             health.logs_content.is_none(),
             health.logs_content.as_deref().unwrap_or("holds no memories"),
             "set log_parameter_max_length = 0 and log_parameter_max_length_on_error = 0, or its log \
-             holds what was saved and later erased",
+             keeps the content of memories even after they are erased",
         )
         .or_warn(),
     ]

@@ -1,5 +1,5 @@
-//! `lukasa eval`: what recall must find, kept in files and tried against a server. It asks what any
-//! application asks before it speaks to a model, and judges what came: nothing here ranks.
+//! `lukasa eval`: recall test cases in files, run against a server. Each case sends the request that an
+//! application sends before it calls a model, and checks the returned context: nothing here ranks.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use reqwest::{Client, Method};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::client::{Refused, Server, encoded};
+use super::client::{ServerArgs, ServerError, encoded};
 use super::show::{BAD, DIM, GOOD, Table, count, paint, plain};
-use super::{Format, Said, say, say_json};
+use super::{AlreadyReported, FormatArgs, say, say_json};
 use crate::clock;
 
 #[derive(Debug, Subcommand)]
-pub enum Eval {
-    /// Try the cases of a file: does each message bring up what it must?
-    Run(Run),
+pub enum EvalCommand {
+    /// Run the cases of a file: does each message retrieve the expected memories?
+    Run(RunEvalArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A file holds cases; the playground of the console saves them (Save as test):
+A file has cases; the playground of the console saves them (Save as test):
 
   [[case]]
   user = \"alice\"                            or --user for all of them
@@ -31,20 +31,20 @@ A file holds cases; the playground of the console saves them (Save as test):
   find = [\"allergic to peanuts\"]            words or ids of memories that must be in the prompt
   avoid = [\"likes satay\"]                   and of those that must not
 
-A case may also say `domains`, `budget`, `precise`, `as_of` and `known_at`, as POST
-/api/memory/retrieve takes them. Exit code 0 if all pass, 1 if one does not.
+A case may also set `domains`, `budget`, `precise`, `as_of` and `known_at`, as in POST
+/api/memory/retrieve. Exit code 0 if all pass, 1 if one does not.
 
 Examples:
   lukasa eval run recall.toml
   lukasa eval run recall/*.toml --json")]
-pub struct Run {
+pub struct RunEvalArgs {
     /// Files of cases; - for standard input
     #[arg(required = true, num_args = 1.., value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,7 +54,7 @@ struct Cases {
     cases: Vec<Case>,
 }
 
-/// A message, and what it must bring up.
+/// A message and the memories that it must retrieve.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -65,20 +65,20 @@ struct Case {
     #[serde(default)]
     avoid: Vec<String>,
     domains: Option<Vec<String>>,
-    /// A number of tokens, or the word for one.
+    /// A number of tokens, or the name of a budget.
     budget: Option<Value>,
     precise: Option<bool>,
     as_of: Option<String>,
     known_at: Option<String>,
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug, Serialize)]
-struct Tried {
+struct CaseResult {
     query: String,
     user: Option<String>,
     passed: bool,
-    /// How many of those that must be there are.
+    /// How many of the expected memories were found.
     found: usize,
     wanted: usize,
     missing: Vec<Missing>,
@@ -91,36 +91,36 @@ struct Tried {
 #[derive(Debug, Serialize)]
 struct Missing {
     words: String,
-    /// What is known of it all the same.
+    /// Why it was not found.
     because: String,
 }
 
-impl Eval {
+impl EvalCommand {
     pub async fn run(self) -> anyhow::Result<()> {
         let Self::Run(run) = self;
         run.run().await
     }
 }
 
-impl Run {
+impl RunEvalArgs {
     async fn run(self) -> anyhow::Result<()> {
         let mut cases = Vec::new();
         for file in &self.files {
             cases.extend(read(file)?);
         }
         let client = self.server.client()?;
-        // The first request also opens the connection, which is not what is timed.
-        let hello = self.server.request_with(&client, Method::GET, "/healthz");
-        self.server.send(hello).await?;
-        let mut tried = Vec::new();
+        // Opens the connection, so that this is not part of the first measurement.
+        let warm_up = self.server.request_with(&client, Method::GET, "/healthz");
+        self.server.send(warm_up).await?;
+        let mut results = Vec::new();
         for case in cases {
-            tried.push(self.attempt(&client, case).await?);
+            results.push(self.run_case(&client, case).await?);
         }
-        self.tell(&tried)?;
-        if tried.iter().all(|case| case.passed) { Ok(()) } else { Err(Said.into()) }
+        self.report(&results)?;
+        if results.iter().all(|case| case.passed) { Ok(()) } else { Err(AlreadyReported.into()) }
     }
 
-    async fn attempt(&self, client: &Client, case: Case) -> anyhow::Result<Tried> {
+    async fn run_case(&self, client: &Client, case: Case) -> anyhow::Result<CaseResult> {
         let server = match &case.user {
             Some(user) => self.server.about(user),
             None => self.server.clone(),
@@ -128,15 +128,15 @@ impl Run {
         let post = server.request_with(client, Method::POST, "/api/memory/retrieve");
         let start = clock::ticks();
         let answer = server.send(post.json(&body(&case))).await;
-        let answer = answer.with_context(|| format!("the case {:?}", plain(&case.query)))?;
+        let answer = answer.with_context(|| format!("the case {:?} failed", plain(&case.query)))?;
         let context: Value =
-            answer.json().await.context("the server's answer could not be read")?;
+            answer.json().await.context("the server's response could not be read")?;
         let micros = clock::ticks() - start;
         let mut missing = Vec::new();
         for words in &case.find {
             if !has(&context, words) {
                 let because = reason(&server, client, &context, words).await?;
-                // A portrait says a memory in other words, and names it.
+                // No reason means that the memory is in the context in other words: a portrait cites it.
                 if let Some(because) = because {
                     missing.push(Missing { words: words.clone(), because });
                 }
@@ -145,7 +145,7 @@ impl Run {
         let unwanted: Vec<String> =
             case.avoid.iter().filter(|words| has(&context, words)).cloned().collect();
         let tokens = ["baseline", "dynamic"].map(|part| context[part]["tokens"].as_u64());
-        Ok(Tried {
+        Ok(CaseResult {
             passed: missing.is_empty() && unwanted.is_empty(),
             found: case.find.len() - missing.len(),
             wanted: case.find.len(),
@@ -159,22 +159,23 @@ impl Run {
         })
     }
 
-    fn tell(&self, tried: &[Tried]) -> anyhow::Result<()> {
-        let passed = tried.iter().filter(|case| case.passed).count();
-        let (found, wanted) = tried
+    fn report(&self, results: &[CaseResult]) -> anyhow::Result<()> {
+        let passed = results.iter().filter(|case| case.passed).count();
+        let (found, wanted) = results
             .iter()
             .fold((0, 0), |(found, wanted), case| (found + case.found, wanted + case.wanted));
         let recall = if wanted == 0 { 1.0 } else { found as f64 / wanted as f64 };
-        let tokens = tried.iter().map(|case| case.tokens).sum::<u64>() / tried.len().max(1) as u64;
-        let slow = slowest_of_twenty(tried.iter().map(|case| case.ms).collect());
+        let tokens = results.iter().map(|case| case.tokens).sum::<u64>();
+        let tokens = tokens / results.len().max(1) as u64;
+        let p95 = percentile_95(results.iter().map(|case| case.ms).collect());
         if self.format.json {
             return say_json(&json!({
-                "cases": tried, "passed": passed, "failed": tried.len() - passed,
-                "recall": recall, "tokens": tokens, "p95_ms": slow,
+                "cases": results, "passed": passed, "failed": results.len() - passed,
+                "recall": recall, "tokens": tokens, "p95_ms": p95,
             }));
         }
         let mut table = Table::new(&["", "message", "user", "found", "tokens", "ms"], 1);
-        for case in tried {
+        for case in results {
             let (style, word) = if case.passed { (GOOD, "pass") } else { (BAD, "FAIL") };
             table.row(vec![
                 paint(style, word),
@@ -186,7 +187,7 @@ impl Run {
             ]);
         }
         say(&table.render())?;
-        for case in tried.iter().filter(|case| !case.passed) {
+        for case in results.iter().filter(|case| !case.passed) {
             say(&format!("\n{}", paint(BAD, &plain(&case.query))))?;
             for missing in &case.missing {
                 say(&format!("  missing: {}", plain(&missing.words)))?;
@@ -196,12 +197,12 @@ impl Run {
                 say(&format!("  unwanted: {}", plain(words)))?;
             }
         }
-        let many = count(tried.len(), "case", "cases");
+        let many = count(results.len(), "case", "cases");
         let sum = format!(
             "\n{passed} of {many} pass; {found} of {wanted} memories found (recall {recall:.2}); \
-             {tokens} tokens a prompt; slowest of twenty {slow:.0} ms"
+             {tokens} tokens per prompt; p95 {p95:.0} ms"
         );
-        say(&if passed == tried.len() { sum } else { paint(BAD, &sum) })
+        say(&if passed == results.len() { sum } else { paint(BAD, &sum) })
     }
 }
 
@@ -214,11 +215,11 @@ fn read(file: &Path) -> anyhow::Result<Vec<Case>> {
     };
     let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
     let read: Cases = toml_edit::de::from_str(&text)
-        .with_context(|| format!("{} is no file of cases; see --help", file.display()))?;
+        .with_context(|| format!("{} is not a file of cases; see --help", file.display()))?;
     if let Some(case) = read.cases.iter().find(|case| case.find.is_empty() && case.avoid.is_empty())
     {
         anyhow::bail!(
-            "{}: the case {:?} says neither what to find nor what to avoid, so it could not fail",
+            "{}: the case {:?} has neither `find` nor `avoid`, so it could not fail",
             file.display(),
             case.query
         );
@@ -226,7 +227,7 @@ fn read(file: &Path) -> anyhow::Result<Vec<Case>> {
     Ok(read.cases)
 }
 
-/// What is asked: the same that an application asks, without a chat whose baseline stays as it was.
+/// The request body of an application, without a session, whose baseline would be frozen.
 fn body(case: &Case) -> Value {
     let mut body = json!({ "query": case.query });
     let more = [
@@ -244,7 +245,7 @@ fn body(case: &Case) -> Value {
     body
 }
 
-/// Whether a prompt has a memory: by its id, or by words of it.
+/// Whether a context contains a memory, by its id or by words of it.
 fn has(context: &Value, words: &str) -> bool {
     let wanted = words.to_lowercase();
     ["baseline", "dynamic"].iter().any(|part| {
@@ -255,16 +256,15 @@ fn has(context: &Value, words: &str) -> bool {
     })
 }
 
-/// Whether a line of a prompt stands for the memory with this id, alone or among others.
+/// Whether a line of a context cites the memory with this id, alone or among others.
 fn names(line: &Value, id: &str) -> bool {
     let also = line["also_memory_ids"].as_array().into_iter().flatten();
     std::iter::once(&line["memory_id"]).chain(also).any(|named| named.as_str() == Some(id))
 }
 
-/// Why words are not in a prompt, for whoever wants to mend it; nothing if their memory is there after
-/// all, in other words.
+/// Why a memory with these words is not in a context; `None` if it is in the context in other words.
 async fn reason(
-    server: &Server,
+    server: &ServerArgs,
     client: &Client,
     context: &Value,
     words: &str,
@@ -272,12 +272,12 @@ async fn reason(
     let path = format!("/api/memory/{}", encoded(words));
     let known = server.send(server.request_with(client, Method::GET, &path)).await;
     let memory: Value = match known {
-        Ok(answer) => answer.json().await.context("the server's answer could not be read")?,
+        Ok(answer) => answer.json().await.context("the server's response could not be read")?,
         Err(error) => {
-            return match error.downcast_ref::<Refused>().map(|refused| refused.code.as_str()) {
-                Some("memory_not_found") => Ok(Some("no memory says this now".into())),
+            return match error.downcast_ref::<ServerError>().map(|refused| refused.code.as_str()) {
+                Some("memory_not_found") => Ok(Some("no active memory has these words".into())),
                 Some("ambiguous_target") => {
-                    Ok(Some("several memories say this; none is in".into()))
+                    Ok(Some("several memories have these words; none was retrieved".into()))
                 }
                 _ => Err(error),
             };
@@ -294,10 +294,10 @@ async fn reason(
             return Ok(Some(format!("{id} was left out: {reason}")));
         }
     }
-    Ok(Some(format!("{id} is known, and was not found for this message")))
+    Ok(Some(format!("{id} exists, but was not found for this message")))
 }
 
-fn slowest_of_twenty(mut times: Vec<f64>) -> f64 {
+fn percentile_95(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     let at = (times.len() * 19).div_ceil(20).saturating_sub(1);
     times.get(at).copied().unwrap_or_default()
@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_stands_for_the_memories_it_names_and_the_words_it_says() {
+    fn eval_finds_memories_by_id_and_by_words() {
         let line = json!({ "memory_id": "mem_1", "also_memory_ids": ["mem_2"], "text": "Allergic to Peanuts" });
         let context = json!({ "baseline": { "citations": [line] }, "dynamic": {} });
         for words in ["mem_1", "mem_2", "allergic to peanuts", "PEANUTS"] {
@@ -318,9 +318,9 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_of_twenty_is_not_the_slowest_of_all() {
-        assert_eq!(slowest_of_twenty((1..=40).map(f64::from).collect()), 38.0);
-        assert_eq!(slowest_of_twenty(vec![3.0]), 3.0);
-        assert_eq!(slowest_of_twenty(Vec::new()), 0.0);
+    fn percentile_95_is_computed_for_any_number_of_times() {
+        assert_eq!(percentile_95((1..=40).map(f64::from).collect()), 38.0);
+        assert_eq!(percentile_95(vec![3.0]), 3.0);
+        assert_eq!(percentile_95(Vec::new()), 0.0);
     }
 }

@@ -9,9 +9,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::client::Server;
-use super::{Format, say, say_json};
-use crate::archive::{Opened, UNPACKED_BYTES};
+use super::client::ServerArgs;
+use super::{FormatArgs, say, say_json};
+use crate::archive::{CheckedArchive, MAX_UNPACKED_BYTES};
 use crate::clock;
 
 #[derive(Debug, Args)]
@@ -21,25 +21,26 @@ Examples:
   lukasa export alice.zip --user alice
   lukasa export --verify alice.zip      check every hash; needs no server
 
-The ZIP holds JSON lines for programs, markdown for people, and a README. `lukasa import FILE.zip` puts
-it back, and `lukasa import --trust FILE.zip` elsewhere; `lukasa state` then says the same hashes. docs/moving.md names every field.")]
-pub struct Export {
-    /// Where to write it, or what to check
+The ZIP has JSON lines for programs, markdown for people, and a README. `lukasa import FILE.zip` restores
+it on the same server, `lukasa import --trust FILE.zip` on another one; `lukasa state` then shows the same
+hashes. docs/moving.md documents every field.")]
+pub struct ExportArgs {
+    /// The file to write or to verify
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Check an export instead of making one
+    /// Verify an export instead of writing one
     #[arg(long, requires = "file")]
     verify: bool,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Export {
+impl ExportArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let file = match &self.file {
             Some(file) => file.clone(),
@@ -49,7 +50,10 @@ impl Export {
             return self.check(&file);
         }
         if file.exists() && !self.force {
-            bail!("{} is there already; name another file, or say --force", file.display());
+            bail!(
+                "{} exists already\n  next: name another file, or overwrite it with --force",
+                file.display()
+            );
         }
         let bytes = self.fetch(&file).await?;
         let manifest = open(&file)?.manifest;
@@ -70,16 +74,16 @@ impl Export {
                 "ok": true, "file": file, "manifest": manifest, "signed_by": signed_by,
             }));
         }
-        say(&format!("{}: {files} files, all as they were exported at {at}", file.display()))?;
+        say(&format!("{}: {files} files, all unchanged since the export at {at}", file.display()))?;
         match signed_by {
             Some(key) => say(&format!(
                 "signed with the key {key}; a server checks the signature when it imports the file"
             )),
-            None => say("not signed: it comes in as an import, unless you say --trust"),
+            None => say("not signed: `lukasa import` trusts its origins only with --trust"),
         }
     }
 
-    /// Writes what the server sends beside the file first, so that half an export never has its name.
+    /// Downloads into a temporary file and renames it, so that a partial export never has the name.
     async fn fetch(&self, file: &Path) -> anyhow::Result<u64> {
         let mut response = self.server.open("/api/export").await?;
         let bar = progress(response.content_length());
@@ -88,7 +92,7 @@ impl Export {
         let part = tempfile::NamedTempFile::new_in(folder)
             .with_context(|| format!("cannot write into {}", folder.display()))?;
         let (mut out, mut bytes) = (BufWriter::new(part), 0);
-        while let Some(piece) = response.chunk().await.context("the export broke off")? {
+        while let Some(piece) = response.chunk().await.context("the download was interrupted")? {
             out.write_all(&piece)?;
             bytes += piece.len() as u64;
             bar.set_position(bytes);
@@ -101,13 +105,13 @@ impl Export {
     }
 }
 
-fn open(file: &Path) -> anyhow::Result<Opened<BufReader<File>>> {
+fn open(file: &Path) -> anyhow::Result<CheckedArchive<BufReader<File>>> {
     let opened = File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
-    Opened::check(BufReader::new(opened), UNPACKED_BYTES)
+    CheckedArchive::check(BufReader::new(opened), MAX_UNPACKED_BYTES)
         .with_context(|| format!("{} is damaged", file.display()))
 }
 
-/// A bar for so many bytes, where there is somebody to look at it.
+/// A progress bar for this many bytes; hidden if standard error is not a terminal.
 fn progress(bytes: Option<u64>) -> ProgressBar {
     match bytes.filter(|_| std::io::stderr().is_terminal()) {
         None => ProgressBar::hidden(),

@@ -3,23 +3,23 @@
 use clap::Args;
 use serde_json::json;
 
-use super::client::Server;
-use super::{Format, say, say_json};
+use super::client::ServerArgs;
+use super::{FormatArgs, say, say_json};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exits with 0 if the server answers and can do its work, and with 1 if not: for a container's health check
-or a script that waits. What is wrong with a database is for `lukasa doctor` to say.
+Exits with 0 if the server is ready, and with 1 if not: for a container's health check or a script that
+waits. `lukasa doctor` shows what is wrong with a database.
 
   until lukasa health; do sleep 1; done")]
-pub struct Health {
+pub struct HealthArgs {
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Health {
+impl HealthArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let alive = self.server.get("/readyz").await?;
         if self.format.json {

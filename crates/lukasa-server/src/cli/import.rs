@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use lukasa_core::import::{
-    ChatItem, Counts, Format as FileFormat, Item, Parsed, basic_memory, chatgpt, claude, lines,
+    ChatItem, Format, ImportCounts, ImportItem, ParsedImport, basic_memory, chatgpt, claude, lines,
     mcp, mem0,
 };
 use reqwest::Method;
@@ -17,16 +17,16 @@ use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::client::Server;
-use super::{Format, say, say_json};
-use crate::archive::{self, Opened};
+use super::client::ServerArgs;
+use super::{FormatArgs, say, say_json};
+use crate::archive::{self, CheckedArchive};
 
-/// How many items, turns and bytes one request brings. Small enough that a bar moves.
-const ITEMS: usize = 200;
-const TURNS: usize = 200;
-const BYTES: usize = 4 * 1024 * 1024;
-/// The largest file that is read from a ZIP or a folder.
-const FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+/// Most items, turns and bytes of one request. Small enough for a progress bar to move.
+const BATCH_ITEMS: usize = 200;
+const BATCH_TURNS: usize = 200;
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// The largest file that is read from a ZIP.
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
 #[derive(Debug, Args)]
 #[command(
@@ -34,19 +34,19 @@ const FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
     arg_required_else_help = true,
     after_help = "\
 Examples:
-  lukasa import alice.zip                      an export that this server made
-  lukasa import --trust alice.zip              one of yours that another server made
-  lukasa import chatgpt export.zip --dry-run   say what would happen, and what learning would cost
+  lukasa import alice.zip                      an export of this server
+  lukasa import --trust alice.zip              your own export of another server
+  lukasa import chatgpt export.zip --dry-run   show what would happen, and what learning would cost
   lukasa import mem0 memories.json
   lukasa import basic-memory ~/notes
   lukasa import list
-  lukasa import undo imp_...                   take all of it back
+  lukasa import undo imp_...                   undo the whole import
 
-An import that broke off goes on where it was when it is run again, and a second run brings nothing.
-What looks like a secret is left out; orders and sensitive things wait for your yes: `GET /api/review`.
-docs/moving.md says how each file is read."
+An interrupted import continues when it is run again, and a second run adds nothing. Content that looks
+like a secret is left out; instructions and sensitive content become proposals: `GET /api/review`.
+docs/moving.md describes how each format is read."
 )]
-pub struct Import {
+pub struct ImportArgs {
     #[command(subcommand)]
     from: Option<Source>,
     /// An export of Lukasa
@@ -61,13 +61,13 @@ pub struct Import {
 
 #[derive(Debug, Args)]
 struct How {
-    /// Only say what would happen
+    /// Only show what would happen
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
@@ -80,9 +80,9 @@ struct Place {
 
 #[derive(Debug, Subcommand)]
 enum Source {
-    /// mem0: what get_all gives, or an export, as JSON or JSON lines
+    /// mem0: the result of get_all, or an export, as JSON or JSON lines
     Mem0 {
-        /// Take only this user's memories, where the file holds several
+        /// Import only this user's memories, if the file has several users
         #[arg(long, value_name = "ID")]
         source_user: Option<String>,
         #[command(flatten)]
@@ -96,34 +96,34 @@ enum Source {
     Claude(Place),
     /// basic-memory: a folder of markdown notes
     BasicMemory(Place),
-    /// A memory on each line, as a JSON string or an object with `content`
+    /// One memory per line, as a JSON string or an object with `content`
     Jsonl(Place),
-    /// What was taken in so far
+    /// List the imports
     List {
         #[command(flatten)]
-        server: Server,
+        server: ServerArgs,
         #[command(flatten)]
-        format: Format,
+        format: FormatArgs,
     },
-    /// Take an import back
+    /// Undo an import
     Undo {
         /// The import's id, as `lukasa import list` shows it
         id: String,
         #[command(flatten)]
-        server: Server,
+        server: ServerArgs,
         #[command(flatten)]
-        format: Format,
+        format: FormatArgs,
     },
 }
 
-impl Import {
+impl ImportArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let (format, at, parsed) = match self.from {
             None => {
                 let Some(file) = self.file else {
-                    bail!("name an export, or where to import from; see `lukasa import --help`");
+                    bail!("no export and no format is named; see `lukasa import --help`");
                 };
-                return bring_archive(&file, self.trust, &self.how).await;
+                return import_archive(&file, self.trust, &self.how).await;
             }
             Some(Source::List { server, format }) => return list(&server, &format).await,
             Some(Source::Undo { id, server, format }) => return undo(&id, &server, &format).await,
@@ -132,57 +132,57 @@ impl Import {
                 let users = mem0::users(&text);
                 ensure!(
                     users.len() < 2 || source_user.is_some(),
-                    "the file holds memories of {} users; say whose with --source-user",
+                    "the file has memories of {} users; choose one with --source-user",
                     users.len()
                 );
                 let parsed = mem0::parse(&text, source_user.as_deref());
-                (FileFormat::Mem0, at, parsed)
+                (Format::Mem0, at, parsed)
             }
             Some(Source::Mcp(at)) => {
                 let parsed = mcp::parse(&read(&at.path, &["memory.jsonl", "memory.json"])?);
-                (FileFormat::Mcp, at, parsed)
+                (Format::Mcp, at, parsed)
             }
             Some(Source::Chatgpt(at)) => {
                 let parsed = chatgpt::parse(&read(&at.path, &["conversations.json"])?);
-                (FileFormat::ChatGpt, at, parsed)
+                (Format::ChatGpt, at, parsed)
             }
             Some(Source::Claude(at)) => {
                 let mut parsed = claude::parse(&read(&at.path, &["conversations.json"])?);
-                // Beside the conversations there may be what Claude itself remembers.
+                // Claude's own memories may be in a file beside the conversations.
                 let alone = at.path.extension().is_some_and(|ending| ending == "json");
                 if let Ok(text) = read(&at.path, &["memories.json"])
                     && !alone
                 {
                     parsed.append(claude::memories(&text));
                 }
-                (FileFormat::Claude, at, parsed)
+                (Format::Claude, at, parsed)
             }
             Some(Source::BasicMemory(at)) => {
                 let parsed = basic_memory::parse(&notes(&at.path)?);
-                (FileFormat::BasicMemory, at, parsed)
+                (Format::BasicMemory, at, parsed)
             }
             Some(Source::Jsonl(at)) => {
                 let parsed = lines::parse(&read(&at.path, &[])?);
-                (FileFormat::Lines, at, parsed)
+                (Format::Lines, at, parsed)
             }
         };
-        bring_items(format, &at, parsed).await
+        import_items(format, &at, parsed).await
     }
 }
 
-/// Reads a file; out of a ZIP or a folder, the first of these that is there.
+/// Reads a file; from a ZIP or a folder, the first of `names` that it has.
 fn read(path: &Path, names: &[&str]) -> anyhow::Result<String> {
-    let told = || format!("cannot read {}", path.display());
+    let read_error = || format!("cannot read {}", path.display());
     let is_zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
     let bytes = if path.is_dir() {
         let file = names.iter().map(|name| path.join(name)).find(|file| file.is_file());
         let Some(file) = file else {
             bail!("there is no {} in {}", names.join(" or "), path.display());
         };
-        std::fs::read(file).with_context(told)?
+        std::fs::read(file).with_context(read_error)?
     } else if is_zip {
-        let file = File::open(path).with_context(told)?;
-        let mut zip = zip::ZipArchive::new(BufReader::new(file)).with_context(told)?;
+        let file = File::open(path).with_context(read_error)?;
+        let mut zip = zip::ZipArchive::new(BufReader::new(file)).with_context(read_error)?;
         let all: Vec<String> =
             zip.file_names().flatten().map(std::borrow::Cow::into_owned).collect();
         // An export may have a folder around everything.
@@ -191,20 +191,20 @@ fn read(path: &Path, names: &[&str]) -> anyhow::Result<String> {
         let Some(found) = found else {
             bail!("there is no {} in {}", names.join(" or "), path.display());
         };
-        archive::read(&mut zip.by_name(found).with_context(told)?, &mut { FILE_BYTES })?
+        archive::read(&mut zip.by_name(found).with_context(read_error)?, &mut { MAX_FILE_BYTES })?
     } else {
-        std::fs::read(path).with_context(told)?
+        std::fs::read(path).with_context(read_error)?
     };
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Every markdown file below a folder, in the order of their names; hidden folders are left alone.
-fn notes(folder: &Path) -> anyhow::Result<Vec<basic_memory::Note>> {
+/// Every markdown file below a folder, in the order of their names; hidden files are skipped.
+fn notes(folder: &Path) -> anyhow::Result<Vec<basic_memory::NoteFile>> {
     ensure!(folder.is_dir(), "{} is not a folder", folder.display());
     let (mut folders, mut notes) = (vec![folder.to_path_buf()], BTreeMap::new());
     while let Some(next) = folders.pop() {
-        let told = || format!("cannot read {}", next.display());
-        for entry in std::fs::read_dir(&next).with_context(told)? {
+        let read_error = || format!("cannot read {}", next.display());
+        for entry in std::fs::read_dir(&next).with_context(read_error)? {
             let entry = entry?;
             let (path, kind) = (entry.path(), entry.file_type()?);
             if entry.file_name().to_string_lossy().starts_with('.') {
@@ -214,7 +214,7 @@ fn notes(folder: &Path) -> anyhow::Result<Vec<basic_memory::Note>> {
                 folders.push(path);
             } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "md") {
                 let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-                let bytes = std::fs::read(&path).with_context(told)?;
+                let bytes = std::fs::read(&path).with_context(read_error)?;
                 notes.insert(name, String::from_utf8_lossy(&bytes).into_owned());
             }
         }
@@ -226,36 +226,36 @@ fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// The path of an import with these words about it.
-fn asking(about: &[(&str, &str)]) -> String {
+/// The path of an import request with these query parameters.
+fn import_path(parameters: &[(&str, &str)]) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
     let escape = |b: u8| if plain(b) { (b as char).to_string() } else { format!("%{b:02X}") };
     let pair = |(name, value): &(&str, &str)| {
         format!("{name}={}", value.bytes().map(escape).collect::<String>())
     };
-    format!("/api/import?{}", about.iter().map(pair).collect::<Vec<_>>().join("&"))
+    format!("/api/import?{}", parameters.iter().map(pair).collect::<Vec<_>>().join("&"))
 }
 
-async fn bring_archive(file: &Path, trust: bool, how: &How) -> anyhow::Result<()> {
+async fn import_archive(file: &Path, trust: bool, how: &How) -> anyhow::Result<()> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    Opened::check(std::io::Cursor::new(&bytes), archive::UNPACKED_BYTES)
+    CheckedArchive::check(std::io::Cursor::new(&bytes), archive::MAX_UNPACKED_BYTES)
         .with_context(|| format!("{} is not an export of Lukasa", file.display()))?;
     let word = |yes: bool| if yes { "true" } else { "false" };
     let (dry_run, trust) = (word(how.dry_run), word(trust));
-    let path = asking(&[("name", &name_of(file)), ("dry_run", dry_run), ("trust", trust)]);
+    let path = import_path(&[("name", &name_of(file)), ("dry_run", dry_run), ("trust", trust)]);
     let request = how.server.request(Method::POST, &path)?;
     let request = request.header(CONTENT_TYPE, "application/zip").body(bytes);
     let taken: Value = how.server.send(request).await?.json().await?;
     let mut total = Total::default();
     total.add(&taken)?;
-    total.tell(how, 0)
+    total.report(how, 0)
 }
 
-/// What the requests of one import came to.
+/// The sums of all requests of one import.
 #[derive(Default)]
 struct Total {
     import: String,
-    counts: Counts,
+    counts: ImportCounts,
     estimate: BTreeMap<String, u64>,
     /// How far an export is trusted; null for anything else.
     archive: Value,
@@ -264,8 +264,8 @@ struct Total {
 impl Total {
     fn add(&mut self, taken: &Value) -> anyhow::Result<()> {
         self.import = taken["import_id"].as_str().unwrap_or_default().to_owned();
-        let counts: Counts = serde_json::from_value(taken["counts"].clone())
-            .context("the server's answer could not be read")?;
+        let counts: ImportCounts = serde_json::from_value(taken["counts"].clone())
+            .context("the server's response could not be read")?;
         self.counts.add(&counts);
         self.archive = taken["archive"].clone();
         for (name, value) in taken["estimate"].as_object().into_iter().flatten() {
@@ -274,36 +274,37 @@ impl Total {
         Ok(())
     }
 
-    fn tell(&self, how: &How, unread: usize) -> anyhow::Result<()> {
+    fn report(&self, how: &How, unread: usize) -> anyhow::Result<()> {
         if how.format.json {
             return say_json(&json!({
                 "import_id": self.import, "dry_run": how.dry_run, "counts": self.counts,
                 "unread": unread, "estimate": self.estimate, "archive": self.archive,
             }));
         }
-        let Counts { memories, proposals, known, links, chats, turns, secrets, left_out, .. } =
-            self.counts;
-        let mut said = vec![format!("{memories} new")];
+        let ImportCounts {
+            memories, proposals, known, links, chats, turns, secrets, left_out, ..
+        } = self.counts;
+        let mut parts = vec![format!("{memories} new")];
         let mut also = |count: usize, words: &str| {
             if count > 0 {
-                said.push(format!("{count} {words}"));
+                parts.push(format!("{count} {words}"));
             }
         };
-        also(proposals, "held for your yes");
+        also(proposals, "proposed for your review");
         also(links, "links");
         also(chats, &format!("chats with {turns} turns"));
-        also(known, "here already");
+        also(known, "known already");
         also(secrets, "left out: looks like a secret");
-        also(left_out, "left out: empty, or its domain is shut");
+        also(left_out, "left out: empty, or its domain is closed");
         also(unread, "could not be read");
-        let would = if how.dry_run { "Would take in: " } else { "" };
-        say(&format!("{would}{}", said.join(", ")))?;
+        let would = if how.dry_run { "Would import: " } else { "" };
+        say(&format!("{would}{}", parts.join(", ")))?;
         if self.archive["trusted"] == json!(false) {
-            let so = if how.dry_run { "would come" } else { "came" };
+            let was = if how.dry_run { "would be" } else { "was" };
             say(&format!(
-                "This server did not sign the file, so it {so} in as an import: no consents, and rules \
-                 wait for your yes.{}",
-                if how.dry_run { " If it is yours, say --trust." } else { "" }
+                "This server did not sign the file, so it {was} treated as an import: without consents, \
+                 and with rules as proposals.{}",
+                if how.dry_run { " If it is yours, pass --trust." } else { "" }
             ))?;
         }
         let of = |name: &str| self.estimate.get(name).copied().unwrap_or(0);
@@ -317,29 +318,29 @@ impl Total {
             say(&format!("{words}, {} minutes.", of("seconds").div_ceil(60)))?;
         }
         if !how.dry_run && self.counts.is_news() {
-            say(&format!("To take it back: lukasa import undo {}", self.import))?;
+            say(&format!("Undo it with: lukasa import undo {}", self.import))?;
         }
         Ok(())
     }
 }
 
-async fn bring_items(format: FileFormat, at: &Place, parsed: Parsed) -> anyhow::Result<()> {
+async fn import_items(format: Format, at: &Place, parsed: ParsedImport) -> anyhow::Result<()> {
     let how = &at.how;
     let unread = parsed.unread;
-    // The same source is the same import, so that one that broke off goes on under its id.
+    // The same source gets the same import id, so that an interrupted import continues.
     let mut hash = Sha256::new();
     for item in &parsed.items {
         hash.update(serde_json::to_vec(item)?);
         hash.update(b"\n");
     }
     let digest = archive::hex(&hash.finalize());
-    let items: Vec<Item> = parsed.items.into_iter().flat_map(pieces).collect();
+    let items: Vec<ImportItem> = parsed.items.into_iter().flat_map(pieces).collect();
     let bar = progress(items.len());
     let mut total = Total::default();
     let batches = batches(&items)?;
-    // With nothing to bring, there is still an answer to give.
+    // An empty source still sends one request, to get an import id and counts.
     for (body, count) in if batches.is_empty() { vec![(String::new(), 0)] } else { batches } {
-        let path = asking(&[
+        let path = import_path(&[
             ("format", format.as_str()),
             ("source", &digest),
             ("name", &name_of(&at.path)),
@@ -352,19 +353,20 @@ async fn bring_items(format: FileFormat, at: &Place, parsed: Parsed) -> anyhow::
         bar.inc(count as u64);
     }
     bar.finish_and_clear();
-    total.tell(how, unread)
+    total.report(how, unread)
 }
 
-/// A long chat in pieces that fit into a request; anything else as it is.
-fn pieces(item: Item) -> Vec<Item> {
-    let Item::Chat(chat) = item else { return vec![item] };
+/// A long chat in pieces that fit into a request; any other item unchanged.
+fn pieces(item: ImportItem) -> Vec<ImportItem> {
+    let ImportItem::Chat(chat) = item else { return vec![item] };
     let (mut pieces, mut part, mut bytes, mut before) = (Vec::new(), Vec::new(), 0, 0);
     let of = |before: usize, turns: Vec<_>, last: bool| {
         let (source, title) = (chat.source.clone(), chat.title.clone());
-        Item::Chat(ChatItem { source, title, opened_at: chat.opened_at, before, turns, last })
+        ImportItem::Chat(ChatItem { source, title, opened_at: chat.opened_at, before, turns, last })
     };
     for turn in &chat.turns {
-        if part.len() >= TURNS || (bytes + turn.content.len() > BYTES && !part.is_empty()) {
+        let is_full = bytes + turn.content.len() > BATCH_BYTES && !part.is_empty();
+        if part.len() >= BATCH_TURNS || is_full {
             let count = part.len();
             pieces.push(of(before, std::mem::take(&mut part), false));
             (before, bytes) = (before + count, 0);
@@ -376,17 +378,19 @@ fn pieces(item: Item) -> Vec<Item> {
     pieces
 }
 
-/// The bodies of the requests, and how many items each brings.
-fn batches(items: &[Item]) -> anyhow::Result<Vec<(String, usize)>> {
+/// The bodies of the requests, and how many items each has.
+fn batches(items: &[ImportItem]) -> anyhow::Result<Vec<(String, usize)>> {
     let mut batches: Vec<(String, usize)> = Vec::new();
     let mut turns = 0;
     for item in items {
         let line = serde_json::to_string(item)?;
-        let said = if let Item::Chat(chat) = item { chat.turns.len() } else { 0 };
-        turns += said;
+        let item_turns = if let ImportItem::Chat(chat) = item { chat.turns.len() } else { 0 };
+        turns += item_turns;
         match batches.last_mut() {
             Some((body, count))
-                if *count < ITEMS && body.len() + line.len() < BYTES && turns <= TURNS =>
+                if *count < BATCH_ITEMS
+                    && body.len() + line.len() < BATCH_BYTES
+                    && turns <= BATCH_TURNS =>
             {
                 body.push_str(&line);
                 body.push('\n');
@@ -394,14 +398,14 @@ fn batches(items: &[Item]) -> anyhow::Result<Vec<(String, usize)>> {
             }
             _ => {
                 batches.push((line + "\n", 1));
-                turns = said;
+                turns = item_turns;
             }
         }
     }
     Ok(batches)
 }
 
-async fn list(server: &Server, format: &Format) -> anyhow::Result<()> {
+async fn list(server: &ServerArgs, format: &FormatArgs) -> anyhow::Result<()> {
     let imports = server.get("/api/imports").await?;
     if format.json {
         return say_json(&imports);
@@ -415,7 +419,7 @@ async fn list(server: &Server, format: &Format) -> anyhow::Result<()> {
                     + import["counts"]["proposals"].as_u64().unwrap_or(0),
                 import["counts"]["chats"]
             ),
-            false => "taken back".to_owned(),
+            false => "undone".to_owned(),
         };
         let day: String = text("started_at").chars().take(10).collect();
         say(&format!("{}  {day}  {:<12}  {what}  {}", text("id"), text("format"), text("name")))?;
@@ -423,15 +427,15 @@ async fn list(server: &Server, format: &Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn undo(id: &str, server: &Server, format: &Format) -> anyhow::Result<()> {
+async fn undo(id: &str, server: &ServerArgs, format: &FormatArgs) -> anyhow::Result<()> {
     let undone = server.post(&format!("/api/imports/{id}/undo"), &json!({})).await?;
     if format.json {
         return say_json(&undone);
     }
     let (chats, kept) = (&undone["chats"], undone["kept"].as_u64().unwrap_or(0));
-    say(&format!("Taken back; {chats} chats are in the trash."))?;
+    say(&format!("The import was undone; {chats} chats are in the trash."))?;
     if kept > 0 {
-        say(&format!("{kept} memories were changed since and stay as they are."))?;
+        say(&format!("{kept} memories were changed since and were kept."))?;
     }
     Ok(())
 }

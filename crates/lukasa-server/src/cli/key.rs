@@ -6,32 +6,32 @@ use lukasa_core::{Origin, Permission, TenantId};
 use lukasa_engine::access::{KeyRecord, NewKey};
 use serde_json::json;
 
-use super::{Database, Format, say, say_json};
+use super::{DatabaseArgs, FormatArgs, say, say_json};
 use crate::clock;
 
 #[derive(Debug, Subcommand)]
-pub enum Key {
-    /// Make a key. Its secret is shown once and cannot be shown again.
-    Create(Create),
+pub enum KeyCommand {
+    /// Create a key. Its secret is shown once and cannot be shown again.
+    Create(CreateKeyArgs),
     /// List a tenant's keys, without their secrets.
-    List(List),
+    List(ListKeysArgs),
     /// Revoke a key and every token and sign-in made from it.
-    Revoke(Revoke),
+    Revoke(RevokeKeyArgs),
 }
 
-impl Key {
+impl KeyCommand {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
-            Key::Create(command) => command.run().await,
-            Key::List(command) => command.run().await,
-            Key::Revoke(command) => command.run().await,
+            KeyCommand::Create(command) => command.run().await,
+            KeyCommand::List(command) => command.run().await,
+            KeyCommand::Revoke(command) => command.run().await,
         }
     }
 }
 
-/// What a key may do.
+/// A permission of a key.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum May {
+enum KeyPermission {
     Read,
     Write,
     Propose,
@@ -40,23 +40,23 @@ enum May {
     Chat,
 }
 
-impl From<May> for Permission {
-    fn from(may: May) -> Self {
+impl From<KeyPermission> for Permission {
+    fn from(may: KeyPermission) -> Self {
         match may {
-            May::Read => Permission::Read,
-            May::Write => Permission::Write,
-            May::Propose => Permission::Propose,
-            May::Erase => Permission::Erase,
-            May::Admin => Permission::Admin,
-            May::Chat => Permission::Chat,
+            KeyPermission::Read => Permission::Read,
+            KeyPermission::Write => Permission::Write,
+            KeyPermission::Propose => Permission::Propose,
+            KeyPermission::Erase => Permission::Erase,
+            KeyPermission::Admin => Permission::Admin,
+            KeyPermission::Chat => Permission::Chat,
         }
     }
 }
 
-/// How far a key's words are trusted.
+/// The origin that the server records for what a key writes.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
-enum From_ {
+enum KeyOrigin {
     UserSaid,
     Assistant,
     Tool,
@@ -64,14 +64,14 @@ enum From_ {
     Import,
 }
 
-impl From<From_> for Origin {
-    fn from(from: From_) -> Self {
+impl From<KeyOrigin> for Origin {
+    fn from(from: KeyOrigin) -> Self {
         match from {
-            From_::UserSaid => Origin::UserSaid,
-            From_::Assistant => Origin::Assistant,
-            From_::Tool => Origin::Tool,
-            From_::Document => Origin::Document,
-            From_::Import => Origin::Import,
+            KeyOrigin::UserSaid => Origin::UserSaid,
+            KeyOrigin::Assistant => Origin::Assistant,
+            KeyOrigin::Tool => Origin::Tool,
+            KeyOrigin::Document => Origin::Document,
+            KeyOrigin::Import => Origin::Import,
         }
     }
 }
@@ -84,35 +84,35 @@ Examples:
   lukasa key create --tenant acme --name backend --may read,write,propose,erase,admin
   lukasa key create --tenant acme --name 'only for alice' --user alice --may read
 
-A key without --user names the user of each request in the X-Lukasa-User header.
-A key needs `chat` to use the models behind /v1: that spends what the operator pays for.
-A key that is admin can mint short-lived tokens for people's browsers (POST /api/tokens).")]
-pub struct Create {
+With a key without --user, each request names its user in the X-Lukasa-User header.
+A key needs `chat` to use the models behind /v1, whose tokens the operator pays for.
+A key with `admin` can create short-lived tokens for users' browsers (POST /api/tokens).")]
+pub struct CreateKeyArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
-    format: Format,
-    /// The tenant, by name; it is made if it is not there
+    format: FormatArgs,
+    /// The tenant, by name; created if it does not exist
     #[arg(long, env = "LUKASA_TENANT")]
     tenant: String,
-    /// What the key is for, to tell it from others
+    /// A name that says what the key is for
     #[arg(long)]
     name: String,
     /// Bind the key to one user
     #[arg(long)]
     user: Option<String>,
-    /// What it may do
+    /// Its permissions
     #[arg(long, value_delimiter = ',', default_value = "read,write,propose")]
-    may: Vec<May>,
-    /// How far its words are trusted
+    may: Vec<KeyPermission>,
+    /// The origin of what it writes, which decides how far it is trusted
     #[arg(long, default_value = "assistant")]
-    origin: From_,
-    /// End the key after so many days
+    origin: KeyOrigin,
+    /// Let the key expire after this many days
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(1..=3650))]
     expires_in: Option<i64>,
 }
 
-impl Create {
+impl CreateKeyArgs {
     async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
@@ -138,17 +138,17 @@ impl Create {
 }
 
 #[derive(Debug, Args)]
-pub struct List {
+pub struct ListKeysArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
     /// The tenant, by name
     #[arg(long, env = "LUKASA_TENANT")]
     tenant: String,
 }
 
-impl List {
+impl ListKeysArgs {
     async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
@@ -158,7 +158,7 @@ impl List {
             return say_json(&json!({ "data": data }));
         }
         if keys.is_empty() {
-            return say("No keys yet. Make one with: lukasa key create --tenant NAME --name NAME");
+            return say("No keys yet. Create one: lukasa key create --tenant NAME --name NAME");
         }
         let row = |id: &str, name: &str, user: &str, may: &str, state: &str| {
             format!("{id:<16}  {name:<24}  {user:<16}  {may:<32}  {state}")
@@ -179,11 +179,11 @@ impl List {
 }
 
 #[derive(Debug, Args)]
-pub struct Revoke {
+pub struct RevokeKeyArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
     /// The tenant, by name
     #[arg(long, env = "LUKASA_TENANT")]
     tenant: String,
@@ -191,7 +191,7 @@ pub struct Revoke {
     id: String,
 }
 
-impl Revoke {
+impl RevokeKeyArgs {
     async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;

@@ -1,8 +1,9 @@
-//! `lukasa mcp`: the door for assistants that start a program instead of calling an address.
+//! `lukasa mcp`: MCP over standard input and output, for assistants that start a program instead of
+//! calling a URL.
 //!
-//! A bridge and nothing more: each line on standard input is a message that goes to a running
-//! server's `/mcp`, and each message that comes back is a line on standard output. Every rule lives
-//! in the server. Nothing but the protocol is ever written to standard output.
+//! It is a bridge: each line on standard input is a message that is sent to a running server's `/mcp`,
+//! and each message of the response is a line on standard output. All rules are in the server.
+//! Nothing but the protocol is ever written to standard output.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,70 +18,69 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::client::Server;
+use super::client::ServerArgs;
 
-/// The path of the door.
+/// The path of the server's MCP endpoint.
 const PATH: &str = "/mcp";
-const SESSION: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
-/// Where a request of the newer protocol says which version it speaks.
+const SESSION_HEADER: &str = "mcp-session-id";
+const VERSION_HEADER: &str = "mcp-protocol-version";
+/// JSON pointer to the version in a request of the newer, stateless protocol.
 const META_VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
-/// What the protocol calls a failure on the way.
-const INTERNAL: i64 = -32603;
-const NOT_JSON: i64 = -32700;
+/// JSON-RPC error code for failures of the bridge or the server.
+const INTERNAL_ERROR: i64 = -32603;
+const PARSE_ERROR: i64 = -32700;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An assistant starts this by itself. In its settings for MCP servers:
+An assistant starts this command. In its settings for MCP servers:
   { \"mcpServers\": { \"lukasa\": { \"command\": \"lukasa\", \"args\": [\"mcp\"] } } }
 
-For a server elsewhere, or one that asks for a key:
+For a server on another machine, or one that requires a key:
   { \"mcpServers\": { \"lukasa\": { \"command\": \"lukasa\", \"args\": [\"mcp\"],
     \"env\": { \"LUKASA_URL\": \"https://memory.example.com\", \"LUKASA_KEY\": \"lk_live_...\" } } } }
 
-An assistant that can call an address needs no bridge: give it the server's /mcp.")]
-pub struct Mcp {
+An assistant that can call a URL needs no bridge: give it the server's /mcp.")]
+pub struct McpArgs {
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
 }
 
-/// What the older protocol has agreed upon in its first exchange.
+/// State of the connection: the version and session that the older protocol negotiates first.
 #[derive(Debug, Default)]
-struct Agreed {
+struct BridgeState {
     version: Option<String>,
     session: Option<String>,
-    /// Whether the server has answered anything at all.
+    /// Whether the server has ever answered.
     reached: bool,
-    /// Why it was last not reached.
-    missed: Option<String>,
+    /// The last failed exchange.
+    last_error: Option<String>,
 }
 
 #[derive(Clone)]
 struct Bridge {
-    server: Server,
+    server: ServerArgs,
     client: Client,
-    agreed: Arc<Mutex<Agreed>>,
+    state: Arc<Mutex<BridgeState>>,
 }
 
-impl Mcp {
+impl McpArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         if std::io::stdin().is_terminal() {
-            note(
-                "this speaks the Model Context Protocol with an assistant; see `lukasa mcp --help`",
-            );
+            log("this command speaks MCP and is started by an assistant; see `lukasa mcp --help`");
         }
         let client = self.server.client()?;
-        let bridge = Bridge { server: self.server, client, agreed: Arc::default() };
+        let bridge = Bridge { server: self.server, client, state: Arc::default() };
         let mut lines = read_lines();
         let mut calls = JoinSet::new();
         while let Some(line) = lines.recv().await {
             for message in messages(&line) {
                 let bridge = bridge.clone();
-                // What opens a conversation, or is no question, keeps its place in the line.
-                let waits = message["method"] != "initialize" && !message["id"].is_null();
-                match waits && message["method"].is_string() {
-                    true => drop(calls.spawn(async move { bridge.carry(&message).await })),
-                    false => bridge.carry(&message).await,
+                // `initialize` and messages that are not requests are sent in order; other requests
+                // run concurrently.
+                let is_concurrent = message["method"] != "initialize" && !message["id"].is_null();
+                match is_concurrent && message["method"].is_string() {
+                    true => drop(calls.spawn(async move { bridge.forward(&message).await })),
+                    false => bridge.forward(&message).await,
                 }
             }
             while calls.try_join_next().is_some() {}
@@ -90,7 +90,7 @@ impl Mcp {
     }
 }
 
-/// The lines of standard input. A thread reads them: one that waits for a line cannot be hurried.
+/// The lines of standard input. A thread reads them, because a blocking read cannot be cancelled.
 fn read_lines() -> mpsc::Receiver<String> {
     let (sender, lines) = mpsc::channel(16);
     std::thread::spawn(move || {
@@ -104,26 +104,28 @@ fn read_lines() -> mpsc::Receiver<String> {
     lines
 }
 
-/// The messages of a line. One version of the protocol allows several.
+/// The messages of a line. One version of the protocol allows batches.
 fn messages(line: &str) -> Vec<Value> {
     match serde_json::from_str(line) {
         Ok(Value::Array(several)) => several,
         Ok(message @ Value::Object(_)) => vec![message],
         _ => {
-            put(&failure(&Value::Null, NOT_JSON, "the line is not a JSON message", Value::Null));
+            let error = "the line is not a JSON message";
+            write_message(&failure(&Value::Null, PARSE_ERROR, error, Value::Null));
             Vec::new()
         }
     }
 }
 
-/// A line for whoever looks after the assistant.
-fn note(text: &str) {
+/// Writes a line to standard error, which assistants show or log.
+fn log(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "lukasa: {text}");
 }
 
-/// A message for the assistant. Once it is gone there is nobody to write to.
-fn put(message: &Value) {
+/// Writes a message to the assistant.
+fn write_message(message: &Value) {
     let mut out = std::io::stdout().lock();
+    // Ignored: it fails only when the assistant has ended.
     let _ = writeln!(out, "{message}").and_then(|()| out.flush());
 }
 
@@ -135,7 +137,7 @@ fn failure(id: &Value, code: i64, message: &str, data: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-/// A header's value; what a header cannot say is wrapped as the protocol wraps it.
+/// A header's value. Text that a header cannot contain is encoded as the protocol requires.
 fn header(text: &str) -> String {
     let plain = text.bytes().all(|b| (0x20..0x7f).contains(&b)) && text.trim() == text;
     if plain && !text.starts_with("=?base64?") {
@@ -145,18 +147,18 @@ fn header(text: &str) -> String {
 }
 
 impl Bridge {
-    fn agreed<T>(&self, with: impl FnOnce(&mut Agreed) -> T) -> T {
-        with(&mut self.agreed.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with_state<T>(&self, with: impl FnOnce(&mut BridgeState) -> T) -> T {
+        with(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Carries one message over and everything that comes back.
-    async fn carry(&self, message: &Value) {
+    /// Sends one message to the server and writes its response to the assistant.
+    async fn forward(&self, message: &Value) {
         if let Err(error) = self.exchange(message).await {
-            let told = format!("{error:#}");
-            self.agreed(|agreed| agreed.missed = Some(told.clone()));
-            note(&told);
+            let error = format!("{error:#}");
+            self.with_state(|state| state.last_error = Some(error.clone()));
+            log(&error);
             if message["method"].is_string() && !message["id"].is_null() {
-                put(&failure(&message["id"], INTERNAL, &told, Value::Null));
+                write_message(&failure(&message["id"], INTERNAL_ERROR, &error, Value::Null));
             }
         }
     }
@@ -168,11 +170,11 @@ impl Bridge {
             .header(CONTENT_TYPE, "application/json")
             .body(message.to_string());
         let method = message["method"].as_str().unwrap_or_default();
-        let (agreed, session) =
-            self.agreed(|agreed| (agreed.version.clone(), agreed.session.clone()));
+        let (negotiated, session) =
+            self.with_state(|state| (state.version.clone(), state.session.clone()));
         if let Some(version) = message.pointer(META_VERSION).and_then(Value::as_str) {
-            // The newer protocol says everything in every request, and in its headers too.
-            request = request.header(VERSION, version).header("mcp-method", header(method));
+            // The newer protocol repeats version, method and name in the headers of every request.
+            request = request.header(VERSION_HEADER, version).header("mcp-method", header(method));
             let named = match method {
                 "resources/read" => message.pointer("/params/uri"),
                 _ => message.pointer("/params/name"),
@@ -180,18 +182,18 @@ impl Bridge {
             if let Some(name) = named.and_then(Value::as_str) {
                 request = request.header("mcp-name", header(name));
             }
-        } else if let (Some(version), true) = (agreed, method != "initialize") {
-            request = request.header(VERSION, version);
+        } else if let (Some(version), true) = (negotiated, method != "initialize") {
+            request = request.header(VERSION_HEADER, version);
         }
         if let Some(session) = session {
-            request = request.header(SESSION, session);
+            request = request.header(SESSION_HEADER, session);
         }
-        let response = request.send().await.with_context(|| self.server.missing())?;
-        self.agreed(|agreed| agreed.reached = true);
+        let response = request.send().await.with_context(|| self.server.unreachable())?;
+        self.with_state(|state| state.reached = true);
         if method == "initialize" {
-            let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok());
+            let session = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok());
             let session = session.map(str::to_owned);
-            self.agreed(|agreed| agreed.session = session);
+            self.with_state(|state| state.session = session);
         }
         self.deliver(message, response).await
     }
@@ -199,12 +201,12 @@ impl Bridge {
     async fn deliver(&self, message: &Value, mut response: Response) -> anyhow::Result<()> {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().to_owned();
-        let cut = "the connection to Lukasa was cut";
+        let cut = "the connection to the Lukasa server was interrupted";
         if kind.starts_with("text/event-stream") {
-            let mut events = Events::default();
+            let mut events = EventParser::default();
             while let Some(bytes) = response.chunk().await.context(cut)? {
                 for event in events.take(&bytes) {
-                    self.hand_over(message, &event);
+                    self.write_response(message, &event);
                 }
             }
             return Ok(());
@@ -215,64 +217,64 @@ impl Bridge {
         }
         let body = response.bytes().await.context(cut)?;
         match serde_json::from_slice::<Value>(&body) {
-            Ok(answer) if answer["jsonrpc"] == "2.0" => self.hand_over(message, &answer),
+            Ok(answer) if answer["jsonrpc"] == "2.0" => self.write_response(message, &answer),
             problem => self.refuse(message, status, &problem.unwrap_or_default()),
         }
         Ok(())
     }
 
-    fn hand_over(&self, asked: &Value, answer: &Value) {
-        let opens = asked["method"] == "initialize" && answer["id"] == asked["id"];
-        if let (true, Some(version)) = (opens, answer.pointer("/result/protocolVersion")) {
+    fn write_response(&self, request: &Value, answer: &Value) {
+        let is_initialize = request["method"] == "initialize" && answer["id"] == request["id"];
+        if let (true, Some(version)) = (is_initialize, answer.pointer("/result/protocolVersion")) {
             let version = version.as_str().map(str::to_owned);
-            self.agreed(|agreed| agreed.version = version);
+            self.with_state(|state| state.version = version);
         }
-        put(answer);
+        write_message(answer);
     }
 
-    /// A refusal at the door, in the server's own words.
+    /// Passes on an HTTP error of the server, with the server's own message.
     fn refuse(&self, message: &Value, status: StatusCode, problem: &Value) {
-        let said = problem["detail"].as_str().or(problem["title"].as_str());
-        let told = match (status, said) {
+        let detail = problem["detail"].as_str().or(problem["title"].as_str());
+        let error = match (status, detail) {
             (StatusCode::UNAUTHORIZED, _) => {
-                "Lukasa asks for a key: set LUKASA_KEY, or make one with `lukasa key create`"
+                "Lukasa requires a key: set LUKASA_KEY, or create one with `lukasa key create`"
                     .to_owned()
             }
-            (_, Some(said)) => said.to_owned(),
+            (_, Some(detail)) => detail.to_owned(),
             (_, None) => format!("Lukasa answered {status}"),
         };
-        note(&told);
+        log(&error);
         if message["method"].is_string() && !message["id"].is_null() {
             let data = json!({ "status": status.as_u16(), "code": problem["code"] });
-            put(&failure(&message["id"], INTERNAL, &told, data));
+            write_message(&failure(&message["id"], INTERNAL_ERROR, &error, data));
         }
     }
 
-    /// Ends the session, if there is one. Fails if there never was a server.
+    /// Ends the session, if there is one. Fails if the server was never reached.
     async fn end(&self) -> anyhow::Result<()> {
-        let (session, reached, missed) =
-            self.agreed(|agreed| (agreed.session.take(), agreed.reached, agreed.missed.take()));
+        let (session, reached, last_error) =
+            self.with_state(|state| (state.session.take(), state.reached, state.last_error.take()));
         if let Some(session) = session {
             let request = self.server.request_with(&self.client, Method::DELETE, PATH);
-            // Whether it is heard does not matter: a session ends by itself.
-            let _ = request.header(SESSION, session).send().await;
+            // Best effort: a session that is not ended here expires.
+            let _ = request.header(SESSION_HEADER, session).send().await;
         }
-        match missed {
-            Some(_) if !reached => Err(super::Said.into()),
+        match last_error {
+            Some(_) if !reached => Err(super::AlreadyReported.into()),
             _ => Ok(()),
         }
     }
 }
 
-/// A stream of events as it comes in, piece by piece.
+/// A parser of server-sent events that arrive in chunks.
 #[derive(Default)]
-struct Events {
+struct EventParser {
     rest: Vec<u8>,
     data: String,
 }
 
-impl Events {
-    /// The messages that are complete with these bytes.
+impl EventParser {
+    /// The messages that these bytes complete.
     fn take(&mut self, bytes: &[u8]) -> Vec<Value> {
         self.rest.extend_from_slice(bytes);
         let mut events = Vec::new();
@@ -302,11 +304,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_read_however_they_are_cut() {
+    fn events_are_parsed_in_chunks_of_any_size() {
         let stream =
             "id: 0\nretry: 3000\ndata:\n\n: alive\n\ndata: {\"id\":1,\ndata: \"é\":2}\r\n\r\n";
         for size in 1..stream.len() {
-            let mut events = Events::default();
+            let mut events = EventParser::default();
             let cut = stream.as_bytes().chunks(size);
             let found: Vec<Value> = cut.flat_map(|bytes| events.take(bytes)).collect();
             assert_eq!(found, [json!({ "id": 1, "é": 2 })], "{size}");
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_says_anything() {
+    fn header_values_are_encoded_if_needed() {
         assert_eq!(header("save_memory"), "save_memory");
         assert_eq!(header("Zoë"), "=?base64?Wm/Dqw==?=");
         assert_eq!(header(" x"), "=?base64?IHg=?=");

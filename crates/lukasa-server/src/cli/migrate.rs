@@ -3,24 +3,24 @@
 use clap::Args;
 use serde_json::json;
 
-use super::{Database, Format, say, say_json};
+use super::{DatabaseArgs, FormatArgs, say, say_json};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Runs as the login role of the URL, which comes to own the tables. Requests are served by the role
-lukasa_serve, which the first migration makes; it owns nothing and cannot bypass row-level security.
-Running it twice does no harm, and two at once take turns.")]
-pub struct Migrate {
+Runs as the login role of the URL, which becomes the owner of the tables. Requests are served by the role
+lukasa_serve, which the first migration creates; it owns nothing and cannot bypass row-level security.
+Running it again is safe, and concurrent runs wait for each other.")]
+pub struct MigrateArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
-    format: Format,
-    /// Only say what would be applied
+    format: FormatArgs,
+    /// Only show what would be applied
     #[arg(long)]
     dry_run: bool,
 }
 
-impl Migrate {
+impl MigrateArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(1).await?;
         let connect = opened.connect.clone();

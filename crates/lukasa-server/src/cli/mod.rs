@@ -1,4 +1,4 @@
-//! The command line: what a person or a script types.
+//! The command line.
 //!
 //! Exit codes: 0 done, 1 failed, 2 misused, 3 not allowed, 4 not found, 5 conflict.
 
@@ -33,11 +33,11 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
-use lukasa_engine::erasure::{Journal, Replayed};
+use lukasa_engine::erasure::{Journal, ReplayReport};
 use lukasa_engine::{Engine, Error};
 use serde_json::json;
 
-use crate::postgres::{self, Found, Own};
+use crate::postgres::{self, DataFolderServer, ManagedPostgres};
 
 pub(crate) use client::encoded;
 
@@ -49,22 +49,22 @@ pub(crate) use client::encoded;
     propagate_version = true,
     after_help = "\
 First steps:
-  lukasa demo                                  a memory to look around in; nothing to set up
-  lukasa serve                                 your own, on http://127.0.0.1:7777, for this machine only
+  lukasa demo                                  try a sample memory; nothing to set up
+  lukasa serve                                 serve on http://127.0.0.1:7777, for this machine only
   lukasa save I only do index funds            remember something
-  lukasa recall which funds do I hold          find what bears on a question
-  lukasa connect                               let the assistants on this machine use it
+  lukasa recall which funds do I hold          find relevant memories
+  lukasa connect                               connect the assistants on this machine
 
-For others to use it:
+To serve other machines:
   lukasa key create --tenant acme --name 'my assistant'
   lukasa serve --auth keys --listen 0.0.0.0:7777
 
-Without DATABASE_URL Lukasa starts a PostgreSQL of its own, if the machine has its programs.
+Without DATABASE_URL Lukasa starts its own PostgreSQL, if the programs are installed.
 Every setting is also an environment variable, named in each command's --help.
 Exit codes: 0 done, 1 failed, 2 misused, 3 not allowed, 4 not found, 5 conflict."
 )]
 struct Cli {
-    /// No colour, not even on a terminal; NO_COLOR does the same
+    /// Disable colour; NO_COLOR does the same
     #[arg(long, global = true)]
     no_color: bool,
     #[command(subcommand)]
@@ -74,71 +74,71 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Remember something.
-    Save(memory::Save),
-    /// Find what bears on a question.
-    Recall(memory::Recall),
-    /// List what is known.
-    List(memory::List),
-    /// What was written, or the history of one memory.
-    Log(memory::Log),
-    /// Forget a memory; undo brings it back.
-    Forget(memory::Forget),
-    /// Answer a proposal, or say that a memory still holds.
-    Confirm(memory::Confirm),
-    /// Take back the last thing that was written, or any other.
-    Undo(memory::Undo),
-    /// A memory to look around in, with nothing to set up.
-    Demo(demo::Demo),
-    /// Let the assistants on this machine use Lukasa, and take that back.
-    Connect(connect::Connect),
+    Save(memory::SaveArgs),
+    /// Find memories that are relevant to a question.
+    Recall(memory::RecallArgs),
+    /// List memories.
+    List(memory::ListMemoriesArgs),
+    /// Show the latest operations, or the history of one memory.
+    Log(memory::LogArgs),
+    /// Forget a memory; undo restores it.
+    Forget(memory::ForgetArgs),
+    /// Accept or reject a proposal, or confirm that a memory still holds.
+    Confirm(memory::ConfirmArgs),
+    /// Undo the last operation, or any other.
+    Undo(memory::UndoArgs),
+    /// Try Lukasa with a sample memory; nothing to set up.
+    Demo(demo::DemoArgs),
+    /// Connect the assistants on this machine to Lukasa, or disconnect them.
+    Connect(connect::ConnectArgs),
     /// Serve the API.
-    Serve(Box<serve::Serve>),
-    /// Do what waits: learn from closed chats, name them, empty the trash.
-    Work(work::Work),
+    Serve(Box<serve::ServeArgs>),
+    /// Run background jobs: learn from closed chats, name them, empty the trash.
+    Work(work::WorkArgs),
     /// Bring the database schema up to date.
-    Migrate(migrate::Migrate),
-    /// Make, list and revoke API keys.
+    Migrate(migrate::MigrateArgs),
+    /// Create, list and revoke API keys.
     #[command(subcommand)]
-    Key(key::Key),
-    /// Make a link that signs one person in to the console, once.
-    SignIn(sign_in::SignIn),
-    /// Fetch and list the files of local models.
+    Key(key::KeyCommand),
+    /// Create a one-time link that signs a user in to the console.
+    SignIn(sign_in::SignInArgs),
+    /// Download and list local models.
     #[command(subcommand)]
-    Model(model::Model),
-    /// Make embeddings with another model, switch to it, and switch back.
-    Reembed(model::Reembed),
-    /// Check the database and the settings, and say how to mend what is wrong.
-    Doctor(doctor::Doctor),
-    /// Say whether the server is ready.
-    Health(health::Health),
-    /// Try what recall must find, against a server.
+    Model(model::ModelCommand),
+    /// Compute embeddings with another model, switch to it, or switch back.
+    Reembed(model::ReembedArgs),
+    /// Check the database and the settings, and show how to fix problems.
+    Doctor(doctor::DoctorArgs),
+    /// Check whether the server is ready.
+    Health(health::HealthArgs),
+    /// Run recall test cases against a server.
     #[command(subcommand)]
-    Eval(eval::Eval),
-    /// Say how much a memory holds, and what it hashes to.
-    State(state::State),
-    /// Erase a user or a memory for good, with a receipt; or check a receipt.
-    Erase(erase::Erase),
-    /// Have what was erased leave the database's files.
-    Scrub(scrub::Scrub),
-    /// Write all of a memory into one ZIP, or check one.
-    Export(export::Export),
-    /// Take in an export, or what another program has remembered.
-    Import(import::Import),
-    /// A memory as a folder of markdown files: write it, edit it, sync it.
+    Eval(eval::EvalCommand),
+    /// Show the counts and hashes of a user's memory.
+    State(state::StateArgs),
+    /// Erase a user or a memory permanently, with a receipt; or verify a receipt.
+    Erase(erase::EraseArgs),
+    /// Remove erased data from the database's files.
+    Scrub(scrub::ScrubArgs),
+    /// Export all of a user's memory as a ZIP file, or verify one.
+    Export(export::ExportArgs),
+    /// Import an export, or the memories of another program.
+    Import(import::ImportArgs),
+    /// Sync a user's memory with a folder of markdown files.
     #[command(subcommand)]
-    Vault(vault::Vault),
-    /// Let an assistant that starts programs use a memory (MCP on standard input and output).
-    Mcp(mcp::Mcp),
-    /// Have an address of yours told of what is written.
+    Vault(vault::VaultSubcommand),
+    /// Serve MCP on standard input and output, for assistants that start programs.
+    Mcp(mcp::McpArgs),
+    /// Manage webhooks, which are notified of every operation.
     #[command(subcommand)]
-    Webhook(webhook::Webhook),
-    /// Make a backup of the whole database, and check one by restoring it.
+    Webhook(webhook::WebhookCommand),
+    /// Back up the whole database, or verify a backup by restoring it.
     #[command(subcommand)]
-    Backup(backup::Backup),
-    /// Print the completions of a shell.
-    Completions(shell::Completions),
+    Backup(backup::BackupCommand),
+    /// Print shell completions.
+    Completions(shell::CompletionsArgs),
     /// Write the manual pages.
-    Man(shell::Man),
+    Man(shell::ManArgs),
     /// Print the OpenAPI document.
     Openapi,
     /// Print the table of error codes as markdown.
@@ -146,17 +146,17 @@ enum Command {
     Errors,
 }
 
-/// How to reach the database.
+/// Database settings.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Database {
+pub struct DatabaseArgs {
     /// PostgreSQL 18 with pgvector, as postgres://user:password@host:port/database. Without it Lukasa
-    /// starts one of its own
+    /// starts its own PostgreSQL
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
     database_url: Option<String>,
     /// Certificates to trust besides the public ones, as a PEM file
     #[arg(long, env = "LUKASA_DATABASE_CA", value_name = "FILE")]
     database_ca: Option<PathBuf>,
-    /// Where PostgreSQL's programs are, for one of Lukasa's own
+    /// The folder of PostgreSQL's programs, for Lukasa's own PostgreSQL
     #[arg(long, env = "LUKASA_POSTGRES_DIR", value_name = "FOLDER")]
     postgres_dir: Option<PathBuf>,
     /// Where Lukasa's own PostgreSQL keeps its files; ~/.local/share/lukasa if absent
@@ -167,92 +167,95 @@ pub struct Database {
     postgres_account: Option<String>,
 }
 
-/// A database that can be reached, and the server that was started for it, if one was.
-pub struct Opened {
-    connect: lukasa_engine::Connect,
-    own: Option<Box<Own>>,
-    /// The folder of a database of Lukasa's own, whichever Lukasa started it.
+/// A database to connect to, and the PostgreSQL that was started for it, if one was.
+pub struct OpenDatabase {
+    connect: lukasa_engine::ConnectOptions,
+    managed: Option<Box<ManagedPostgres>>,
+    /// The data folder of a managed PostgreSQL, whichever Lukasa process started it.
     folder: Option<PathBuf>,
 }
 
-impl Opened {
-    /// Whether it is another Lukasa's own, and ends with it.
+impl OpenDatabase {
+    /// Whether another Lukasa process manages it, and stops it when that process ends.
     fn is_borrowed(&self) -> bool {
-        self.folder.is_some() && self.own.is_none()
+        self.folder.is_some() && self.managed.is_none()
     }
 
     fn engine(&self) -> anyhow::Result<Engine> {
         Ok(Engine::connect(&self.connect)?)
     }
 
-    /// Stops the server that was started, if one was.
+    /// Stops the PostgreSQL that was started, if one was.
     async fn close(self) -> anyhow::Result<()> {
-        match self.own {
-            Some(own) => own.stop().await,
+        match self.managed {
+            Some(managed) => managed.stop().await,
             None => Ok(()),
         }
     }
 }
 
-impl Database {
-    /// The database that was named, or else Lukasa's own, started if it is not running. Its own is
-    /// brought up to date first: there is nobody else who would.
-    async fn open(&self, pool_size: usize) -> anyhow::Result<Opened> {
+impl DatabaseArgs {
+    /// The database of the URL, or else the managed PostgreSQL, started if it is not running and
+    /// migrated when it is started.
+    async fn open(&self, pool_size: usize) -> anyhow::Result<OpenDatabase> {
         let Self { database_url, database_ca, postgres_dir, data_dir, postgres_account } = self;
         let named = database_url.clone().filter(|url| !url.is_empty());
-        let connect =
-            |url: String| lukasa_engine::Connect { url, pool_size, ca_file: database_ca.clone() };
+        let connect = |url: String| lukasa_engine::ConnectOptions {
+            url,
+            pool_size,
+            ca_file: database_ca.clone(),
+        };
         if let Some(url) = named {
-            return Ok(Opened { connect: connect(url), own: None, folder: None });
+            return Ok(OpenDatabase { connect: connect(url), managed: None, folder: None });
         }
-        let folder = data_dir.clone().unwrap_or_else(postgres::usual_folder);
+        let folder = data_dir.clone().unwrap_or_else(postgres::default_data_folder);
         let programs = postgres_dir.as_deref();
         match postgres::open(programs, &folder, postgres_account.as_deref()).await? {
-            Found::Running(url) => {
-                Ok(Opened { connect: connect(url), own: None, folder: Some(folder) })
+            DataFolderServer::Running(url) => {
+                Ok(OpenDatabase { connect: connect(url), managed: None, folder: Some(folder) })
             }
-            Found::Started(own) => {
-                let connect = connect(own.url().to_owned());
+            DataFolderServer::Started(managed) => {
+                let connect = connect(managed.url().to_owned());
                 for step in lukasa_engine::migrate(&connect).await? {
                     tracing::info!(version = step.version, name = step.name, "migration applied");
                 }
-                Ok(Opened { connect, own: Some(own), folder: Some(folder) })
+                Ok(OpenDatabase { connect, managed: Some(managed), folder: Some(folder) })
             }
         }
     }
 }
 
-/// Where erasures are written down besides the database.
+/// Settings of the erasure journal.
 #[derive(Debug, Clone, Args)]
-pub struct ErasureJournal {
-    /// A file in which every erasure is written down before it is done, so that a restored backup does
-    /// not bring back what was erased; keep it apart from the database, and back it up
+pub struct ErasureJournalArgs {
+    /// A file that records every erasure before it is done, so that erased data does not return with a
+    /// restored backup; keep it apart from the database, and back it up
     #[arg(long, env = "LUKASA_ERASURE_JOURNAL", value_name = "FILE")]
     erasure_journal: Option<PathBuf>,
 }
 
-impl ErasureJournal {
-    /// The file that was named, or one beside the files of Lukasa's own database.
-    fn or_beside(&self, opened: &Opened) -> Self {
+impl ErasureJournalArgs {
+    /// The configured file, or one in the data folder of the managed PostgreSQL.
+    fn or_beside(&self, opened: &OpenDatabase) -> Self {
         let beside = opened.folder.as_ref().map(|folder| folder.join("erasures.journal"));
         Self { erasure_journal: self.erasure_journal.clone().or(beside) }
     }
 
-    /// Opens the journal and has the engine remove again what it says was erased. Nobody is served
-    /// before that.
+    /// Opens the journal and has the engine remove again everything that it lists as erased. No
+    /// request is served before that.
     async fn replay(&self, engine: Engine) -> anyhow::Result<Engine> {
         let Some(path) = &self.erasure_journal else { return Ok(engine) };
         let journal = Journal::open(path)
-            .with_context(|| format!("the erasure journal {} cannot be used", path.display()))?;
+            .with_context(|| format!("the erasure journal {} cannot be opened", path.display()))?;
         let engine = engine.with_journal(journal);
-        let Replayed { entries, users, memories, turns, added, skipped } =
+        let ReplayReport { entries, users, memories, turns, added, skipped } =
             engine.replay_erasures(crate::clock::moment()).await?;
         if users + memories + turns > 0 {
             tracing::warn!(
                 users,
                 memories,
                 turns,
-                "a backup had brought back what was erased; removed again"
+                "a restored backup contained erased data; it was removed again"
             );
         }
         tracing::info!(entries, added, skipped, "erasure journal read");
@@ -260,9 +263,9 @@ impl ErasureJournal {
     }
 }
 
-/// Output for a program instead of a person.
+/// The output format.
 #[derive(Debug, Clone, Args)]
-pub struct Format {
+pub struct FormatArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -319,12 +322,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Says a line, or many, on standard output.
+/// Prints one or more lines on standard output.
 fn say(text: &str) -> anyhow::Result<()> {
     let text = text.trim_end();
-    // Colour is taken out again where there is no terminal, or none is wanted.
+    // `anstream` removes colours where there is no terminal, or where they are disabled.
     match writeln!(anstream::stdout().lock(), "{text}") {
-        // A reader such as `head` that has seen enough is no failure.
+        // A reader such as `head` that closes its input early is not an error.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
@@ -338,39 +341,39 @@ fn print_openapi() -> anyhow::Result<()> {
     say(&serde_json::to_string_pretty(&crate::http::document())?)
 }
 
-/// A failure that has already said everything it had to say.
+/// A failure that was already reported: the exit code is 1 and nothing more is printed.
 #[derive(Debug)]
-struct Said;
+struct AlreadyReported;
 
-impl std::fmt::Display for Said {
+impl std::fmt::Display for AlreadyReported {
     fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         Ok(())
     }
 }
 
-impl std::error::Error for Said {}
+impl std::error::Error for AlreadyReported {}
 
 fn fail(error: &anyhow::Error) -> ExitCode {
-    if error.is::<Said>() {
+    if error.is::<AlreadyReported>() {
         return ExitCode::from(1);
     }
-    if let Some(unsettled) = error.downcast_ref::<vault::Unsettled>() {
-        return ExitCode::from(unsettled.code);
+    if let Some(incomplete) = error.downcast_ref::<vault::IncompleteSync>() {
+        return ExitCode::from(incomplete.code);
     }
-    let mut told = format!("lukasa: {error}\n");
+    let mut message = format!("lukasa: {error}\n");
     for cause in error.chain().skip(1) {
-        told.push_str(&format!("  because: {cause}\n"));
+        message.push_str(&format!("  because: {cause}\n"));
     }
     if matches!(error.downcast_ref::<Error>(), Some(Error::Unavailable(_))) {
-        told.push_str("  next: check DATABASE_URL with `lukasa doctor`\n");
+        message.push_str("  next: check DATABASE_URL with `lukasa doctor`\n");
     }
-    // Whoever reads answers as JSON reads failures so too.
+    // With --json errors are JSON, too.
     if std::env::args_os().any(|argument| argument == "--json") {
-        let problem = error.downcast_ref::<client::Refused>().map(|refused| &refused.problem);
-        told = format!("{}\n", json!({ "error": told.trim_end(), "problem": problem }));
+        let problem = error.downcast_ref::<client::ServerError>().map(|refused| &refused.problem);
+        message = format!("{}\n", json!({ "error": message.trim_end(), "problem": problem }));
     }
-    let _ = std::io::stderr().lock().write_all(told.as_bytes());
-    if let Some(refused) = error.downcast_ref::<client::Refused>() {
+    let _ = std::io::stderr().lock().write_all(message.as_bytes());
+    if let Some(refused) = error.downcast_ref::<client::ServerError>() {
         return ExitCode::from(client::exit_code(refused));
     }
     let code = match error.downcast_ref::<Error>().map(Error::code) {
@@ -387,7 +390,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn no_two_arguments_of_a_command_have_one_name() {
+    fn command_arguments_are_consistent() {
         super::Cli::command().debug_assert();
     }
 }

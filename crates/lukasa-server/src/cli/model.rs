@@ -9,48 +9,48 @@ use lukasa_engine::Engine;
 use lukasa_models::local::{self, catalogue};
 use serde_json::json;
 
-use super::{Database, Format, say, say_json};
+use super::{DatabaseArgs, FormatArgs, say, say_json};
 use crate::clock;
 use crate::models::ModelSettings;
 
 /// The files of local models.
 #[derive(Debug, Subcommand)]
-pub enum Model {
-    /// List the models Lukasa knows, and which of them are here.
-    List(List),
-    /// Fetch a model's files and check them against their known hashes.
-    Get(Get),
+pub enum ModelCommand {
+    /// List the local models, and which of them are downloaded.
+    List(ListModelsArgs),
+    /// Download a model's files and check them against their known hashes.
+    Get(GetModelArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct List {
+pub struct ListModelsArgs {
     #[command(flatten)]
     models: ModelSettings,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Get {
+pub struct GetModelArgs {
     /// potion (30 MB) or minilm (91 MB)
     name: String,
     #[command(flatten)]
     models: ModelSettings,
-    /// Fetch from here instead of the public hub; the layout is the hub's
+    /// Download from this URL instead of the public hub; it needs the hub's layout
     #[arg(long, env = "LUKASA_MODEL_MIRROR", value_name = "URL")]
     mirror: Option<String>,
 }
 
-impl Model {
+impl ModelCommand {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
-            Model::List(command) => command.run(),
-            Model::Get(command) => command.run().await,
+            ModelCommand::List(command) => command.run(),
+            ModelCommand::Get(command) => command.run().await,
         }
     }
 }
 
-impl List {
+impl ListModelsArgs {
     fn run(self) -> anyhow::Result<()> {
         let folder = self.models.folder();
         let is_here = |known: &catalogue::KnownModel| {
@@ -66,10 +66,10 @@ impl List {
             );
         }
         for known in &catalogue::KNOWN {
-            let here = if is_here(known) { "here" } else { "not here" };
+            let here = if is_here(known) { "downloaded" } else { "not downloaded" };
             let megabytes = known.bytes() / 1_000_000;
             say(&format!(
-                "{:8} {:20} {:4} numbers  {megabytes:3} MB  {:12} {here}",
+                "{:8} {:20} {:4} dimensions  {megabytes:3} MB  {:12} {here}",
                 known.short, known.full, known.dimension, known.licence
             ))?;
         }
@@ -77,18 +77,18 @@ impl List {
     }
 }
 
-impl Get {
+impl GetModelArgs {
     async fn run(self) -> anyhow::Result<()> {
         let Some(known) = catalogue::find(&self.name) else {
             bail!(
-                "no model is called {:?}\n  next: `lukasa model list` shows what there is",
+                "no model is called {:?}\n  next: `lukasa model list` shows the available models",
                 self.name
             );
         };
         let bar = bar(known.bytes(), "{bar:30} {bytes} of {total_bytes}, {eta} left");
         let folder = self.models.folder();
-        let mut tell = |progress: local::Progress<'_>| bar.set_position(progress.bytes);
-        let into = local::fetch(known, &folder, self.mirror.as_deref(), &mut tell).await?;
+        let mut on_progress = |progress: local::Progress<'_>| bar.set_position(progress.bytes);
+        let into = local::fetch(known, &folder, self.mirror.as_deref(), &mut on_progress).await?;
         bar.finish_and_clear();
         say(&format!("{} is in {}", known.full, into.display()))
     }
@@ -96,46 +96,46 @@ impl Get {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The new embeddings are made beside the old ones, user by user, while the server goes on with the old.
-Stop it whenever you like and start it again: what is done stays done. When all are there, the new
-model is put in use in one step; every server follows within a second. The way back is one step too:
+The new embeddings are stored beside the old ones, user by user, while the server uses the old model.
+The command can be stopped and started again: it continues where it was. When all are computed, the new
+model is put in use in one step; every server follows within a second. Switching back is one step too:
   lukasa reembed --switch potion-base-8M")]
-pub struct Reembed {
+pub struct ReembedArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
     models: ModelSettings,
-    /// The model to embed with: potion, minilm, or the one the embeddings service is asked for
+    /// The model to embed with: potion, minilm, or the model of the embeddings service
     #[arg(long, value_name = "NAME", conflicts_with_all = ["switch", "list"])]
     model: Option<String>,
-    /// Make the embeddings, and leave the model in use as it is
+    /// Compute the embeddings, but do not switch to the model
     #[arg(long, requires = "model")]
     no_switch: bool,
-    /// Only put this model in use, whose embeddings were made before
+    /// Only switch to this model, whose embeddings were computed before
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     switch: Option<String>,
-    /// List the models that embeddings were made with
+    /// List the models that have embeddings
     #[arg(long)]
     list: bool,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Reembed {
+impl ReembedArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(4).await?;
         let engine = Engine::connect(&opened.connect)?.with_models(self.models.open()?);
         if let Some(name) = &self.switch {
             let name = catalogue::find(name).map_or(name.as_str(), |known| known.full);
             engine.switch_model(name, clock::now()).await?;
-            return self.tell(&engine).await;
+            return self.print_models(&engine).await;
         }
         let Some(name) = &self.model else {
             if self.list {
-                return self.tell(&engine).await;
+                return self.print_models(&engine).await;
             }
             bail!(
-                "which model?\n  next: `lukasa reembed --model minilm`, or `--list` for what there is"
+                "no model is named\n  next: `lukasa reembed --model minilm`, or `--list` for the models"
             );
         };
         let name = catalogue::find(name).map_or(name.as_str(), |known| known.full);
@@ -145,16 +145,16 @@ impl Reembed {
         bar.finish_and_clear();
         if !self.no_switch {
             engine.switch_model(name, clock::now()).await?;
-            // What was written between the last look and the switch has the old embedding only.
+            // Passages written just before the switch have only the old embedding.
             engine.reembed(name, clock::now(), |_| ()).await?;
         }
         if !self.format.json {
             say(&format!("{made} passages were embedded with {name}."))?;
         }
-        self.tell(&engine).await
+        self.print_models(&engine).await
     }
 
-    async fn tell(&self, engine: &Engine) -> anyhow::Result<()> {
+    async fn print_models(&self, engine: &Engine) -> anyhow::Result<()> {
         let mut models = Vec::new();
         for record in engine.models().await? {
             let (passages, lacking) = engine.lacking(&record.model.name).await?;
@@ -168,18 +168,18 @@ impl Reembed {
             return say_json(&json!({ "models": models }));
         }
         if models.is_empty() {
-            return say("No embeddings have been made yet.");
+            return say("There are no embeddings yet.");
         }
         for model in models {
             let text = |name: &str| model[name].as_str().unwrap_or("").to_owned();
             let number = |name: &str| model[name].as_u64().unwrap_or(0);
-            let standing = match (model["in_use"].as_bool(), number("lacking")) {
+            let state = match (model["in_use"].as_bool(), number("lacking")) {
                 (Some(true), _) => "in use".to_owned(),
                 (_, 0) => "complete".to_owned(),
-                (_, lacking) => format!("{lacking} lacking"),
+                (_, lacking) => format!("{lacking} missing"),
             };
             say(&format!(
-                "{:28} {:5} numbers  {:9} passages  {standing}",
+                "{:28} {:5} dimensions  {:9} passages  {state}",
                 text("name"),
                 number("dimension"),
                 number("passages")
@@ -189,7 +189,7 @@ impl Reembed {
     }
 }
 
-/// A bar on a terminal; nothing where nobody looks.
+/// A progress bar; hidden if standard error is not a terminal.
 fn bar(length: u64, template: &str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! `lukasa scrub`, and the scrub that a server runs in a quiet hour.
+//! `lukasa scrub`, and the daily scrub of a server.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,46 +10,46 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
-use lukasa_engine::Connect;
-use lukasa_engine::erasure::{self, Step};
+use lukasa_engine::ConnectOptions;
+use lukasa_engine::erasure::{self, ScrubProgress};
 use serde_json::json;
 
-use super::{Database, Format, Said, say, say_json};
+use super::{AlreadyReported, DatabaseArgs, FormatArgs, say, say_json};
 use crate::clock;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A deleted row stays in the database's files: in its table, in indexes, in the planner's samples, in the
-write-ahead log. This writes the tables anew and turns the log over, so that what was erased is in none
-of them. It runs as the owner of the database; each table is shut while it is rewritten, so choose a
-quiet hour. `lukasa serve` does it by itself if its login role may (see --scrub-at there).
+write-ahead log. This rewrites the tables and recycles the log, so that erased data is in none of them.
+It runs as the owner of the database; each table is locked while it is rewritten, so choose a quiet hour.
+`lukasa serve` does it daily with --scrub-at, if its login role has the rights.
 
-  lukasa scrub                          what was erased since the last time
-  lukasa scrub --dry-run                only say whether there is something to do, and whether it may
-  lukasa scrub --find 'a word' --files /var/lib/postgresql/18/main     then look for a word in the files
+  lukasa scrub                          remove what was erased since the last scrub
+  lukasa scrub --dry-run                only show what there is to do, and whether the rights suffice
+  lukasa scrub --find 'a word' --files /var/lib/postgresql/18/main     then search the files for a word
 
---find looks into every file below the folder, byte for byte, and exits with 1 if it finds the word.
-It has to run on the database's machine, as somebody who may read the files.")]
-pub struct Scrub {
+--find searches every file below the folder, byte for byte, and exits with 1 if it finds the word.
+It has to run on the database's machine, as a user who may read the files.")]
+pub struct ScrubArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
-    format: Format,
-    /// Scrub even if nothing was erased since the last time
+    format: FormatArgs,
+    /// Scrub even if nothing was erased since the last scrub
     #[arg(long)]
     always: bool,
-    /// Only say what there is to do
+    /// Only show what there is to do
     #[arg(long)]
     dry_run: bool,
-    /// After scrubbing, look for these words in the files
+    /// After scrubbing, search the files for these words
     #[arg(long, value_name = "WORD", requires = "files")]
     find: Vec<String>,
-    /// The folder to look in: the database's data directory
+    /// The folder to search: the database's data directory
     #[arg(long, value_name = "FOLDER", requires = "find")]
     files: Option<PathBuf>,
 }
 
-impl Scrub {
+impl ScrubArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(1).await?;
         let connect = opened.connect.clone();
@@ -59,7 +59,7 @@ impl Scrub {
             if self.format.json {
                 return say_json(&json!({ "erasures": pending, "lacking": lacking }));
             }
-            say(&format!("{pending} erasures are still in the database's files."))?;
+            say(&format!("The data of {pending} erasures is still in the database's files."))?;
             return lacking.iter().try_for_each(|what| say(&format!("Scrubbing needs {what}.")));
         }
         if !lacking.is_empty() {
@@ -71,18 +71,18 @@ impl Scrub {
         }
         let bar = bar();
         let done = erasure::scrub(&connect, clock::now(), self.always, |step| match step {
-            Step::Waiting => bar.set_message("waiting for older transactions to end"),
-            Step::Table { name, number, of } => {
+            ScrubProgress::Waiting => bar.set_message("waiting for older transactions to end"),
+            ScrubProgress::Table { name, number, of } => {
                 bar.set_message(format!("rewriting {name} ({number} of {of})"));
             }
-            Step::Log { left } => {
-                bar.set_message(format!("turning over the log, {left} files left"));
+            ScrubProgress::Log { left } => {
+                bar.set_message(format!("recycling the write-ahead log, {left} files left"));
             }
         })
         .await?;
         bar.finish_and_clear();
         let found = match &self.files {
-            Some(folder) => look(folder, &self.find)?,
+            Some(folder) => search_files(folder, &self.find)?,
             None => BTreeMap::new(),
         };
         if self.format.json {
@@ -92,16 +92,16 @@ impl Scrub {
                 "found": found,
             }))?;
         } else if done.tables == 0 {
-            say("Nothing was erased since the last time.")?;
+            say("Nothing was erased since the last scrub.")?;
         } else {
             say(&format!(
-                "{} erasures are gone from the files: {} tables rewritten ({} to {} bytes), {} files \
-                 of the log turned over.",
+                "The data of {} erasures was removed from the files: {} tables rewritten ({} to {} \
+                 bytes), {} log files recycled.",
                 done.erasures, done.tables, done.bytes_before, done.bytes_after, done.log_files
             ))?;
         }
         if self.format.json {
-            return if found.is_empty() { Ok(()) } else { Err(Said.into()) };
+            return if found.is_empty() { Ok(()) } else { Err(AlreadyReported.into()) };
         }
         for (file, count) in &found {
             say(&format!("found {count} times in {file}"))?;
@@ -109,7 +109,7 @@ impl Scrub {
         match (self.find.is_empty(), found.is_empty()) {
             (true, _) => Ok(()),
             (false, true) => say("The words are in none of the files."),
-            (false, false) => Err(Said.into()),
+            (false, false) => Err(AlreadyReported.into()),
         }
     }
 }
@@ -125,13 +125,13 @@ fn bar() -> ProgressBar {
 }
 
 /// How often the words occur in each file below a folder; files without any are left out.
-fn look(folder: &Path, words: &[String]) -> anyhow::Result<BTreeMap<String, usize>> {
+fn search_files(folder: &Path, words: &[String]) -> anyhow::Result<BTreeMap<String, usize>> {
     let mut found = BTreeMap::new();
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     for entry in entries {
         let path = entry?.path();
         if path.is_dir() {
-            found.extend(look(&path, words)?);
+            found.extend(search_files(&path, words)?);
         } else if path.is_file() {
             let count = occurrences(&path, words)?;
             if count > 0 {
@@ -157,8 +157,8 @@ fn occurrences(path: &Path, words: &[String]) -> anyhow::Result<usize> {
     Ok(words.iter().map(of).sum())
 }
 
-/// Scrubs every day at this hour (UTC) if something was erased. Whoever may not says so once.
-pub async fn nightly(connect: Connect, hour: i8) {
+/// Scrubs every day at this hour (UTC) if something was erased. Without the rights, logs it and ends.
+pub async fn scrub_daily(connect: ConnectOptions, hour: i8) {
     match erasure::lacking_rights(&connect).await {
         Ok(lacking) if lacking.is_empty() => {}
         Ok(_) => {
@@ -166,7 +166,7 @@ pub async fn nightly(connect: Connect, hour: i8) {
             return;
         }
         Err(error) => {
-            tracing::warn!(%error, "whether this role may scrub is not known; it will not");
+            tracing::warn!(%error, "could not check the rights to scrub; the daily scrub is off");
             return;
         }
     }
@@ -182,7 +182,7 @@ pub async fn nightly(connect: Connect, hour: i8) {
                 done_on = Some(now.date());
                 tracing::info!(erasures = done.erasures, tables = done.tables, "scrubbed");
             }
-            Err(error) => tracing::warn!(%error, "not scrubbed; it is tried again in a minute"),
+            Err(error) => tracing::warn!(%error, "scrub failed; retrying in a minute"),
         }
     }
 }
@@ -192,14 +192,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_found_in_whatever_file_it_is() {
+    fn scrub_search_finds_words_in_nested_files() {
         let folder = std::env::temp_dir().join(format!("lukasa-look-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("base/1")).unwrap();
         std::fs::write(folder.join("base/1/2"), b"\0\xffcanary\0canary").unwrap();
         std::fs::write(folder.join("other"), b"canar").unwrap();
-        let found = look(&folder, &["canary".to_owned()]).unwrap();
+        let found = search_files(&folder, &["canary".to_owned()]).unwrap();
         assert_eq!(found.into_values().collect::<Vec<_>>(), [2]);
-        assert!(look(&folder, &["parrot".to_owned()]).unwrap().is_empty());
+        assert!(search_files(&folder, &["parrot".to_owned()]).unwrap().is_empty());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -11,10 +11,10 @@ use lukasa_core::policy::PRESETS;
 use lukasa_engine::{Engine, PoolSizes};
 use tracing_subscriber::EnvFilter;
 
-use super::{Database, ErasureJournal, Opened, scrub};
+use super::{DatabaseArgs, ErasureJournalArgs, OpenDatabase, scrub};
 use crate::clock;
 use crate::gateway::{Gateway, UpstreamSettings};
-use crate::http::{App, Console, Door, LOCAL_TENANT, LimitSettings, McpSettings, router_with};
+use crate::http::{App, AuthMode, Console, LOCAL_TENANT, LimitSettings, McpSettings, router_with};
 use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
@@ -26,10 +26,10 @@ pub const INDEX_MEMORY_MB: u64 = 512;
 pub const INDEX_PASSAGES: usize = 100_000;
 pub const MEGABYTE: u64 = 1024 * 1024;
 
-/// How callers are told apart.
+/// How callers are authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Auth {
-    /// No authentication: only this machine is answered, as the person whose machine it is.
+    /// No authentication: only this machine is served, and every request acts as its local user.
     Off,
     /// Every request carries a key or a token.
     Keys,
@@ -43,14 +43,14 @@ enum LogFormat {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without a database URL Lukasa starts a PostgreSQL of its own, on a folder of yours, and stops it when it
-ends; if the machine has none to start, it says how to get one.
+Without a database URL Lukasa starts its own PostgreSQL, with its files in your data folder, and stops it
+when it ends; if PostgreSQL is not installed, it prints how to install it.
 Without authentication the server answers this machine only, and refuses to listen anywhere else.
 Stop it with Ctrl-C or SIGTERM: it takes no new requests, finishes the ones it has, and ends.
 Logs go to standard error and hold no content of memories.")]
-pub struct Serve {
+pub struct ServeArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
     models: ModelSettings,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub struct Serve {
     /// Where to listen
     #[arg(long, env = "LUKASA_LISTEN", default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// How callers are told apart
+    /// How callers are authenticated
     #[arg(long, env = "LUKASA_AUTH", default_value = "off")]
     auth: Auth,
     /// Bring the schema up to date first
@@ -70,44 +70,45 @@ pub struct Serve {
     /// Connections to the database for checking credentials and readiness
     #[arg(long, env = "LUKASA_ADMISSION_POOL", default_value_t = 2, value_name = "N")]
     admission_pool: usize,
-    /// Connections to the database for jobs and notes; as many as the workers can use if absent
+    /// Connections to the database for jobs and best-effort writes; as many as the workers can use if
+    /// absent
     #[arg(long, env = "LUKASA_BACKGROUND_POOL", value_name = "N")]
     background_pool: Option<usize>,
-    /// Memory for the indexes of users who were here lately, in megabytes; 0 keeps none
+    /// Memory for the cached indexes of recent users, in megabytes; 0 disables the cache
     #[arg(long, env = "LUKASA_INDEX_MEMORY", default_value_t = INDEX_MEMORY_MB,
           value_name = "MB")]
     index_memory: u64,
-    /// Passages of one user that recall indexes at most; beyond that, the oldest turns are left out
+    /// Most passages that recall indexes for one user; beyond that, the oldest turns are left out
     #[arg(long, env = "LUKASA_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
     index_passages: usize,
     /// How many jobs to run at a time, of learning and of webhook deliveries each; 0 leaves them to
     /// `lukasa work`
     #[arg(long, env = "LUKASA_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
-    /// What may happen without asking where nobody has said: balanced, advisor, chat, assistant,
+    /// Default policy of tenants and users that have set none: balanced, advisor, chat, assistant,
     /// research or clone
     #[arg(long, env = "LUKASA_POLICY", default_value = "balanced", value_name = "PRESET")]
     policy: String,
     #[command(flatten)]
     mcp: McpSettings,
-    /// Serve the console from a folder, for those who work on it
+    /// Serve the console from a folder, for developing it
     #[arg(long, env = "LUKASA_CONSOLE", value_name = "DIR")]
     console: Option<PathBuf>,
     #[command(flatten)]
     webhooks: WebhookSettings,
     #[command(flatten)]
-    journal: ErasureJournal,
-    /// The hour (UTC) at which what was erased is to leave the database's files, if the login role may
-    /// rewrite them; without it, run `lukasa scrub`
+    journal: ErasureJournalArgs,
+    /// The hour (UTC) at which erased data is removed from the database's files every day, if the login
+    /// role may rewrite them; without it, run `lukasa scrub`
     #[arg(long, env = "LUKASA_SCRUB_AT", value_name = "HOUR",
           value_parser = clap::value_parser!(i8).range(0..24))]
     scrub_at: Option<i8>,
     #[command(flatten)]
     limits: LimitSettings,
     #[command(flatten)]
-    logging: Logging,
-    /// How long to answer as usual when stopping, while `/readyz` says no, in seconds: a load balancer
-    /// needs so long to send requests elsewhere. Nothing by default without authentication
+    logging: LoggingArgs,
+    /// When stopping, how long to keep serving while `/readyz` reports not ready, in seconds, so that a
+    /// load balancer can redirect requests. Default 5, or 0 without authentication
     #[arg(long, env = "LUKASA_DRAIN_DELAY", value_name = "SECONDS")]
     drain_delay: Option<u64>,
     /// How long to wait for requests and jobs under way when stopping, in seconds
@@ -117,15 +118,20 @@ pub struct Serve {
 
 /// How long a server with authentication keeps serving after SIGTERM while it reports not ready.
 const DRAIN_DELAY: Duration = Duration::from_secs(5);
-/// How long to wait at the end for what was said through the gateway to be kept.
-const CAPTURE_DRAIN: Duration = Duration::from_secs(5);
-/// How often expired credentials are removed, and how long after the start for the first time.
+/// How long a stop waits for turns captured by the gateway to be stored.
+const CAPTURE_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often expired credentials are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
-const FIRST_SWEEP: Duration = Duration::from_mins(1);
+/// How long after the start expired credentials are removed for the first time.
+const FIRST_SWEEP_DELAY: Duration = Duration::from_mins(1);
 
-impl Serve {
-    /// A server for the person whose machine it is, with everything else as usual.
-    pub fn on_this_machine(database: Database, models: ModelSettings, listen: SocketAddr) -> Self {
+impl ServeArgs {
+    /// A server without authentication for this machine, with the defaults for everything else.
+    pub fn on_this_machine(
+        database: DatabaseArgs,
+        models: ModelSettings,
+        listen: SocketAddr,
+    ) -> Self {
         Self {
             database,
             models,
@@ -143,21 +149,24 @@ impl Serve {
             mcp: McpSettings::default(),
             console: None,
             webhooks: WebhookSettings::default(),
-            journal: ErasureJournal { erasure_journal: None },
+            journal: ErasureJournalArgs { erasure_journal: None },
             scrub_at: None,
             limits: LimitSettings::default(),
-            logging: Logging { log: "warn".into(), log_format: LogFormat::Text },
+            logging: LoggingArgs { log: "warn".into(), log_format: LogFormat::Text },
             drain_delay: None,
             grace: 20,
         }
     }
 
     pub async fn run(self) -> anyhow::Result<()> {
-        self.run_and_tell(|_| {}).await
+        self.run_with_callback(|_| {}).await
     }
 
-    /// Serves, and tells where as soon as it does.
-    pub async fn run_and_tell(self, tell: impl FnOnce(SocketAddr)) -> anyhow::Result<()> {
+    /// Serves, and calls `on_listening` with the address as soon as it listens.
+    pub async fn run_with_callback(
+        self,
+        on_listening: impl FnOnce(SocketAddr),
+    ) -> anyhow::Result<()> {
         if self.auth == Auth::Off && !self.listen.ip().is_loopback() {
             bail!(
                 "refusing to listen on {} without authentication\n  next: make a key with \
@@ -169,17 +178,21 @@ impl Serve {
         let opened = self.database.open(self.pool_size).await?;
         if opened.is_borrowed() {
             bail!(
-                "another Lukasa serves from this data folder already\n  next: use that one, or choose \
+                "another Lukasa serves from this data folder already\n  next: use that server, or choose \
                  another folder with --data-dir"
             );
         }
-        let served = self.serve(&opened, tell).await;
+        let served = self.serve(&opened, on_listening).await;
         opened.close().await?;
         served
     }
 
-    async fn serve(&self, opened: &Opened, tell: impl FnOnce(SocketAddr)) -> anyhow::Result<()> {
-        // Every setting is named: one that nothing reads does not compile.
+    async fn serve(
+        &self,
+        opened: &OpenDatabase,
+        on_listening: impl FnOnce(SocketAddr),
+    ) -> anyhow::Result<()> {
+        // Every setting is named here, so that an unread setting does not compile.
         let Self {
             database: _,
             models,
@@ -207,11 +220,11 @@ impl Serve {
         let (deadline, budgets) = (upstream.deadline(), &upstream.budgets);
         let upstream = upstream.open()?;
         let connect = opened.connect.clone();
-        if let Some(own) = &opened.own {
+        if let Some(managed) = &opened.managed {
             tracing::info!(
-                version = own.programs().version(),
-                folder = %own.folder().display(),
-                "a PostgreSQL of Lukasa's own"
+                version = managed.programs().version(),
+                folder = %managed.folder().display(),
+                "started Lukasa's own PostgreSQL"
             );
         }
         if *migrate {
@@ -226,7 +239,7 @@ impl Serve {
         let engine = Engine::connect_with(&connect, sizes)?
             .with_models(models.open()?)
             .with_policy(preset(policy)?)
-            .with_courier(webhooks.courier())
+            .with_webhook_sender(webhooks.sender())
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), *index_passages)
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
@@ -236,7 +249,7 @@ impl Serve {
         if *auth == Auth::Off {
             engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
         }
-        let door = if *auth == Auth::Off { Door::Local } else { Door::Keys };
+        let mode = if *auth == Auth::Off { AuthMode::Local } else { AuthMode::Keys };
         let listener = tokio::net::TcpListener::bind(listen)
             .await
             .with_context(|| format!("cannot listen on {listen}"))?;
@@ -244,13 +257,13 @@ impl Serve {
         tracing::info!(%address, ?auth, "listening");
         if *auth == Auth::Off {
             tracing::info!("no authentication: only this machine is answered");
-            tracing::info!("open http://{address}/ in a browser to see what is known");
+            tracing::info!("open http://{address}/ in a browser for the console");
         }
-        tell(address);
-        // The first request should not wait for the counter of tokens to be built.
+        on_listening(address);
+        // So that the first request does not wait for the token counter to be built.
         tokio::task::spawn_blocking(lukasa_core::context::tokens::warm);
         let console = console.as_deref().map_or_else(Console::default, Console::folder);
-        let app = App::new(engine.clone(), door)
+        let app = App::new(engine.clone(), mode)
             .with_limits(limits, *pool_size)
             .with_mcp(mcp.clone())
             .with_console(console);
@@ -258,7 +271,7 @@ impl Serve {
             Gateway::new(app.clone(), upstream).with_deadline(deadline).with_budgets(budgets);
         let workers = Workers::start(&engine, *workers);
         if let Some(hour) = scrub_at {
-            tokio::spawn(scrub::nightly(connect, *hour));
+            tokio::spawn(scrub::scrub_daily(connect, *hour));
         }
         let sweeping = tokio::spawn(sweep_credentials(engine.clone()));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -271,12 +284,12 @@ impl Serve {
         let limits = ListenLimits::of_connections(limits.max_connections);
         let router = router_with(app, gateway.clone());
         let server = listen::serve(listener, router, limits, async move {
-            asked_to_stop().await;
+            wait_for_stop_signal().await;
             // Not ready first, so that no new requests are sent here; then no new connections.
             draining.start_draining();
             tokio::time::sleep(delay).await;
-            // Streams of events never end by themselves.
-            streams.stop_listening();
+            // Event streams never end by themselves.
+            streams.close_event_streams();
             let _ = stop.send(());
         });
         let grace = Duration::from_secs(*grace);
@@ -284,24 +297,27 @@ impl Serve {
             let _ = stopped.await;
             tokio::time::sleep(grace).await;
         };
-        let without = async {
-            match &opened.own {
-                Some(own) => own.ended().await,
+        let database_ended = async {
+            match &opened.managed {
+                Some(managed) => managed.ended().await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             () = server => {}
-            how = without => bail!(
-                "the PostgreSQL of Lukasa's own has ended ({how})\n  next: start Lukasa again, which \
-                 recovers it; its log is in {}",
+            how = database_ended => bail!(
+                "Lukasa's own PostgreSQL has ended ({how})\n  next: start Lukasa again, which recovers \
+                 it; its log is in {}",
                 opened.folder.as_deref().unwrap_or(Path::new(".")).display()
             ),
-            () = overdue => tracing::warn!("stopping with requests still under way"),
+            () = overdue => {
+                tracing::warn!("grace period is over: stopping with requests still under way");
+            }
         }
-        // Both at once, and jobs have as long as captures: with the drain delay and the grace time this
-        // stays below the time a supervisor waits before it kills.
-        tokio::join!(gateway.drain(CAPTURE_DRAIN), workers.stop(CAPTURE_DRAIN.min(grace)));
+        // Both at once and with the same time limit: together with the drain delay and the grace period
+        // this stays below the time after which a supervisor kills the process.
+        let drain_timeout = CAPTURE_DRAIN_TIMEOUT;
+        tokio::join!(gateway.drain(drain_timeout), workers.stop(drain_timeout.min(grace)));
         sweeping.abort();
         engine.close();
         tracing::info!("stopped");
@@ -309,9 +325,9 @@ impl Serve {
     }
 }
 
-/// Removes expired tokens, links and sign-ins now and then.
+/// Removes expired tokens, links and sign-ins every [`SWEEP_INTERVAL`].
 async fn sweep_credentials(engine: Engine) {
-    tokio::time::sleep(FIRST_SWEEP).await;
+    tokio::time::sleep(FIRST_SWEEP_DELAY).await;
     loop {
         match engine.sweep_credentials().await {
             Ok(0) => {}
@@ -322,9 +338,9 @@ async fn sweep_credentials(engine: Engine) {
     }
 }
 
-/// How to log.
+/// Log settings.
 #[derive(Debug, Args)]
-pub struct Logging {
+pub struct LoggingArgs {
     /// What to log: error, warn, info, debug, or per module
     #[arg(
         long,
@@ -333,18 +349,17 @@ pub struct Logging {
         value_name = "FILTER"
     )]
     log: String,
-    /// How to log
+    /// Log format
     #[arg(long, env = "LUKASA_LOG_FORMAT", default_value = "text")]
     log_format: LogFormat,
 }
 
-impl Logging {
+impl LoggingArgs {
     pub fn start(&self) -> anyhow::Result<()> {
         let Self { log, log_format } = self;
         let mut filter = EnvFilter::try_new(log).context("the log filter is not valid")?;
-        // Below this level the database driver logs what statements are given: memories.
-        // So does the protocol's library with what is called and answered, and at the next one it logs
-        // every call once more.
+        // Below these levels the database driver logs statement parameters and the MCP library logs
+        // calls and results: both contain memories. At info the MCP library also logs every call.
         for driver in ["tokio_postgres=info", "tokio_postgres::query=info", "rmcp=warn"] {
             filter = filter.add_directive(driver.parse()?);
         }
@@ -360,24 +375,24 @@ impl Logging {
     }
 }
 
-/// A policy by the name of its preset.
+/// The policy of a preset.
 pub fn preset(name: &str) -> anyhow::Result<Policy> {
     Policy::preset(name).with_context(|| {
-        format!("there is no policy called {name}\n  next: one of {}", PRESETS.join(", "))
+        format!("there is no policy called {name}\n  next: use one of {}", PRESETS.join(", "))
     })
 }
 
-/// Refuses to serve from a database that would not hold the line between users.
-pub async fn check(engine: &Engine, opened: &Opened) -> anyhow::Result<()> {
+/// Refuses to serve from a database that does not isolate users or whose schema is not up to date.
+pub async fn check(engine: &Engine, opened: &OpenDatabase) -> anyhow::Result<()> {
     let health = match engine.health().await {
         Ok(health) => health,
-        // Without having asked, nobody knows whether this database holds the line. Whatever
-        // supervises the server starts it again.
+        // Isolation cannot be checked without the database, so the server does not start. A
+        // supervisor restarts it.
         Err(lukasa_engine::Error::Unavailable(error)) => bail!(
-            "cannot reach the database\n  because: {error}\n  next: `lukasa doctor` says what is wrong"
+            "cannot reach the database\n  because: {error}\n  next: `lukasa doctor` shows what is wrong"
         ),
         Err(error) => {
-            return Err(error).context("cannot ask the database about itself; try `lukasa doctor`");
+            return Err(error).context("cannot check the database; try `lukasa doctor`");
         }
     };
     if let Some(reason) = health.unsafe_because() {
@@ -391,7 +406,7 @@ pub async fn check(engine: &Engine, opened: &Opened) -> anyhow::Result<()> {
             missing.join(", ")
         );
     }
-    // The PostgreSQL that Lukasa starts for itself has no other login, and answers this account only.
+    // A managed PostgreSQL has no other login and can be reached by this account only.
     if health.login_is_superuser && opened.folder.is_none() {
         tracing::warn!(
             login = health.login_role,
@@ -403,26 +418,27 @@ pub async fn check(engine: &Engine, opened: &Opened) -> anyhow::Result<()> {
         tracing::warn!(
             fsync = health.fsync,
             synchronous_commit = health.synchronous_commit,
-            "the database may lose what it has acknowledged"
+            "the database may lose acknowledged writes: set fsync and synchronous_commit to on"
         );
     }
     Ok(())
 }
 
-/// Says which embedder is in use, or what to do to have one. Without one, recall goes by words.
+/// Chooses the embedder and logs it, or why there is none. Without one, recall matches words only.
 pub async fn settle_model(engine: &Engine) -> anyhow::Result<()> {
     lukasa_core::context::tokens::warm();
     match engine.settle_model(clock::now()).await? {
         Ok(Some(model)) => {
             tracing::info!(model = model.name, dimension = model.dimension, "embedder ready");
         }
-        Ok(None) => tracing::info!("no embedder: recall goes by words alone"),
-        Err(error) => tracing::warn!(%error, "recall goes by words alone"),
+        Ok(None) => tracing::info!("no embedder: recall matches words only"),
+        Err(error) => tracing::warn!(%error, "embedder unavailable: recall matches words only"),
     }
     Ok(())
 }
 
-pub async fn asked_to_stop() {
+/// Waits for Ctrl-C or SIGTERM.
+pub async fn wait_for_stop_signal() {
     let interrupt = tokio::signal::ctrl_c();
     let Ok(mut terminate) =
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())

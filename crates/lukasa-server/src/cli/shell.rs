@@ -1,5 +1,5 @@
-//! `lukasa completions` and `lukasa man`: what a shell and `man` know about the commands, made from the
-//! commands themselves.
+//! `lukasa completions` and `lukasa man`: shell completions and manual pages, generated from the
+//! commands.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 
-use super::{Cli, Format, say, say_json};
+use super::{Cli, FormatArgs, say, say_json};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -15,12 +15,12 @@ Examples:
   lukasa completions bash > ~/.local/share/bash-completion/completions/lukasa
   lukasa completions zsh > ~/.zfunc/_lukasa
   lukasa completions fish > ~/.config/fish/completions/lukasa.fish")]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
 
-impl Completions {
+impl CompletionsArgs {
     pub fn run(self) -> anyhow::Result<()> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "lukasa", &mut text);
@@ -33,24 +33,24 @@ impl Completions {
 Examples:
   lukasa man --dir ~/.local/share/man/man1
   man lukasa-recall")]
-pub struct Man {
+pub struct ManArgs {
     /// The folder to write them into, one page for each command
     #[arg(long, value_name = "FOLDER")]
     dir: PathBuf,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Man {
+impl ManArgs {
     pub fn run(self) -> anyhow::Result<()> {
-        let cannot = || format!("cannot write into {}", self.dir.display());
-        std::fs::create_dir_all(&self.dir).with_context(cannot)?;
+        let write_error = || format!("cannot write into {}", self.dir.display());
+        std::fs::create_dir_all(&self.dir).with_context(write_error)?;
         let mut command = Cli::command();
         command.build();
         let mut pages = Vec::new();
         collect(&command, &mut pages);
         for (name, page) in &pages {
-            std::fs::write(self.dir.join(name), page).with_context(cannot)?;
+            std::fs::write(self.dir.join(name), page).with_context(write_error)?;
         }
         if self.format.json {
             let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();

@@ -1,5 +1,5 @@
-//! How answers look to a person: columns that fit the terminal, colour only where there is one, and
-//! words that can do nothing to the terminal they are shown on.
+//! Terminal output: tables that fit the terminal, colour only on a terminal, and text whose control
+//! characters are replaced.
 
 use std::io::IsTerminal as _;
 
@@ -15,25 +15,24 @@ pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const BAD: Style = AnsiColor::Red.on_default();
 pub const ODD: Style = AnsiColor::Yellow.on_default();
 
-/// Text in a style. What reaches no terminal, or one whose person wants no colour, loses it on the way.
+/// Text in a style. `say` removes it where there is no terminal or colour is disabled.
 pub fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Somebody's words on one line. A memory could hold what moves a cursor or rings a bell; here it is
-/// only shown.
+/// Text on one line with control characters replaced: a memory could contain escape sequences.
 pub fn plain(text: &str) -> String {
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     one_line.chars().map(shown).collect()
 }
 
-/// The text of one field of an answer, made harmless; empty if there is none.
+/// The text of one field of a response, through [`plain`]; empty if there is none.
 pub fn field(value: &Value, name: &str) -> String {
     plain(value[name].as_str().unwrap_or_default())
 }
 
-/// An instant as a person reads it: to the minute, in the zone of their machine.
+/// An instant to the minute, in the machine's time zone.
 pub fn when(value: &Value) -> String {
     let Some(at) = value.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else {
         return String::new();
@@ -41,22 +40,23 @@ pub fn when(value: &Value) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// A number of things: "1 memory", "2 memories".
+/// A number with its noun: "1 memory", "2 memories".
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Rows under headings. One column gives way if the terminal is too narrow; into a file or another
-/// program everything goes whole.
+/// A table. One column is truncated if the terminal is too narrow; output to a file or another
+/// program is never truncated.
 pub struct Table {
     heads: Vec<&'static str>,
-    gives_way: usize,
+    flexible: usize,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub fn new(heads: &[&'static str], gives_way: usize) -> Self {
-        Self { heads: heads.to_vec(), gives_way, rows: Vec::new() }
+    /// A table with these headings, whose column `flexible` is truncated if necessary.
+    pub fn new(heads: &[&'static str], flexible: usize) -> Self {
+        Self { heads: heads.to_vec(), flexible, rows: Vec::new() }
     }
 
     pub fn row(&mut self, cells: Vec<String>) {
@@ -64,12 +64,12 @@ impl Table {
     }
 
     pub fn render(&self) -> String {
-        self.within(terminal_width())
+        self.render_within(terminal_width())
     }
 
-    fn within(&self, width: Option<usize>) -> String {
+    fn render_within(&self, width: Option<usize>) -> String {
         const GAP: usize = 2;
-        const LEAST: usize = 12;
+        const MIN_WIDTH: usize = 12;
         let heads: Vec<String> = self.heads.iter().map(|head| paint(DIM, head)).collect();
         let all: Vec<&Vec<String>> = std::iter::once(&heads).chain(&self.rows).collect();
         let widest = |column: usize| {
@@ -78,9 +78,10 @@ impl Table {
         let mut widths: Vec<usize> =
             (0..self.heads.len()).map(|column| widest(column).unwrap_or(0)).collect();
         let total = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-        if let Some(room) = width.filter(|room| total > *room) {
-            let wide = widths[self.gives_way];
-            widths[self.gives_way] = wide.saturating_sub(total - room).max(LEAST.min(wide));
+        if let Some(available) = width.filter(|available| total > *available) {
+            let wide = widths[self.flexible];
+            let narrow = wide.saturating_sub(total - available);
+            widths[self.flexible] = narrow.max(MIN_WIDTH.min(wide));
         }
         let line = |row: &&Vec<String>| {
             let cell = |(cell, width): (&String, &usize)| {
@@ -101,7 +102,7 @@ fn terminal_width() -> Option<usize> {
     console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns))
 }
 
-/// Lines in a frame, for the one thing that should not be missed.
+/// Lines in a frame.
 pub fn boxed(lines: &[String]) -> String {
     let width = lines.iter().map(|line| measure_text_width(line)).max().unwrap_or(0);
     let rule = "─".repeat(width + 2);
@@ -114,7 +115,7 @@ pub fn boxed(lines: &[String]) -> String {
     out
 }
 
-/// What became of some words, word by word: `[-old-]{+new+}`.
+/// A word diff of two texts: `[-old-]{+new+}`.
 pub fn word_diff(old: &str, new: &str) -> String {
     use similar::{ChangeTag, TextDiff};
     let (old, new) = (plain(old), plain(new));
@@ -179,25 +180,25 @@ mod tests {
     }
 
     #[test]
-    fn a_table_fits_its_terminal_and_is_whole_everywhere_else() {
+    fn table_is_truncated_only_on_a_terminal() {
         let mut table = Table::new(&["what", "id"], 0);
         table.row(vec!["a rather long memory about plums".into(), "mem_1".into()]);
         table.row(vec!["日本".into(), "mem_2".into()]);
-        let whole = bare(&table.within(None));
+        let whole = bare(&table.render_within(None));
         assert!(whole.contains("about plums  mem_1"), "{whole}");
         assert!(whole.lines().all(|line| line == line.trim_end()));
-        let narrow = bare(&table.within(Some(24)));
+        let narrow = bare(&table.render_within(Some(24)));
         assert!(narrow.lines().all(|line| measure_text_width(line) <= 24), "{narrow}");
         assert!(narrow.contains('…') && narrow.contains("mem_2"), "{narrow}");
     }
 
     #[test]
-    fn words_do_nothing_to_the_terminal() {
+    fn plain_replaces_control_characters() {
         assert_eq!(plain("a\u{1b}[2Jb\r\nc\u{7}"), "a\u{fffd}[2Jb c\u{fffd}");
     }
 
     #[test]
-    fn changed_words_are_marked_together() {
+    fn word_diff_marks_adjacent_changes_together() {
         let shown = bare(&word_diff("Lives in Lisbon with a cat", "Lives in Faro with two cats"));
         assert_eq!(shown, "Lives in [-Lisbon-]{+Faro+} with [-a cat-]{+two cats+}");
         assert_eq!(bare(&word_diff("same", "same")), "same");

@@ -6,30 +6,30 @@ use lukasa_engine::access::LINK_MINUTES;
 use serde_json::json;
 
 use super::show::{BOLD, DIM, paint};
-use super::{Database, Format, say, say_json};
+use super::{DatabaseArgs, FormatArgs, say, say_json};
 use crate::clock;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa sign-in --tenant acme --user alice            a link that lets alice's browser in, once
-  lukasa sign-in --tenant acme --user ops --admin      the same for somebody who looks after the others
+  lukasa sign-in --tenant acme --user alice            a link that signs alice in, once
+  lukasa sign-in --tenant acme --user ops --admin      the same, with administration of the tenant
   lukasa sign-in --tenant acme --user alice --url https://memory.acme.example
 
 A server without authentication, as `lukasa serve` starts it for one machine, needs no link: open its address.
-Who has an admin key can also sign in with it, on the console's own page.")]
-pub struct SignIn {
+An admin key can also be used to sign in, on the console's sign-in page.")]
+pub struct SignInArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
     /// The tenant, by name
     #[arg(long, env = "LUKASA_TENANT")]
     tenant: String,
-    /// Who is to be let in: your own id for the person
+    /// The user to sign in, by your own id
     #[arg(long, env = "LUKASA_USER", value_name = "NAME")]
     user: String,
-    /// Let them look after the tenant's users, keys and domains too
+    /// Also allow managing the tenant's users, keys and domains
     #[arg(long)]
     admin: bool,
     /// Where Lukasa is served
@@ -37,7 +37,7 @@ pub struct SignIn {
     url: String,
 }
 
-impl SignIn {
+impl SignInArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
@@ -65,7 +65,10 @@ impl SignIn {
         say(&paint(BOLD, &url))?;
         say(&paint(
             DIM,
-            &format!("\nIt works once, within {LINK_MINUTES} minutes. Give it to nobody else."),
+            &format!(
+                "\nIt works once, within {LINK_MINUTES} minutes. Send it only to {}.",
+                self.user
+            ),
         ))
     }
 }

@@ -2,24 +2,24 @@
 
 use clap::Args;
 
-use super::client::Server;
-use super::{Format, say, say_json};
+use super::client::ServerArgs;
+use super::{FormatArgs, say, say_json};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa state                    on this machine
+  lukasa state                    of the server on this machine
   lukasa state --user alice --json
 
-Two memories with the same hashes hold the same: compare them before and after a move.")]
-pub struct State {
+Equal hashes mean equal contents: compare them before and after a migration.")]
+pub struct StateArgs {
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl State {
+impl StateArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let state = self.server.get("/api/state").await?;
         if self.format.json {

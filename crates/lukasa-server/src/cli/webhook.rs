@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::Server;
-use super::{Format, say, say_json};
+use super::client::ServerArgs;
+use super::{FormatArgs, say, say_json};
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -16,67 +16,67 @@ Examples:
   lukasa webhook deliveries whk_01hx3v9d0kf7rtm4q5wz8yb2cd --state dead
   lukasa webhook replay whk_01hx3v9d0kf7rtm4q5wz8yb2cd --since 2026-11-01
 
-The key must be for the whole tenant and have the permission admin.")]
-pub enum Webhook {
-    /// Set up a webhook. Its secret is shown once and cannot be shown again.
-    Add(Add),
-    /// List the tenant's webhooks and how they fare.
-    List(List),
-    /// Send a webhook a test, and say how it was answered.
-    Test(One),
-    /// Show how the latest deliveries went.
-    Deliveries(Deliveries),
-    /// Send again everything since a time, or one delivery.
-    Replay(Replay),
+The key must not be bound to a user and must have the permission admin.")]
+pub enum WebhookCommand {
+    /// Create a webhook. Its secret is shown once and cannot be shown again.
+    Add(AddWebhookArgs),
+    /// List the tenant's webhooks and their state.
+    List(ListWebhooksArgs),
+    /// Send a test request to a webhook and show the result.
+    Test(WebhookArgs),
+    /// Show the latest deliveries and their results.
+    Deliveries(WebhookDeliveriesArgs),
+    /// Send one delivery again, or everything since a time.
+    Replay(ReplayWebhookArgs),
     /// Remove a webhook.
-    Remove(One),
+    Remove(WebhookArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddWebhookArgs {
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
-    /// Where to post to: https, on the public internet
+    format: FormatArgs,
+    /// The URL to post to: https, on the public internet
     #[arg(value_name = "URL")]
     address: String,
-    /// Only this kind of operation, such as save or erase; can be said several times
+    /// Only this kind of operation, such as save or erase; can be given more than once
     #[arg(long = "verb", value_name = "VERB")]
     verbs: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct List {
+pub struct ListWebhooksArgs {
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct One {
+pub struct WebhookArgs {
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
     /// The webhook's id, as listed
     id: String,
 }
 
 #[derive(Debug, Args)]
-pub struct Deliveries {
+pub struct WebhookDeliveriesArgs {
     #[command(flatten)]
-    one: One,
+    one: WebhookArgs,
     /// Only those that are waiting, delivered or dead
     #[arg(long, value_parser = ["waiting", "delivered", "dead"])]
     state: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct Replay {
+pub struct ReplayWebhookArgs {
     #[command(flatten)]
-    one: One,
+    one: WebhookArgs,
     /// Everything since then, such as 2026-11-01 or 2026-11-01T12:00:00Z
     #[arg(long, value_name = "TIME", required_unless_present = "delivery")]
     since: Option<String>,
@@ -85,15 +85,15 @@ pub struct Replay {
     delivery: Option<String>,
 }
 
-impl Webhook {
+impl WebhookCommand {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
-            Webhook::Add(command) => command.run().await,
-            Webhook::List(command) => command.run().await,
-            Webhook::Test(command) => command.test().await,
-            Webhook::Deliveries(command) => command.run().await,
-            Webhook::Replay(command) => command.run().await,
-            Webhook::Remove(command) => command.remove().await,
+            WebhookCommand::Add(command) => command.run().await,
+            WebhookCommand::List(command) => command.run().await,
+            WebhookCommand::Test(command) => command.test().await,
+            WebhookCommand::Deliveries(command) => command.run().await,
+            WebhookCommand::Replay(command) => command.run().await,
+            WebhookCommand::Remove(command) => command.remove().await,
         }
     }
 }
@@ -102,7 +102,7 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_default()
 }
 
-impl Add {
+impl AddWebhookArgs {
     async fn run(self) -> anyhow::Result<()> {
         let body = json!({ "url": self.address, "verbs": self.verbs });
         let made = self.server.post("/api/webhooks", &body).await?;
@@ -111,11 +111,11 @@ impl Add {
         }
         say(&format!("{}  {}\n", text(&made, "id"), text(&made, "url")))?;
         say(text(&made, "secret"))?;
-        say("\nThis secret is shown once. Give it to the receiver, to check signatures with.")
+        say("\nThis secret is shown once. The receiver needs it to check signatures.")
     }
 }
 
-impl List {
+impl ListWebhooksArgs {
     async fn run(self) -> anyhow::Result<()> {
         let found = self.server.get("/api/webhooks").await?;
         if self.format.json {
@@ -123,13 +123,13 @@ impl List {
         }
         let hooks = found["data"].as_array().cloned().unwrap_or_default();
         if hooks.is_empty() {
-            return say("No webhooks yet. Set one up with: lukasa webhook add URL");
+            return say("No webhooks yet. Create one with: lukasa webhook add URL");
         }
         for hook in hooks {
             let state = match (hook["enabled"].as_bool(), hook["failing_since"].as_str()) {
                 (Some(false), _) => format!("off: {}", text(&hook, "disabled_because")),
                 (_, Some(since)) => format!("failing since {since}"),
-                _ => "well".to_owned(),
+                _ => "healthy".to_owned(),
             };
             say(&format!("{}  {}  {state}", text(&hook, "id"), text(&hook, "url")))?;
         }
@@ -137,18 +137,19 @@ impl List {
     }
 }
 
-impl One {
+impl WebhookArgs {
     async fn test(self) -> anyhow::Result<()> {
-        let went = self.server.post(&format!("/api/webhooks/{}/test", self.id), &json!({})).await?;
+        let path = format!("/api/webhooks/{}/test", self.id);
+        let result = self.server.post(&path, &json!({})).await?;
         if self.format.json {
-            say_json(&went)?;
+            say_json(&result)?;
         }
-        if went["delivered"] == json!(true) {
-            return if self.format.json { Ok(()) } else { say("It arrived.") };
+        if result["delivered"] == json!(true) {
+            return if self.format.json { Ok(()) } else { say("The test was delivered.") };
         }
         anyhow::bail!(
-            "it did not arrive: {}\n  next: see that the address is reached and answers with 200",
-            text(&went, "error")
+            "the test was not delivered: {}\n  next: check that the URL is reachable and answers 200",
+            text(&result, "error")
         )
     }
 
@@ -162,7 +163,7 @@ impl One {
     }
 }
 
-impl Deliveries {
+impl WebhookDeliveriesArgs {
     async fn run(self) -> anyhow::Result<()> {
         let state = self.state.map(|state| format!("?state={state}")).unwrap_or_default();
         let path = format!("/api/webhooks/{}/deliveries{state}", self.one.id);
@@ -170,24 +171,24 @@ impl Deliveries {
         if self.one.format.json {
             return say_json(&found);
         }
-        for went in found["data"].as_array().into_iter().flatten() {
+        for delivery in found["data"].as_array().into_iter().flatten() {
             say(&format!(
                 "{}  {}  {:<12}  {:<9}  {} tries  {}",
-                text(went, "last_at"),
-                text(went, "id"),
-                text(went, "verb"),
-                text(went, "state"),
-                went["attempts"],
-                text(went, "error"),
+                text(delivery, "last_at"),
+                text(delivery, "id"),
+                text(delivery, "verb"),
+                text(delivery, "state"),
+                delivery["attempts"],
+                text(delivery, "error"),
             ))?;
         }
         Ok(())
     }
 }
 
-impl Replay {
+impl ReplayWebhookArgs {
     async fn run(self) -> anyhow::Result<()> {
-        let One { server, format, id } = self.one;
+        let WebhookArgs { server, format, id } = self.one;
         let body = match (&self.since, &self.delivery) {
             (Some(since), _) => json!({ "since": since }),
             (None, delivery) => json!({ "delivery": delivery }),
@@ -197,8 +198,8 @@ impl Replay {
             return say_json(&replayed);
         }
         match replayed["delivery"].as_object() {
-            Some(_) => say(&format!("It is {} now.", text(&replayed["delivery"], "state"))),
-            None => say(&format!("Told again about {} users.", replayed["users"])),
+            Some(_) => say(&format!("Delivery state: {}", text(&replayed["delivery"], "state"))),
+            None => say(&format!("Queued the operations of {} users again.", replayed["users"])),
         }
     }
 }

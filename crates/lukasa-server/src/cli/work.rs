@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use clap::Args;
-use lukasa_engine::jobs::Worked;
+use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{Engine, PoolSizes};
 
 use super::serve::{
-    INDEX_MEMORY_MB, INDEX_PASSAGES, Logging, MEGABYTE, asked_to_stop, check, preset, settle_model,
+    INDEX_MEMORY_MB, INDEX_PASSAGES, LoggingArgs, MEGABYTE, check, preset, settle_model,
+    wait_for_stop_signal,
 };
-use super::{Database, ErasureJournal, Format, say, say_json};
+use super::{DatabaseArgs, ErasureJournalArgs, FormatArgs, say, say_json};
 use crate::clock;
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;
@@ -17,49 +18,49 @@ use crate::workers::{Workers, connections};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-`lukasa serve` runs jobs itself unless told not to with `--workers 0`. Run this beside it to keep slow
-models away from the server, or on several machines: they share the work through the database. Tell
-the server of the chat models too: it queues nothing that nobody could do.
+`lukasa serve` runs jobs itself unless it has `--workers 0`. Run this beside it to keep slow models away
+from the server, or on several machines: they share the work through the database. Configure the chat
+models of the server too: it queues no jobs that need a model if it has none.
 
-  lukasa work --chat qwen@http://localhost:8081/v1     until it is stopped
-  lukasa work --once                                   what is due now, then end")]
-pub struct Work {
+  lukasa work --chat qwen@http://localhost:8081/v1     run until stopped
+  lukasa work --once                                   run the jobs that are due now, then exit")]
+pub struct WorkArgs {
     #[command(flatten)]
-    database: Database,
+    database: DatabaseArgs,
     #[command(flatten)]
     models: ModelSettings,
-    /// Memory for the indexes of users whose jobs ran lately, in megabytes; 0 keeps none
+    /// Memory for the cached indexes of recent users, in megabytes; 0 disables the cache
     #[arg(long, env = "LUKASA_INDEX_MEMORY", default_value_t = INDEX_MEMORY_MB,
           value_name = "MB")]
     index_memory: u64,
-    /// Passages of one user that recall indexes at most; beyond that, the oldest turns are left out
+    /// Most passages that recall indexes for one user; beyond that, the oldest turns are left out
     #[arg(long, env = "LUKASA_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
     index_passages: usize,
     /// How many jobs to run at a time, of learning and of webhook deliveries each
     #[arg(long, env = "LUKASA_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
-    /// What may happen without asking where nobody has said
+    /// Default policy of tenants and users that have set none
     #[arg(long, env = "LUKASA_POLICY", default_value = "balanced", value_name = "PRESET")]
     policy: String,
-    /// Do what is due now, one after the other, and end
+    /// Run the jobs that are due now, one after the other, and exit
     #[arg(long)]
     once: bool,
     #[command(flatten)]
     webhooks: WebhookSettings,
     #[command(flatten)]
-    journal: ErasureJournal,
+    journal: ErasureJournalArgs,
     #[command(flatten)]
-    logging: Logging,
+    logging: LoggingArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
     /// How long to wait for jobs under way when stopping, in seconds
     #[arg(long, env = "LUKASA_GRACE", default_value_t = 20, value_name = "SECONDS")]
     grace: u64,
 }
 
-impl Work {
+impl WorkArgs {
     pub async fn run(self) -> anyhow::Result<()> {
-        // Every setting is named: one that nothing reads does not compile.
+        // Every setting is named here, so that an unread setting does not compile.
         let Self {
             database,
             models,
@@ -81,7 +82,7 @@ impl Work {
         let engine = Engine::connect_with(&opened.connect, sizes)?
             .with_models(models.open()?)
             .with_policy(preset(&policy)?)
-            .with_courier(webhooks.courier())
+            .with_webhook_sender(webhooks.sender())
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), index_passages)
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
@@ -93,7 +94,7 @@ impl Work {
         }
         tracing::info!(workers, "working");
         let workers = Workers::start(&engine, workers);
-        asked_to_stop().await;
+        wait_for_stop_signal().await;
         workers.stop(Duration::from_secs(grace)).await;
         engine.close();
         tracing::info!("stopped");
@@ -101,16 +102,16 @@ impl Work {
     }
 }
 
-/// Runs what is due now, one job after the other.
-async fn work_once(engine: &Engine, format: &Format) -> anyhow::Result<()> {
+/// Runs the jobs that are due now, one after the other.
+async fn work_once(engine: &Engine, format: &FormatArgs) -> anyhow::Result<()> {
     let (mut done, mut put_off, mut given_up) = (0, 0, 0);
     while engine.continue_erasure(clock::moment()).await? {}
     loop {
         match engine.work("once", clock::moment()).await? {
-            Worked::Nothing => break,
-            Worked::Done(_) => done += 1,
-            Worked::PutOff(..) => put_off += 1,
-            Worked::GivenUp(..) => given_up += 1,
+            WorkOutcome::Nothing => break,
+            WorkOutcome::Done(_) => done += 1,
+            WorkOutcome::PutOff(..) => put_off += 1,
+            WorkOutcome::GivenUp(..) => given_up += 1,
         }
     }
     engine.close();
@@ -119,5 +120,5 @@ async fn work_once(engine: &Engine, format: &Format) -> anyhow::Result<()> {
             "done": done, "put_off": put_off, "given_up": given_up
         }));
     }
-    say(&format!("{done} done, {put_off} put off, {given_up} given up"))
+    say(&format!("{done} done, {put_off} postponed, {given_up} failed permanently"))
 }

@@ -1,5 +1,5 @@
-//! What one key and one user may spend at the gateway: requests per minute, and tokens per day as the
-//! service counts them. All of it is counted in this process and starts again with it.
+//! Gateway budgets per key and per user: requests per minute, and tokens per day as the service
+//! counts them. They are counted per process and reset when it restarts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,15 +9,15 @@ use clap::Args;
 use lukasa_core::{Caller, Timestamp};
 use moka::sync::Cache;
 
-use super::refusal::Refusal;
+use super::refusal::GatewayError;
 use crate::clock;
 use crate::http::error::Problem;
 use crate::http::limits::{KeyedRate, over_rate};
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
-/// How much of the end of an answer is searched for its count of tokens.
+/// Size of the end of an answer that is searched for its token count.
 const TAIL_BYTES: usize = 16 * 1024;
-/// About how many bytes a token has, where the service says no count.
+/// Estimated bytes per token, if the service reports no count.
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// The budgets of the gateway. 0 is no limit.
@@ -44,7 +44,7 @@ impl Default for BudgetSettings {
     }
 }
 
-/// What was spent today, by user and by key.
+/// The budgets, with what was spent today by user and by key.
 pub struct Budgets {
     user_rate: KeyedRate<String>,
     key_rate: KeyedRate<String>,
@@ -52,7 +52,7 @@ pub struct Budgets {
     key_tokens: DailyTokens,
 }
 
-/// Tokens per day for each key of one kind.
+/// Token budget per day for each key of one kind.
 struct DailyTokens {
     limit: u64,
     spent: Cache<(i64, String), Arc<AtomicU64>>,
@@ -84,8 +84,8 @@ impl Budgets {
         }
     }
 
-    /// Counts a request, or refuses it because its user or its key has spent what it may.
-    pub fn take_request(&self, caller: &Caller) -> Result<(), Refusal> {
+    /// Counts a request, or refuses it if its user or key is over budget.
+    pub fn take_request(&self, caller: &Caller) -> Result<(), GatewayError> {
         let (user, key) = (caller.user.to_string(), &caller.credential);
         self.key_rate.take(key).map_err(|wait| over_rate("key", wait))?;
         self.user_rate.take(&user).map_err(|wait| over_rate("user", wait))?;
@@ -96,7 +96,7 @@ impl Budgets {
             (self.key_tokens.is_spent(key, now), "key"),
         ] {
             if spent {
-                let what = format!("The tokens of this {whose} for today are spent");
+                let what = format!("The daily token budget of this {whose} is spent");
                 let rest = Duration::from_secs(rest.unsigned_abs());
                 return Err(Problem::of("budget_spent").because(&what).retry(rest).into());
             }
@@ -104,7 +104,7 @@ impl Budgets {
         Ok(())
     }
 
-    /// A meter for the answer to a request of so many bytes; nothing where tokens are not limited.
+    /// A meter for the answer to a request of this size; `None` if tokens are not limited.
     pub fn meter(&self, caller: &Caller, request_bytes: usize) -> Option<TokenMeter> {
         if self.user_tokens.limit == 0 && self.key_tokens.limit == 0 {
             return None;
@@ -118,8 +118,8 @@ impl Budgets {
     }
 }
 
-/// Reads the count of tokens out of a passing answer, and adds it to what was spent when the answer
-/// is over, however it ends.
+/// Reads the token count from an answer as it is streamed, and adds it to the spent tokens when the
+/// answer ends, however it ends.
 pub struct TokenMeter {
     counters: [Arc<AtomicU64>; 2],
     bytes: u64,
@@ -137,7 +137,7 @@ impl TokenMeter {
         }
     }
 
-    /// Adds what was read so far to what was spent.
+    /// Adds the tokens read so far to the spent tokens.
     pub fn settle(&mut self) {
         if self.bytes == 0 {
             return;
@@ -158,7 +158,7 @@ impl Drop for TokenMeter {
     }
 }
 
-/// The last `"total_tokens": N` of an answer. Inside of text its quotes would be escaped.
+/// The last `"total_tokens": N` of an answer. Inside of a text its quotes would be escaped.
 fn total_tokens(tail: &[u8]) -> Option<u64> {
     const NAME: &[u8] = b"\"total_tokens\"";
     let at = tail.windows(NAME.len()).rposition(|window| window == NAME)?;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_budget_is_spent_by_answers() {
+    fn token_budget_is_spent_by_answers() {
         let (budgets, alice) = (budgets(100), alice());
         for _ in 0..2 {
             assert!(budgets.take_request(&alice).is_ok());
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_usage_is_estimated_by_its_length() {
+    fn tokens_without_usage_are_estimated_by_length() {
         let (budgets, alice) = (budgets(100), alice());
         drop(budgets.meter(&alice, 1_000));
         assert!(budgets.take_request(&alice).is_err());

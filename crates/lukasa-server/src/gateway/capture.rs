@@ -1,8 +1,8 @@
-//! Keeps what was said through the gateway, behind everybody's back: no client waits for it.
+//! Records the exchanges of the gateway in the background: no client waits for it.
 //!
-//! Rounds of one chat are kept in the order in which they ended. While the database is away they
-//! wait here, as many as there is room for and for as long as is worth it; nothing of them was
-//! acknowledged to anybody, and they are gone if the server stops meanwhile.
+//! Rounds of one session are recorded in the order in which they ended. While the database is
+//! unavailable they wait in memory, up to a size and time limit. They were not acknowledged to the
+//! client, and are lost if the server stops meanwhile.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -14,120 +14,122 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::clock;
 
-/// How many chats are kept at a time. A chat is always kept by the same lane.
-const LANES: usize = 8;
-/// How many bytes of what was said may wait.
-const ROOM: usize = 64 << 20;
-/// For how long a round waits for the database.
-const WAITS: Duration = Duration::from_secs(600);
-/// The longest pause between two tries.
-const PAUSE: Duration = Duration::from_secs(5);
+/// Number of workers. All rounds of a session go to the same worker.
+const WORKERS: usize = 8;
+/// Maximum size of all waiting rounds.
+const MAX_WAITING_BYTES: usize = 64 << 20;
+/// How long a round is retried while the database is unavailable.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(600);
+/// Maximum pause between two attempts.
+const MAX_RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// One round of one chat, to be kept.
+/// One round of a session, to be recorded.
 pub struct Round {
     pub caller: Caller,
     /// The credential, if it has to be checked before anything is written.
     pub unverified: Option<String>,
     pub session: String,
     pub exchange: Exchange,
-    /// Somebody who stops the server waits until this is gone.
-    pub due: Due,
+    /// The server waits for it to be dropped before it stops.
+    pub pending: PendingRound,
 }
 
-/// Something that is still to be kept.
-pub struct Due(Arc<watch::Sender<usize>>);
+/// Counts a round that is not recorded yet, until it is dropped.
+pub struct PendingRound(Arc<watch::Sender<usize>>);
 
-impl Drop for Due {
+impl Drop for PendingRound {
     fn drop(&mut self) {
-        self.0.send_modify(|due| *due = due.saturating_sub(1));
+        self.0.send_modify(|pending| *pending = pending.saturating_sub(1));
     }
 }
 
 impl Round {
-    /// About how much room it takes.
+    /// Its approximate size.
     fn bytes(&self) -> u32 {
-        let said = self.exchange.said.iter().chain(&self.exchange.answer);
-        let said: usize = said.map(|turn| turn.content.len()).sum();
-        u32::try_from(said + 1_000).unwrap_or(u32::MAX)
+        let turns = self.exchange.said.iter().chain(&self.exchange.answer);
+        let bytes: usize = turns.map(|turn| turn.content.len()).sum();
+        u32::try_from(bytes + 1_000).unwrap_or(u32::MAX)
     }
 }
 
-/// A round that waits, since when, and the room it takes.
+/// A waiting round, since when it waits, and the memory reserved for it.
 type Waiting = (Round, Instant, OwnedSemaphorePermit);
 
-/// Where rounds go to be kept.
+/// Queues of rounds to record, with their workers.
 #[derive(Clone)]
-pub struct Captures {
-    lanes: Vec<mpsc::UnboundedSender<Waiting>>,
-    room: Arc<Semaphore>,
-    due: Arc<watch::Sender<usize>>,
+pub struct Recorder {
+    workers: Vec<mpsc::UnboundedSender<Waiting>>,
+    waiting_bytes: Arc<Semaphore>,
+    pending: Arc<watch::Sender<usize>>,
 }
 
-impl Captures {
+impl Recorder {
     pub fn start(engine: &Engine) -> Self {
-        let lane = |_| {
+        let worker = |_| {
             let (sender, rounds) = mpsc::unbounded_channel();
-            tokio::spawn(keep_all(engine.clone(), rounds));
+            tokio::spawn(run_worker(engine.clone(), rounds));
             sender
         };
-        let lanes = (0..LANES).map(lane).collect();
-        let room = Arc::new(Semaphore::new(ROOM));
-        Self { lanes, room, due: Arc::new(watch::Sender::new(0)) }
+        let workers = (0..WORKERS).map(worker).collect();
+        let waiting_bytes = Arc::new(Semaphore::new(MAX_WAITING_BYTES));
+        Self { workers, waiting_bytes, pending: Arc::new(watch::Sender::new(0)) }
     }
 
-    /// Says that a round will be kept once it is over.
-    pub fn expect(&self) -> Due {
-        self.due.send_modify(|due| *due += 1);
-        Due(Arc::clone(&self.due))
+    /// Announces a round that will be recorded once it has ended.
+    pub fn expect(&self) -> PendingRound {
+        self.pending.send_modify(|pending| *pending += 1);
+        PendingRound(Arc::clone(&self.pending))
     }
 
-    /// Takes a round to be kept. If too many wait already, it is let go.
+    /// Queues a round. If too many wait already, it is dropped.
     pub fn take(&self, round: Round) {
         let mut hash = DefaultHasher::new();
         (round.caller.user.uuid(), &round.session).hash(&mut hash);
-        let lane = usize::try_from(hash.finish() % LANES as u64).unwrap_or(0);
-        let room = Arc::clone(&self.room).try_acquire_many_owned(round.bytes());
-        let sent = |room| self.lanes[lane].send((round, Instant::now(), room)).is_ok();
-        if !room.is_ok_and(sent) {
-            tracing::error!("too many rounds wait to be kept: one is lost");
+        let worker = usize::try_from(hash.finish() % WORKERS as u64).unwrap_or(0);
+        let permit = Arc::clone(&self.waiting_bytes).try_acquire_many_owned(round.bytes());
+        let send = |permit| self.workers[worker].send((round, Instant::now(), permit)).is_ok();
+        if !permit.is_ok_and(send) {
+            tracing::error!("too many exchanges wait to be recorded: dropped one");
         }
     }
 
-    /// Returns once everything that is due has been kept, or when the time is over.
+    /// Waits until all pending rounds have been recorded, or until the timeout.
     pub async fn drain(&self, within: Duration) {
-        let mut due = self.due.subscribe();
-        if tokio::time::timeout(within, due.wait_for(|due| *due == 0)).await.is_err() {
-            tracing::error!(lost = *self.due.borrow(), "rounds were not kept before the stop");
+        let mut pending = self.pending.subscribe();
+        let done = pending.wait_for(|pending| *pending == 0);
+        if tokio::time::timeout(within, done).await.is_err() {
+            let lost = *self.pending.borrow();
+            tracing::error!(lost, "exchanges were not recorded before shutdown");
         }
     }
 }
 
-async fn keep_all(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>) {
-    while let Some((round, since, room)) = rounds.recv().await {
+async fn run_worker(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>) {
+    while let Some((round, since, permit)) = rounds.recv().await {
         let mut pause = Duration::from_millis(100);
-        while let Err(error) = keep(&engine, &round).await {
-            let away = matches!(error, Error::Unavailable(_) | Error::Internal(_));
-            if !away || since.elapsed() > WAITS {
-                tracing::error!(%error, "a round of a chat was not kept");
+        while let Err(error) = record(&engine, &round).await {
+            let may_retry = matches!(error, Error::Unavailable(_) | Error::Internal(_));
+            if !may_retry || since.elapsed() > RETRY_TIMEOUT {
+                tracing::error!(%error, "could not record an exchange");
                 break;
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSE);
+            pause = (pause * 2).min(MAX_RETRY_PAUSE);
         }
-        drop((round.due, room));
+        drop((round.pending, permit));
     }
 }
 
-async fn keep(engine: &Engine, round: &Round) -> lukasa_engine::Result<()> {
+async fn record(engine: &Engine, round: &Round) -> lukasa_engine::Result<()> {
     if let Some(credential) = &round.unverified {
         engine.authenticate(credential, clock::now()).await?;
     }
-    // A try whose commit was not heard of may have been done: what the chat then holds already is
-    // not news, and is not kept again.
+    // An earlier attempt may have committed without a confirmation: turns that the session already
+    // has are not appended again.
     let request = Request::new(round.caller.clone(), clock::moment());
-    let kept = engine.append_exchange(&request, &round.session, round.exchange.clone()).await;
-    let Err(Error::MemoryNotFound) = kept else { return kept.map(|_| ()) };
-    // A memory that the answer cites has been erased since. The answer was given all the same.
+    let appended = engine.append_exchange(&request, &round.session, round.exchange.clone()).await;
+    let Err(Error::MemoryNotFound) = appended else { return appended.map(|_| ()) };
+    // A memory that the answer cites has been erased since; record the answer without citations.
     let mut exchange = round.exchange.clone();
     exchange.answer.iter_mut().for_each(|answer| answer.used.clear());
     engine.append_exchange(&request, &round.session, exchange).await.map(|_| ())

@@ -1,14 +1,14 @@
-//! Who asks, about whom, in which chat, and how much memory they want: all of it from the headers of
-//! a request. Tenant, user and origin are the credential's to say, as at every door.
+//! The caller, session and memory mode of a gateway request, from its headers. Tenant, user and
+//! origin come from the credential, as for every protocol.
 
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, header};
 use lukasa_core::{Caller, Permission, limits, secret};
 
-use super::refusal::Refusal;
+use super::refusal::GatewayError;
 use crate::http::App;
-use crate::http::auth::{StillAdmitted, forbidden, user_of};
+use crate::http::auth::{FailOpenAdmission, forbidden, user_of};
 use crate::http::error::Problem;
 
 const KEY: HeaderName = HeaderName::from_static("x-lukasa-key");
@@ -17,79 +17,92 @@ const MODE: HeaderName = HeaderName::from_static("x-lukasa-mode");
 const TOOLS: HeaderName = HeaderName::from_static("x-lukasa-tools");
 const SHOW: HeaderName = HeaderName::from_static("x-lukasa-show");
 
-/// How much memory a request wants.
+/// How a request uses memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Memory goes into the prompt, and what is said is kept.
+pub enum MemoryMode {
+    /// Memory is added to the prompt, and the messages are recorded.
     On,
-    /// Memory goes into the prompt, and nothing is kept.
+    /// Memory is added to the prompt, and nothing is recorded.
     ReadOnly,
-    /// Neither: the request passes as it came.
+    /// Neither: the request is forwarded unchanged.
     Off,
 }
 
-/// Whoever asks for an answer.
+/// The caller of a gateway request, with its options.
 #[derive(Debug, Clone)]
-pub struct Guest {
+pub struct GatewayCaller {
     pub caller: Caller,
-    pub mode: Mode,
-    /// The client's own name for the chat.
+    pub mode: MemoryMode,
+    /// The client's own id for the session.
     pub session: Option<String>,
-    /// The credential, if the database could not be asked whether it still holds.
+    /// The credential, if the database could not confirm that it is still valid.
     pub unverified: Option<String>,
-    /// Whether what is said may be kept.
-    pub keeps: bool,
-    /// What the credential allows.
-    pub may: Vec<Permission>,
+    /// Whether the messages are recorded.
+    pub is_recorded: bool,
+    /// The permissions of the credential.
+    pub permissions: Vec<Permission>,
     /// Whether the model is offered the memory tools.
-    pub tools: bool,
-    /// Whether the client wants to see them run.
-    pub shown: bool,
+    pub has_tools: bool,
+    /// Whether the client gets events about tool calls.
+    pub shows_tools: bool,
 }
 
-impl Guest {
-    /// The guest these headers speak of, if they may come in. The database has so long to say so.
-    pub async fn of(app: &App, headers: &HeaderMap, within: Duration) -> Result<Self, Refusal> {
+impl GatewayCaller {
+    /// Authenticates a request by its headers. `within` limits how long the database is waited for.
+    pub async fn of(
+        app: &App,
+        headers: &HeaderMap,
+        within: Duration,
+    ) -> Result<Self, GatewayError> {
         let mode = match text(headers, &MODE)? {
-            None | Some("on") => Mode::On,
-            Some("read-only") => Mode::ReadOnly,
-            Some("off") => Mode::Off,
-            // Somebody who meant "off" must not be overheard because of a slip.
-            Some(_) => return Err(malformed("`X-Lukasa-Mode` is on, read-only or off")),
+            None | Some("on") => MemoryMode::On,
+            Some("read-only") => MemoryMode::ReadOnly,
+            Some("off") => MemoryMode::Off,
+            // A misspelled "off" must not lead to recording.
+            Some(_) => return Err(malformed("`X-Lukasa-Mode` must be on, read-only or off")),
         };
-        let tools = match text(headers, &TOOLS)? {
-            Some("on") => mode != Mode::Off,
+        let has_tools = match text(headers, &TOOLS)? {
+            Some("on") => mode != MemoryMode::Off,
             None | Some("off") => false,
-            Some(_) => return Err(malformed("`X-Lukasa-Tools` is on or off")),
+            Some(_) => return Err(malformed("`X-Lukasa-Tools` must be on or off")),
         };
-        let shown = match text(headers, &SHOW)? {
+        let shows_tools = match text(headers, &SHOW)? {
             Some("tools") => true,
             None => false,
-            Some(_) => return Err(malformed("`X-Lukasa-Show` is tools")),
+            Some(_) => return Err(malformed("`X-Lukasa-Show` must be tools")),
         };
         let session = text(headers, &SESSION)?;
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
-            return Err(malformed("`X-Lukasa-Session` is 1 to 255 characters"));
+            return Err(malformed("`X-Lukasa-Session` must have 1 to 255 characters"));
         }
-        let StillAdmitted { admitted, unverified } =
-            app.admit_still(credential(headers), headers, within).await?;
-        // Whatever the mode: the answer costs the operator the same.
+        let FailOpenAdmission { admitted, unverified } =
+            app.admit_fail_open(credential(headers), headers, within).await?;
+        // Required in every mode, because the answer costs the operator the same.
         if !admitted.may(Permission::Chat) {
             return Err(forbidden(Permission::Chat).into());
         }
-        if mode != Mode::Off && !admitted.may(Permission::Read) {
+        if mode != MemoryMode::Off && !admitted.may(Permission::Read) {
             return Err(forbidden(Permission::Read).into());
         }
         let caller = admitted.caller(&user_of(app, &admitted, headers)?);
-        let keeps = mode == Mode::On && admitted.may(Permission::Write);
+        let is_recorded = mode == MemoryMode::On && admitted.may(Permission::Write);
         app.limits().count_user(&caller)?;
-        let tools = tools && unverified.is_none();
-        let (session, may) = (session.map(str::to_owned), admitted.permissions);
-        Ok(Self { caller, mode, session, unverified, keeps, may, tools, shown })
+        let has_tools = has_tools && unverified.is_none();
+        let (session, permissions) = (session.map(str::to_owned), admitted.permissions);
+        Ok(Self {
+            caller,
+            mode,
+            session,
+            unverified,
+            is_recorded,
+            permissions,
+            has_tools,
+            shows_tools,
+        })
     }
 }
 
-/// The Lukasa credential of a request: in a header of its own, or where a client puts its key.
+/// The Lukasa credential of a request: in `X-Lukasa-Key`, or as the bearer token.
 fn credential(headers: &HeaderMap) -> Option<&str> {
     let own = headers.get(&KEY).and_then(|value| value.to_str().ok());
     own.map(str::trim).or_else(|| bearer(headers).filter(|text| secret::parse(text).is_some()))
@@ -101,13 +114,14 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Refusal> {
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, GatewayError> {
     let Some(value) = headers.get(name) else { return Ok(None) };
-    // Applications name chats in every script there is.
-    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| malformed("It is not UTF-8"))?;
+    // Session ids may contain any Unicode text.
+    let not_utf8 = |_| malformed(&format!("`{name}` is not UTF-8"));
+    let text = std::str::from_utf8(value.as_bytes()).map_err(not_utf8)?;
     Ok(Some(text.trim()))
 }
 
-fn malformed(what: &str) -> Refusal {
+fn malformed(what: &str) -> GatewayError {
     Problem::of("malformed_header").because(what).into()
 }

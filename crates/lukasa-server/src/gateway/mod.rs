@@ -1,9 +1,10 @@
-//! The gateway: a door in the shape of a chat service, with memory between the client and the model.
+//! The gateway: an OpenAI-compatible chat endpoint that adds memory between the client and the
+//! model.
 //!
-//! A request is given what its person's memory holds and goes on to the service behind; the answer
-//! passes back byte for byte, and what was said is kept when it is over. Memory only ever adds: a
-//! database that is away, slow or broken takes the memory from a chat, never the chat. This room
-//! decides nothing about memories, and nothing it does makes an answer wait.
+//! The user's memory is added to a request, which is forwarded to the model service; the answer is
+//! passed back byte for byte, and the messages are recorded when it has ended. Memory is optional:
+//! if the database is unavailable, slow or broken, the chat continues without memory. This module
+//! makes no decisions about memories, and recording never delays an answer.
 
 mod budget;
 mod capture;
@@ -27,8 +28,8 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::stream;
 use lukasa_core::{Caller, Role, Session};
-use lukasa_engine::context::{Ask, Confirmed, Context};
-use lukasa_models::protocol::{Answer, Earlier, Prompt, Protocol, Said};
+use lukasa_engine::context::{ConfirmedContext, Context, ContextRequest};
+use lukasa_models::protocol::{AnswerReader, ChatMessage, Continuation, PromptRequest, Protocol};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::clock;
@@ -36,39 +37,41 @@ use crate::http::App;
 use crate::http::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
 pub use budget::BudgetSettings;
 use budget::{Budgets, TokenMeter};
-use capture::{Captures, Round};
-use guest::{Guest, Mode};
-use refusal::Refusal;
-use tools::Rounds;
+use capture::{Recorder, Round};
+use guest::{GatewayCaller, MemoryMode};
+use refusal::GatewayError;
+use tools::ToolRounds;
 pub use upstream::{Upstream, UpstreamSettings};
 
-/// The first pause before a session is looked up again that may still be being recorded.
+/// First pause before a session lookup is retried, because the session may not be recorded yet.
 const LOOKUP_PAUSE: Duration = Duration::from_millis(10);
-/// A larger body is parsed away from the async threads.
+/// A larger body is parsed on a blocking thread.
 const BLOCKING_BYTES: usize = 64 * 1024;
 
-/// What the handlers of this door need.
+/// Shared state of the gateway's handlers.
 #[derive(Clone)]
 pub struct Gateway(Arc<Inner>);
 
 struct Inner {
     app: App,
     upstream: Option<Upstream>,
-    captures: Captures,
-    /// How long a chat waits for its memory. Then it goes on with what was confirmed so far.
+    recorder: Recorder,
+    /// How long a chat waits for its memory. Then it continues with what was confirmed so far.
     deadline: Duration,
     budgets: Budgets,
 }
 
 impl Gateway {
-    /// A gateway to this service; without one it can only say how to set one up.
+    /// A gateway to this model service; without one, requests are refused with advice to configure
+    /// it.
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
-        let captures = Captures::start(app.engine());
-        let (deadline, budgets) = (upstream::DEADLINE, Budgets::new(&BudgetSettings::default()));
-        Self(Arc::new(Inner { app, upstream, captures, deadline, budgets }))
+        let recorder = Recorder::start(app.engine());
+        let (deadline, budgets) =
+            (upstream::MEMORY_DEADLINE, Budgets::new(&BudgetSettings::default()));
+        Self(Arc::new(Inner { app, upstream, recorder, deadline, budgets }))
     }
 
-    /// The same with these budgets. To be called before it is shared.
+    /// Sets the budgets. Call it before the gateway is cloned.
     #[must_use]
     pub fn with_budgets(mut self, settings: &BudgetSettings) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -77,7 +80,7 @@ impl Gateway {
         self
     }
 
-    /// The same, with another limit to how long a chat waits. To be said before it is shared.
+    /// Sets how long a chat waits for its memory. Call it before the gateway is cloned.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -86,43 +89,49 @@ impl Gateway {
         self
     }
 
-    /// Returns once what was said so far has been kept, or when the time is over.
+    /// Waits until all pending exchanges have been recorded, or until the timeout.
     pub async fn drain(&self, within: Duration) {
-        self.0.captures.drain(within).await;
+        self.0.recorder.drain(within).await;
     }
 
-    fn upstream(&self) -> Result<&Upstream, Refusal> {
-        self.0.upstream.as_ref().ok_or_else(|| Refusal::of("no_upstream"))
+    fn upstream(&self) -> Result<&Upstream, GatewayError> {
+        self.0.upstream.as_ref().ok_or_else(|| GatewayError::of("no_upstream"))
     }
 
-    /// Who answers this request: the service, or the guide where there is none and it is asked for by
-    /// its name. Nobody gets the guide in place of a model.
-    fn answering(&self, protocol: Protocol, body: &[u8]) -> Result<&Upstream, Refusal> {
+    /// Selects what answers a request: the model service, or the guide if there is no service and
+    /// the request names the guide as its model. The guide never replaces another model.
+    fn select_upstream(&self, protocol: Protocol, body: &[u8]) -> Result<&Upstream, GatewayError> {
         self.upstream().or_else(|none| {
-            // Only asked where there is no service: it reads the whole body.
-            let guided = protocol == Protocol::Chat && guide::is_asked(body);
-            if guided { Ok(&Upstream::Guide) } else { Err(none) }
+            // Checked only without a service, because it parses the whole body.
+            let wants_guide = protocol == Protocol::Chat && guide::is_requested(body);
+            if wants_guide { Ok(&Upstream::Guide) } else { Err(none) }
         })
     }
 
-    /// The chat that a request belongs to: the one its client names, the one that the service goes
-    /// on with, or the one that began with the same words.
-    async fn session(&self, guest: &Guest, prompt: &Prompt, said: &[Said]) -> Option<String> {
-        if guest.session.is_some() {
-            return guest.session.clone();
+    /// The session of a request: the one that the client names, the one that the service continues,
+    /// or the one that began with the same words.
+    async fn session(
+        &self,
+        caller: &GatewayCaller,
+        prompt: &PromptRequest,
+        said: &[ChatMessage],
+    ) -> Option<String> {
+        if caller.session.is_some() {
+            return caller.session.clone();
         }
-        let user = guest.caller.user;
+        let user = caller.caller.user;
         let found = match prompt.earlier() {
-            Some(Earlier::Answer(id)) => self.session_of(&guest.caller, &id).await,
-            Some(Earlier::Conversation(name)) => Some(Session::begun_with(user, &name)),
+            Some(Continuation::Answer(id)) => self.session_of(&caller.caller, &id).await,
+            Some(Continuation::Conversation(name)) => Some(Session::derived_name(user, &name)),
             None => None,
         };
         let first = || said.iter().find(|said| said.role == Role::User);
-        found.or_else(|| first().map(|said| Session::begun_with(user, &said.text)))
+        found.or_else(|| first().map(|said| Session::derived_name(user, &said.text)))
     }
 
-    /// The session of an answer that the service keeps, on whichever server it was recorded. A client
-    /// that goes on at once may be quicker than the recording, so it is looked for until the deadline.
+    /// The session of an answer that the service stores, whichever server recorded it. A client
+    /// that continues at once may be faster than the recording, so the lookup is retried until the
+    /// deadline.
     async fn session_of(&self, caller: &Caller, response: &str) -> Option<String> {
         let look = async {
             let mut pause = LOOKUP_PAUSE;
@@ -132,7 +141,7 @@ impl Gateway {
                     Ok(None) => tokio::time::sleep(pause).await,
                     Ok(found) => return found,
                     Err(error) => {
-                        tracing::warn!(%error, "the session of an answer could not be looked up");
+                        tracing::warn!(%error, "could not look up the session of an answer");
                         return None;
                     }
                 }
@@ -143,7 +152,7 @@ impl Gateway {
     }
 }
 
-/// The routes of this door.
+/// The routes of the gateway.
 pub fn routes<S>(gateway: Gateway) -> Router<S> {
     let body_bytes = gateway.0.app.limits().gateway_body_bytes;
     Router::new()
@@ -156,49 +165,55 @@ pub fn routes<S>(gateway: Gateway) -> Router<S> {
         .with_state(gateway)
 }
 
-async fn chat(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
+async fn chat(State(gateway): State<Gateway>, request: Request) -> Result<Response, GatewayError> {
     converse(&gateway, Protocol::Chat, request).await
 }
 
-async fn responses(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
+async fn responses(
+    State(gateway): State<Gateway>,
+    request: Request,
+) -> Result<Response, GatewayError> {
     converse(&gateway, Protocol::Responses, request).await
 }
 
-/// The models of the service behind, as it lists them.
-async fn models(State(gateway): State<Gateway>, request: Request) -> Result<Response, Refusal> {
+/// Lists the models of the service.
+async fn models(
+    State(gateway): State<Gateway>,
+    request: Request,
+) -> Result<Response, GatewayError> {
     let (parts, _) = request.into_parts();
-    let guest = Guest::of(&gateway.0.app, &parts.headers, gateway.0.deadline).await?;
-    gateway.0.budgets.take_request(&guest.caller)?;
+    let caller = GatewayCaller::of(&gateway.0.app, &parts.headers, gateway.0.deadline).await?;
+    gateway.0.budgets.take_request(&caller.caller)?;
     let Some(upstream) = &gateway.0.upstream else {
-        return Ok(axum::Json(guide::listed()).into_response());
+        return Ok(axum::Json(guide::model_list()).into_response());
     };
     let headers = upstream.headers(&parts.headers, false);
     let name = parts.uri.path().trim_start_matches("/v1/");
-    // What climbs out of the list of models could reach whatever else the service keeps for its key.
-    if climbs(name) {
-        return Err(Refusal::of("not_found"));
+    // A path outside the list of models could reach other data of the operator's key.
+    if leaves_models(name) {
+        return Err(GatewayError::of("not_found"));
     }
     let path = with_query(name, &parts.uri);
     let answer = upstream.ask(Method::GET, &path, headers, Bytes::new()).await?;
-    Ok(pass(answer, Taps::default()))
+    Ok(pass(answer, ResponseObservers::default()))
 }
 
-/// Whether a path has steps out of the list of models, or could have once a service decodes it.
-fn climbs(path: &str) -> bool {
+/// Whether a path leaves the list of models, or could leave it after the service has decoded it.
+fn leaves_models(path: &str) -> bool {
     let lower = path.to_lowercase();
     let encoded = ["%2e", "%2f", "%5c", "%25", ";", "\\"];
     encoded.iter().any(|part| lower.contains(part))
         || path.split('/').any(|step| [".", ".."].contains(&step))
 }
 
-/// A place below the service's address, with what the request asked for behind its question mark.
+/// A path below the service's address, with the query string of the request.
 fn with_query(path: &str, uri: &Uri) -> String {
     uri.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"))
 }
 
-/// A request that was let in and read.
-struct Arrived {
-    guest: Guest,
+/// An authenticated request with its body.
+struct ReadRequest {
+    caller: GatewayCaller,
     parts: request::Parts,
     body: Bytes,
     meter: Option<TokenMeter>,
@@ -206,30 +221,30 @@ struct Arrived {
     permit: BodyPermit,
 }
 
-async fn read(gateway: &Gateway, request: Request) -> Result<Arrived, Refusal> {
-    let guest = Guest::of(&gateway.0.app, request.headers(), gateway.0.deadline).await?;
-    // Another site can make a browser send text or a form, and cannot make it send JSON unasked.
+async fn read(gateway: &Gateway, request: Request) -> Result<ReadRequest, GatewayError> {
+    let caller = GatewayCaller::of(&gateway.0.app, request.headers(), gateway.0.deadline).await?;
+    // Another site can make a browser post text or a form without a preflight, but not JSON.
     let from_page = request.headers().contains_key(ORIGIN);
     if from_page && !is_json(request.headers()) {
-        return Err(Refusal::of("unsupported_media_type"));
+        return Err(GatewayError::of("unsupported_media_type"));
     }
-    gateway.0.budgets.take_request(&guest.caller)?;
+    gateway.0.budgets.take_request(&caller.caller)?;
     let (parts, body) = request.into_parts();
     let body = Request::from_parts(parts.clone(), body);
     let budget = &gateway.0.app.limits().bodies;
     let mut read = ReadBody::read(budget, body).await?;
     read.check_json(budget, MAX_JSON_VALUES).await?;
-    let meter = gateway.0.budgets.meter(&guest.caller, read.bytes.len());
-    Ok(Arrived { guest, parts, body: read.bytes, meter, permit: read.permit })
+    let meter = gateway.0.budgets.meter(&caller.caller, read.bytes.len());
+    Ok(ReadRequest { caller, parts, body: read.bytes, meter, permit: read.permit })
 }
 
-/// The prompt in a body. A large one is parsed away from the async threads.
-async fn parse(protocol: Protocol, body: &Bytes) -> Option<Prompt> {
+/// Parses the prompt in a body. A large one is parsed on a blocking thread.
+async fn parse(protocol: Protocol, body: &Bytes) -> Option<PromptRequest> {
     if body.len() <= BLOCKING_BYTES {
-        return Prompt::read(protocol, body);
+        return PromptRequest::read(protocol, body);
     }
     let body = body.clone();
-    let prompt = tokio::task::spawn_blocking(move || Prompt::read(protocol, &body));
+    let prompt = tokio::task::spawn_blocking(move || PromptRequest::read(protocol, &body));
     prompt.await.unwrap_or_default()
 }
 
@@ -242,71 +257,77 @@ async fn converse(
     gateway: &Gateway,
     protocol: Protocol,
     request: Request,
-) -> Result<Response, Refusal> {
-    let Arrived { guest, parts, body, meter, permit } = read(gateway, request).await?;
-    let upstream = gateway.answering(protocol, &body)?;
+) -> Result<Response, GatewayError> {
+    let ReadRequest { caller, parts, body, meter, permit } = read(gateway, request).await?;
+    let upstream = gateway.select_upstream(protocol, &body)?;
     let (path, started) = (with_query(protocol.path(), &parts.uri), clock::now());
-    let prompt = match guest.mode {
-        Mode::Off => None,
-        // What cannot be read is the service's to refuse, in its own words.
-        Mode::On | Mode::ReadOnly => parse(protocol, &body).await,
+    let prompt = match caller.mode {
+        MemoryMode::Off => None,
+        // An invalid body is forwarded: the service refuses it with its own error.
+        MemoryMode::On | MemoryMode::ReadOnly => parse(protocol, &body).await,
     };
     let Some(mut prompt) = prompt else {
         let headers = upstream.headers(&parts.headers, meter.is_some());
         let answer = upstream.ask(Method::POST, &path, headers, body).await?;
-        return Ok(pass(answer, Taps { meter, listener: None }));
+        return Ok(pass(answer, ResponseObservers { meter, listener: None }));
     };
-    let said = prompt.said();
-    let session = gateway.session(&guest, &prompt, &said).await;
+    let said = prompt.messages();
+    let session = gateway.session(&caller, &prompt, &said).await;
     let engine = gateway.0.app.engine();
-    let context = if guest.unverified.is_some() {
-        // Who was not checked is given nothing of a memory.
-        let ask = Ask::about("");
-        Confirmed::default().degraded(&ask, clock::moment(), "database")
+    let context = if caller.unverified.is_some() {
+        // An unverified credential gets no memory.
+        let ask = ContextRequest::about("");
+        ConfirmedContext::default().degraded(&ask, clock::moment(), "database")
     } else {
-        let (caller, within) = (&guest.caller, gateway.0.deadline);
-        memory::retrieve(engine, caller, &said, session.as_deref(), within).await
+        let within = gateway.0.deadline;
+        memory::retrieve(engine, &caller.caller, &said, session.as_deref(), within).await
     };
     memory::put(&mut prompt, &context);
-    let offered = tools::offer(&mut prompt, &guest);
-    let due = guest.keeps.then(|| gateway.0.captures.expect());
-    let listening = due.is_some() || !offered.is_empty() || meter.is_some();
-    let headers = upstream.headers(&parts.headers, listening);
+    let offered = tools::offer(&mut prompt, &caller);
+    let pending = caller.is_recorded.then(|| gateway.0.recorder.expect());
+    let is_observed = pending.is_some() || !offered.is_empty() || meter.is_some();
+    let headers = upstream.headers(&parts.headers, is_observed);
     let body = prompt.to_bytes().into();
     let answer = upstream.ask(Method::POST, &path, headers.clone(), body).await?;
     drop(permit);
-    let heard = answer.status().is_success();
-    let tap = match (due.filter(|_| heard), &session) {
-        (Some(due), Some(session)) => {
-            let (tap, pieces) = unbounded_channel();
-            let hearing = !is_packed(answer.headers());
-            let coming = Answer::coming(protocol, is_stream(answer.headers()));
-            let coming = hearing.then_some(coming);
-            let exchange = memory::round(&said, started);
-            let (caller, unverified) = (guest.caller.clone(), guest.unverified.clone());
-            let round = Round { caller, unverified, session: session.clone(), exchange, due };
-            let goes_on = protocol == Protocol::Responses;
-            tokio::spawn(listen(gateway.clone(), coming, pieces, round, context.clone(), goes_on));
-            Some(tap)
+    let succeeded = answer.status().is_success();
+    let listener = match (pending.filter(|_| succeeded), &session) {
+        (Some(pending), Some(session)) => {
+            let (listener, pieces) = unbounded_channel();
+            let is_readable = !is_compressed(answer.headers());
+            let parser = AnswerReader::new(protocol, is_stream(answer.headers()));
+            let parser = is_readable.then_some(parser);
+            let exchange = memory::new_exchange(&said, started);
+            let round = Round {
+                caller: caller.caller.clone(),
+                unverified: caller.unverified.clone(),
+                session: session.clone(),
+                exchange,
+                pending,
+            };
+            // Only a response of this protocol can be continued by its id.
+            let has_id = protocol == Protocol::Responses;
+            tokio::spawn(listen(gateway.clone(), parser, pieces, round, context.clone(), has_id));
+            Some(listener)
         }
         _ => None,
     };
     let mut response = if offered.is_empty() {
-        pass(answer, Taps { meter, listener: tap })
+        pass(answer, ResponseObservers { meter, listener })
     } else {
         let (engine, upstream) = (engine.clone(), upstream.clone());
         let (session, retrieval) = (session.clone(), context.id);
-        let rounds = Rounds {
+        let rounds = ToolRounds {
             engine,
             upstream,
             path,
             headers,
             prompt,
-            guest,
+            caller,
             session,
             retrieval,
             offered,
-            taps: Taps { meter, listener: tap },
+            observers: ResponseObservers { meter, listener },
         };
         tools::pass(rounds, answer).await?
     };
@@ -319,71 +340,72 @@ fn is_stream(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
-/// Whether an answer was packed although it was asked for as it is.
-fn is_packed(headers: &HeaderMap) -> bool {
+/// Whether an answer is compressed although the request asked for `identity`.
+fn is_compressed(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_ENCODING).is_some_and(|packing| packing != "identity")
 }
 
-/// What reads an answer while it passes.
+/// Observers of an answer while it is passed on: the token meter and the recording.
 #[derive(Default)]
-pub(crate) struct Taps {
+pub(crate) struct ResponseObservers {
     meter: Option<TokenMeter>,
     listener: Option<UnboundedSender<Bytes>>,
 }
 
-impl Taps {
-    /// Reads a piece of what the service answered.
-    fn read(&mut self, piece: &[u8]) {
+impl ResponseObservers {
+    /// Counts the tokens of a piece of the service's answer.
+    fn count(&mut self, piece: &[u8]) {
         if let Some(meter) = &mut self.meter {
             meter.read(piece);
         }
     }
 
-    /// The service was asked to the end once; it may be asked again for the same answer.
+    /// Ends the metering of one request to the service; another may follow for the same answer.
     fn end_round(&mut self) {
         if let Some(meter) = &mut self.meter {
             meter.settle();
         }
     }
 
-    /// Lets the listener have what goes on to the client.
-    fn hear(&self, piece: &Bytes) {
+    /// Sends the listener what is sent to the client.
+    fn record(&self, piece: &Bytes) {
         if let Some(listener) = &self.listener {
-            // It is gone only if the listener failed; the client is served all the same.
+            // The receiver is closed only if recording failed; the client is served anyway.
             let _ = listener.send(piece.clone());
         }
     }
 }
 
-/// Passes an answer on, byte for byte and piece by piece, and lets the taps have what went through.
-/// When the client hangs up, all of this is dropped: the service is no longer listened to, and the
-/// taps know that there is no more to come.
-fn pass(answer: reqwest::Response, taps: Taps) -> Response {
-    let (status, headers) = (answer.status(), upstream::passed_on(answer.headers()));
-    let pieces = stream::try_unfold((answer, taps), |(mut answer, mut taps)| async move {
-        let Some(piece) = answer.chunk().await? else { return Ok(None) };
-        taps.read(&piece);
-        taps.hear(&piece);
-        Ok::<_, reqwest::Error>(Some((piece, (answer, taps))))
-    });
+/// Streams an answer to the client, byte for byte, and to the observers. When the client
+/// disconnects, all of this is dropped: the request to the service is aborted, and the listener's
+/// channel is closed.
+fn pass(answer: reqwest::Response, observers: ResponseObservers) -> Response {
+    let (status, headers) = (answer.status(), upstream::response_headers(answer.headers()));
+    let pieces =
+        stream::try_unfold((answer, observers), |(mut answer, mut observers)| async move {
+            let Some(piece) = answer.chunk().await? else { return Ok(None) };
+            observers.count(&piece);
+            observers.record(&piece);
+            Ok::<_, reqwest::Error>(Some((piece, (answer, observers))))
+        });
     (status, headers, Body::from_stream(pieces)).into_response()
 }
 
-/// Hears an answer to its end, wherever that is, and has the round kept; with the id of an answer that
-/// the service can go on from.
+/// Collects an answer until it ends or is aborted, and has the exchange recorded, with the id of an
+/// answer that the service can continue from.
 async fn listen(
     gateway: Gateway,
-    mut answer: Option<Answer>,
+    mut answer: Option<AnswerReader>,
     mut pieces: UnboundedReceiver<Bytes>,
     mut round: Round,
     context: Context,
-    goes_on: bool,
+    has_id: bool,
 ) {
     while let Some(piece) = pieces.recv().await {
-        answer.iter_mut().for_each(|answer| answer.hear(&piece));
+        answer.iter_mut().for_each(|answer| answer.push(&piece));
     }
-    let (text, id) = answer.map(Answer::heard).unwrap_or_default();
-    round.exchange.response = id.filter(|_| goes_on);
-    round.exchange.answer = memory::answered(&text, &context, clock::now());
-    gateway.0.captures.take(round);
+    let (text, id) = answer.map(AnswerReader::finish).unwrap_or_default();
+    round.exchange.response = id.filter(|_| has_id);
+    round.exchange.answer = memory::answer_turn(&text, &context, clock::now());
+    gateway.0.recorder.take(round);
 }

@@ -1,5 +1,5 @@
-//! Errors in the shape that clients of chat services know, so that they show what went wrong instead
-//! of "unknown error". The codes are those of the one table in `http/error.rs`.
+//! Errors in the OpenAI format, so that chat clients show the cause instead of "unknown error". The
+//! codes are those of the table in `http/error.rs`.
 
 use axum::Json;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::http::error::Problem;
 
-/// A problem, said to a chat client.
+/// A problem as an error for chat clients.
 #[derive(Debug)]
-pub struct Refusal(Problem);
+pub struct GatewayError(Problem);
 
-impl Refusal {
+impl GatewayError {
     pub fn of(code: &str) -> Self {
         Self(Problem::of(code))
     }
@@ -22,13 +22,13 @@ impl Refusal {
     }
 }
 
-impl From<Problem> for Refusal {
+impl From<Problem> for GatewayError {
     fn from(problem: Problem) -> Self {
         Self(problem)
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for GatewayError {
     fn into_response(self) -> Response {
         let (code, message) = (self.0.code.clone(), self.0.sentence());
         let (mut parts, _) = self.0.into_response().into_parts();

@@ -1,6 +1,6 @@
-//! The memory tools, for a client that does not know them: the model is offered them beside the
-//! client's own, its calls of them are run here, and it is asked again, until it answers in words or
-//! calls something of the client's. The client sees one answer.
+//! Memory tools for clients that do not know them: the model is offered them besides the client's
+//! own tools, its calls are run here, and it is called again with the results, until it answers
+//! with text or calls a tool of the client. The client sees one answer.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -15,88 +15,91 @@ use futures_util::stream;
 use lukasa_core::{FactId, RetrievalId};
 use lukasa_engine::Engine;
 use lukasa_engine::context::ToolRun;
-use lukasa_models::protocol::{Ended, Prompt, Sieve, ToolCall};
+use lukasa_models::protocol::{FilteredAnswer, PromptRequest, Sieve, ToolCall};
 use serde_json::{Value, json};
 
-use super::guest::Guest;
-use super::refusal::Refusal;
-use super::upstream::{Upstream, passed_on};
-use super::{Taps, is_packed, is_stream};
-use crate::tools::{self, Answer, Call};
+use super::guest::GatewayCaller;
+use super::refusal::GatewayError;
+use super::upstream::{Upstream, response_headers};
+use super::{ResponseObservers, is_compressed, is_stream};
+use crate::tools::{self, ToolAnswer, ToolInvocation};
 
-/// How often the model may call tools before it has to answer.
-const ROUNDS: usize = 5;
+/// Maximum number of rounds in which the model may call tools before it has to answer.
+const MAX_TOOL_ROUNDS: usize = 5;
 
-/// Names that only connectors of other programs ask for; a model has better ones.
-const DOUBLES: [&str; 2] = ["search", "fetch"];
+/// Tools for connectors of other programs; they duplicate tools that are better for a model.
+const CONNECTOR_TOOLS: [&str; 2] = ["search", "fetch"];
 
-/// Offers the model what its guest may do, and says under which names.
-pub fn offer(prompt: &mut Prompt, guest: &Guest) -> BTreeSet<String> {
+/// Offers the model the tools that the caller may use, and returns their names.
+pub fn offer(prompt: &mut PromptRequest, caller: &GatewayCaller) -> BTreeSet<String> {
     let may = |tool: &&tools::Tool| {
-        guest.may.contains(&tool.permission)
-            && (guest.keeps || tool.read_only)
-            && !DOUBLES.contains(&tool.name)
+        caller.permissions.contains(&tool.permission)
+            && (caller.is_recorded || tool.read_only)
+            && !CONNECTOR_TOOLS.contains(&tool.name)
     };
-    let tools = tools::all().iter().filter(|_| guest.tools).filter(may);
-    match guest.tools {
+    let tools = tools::all().iter().filter(|_| caller.has_tools).filter(may);
+    match caller.has_tools {
         true => prompt.offer(tools.map(|tool| (tool.name, tool.about, &tool.input))),
         false => BTreeSet::new(),
     }
 }
 
-/// An answer in several rounds, of which the client sees one.
-pub struct Rounds {
+/// A chat with memory tools: several requests to the model, of which the client sees one answer.
+pub struct ToolRounds {
     pub engine: Engine,
     pub upstream: Upstream,
     pub path: String,
     pub headers: HeaderMap,
-    pub prompt: Prompt,
-    pub guest: Guest,
+    pub prompt: PromptRequest,
+    pub caller: GatewayCaller,
     pub session: Option<String>,
     pub retrieval: RetrievalId,
     pub offered: BTreeSet<String>,
-    pub taps: Taps,
+    pub observers: ResponseObservers,
 }
 
 /// Passes on an answer in which the model may call memory tools.
-pub async fn pass(rounds: Rounds, answer: reqwest::Response) -> Result<Response, Refusal> {
-    let (status, mut headers) = (answer.status(), passed_on(answer.headers()));
-    if !status.is_success() || is_packed(answer.headers()) {
-        return Ok(super::pass(answer, rounds.taps));
+pub async fn pass(rounds: ToolRounds, answer: reqwest::Response) -> Result<Response, GatewayError> {
+    let (status, mut headers) = (answer.status(), response_headers(answer.headers()));
+    if !status.is_success() || is_compressed(answer.headers()) {
+        return Ok(super::pass(answer, rounds.observers));
     }
     headers.remove(CONTENT_LENGTH);
     let streamed = is_stream(answer.headers());
-    let ours = Arc::new(rounds.offered.clone());
-    let under_way = UnderWay::begin(rounds, ours, answer);
+    let tool_names = Arc::new(rounds.offered.clone());
+    let tool_loop = ToolLoop::begin(rounds, tool_names, answer);
     if streamed {
-        let pieces = stream::try_unfold(under_way, UnderWay::next);
+        let pieces = stream::try_unfold(tool_loop, ToolLoop::next);
         return Ok((status, headers, Body::from_stream(pieces)).into_response());
     }
-    // An answer in one piece is not begun before it is known to come to an end.
-    let (mut body, mut under_way) = (Vec::new(), under_way);
-    let broken = |_| Refusal::of("upstream_unavailable");
-    while let Some((piece, rest)) = under_way.next().await.map_err(broken)? {
+    // An answer that is not streamed is sent only once it is complete, so a failure is still an
+    // error.
+    let (mut body, mut tool_loop) = (Vec::new(), tool_loop);
+    let broken = |_| GatewayError::of("upstream_unavailable");
+    while let Some((piece, rest)) = tool_loop.next().await.map_err(broken)? {
         body.extend_from_slice(&piece);
-        under_way = rest;
+        tool_loop = rest;
     }
     Ok((status, headers, body).into_response())
 }
 
-struct UnderWay {
-    rounds: Rounds,
-    ours: Arc<BTreeSet<String>>,
-    asked: usize,
+/// State of a chat with memory tools.
+struct ToolLoop {
+    rounds: ToolRounds,
+    tool_names: Arc<BTreeSet<String>>,
+    /// How often the model was called again.
+    repeats: usize,
     streamed: bool,
-    /// The answer that is coming, and what it is sieved with.
-    coming: Option<(reqwest::Response, Sieve)>,
-    /// What was called and waits to be run.
-    held: Option<Held>,
-    /// What was run so far.
+    /// The response that is being read, and the filter that removes memory tool calls from it.
+    response: Option<(reqwest::Response, Sieve)>,
+    /// Tool calls that wait to be run.
+    pending: Option<PendingCalls>,
+    /// Tool calls that were run so far.
     runs: Vec<ToolRun>,
 }
 
-/// Calls that were held back from an answer that is over.
-struct Held {
+/// Memory tool calls of a finished response.
+struct PendingCalls {
     waiting: VecDeque<ToolCall>,
     announced: bool,
     outputs: Vec<(String, String)>,
@@ -104,125 +107,132 @@ struct Held {
     rest: Vec<u8>,
 }
 
-impl UnderWay {
-    fn begin(rounds: Rounds, ours: Arc<BTreeSet<String>>, answer: reqwest::Response) -> Self {
+impl ToolLoop {
+    fn begin(
+        rounds: ToolRounds,
+        tool_names: Arc<BTreeSet<String>>,
+        answer: reqwest::Response,
+    ) -> Self {
         let streamed = is_stream(answer.headers());
-        let sieve = Sieve::new(rounds.prompt.protocol(), streamed, false, Arc::clone(&ours));
-        let coming = Some((answer, sieve));
-        Self { rounds, ours, asked: 0, streamed, coming, held: None, runs: Vec::new() }
+        let sieve = Sieve::new(rounds.prompt.protocol(), streamed, false, Arc::clone(&tool_names));
+        let response = Some((answer, sieve));
+        let runs = Vec::new();
+        Self { rounds, tool_names, repeats: 0, streamed, response, pending: None, runs }
     }
 
     /// The next bytes for the client.
     async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
         loop {
-            if let Some(held) = self.held.take() {
-                let shown = self.go_on(held).await?;
-                if !shown.is_empty() {
-                    return Ok(Some((shown.into(), self)));
+            if let Some(pending) = self.pending.take() {
+                let bytes = self.advance(pending).await?;
+                if !bytes.is_empty() {
+                    return Ok(Some((bytes.into(), self)));
                 }
                 continue;
             }
-            let Some((mut answer, mut sieve)) = self.coming.take() else {
-                self.note();
+            let Some((mut answer, mut sieve)) = self.response.take() else {
+                self.record_runs();
                 return Ok(None);
             };
             let passed = match answer.chunk().await.map_err(io::Error::other)? {
                 Some(piece) => {
-                    self.rounds.taps.read(&piece);
+                    self.rounds.observers.count(&piece);
                     let passed = sieve.push(&piece);
-                    self.coming = Some((answer, sieve));
+                    self.response = Some((answer, sieve));
                     passed
                 }
                 None => {
-                    self.rounds.taps.end_round();
-                    let Ended { calls, spoken, rest } = sieve.end();
+                    self.rounds.observers.end_round();
+                    let FilteredAnswer { calls, spoken, rest } = sieve.end();
                     let (waiting, outputs) = (calls.into(), Vec::new());
-                    self.held = Some(Held { waiting, announced: false, outputs, spoken, rest });
+                    let announced = false;
+                    self.pending = Some(PendingCalls { waiting, announced, outputs, spoken, rest });
                     continue;
                 }
             };
             if !passed.is_empty() {
-                return Ok(Some((self.heard(passed), self)));
+                return Ok(Some((self.record(passed), self)));
             }
         }
     }
 
-    /// What passes to the client is heard by whoever keeps the chat.
-    fn heard(&self, passed: Vec<u8>) -> Bytes {
+    /// Has the bytes recorded that are sent to the client.
+    fn record(&self, passed: Vec<u8>) -> Bytes {
         let passed = Bytes::from(passed);
-        self.rounds.taps.hear(&passed);
+        self.rounds.observers.record(&passed);
         passed
     }
 
-    /// Runs the next of what was called; after the last, asks again if the model waits for what came
-    /// of it. Gives what the client is shown meanwhile, or the answer's own last bytes.
-    async fn go_on(&mut self, mut held: Held) -> io::Result<Vec<u8>> {
-        if !held.announced {
-            held.announced = true;
-            let begun = held.waiting.iter().map(|call| {
+    /// Runs the next pending call; after the last one, calls the model again if it waits for
+    /// results. Returns the events for the client, or the last bytes of the answer.
+    async fn advance(&mut self, mut pending: PendingCalls) -> io::Result<Vec<u8>> {
+        if !pending.announced {
+            pending.announced = true;
+            let started = pending.waiting.iter().map(|call| {
                 json!({"id": call.id, "name": call.name, "arguments": arguments(call),
                        "state": "running"})
             });
-            let shown = self.shown(&begun.collect::<Vec<_>>());
-            self.held = Some(held);
-            return Ok(shown);
+            let events = self.tool_events(&started.collect::<Vec<_>>());
+            self.pending = Some(pending);
+            return Ok(events);
         }
-        if let Some(call) = held.waiting.pop_front() {
+        if let Some(call) = pending.waiting.pop_front() {
             let started = Instant::now();
             let answer = self.run(&call).await;
             let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let done = json!({"id": call.id, "name": call.name, "state": "done",
                               "failed": answer.failed, "message": answer.message,
                               "result": answer.structured, "took_ms": took_ms});
-            self.runs.push(noted(&call, &answer, took_ms));
-            held.outputs.push((call.id, answer.message));
-            self.held = Some(held);
-            return Ok(self.shown(&[done]));
+            self.runs.push(tool_run(&call, &answer, took_ms));
+            pending.outputs.push((call.id, answer.message));
+            self.pending = Some(pending);
+            return Ok(self.tool_events(&[done]));
         }
-        let Some(spoken) = held.spoken else { return Ok(self.heard(held.rest).into()) };
-        self.asked += 1;
-        let Rounds { upstream, path, headers, prompt, .. } = &mut self.rounds;
-        prompt.go_on(spoken, &held.outputs);
-        if self.asked == ROUNDS {
-            prompt.end_calls();
+        let Some(spoken) = pending.spoken else { return Ok(self.record(pending.rest).into()) };
+        self.repeats += 1;
+        let ToolRounds { upstream, path, headers, prompt, .. } = &mut self.rounds;
+        prompt.append_tool_results(spoken, &pending.outputs);
+        if self.repeats == MAX_TOOL_ROUNDS {
+            prompt.forbid_tool_calls();
         }
-        let failed = || io::Error::other("the model did not go on");
-        if self.asked > ROUNDS {
+        let failed = || io::Error::other("the model did not continue after its tool calls");
+        if self.repeats > MAX_TOOL_ROUNDS {
             return Err(failed());
         }
         let body = prompt.to_bytes().into();
-        let asked = upstream.ask(Method::POST, path, headers.clone(), body).await;
-        let answer = asked.ok().filter(|answer| answer.status().is_success()).ok_or_else(failed)?;
+        let answer = upstream.ask(Method::POST, path, headers.clone(), body).await;
+        let answer =
+            answer.ok().filter(|answer| answer.status().is_success()).ok_or_else(failed)?;
         let streamed = is_stream(answer.headers());
-        let sieve = Sieve::new(prompt.protocol(), streamed, true, Arc::clone(&self.ours));
-        self.coming = Some((answer, sieve));
+        let sieve = Sieve::new(prompt.protocol(), streamed, true, Arc::clone(&self.tool_names));
+        self.response = Some((answer, sieve));
         Ok(Vec::new())
     }
 
-    /// Events of our own, between those of the model, for a client that asked to see them.
-    fn shown(&self, events: &[Value]) -> Vec<u8> {
-        if !(self.streamed && self.rounds.guest.shown) {
+    /// Events about tool calls between those of the model, for a client that requested them.
+    fn tool_events(&self, events: &[Value]) -> Vec<u8> {
+        if !(self.streamed && self.rounds.caller.shows_tools) {
             return Vec::new();
         }
         let event = |data: &Value| format!("event: lukasa.tool\ndata: {data}\n\n").into_bytes();
         events.iter().flat_map(event).collect()
     }
 
-    async fn run(&self, made: &ToolCall) -> Answer {
-        let Rounds { engine, guest, session, retrieval, .. } = &self.rounds;
-        let mut call = Call::new(&made.name, arguments(made));
-        // Some services number their calls; with the retrieval it is one of its kind.
-        call.id = Some(format!("{retrieval} {} {}", self.asked, made.id));
+    async fn run(&self, made: &ToolCall) -> ToolAnswer {
+        let ToolRounds { engine, caller, session, retrieval, .. } = &self.rounds;
+        let mut call = ToolInvocation::new(&made.name, arguments(made));
+        // Some services only number their calls; with the retrieval the id is unique.
+        call.id = Some(format!("{retrieval} {} {}", self.repeats, made.id));
         call.session.clone_from(session);
-        tools::run(engine, &guest.caller, &guest.may, call).await
+        tools::run(engine, &caller.caller, &caller.permissions, call).await
     }
 
-    /// Has what was run noted, where anything is kept of this chat.
-    fn note(&mut self) {
-        let Rounds { engine, guest, retrieval, .. } = &self.rounds;
+    /// Has the tool calls recorded, if this chat is recorded.
+    fn record_runs(&mut self) {
+        let ToolRounds { engine, caller, retrieval, .. } = &self.rounds;
         let runs = std::mem::take(&mut self.runs);
-        if guest.keeps && !runs.is_empty() {
-            engine.note_calls_later(&guest.caller, *retrieval, runs);
+        if caller.is_recorded && !runs.is_empty() {
+            engine.record_tool_calls_later(&caller.caller, *retrieval, runs);
         }
     }
 }
@@ -231,12 +241,12 @@ fn arguments(call: &ToolCall) -> Value {
     serde_json::from_str(&call.arguments).unwrap_or_default()
 }
 
-/// What is kept of a call: no words of memories, which can be asked for by their ids.
-fn noted(call: &ToolCall, answer: &Answer, took_ms: u64) -> ToolRun {
+/// The record of a call: ids of memories, never their text.
+fn tool_run(call: &ToolCall, answer: &ToolAnswer, took_ms: u64) -> ToolRun {
     let query = arguments(call)["query"].as_str().map(str::to_owned);
     let operation = answer.structured["event"]["operation_id"].as_str();
     let mut memories = Vec::new();
-    ids(&answer.structured, &mut memories);
+    collect_ids(&answer.structured, &mut memories);
     ToolRun {
         id: call.id.clone(),
         name: call.name.clone(),
@@ -248,17 +258,17 @@ fn noted(call: &ToolCall, answer: &Answer, took_ms: u64) -> ToolRun {
     }
 }
 
-/// The memories that data speaks of, each once, in order.
-fn ids(data: &Value, found: &mut Vec<FactId>) {
+/// Collects the ids of the memories in the data, each once, in order.
+fn collect_ids(data: &Value, found: &mut Vec<FactId>) {
     match data {
         Value::Object(fields) => {
             let id = fields.get("id").or_else(|| fields.get("memory_id")).and_then(Value::as_str);
             if let Some(id) = id.and_then(|id| id.parse().ok()).filter(|id| !found.contains(id)) {
                 found.push(id);
             }
-            fields.values().for_each(|value| ids(value, found));
+            fields.values().for_each(|value| collect_ids(value, found));
         }
-        Value::Array(items) => items.iter().for_each(|item| ids(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_ids(item, found)),
         _ => {}
     }
 }

@@ -1,8 +1,8 @@
-//! The service behind the gateway: one address, one pool of connections, and what of a request's and
-//! an answer's headers crosses the line between the two.
+//! The model service behind the gateway: its address, its connection pool, and the headers that are
+//! forwarded to it and passed back.
 //!
-//! A Lukasa credential never crosses it, in whichever header it stands; nor does anything that is
-//! addressed to Lukasa.
+//! A Lukasa credential is never forwarded, in whichever header it is; nor is any header addressed
+//! to Lukasa.
 
 use std::time::Duration;
 
@@ -16,28 +16,28 @@ use lukasa_core::secret;
 use super::budget::BudgetSettings;
 use super::guest::bearer;
 use super::guide;
-use super::refusal::Refusal;
+use super::refusal::GatewayError;
 use crate::clock;
 
-/// How long a chat waits for its memory, unless told otherwise.
-pub const DEADLINE: Duration = Duration::from_millis(300);
+/// How long a chat waits for its memory by default.
+pub const MEMORY_DEADLINE: Duration = Duration::from_millis(300);
 
-/// What clients send for a key that they do not need: they refuse to send none at all.
-const NO_KEY: &str = "lukasa";
+/// Placeholder key of clients that need no key but refuse to send none.
+const PLACEHOLDER_KEY: &str = "lukasa";
 
-/// Where the models are that answer chats.
+/// Settings of the model service.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Gateway")]
 pub struct UpstreamSettings {
-    /// The service behind `/v1/chat/completions` and `/v1/responses`: anything that speaks the OpenAI
-    /// protocol, as `https://api.openai.com/v1` or `http://localhost:11434/v1`
+    /// The service behind `/v1/chat/completions` and `/v1/responses`: any OpenAI-compatible API, as
+    /// `https://api.openai.com/v1` or `http://localhost:11434/v1`
     #[arg(long, env = "LUKASA_UPSTREAM", value_name = "URL")]
     upstream: Option<String>,
-    /// The key for that service, where a client brings none of its own
+    /// The key for that service, if a client sends none of its own
     #[arg(long, env = "LUKASA_UPSTREAM_KEY", hide_env_values = true, value_name = "KEY")]
     upstream_key: Option<String>,
-    /// How long a chat waits for its memory, in milliseconds, before it goes on without
-    #[arg(long, env = "LUKASA_GATEWAY_DEADLINE", default_value_t = DEADLINE.as_millis() as u64,
+    /// How long a chat waits for its memory, in milliseconds, before it continues without
+    #[arg(long, env = "LUKASA_GATEWAY_DEADLINE", default_value_t = MEMORY_DEADLINE.as_millis() as u64,
           value_name = "MS")]
     gateway_deadline: u64,
     #[command(flatten)]
@@ -45,9 +45,9 @@ pub struct UpstreamSettings {
 }
 
 impl Default for UpstreamSettings {
-    /// No service: the gateway says how to set one.
+    /// No service: requests are refused with advice to configure one.
     fn default() -> Self {
-        let gateway_deadline = DEADLINE.as_millis() as u64;
+        let gateway_deadline = MEMORY_DEADLINE.as_millis() as u64;
         let budgets = BudgetSettings::default();
         Self { upstream: None, upstream_key: None, gateway_deadline, budgets }
     }
@@ -58,7 +58,7 @@ impl UpstreamSettings {
         Duration::from_millis(self.gateway_deadline)
     }
 
-    /// The service these settings describe, if they name one. They are checked here, at the start.
+    /// Creates the service, if the settings name one. They are checked here, at startup.
     pub fn open(&self) -> anyhow::Result<Option<Upstream>> {
         let set = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         match set(&self.upstream) {
@@ -68,18 +68,18 @@ impl UpstreamSettings {
     }
 }
 
-/// Whoever answers chats.
+/// What answers chats.
 #[derive(Debug, Clone)]
 pub enum Upstream {
-    /// A service elsewhere.
-    Service(Service),
-    /// The guide inside this program, for a server that has nobody else.
+    /// An external service.
+    Service(ModelService),
+    /// The built-in guide, for a server without a model service.
     Guide,
 }
 
-/// A service that answers chats.
+/// A model service.
 #[derive(Debug, Clone)]
-pub struct Service {
+pub struct ModelService {
     base: String,
     client: reqwest::Client,
     key: Option<HeaderValue>,
@@ -89,10 +89,10 @@ impl Upstream {
     pub fn new(url: &str, key: Option<&str>) -> anyhow::Result<Self> {
         let base = url.trim().trim_end_matches('/').to_owned();
         let parsed: reqwest::Url = base.parse().with_context(|| {
-            format!("the upstream is not an address: {base}\n  next: give it as http://host/v1")
+            format!("the upstream is not a valid URL: {base}\n  next: give it as http://host/v1")
         })?;
         if !["http", "https"].contains(&parsed.scheme()) || parsed.host().is_none() {
-            bail!("the upstream is no web address: {base}\n  next: give it as http://host/v1");
+            bail!("the upstream is not an HTTP URL: {base}\n  next: give it as http://host/v1");
         }
         let key = key.map(|key| {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim()))
@@ -100,76 +100,77 @@ impl Upstream {
             value.set_sensitive(true);
             anyhow::Ok(value)
         });
-        // An answer may take as long as its model thinks; only the first step has a limit.
+        // An answer may take as long as the model needs; only connecting has a timeout.
         let client = lukasa_models::tls::client(&base)
             .connect_timeout(Duration::from_secs(10))
             .tcp_keepalive(Duration::from_secs(60))
             .pool_max_idle_per_host(256)
             .build()
-            .context("no HTTP client can be made")?;
-        Ok(Self::Service(Service { base, client, key: key.transpose()? }))
+            .context("could not create the HTTP client")?;
+        Ok(Self::Service(ModelService { base, client, key: key.transpose()? }))
     }
 
     /// Whether the server has a key of its own for the service.
     pub fn has_key(&self) -> bool {
-        matches!(self, Self::Service(Service { key: Some(_), .. }))
+        matches!(self, Self::Service(ModelService { key: Some(_), .. }))
     }
 
-    /// How it answers when it is asked for its models, with the server's own key.
-    pub async fn says(&self, within: Duration) -> Result<StatusCode, String> {
+    /// Requests the list of models with the server's own key, and returns the status.
+    pub async fn check(&self, within: Duration) -> Result<StatusCode, String> {
         let Self::Service(service) = self else { return Ok(StatusCode::OK) };
         let headers = self.headers(&HeaderMap::new(), false);
-        let asked = service.client.get(format!("{}/models", service.base)).headers(headers);
-        let answer = asked.timeout(within).send().await;
-        // The address may hold a key of the operator's; what went wrong does not.
+        let request = service.client.get(format!("{}/models", service.base)).headers(headers);
+        let answer = request.timeout(within).send().await;
+        // The URL may contain a key of the operator; the error itself does not.
         answer.map(|answer| answer.status()).map_err(|error| error.without_url().to_string())
     }
 
-    /// Asks, and comes back as soon as the answer begins.
+    /// Sends a request, and returns as soon as the answer begins.
     pub(super) async fn ask(
         &self,
         method: Method,
         path: &str,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<reqwest::Response, Refusal> {
+    ) -> Result<reqwest::Response, GatewayError> {
         let Self::Service(service) = self else {
             return Ok(guide::answer(&body, clock::now()).into());
         };
         let url = format!("{}/{path}", service.base);
         let request = service.client.request(method, url).headers(headers).body(body);
         request.send().await.map_err(|error| {
-            // The address may hold a key of the operator's; what went wrong does not.
+            // The URL may contain a key of the operator; the error itself does not.
             let error = error.without_url();
-            tracing::warn!(%error, "the upstream did not answer");
-            Refusal::of("upstream_unavailable")
+            tracing::warn!(%error, "the model service did not answer");
+            GatewayError::of("upstream_unavailable")
         })
     }
 
-    /// The headers to ask with. Who is listening asks for an answer that is not packed.
-    pub(super) fn headers(&self, of: &HeaderMap, listening: bool) -> HeaderMap {
+    /// The headers of the request to the service. An answer that is observed must not be
+    /// compressed.
+    pub(super) fn headers(&self, of: &HeaderMap, is_observed: bool) -> HeaderMap {
         let mut headers: HeaderMap = of
             .iter()
-            .filter(|(name, value)| is_sent_on(name) && !is_ours(value))
+            .filter(|(name, value)| is_forwarded(name) && !has_lukasa_credential(value))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        let brought = bearer(of).filter(|key| secret::parse(key).is_none());
-        if brought.is_none_or(|key| key.is_empty() || key == NO_KEY) {
+        let client_key = bearer(of).filter(|key| secret::parse(key).is_none());
+        if client_key.is_none_or(|key| key.is_empty() || key == PLACEHOLDER_KEY) {
             headers.remove(header::AUTHORIZATION);
-            if let Self::Service(Service { key: Some(key), .. }) = self {
+            if let Self::Service(ModelService { key: Some(key), .. }) = self {
                 headers.insert(header::AUTHORIZATION, key.clone());
             }
         }
-        if listening {
+        if is_observed {
             headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         headers
     }
 }
 
-/// The headers of an answer that go on to the client. Everything else stays behind: the service's
-/// cookies, and what it says about its own site, would count for this one.
-pub fn passed_on(of: &HeaderMap) -> HeaderMap {
+/// The headers of an answer that are passed to the client. All others are dropped: the service's
+/// cookies, and headers about its own site, would apply to this server.
+pub fn response_headers(of: &HeaderMap) -> HeaderMap {
     const NAMES: [&str; 11] = [
         "content-type",
         "content-encoding",
@@ -184,13 +185,14 @@ pub fn passed_on(of: &HeaderMap) -> HeaderMap {
         "etag",
     ];
     const STARTS: [&str; 4] = ["x-ratelimit-", "ratelimit-", "openai-", "anthropic-"];
-    let kept = of.iter().filter(|(name, _)| is_listed(name, &NAMES, &STARTS));
-    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    let passed = of.iter().filter(|(name, _)| is_listed(name, &NAMES, &STARTS));
+    passed.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Whether a header of a request goes on to the service: what is about the message and what clients
-/// of such services send to them. Cookies, addresses and identities that a proxy added stay here.
-fn is_sent_on(name: &HeaderName) -> bool {
+/// Whether a request header is forwarded to the service: headers about the message, and those that
+/// clients send to such services. Cookies, addresses and identities added by a proxy are not
+/// forwarded.
+fn is_forwarded(name: &HeaderName) -> bool {
     const NAMES: [&str; 12] = [
         "authorization",
         "content-type",
@@ -214,11 +216,11 @@ fn is_listed(name: &HeaderName, names: &[&str], starts: &[&str]) -> bool {
     names.contains(&name) || starts.iter().any(|start| name.starts_with(start))
 }
 
-/// Whether a header's value is a Lukasa credential, wherever a client has put it.
-fn is_ours(value: &HeaderValue) -> bool {
+/// Whether a header's value contains a Lukasa credential, wherever a client has put it.
+fn has_lukasa_credential(value: &HeaderValue) -> bool {
     let Ok(text) = value.to_str() else { return false };
-    let is_part = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    text.split(is_part).any(|part| secret::parse(part).is_some())
+    let is_separator = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    text.split(is_separator).any(|part| secret::parse(part).is_some())
 }
 
 #[cfg(test)]
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_ours_crosses_the_line() {
+    fn lukasa_headers_and_credentials_are_not_forwarded() {
         let ours = print(Prefix::Key, &[7; 32]).0;
         let upstream = Upstream::new("http://127.0.0.1:9/v1/", Some("sk-server")).unwrap();
         let bearer = format!("Bearer {ours}");
@@ -300,7 +302,7 @@ mod tests {
             ("retry-after", "1"),
         ]);
         let mut names: Vec<_> =
-            passed_on(&answered).keys().map(|name| name.as_str().to_owned()).collect();
+            response_headers(&answered).keys().map(|name| name.as_str().to_owned()).collect();
         names.sort_unstable();
         let kept =
             ["content-type", "openai-processing-ms", "retry-after", "x-ratelimit-remaining-tokens"];
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clients_own_key_goes_before_the_servers() {
+    fn client_key_takes_precedence_over_server_key() {
         let upstream = Upstream::new("http://127.0.0.1:9/v1", Some("sk-server")).unwrap();
         let asked = |key: &str| {
             let sent = headers(&[("authorization", &format!("Bearer {key}"))]);
@@ -322,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_none_is_refused_at_the_start() {
+    fn invalid_upstream_url_is_rejected_at_startup() {
         for url in ["", "localhost:11434/v1", "ftp://x/v1", "http://"] {
             assert!(Upstream::new(url, None).is_err(), "{url}");
         }

@@ -1,5 +1,5 @@
-//! The door: from a request's credential to a caller. Tenant and user come from the credential;
-//! what the request says about itself is checked against it, never trusted.
+//! Authentication: from a request's credential to a caller. Tenant and user come from the
+//! credential; what the request says about itself is checked against it, never trusted.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,52 +10,56 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use lukasa_core::secret::{self, Prefix, Presented};
+use lukasa_core::secret::{self, Prefix, PresentedCredential};
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp};
 use lukasa_engine::Error;
-use lukasa_engine::access::{ADMISSION_LEASE, Admitted};
+use lukasa_engine::access::{ADMISSION_LEASE, AdmittedCredential};
 use tower_http::cors::{Any, CorsLayer};
 
-use super::console::is_for_people;
+use super::console::is_console_path;
 use super::error::Problem;
-use super::request::Named;
+use super::request::PathParams;
 use super::{App, LOCAL_USER, local_tenant};
 use crate::clock;
 
 pub(super) const USER: HeaderName = HeaderName::from_static("x-lukasa-user");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// Holds a sign-in. Its first letters make browsers take it from this host alone, over TLS (or from
-/// the machine itself), for all of it.
+/// Cookie of a sign-in. With the prefix `__Host-` browsers accept it only from this host, over TLS
+/// (or from localhost), and for all paths.
 pub(super) const COOKIE_NAME: &str = "__Host-lukasa";
 
-/// How callers are told apart.
+/// How callers are authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
-    /// Everyone who reaches the loopback address is the person whose machine it is.
+pub enum AuthMode {
+    /// No credentials: every request to the loopback address is from the owner of the machine.
     Local,
-    /// Everyone shows a key or a token.
+    /// Every request needs a key or a token.
     Keys,
 }
 
-/// An admission that is remembered.
+/// A cached admission.
 #[derive(Clone)]
-pub struct Admission {
+pub struct CachedAdmission {
     secret_hash: [u8; 32],
-    admitted: Admitted,
-    /// When the database was asked.
+    admitted: AdmittedCredential,
+    /// When the credential was checked in the database.
     asked_at: Instant,
 }
 
-impl Admission {
-    /// The same, if the database need not be asked again.
-    fn fresh(self) -> Option<Self> {
+impl CachedAdmission {
+    /// The admission, if it need not be checked in the database again.
+    fn if_fresh(self) -> Option<Self> {
         (self.asked_at.elapsed() < ADMISSION_LEASE).then_some(self)
     }
 
-    /// Whom it lets in, if it is this credential's and has not ended.
-    fn fits(self, presented: &Presented, now: Timestamp) -> Option<Admitted> {
+    /// The admitted credential, if its secret is the presented one and it has not expired.
+    fn if_matches(
+        self,
+        presented: &PresentedCredential,
+        now: Timestamp,
+    ) -> Option<AdmittedCredential> {
         let live = self.admitted.expires_at.is_none_or(|end| now < end);
-        // Both are hashes of high-entropy secrets, so the time a comparison takes tells nothing.
+        // Both are hashes of high-entropy secrets, so the timing of the comparison reveals nothing.
         (live && self.secret_hash == presented.secret_hash).then_some(self.admitted)
     }
 }
@@ -63,41 +67,44 @@ impl Admission {
 /// A credential that was refused, by its id and the hash of its secret.
 pub type RefusedCredential = (String, [u8; 32]);
 
-/// Who is let in where a chat goes on without the database.
-pub(crate) struct StillAdmitted {
-    pub admitted: Admitted,
-    /// The credential, if the database could not be asked whether it still holds. Nothing is read
+/// An admission for endpoints that keep working while the database is unavailable.
+pub(crate) struct FailOpenAdmission {
+    pub admitted: AdmittedCredential,
+    /// The credential, if the database could not confirm that it is still valid. No memory is read
     /// for it, and nothing is written before it has been checked.
     pub unverified: Option<String>,
 }
 
 impl App {
-    /// Whom a request's credential lets in.
-    pub(super) async fn admit(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
+    /// Authenticates a request and counts it against the limits of its credential.
+    pub(super) async fn admit(&self, headers: &HeaderMap) -> Result<AdmittedCredential, Problem> {
         let admitted = self.check_credential(headers).await?;
         self.limits().count_credential(&admitted)?;
         Ok(admitted)
     }
 
-    /// Whom a request's credential lets in, without counting a request.
-    async fn check_credential(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
+    /// Authenticates a request without counting it.
+    async fn check_credential(&self, headers: &HeaderMap) -> Result<AdmittedCredential, Problem> {
         let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let text = text.and_then(|text| text.strip_prefix("Bearer ")).filter(|text| is_shown(text));
-        let admitted = self.admit_presenting(text.or_else(|| signed_in(headers))).await?;
+        let text = text
+            .and_then(|text| text.strip_prefix("Bearer "))
+            .filter(|text| is_header_credential(text));
+        let admitted = self.admit_credential(text.or_else(|| sign_in_cookie(headers))).await?;
         check_page(&admitted, headers)?;
         Ok(admitted)
     }
 
-    /// Whom a credential lets in that somebody shows to sign in with.
-    pub(super) async fn admit_showing(&self, text: &str) -> Result<Admitted, Problem> {
-        let admitted = self.admit_presenting(Some(text).filter(|text| is_shown(text))).await?;
+    /// Authenticates a key or token that was sent to sign in with.
+    pub(super) async fn admit_key(&self, text: &str) -> Result<AdmittedCredential, Problem> {
+        let admitted =
+            self.admit_credential(Some(text).filter(|text| is_header_credential(text))).await?;
         self.limits().count_credential(&admitted)?;
         Ok(admitted)
     }
 
-    async fn admit_presenting(&self, text: Option<&str>) -> Result<Admitted, Problem> {
-        if self.0.door == Door::Local {
-            return Ok(Admitted {
+    async fn admit_credential(&self, text: Option<&str>) -> Result<AdmittedCredential, Problem> {
+        if self.is_local() {
+            return Ok(AdmittedCredential {
                 tenant: local_tenant(),
                 user: None,
                 human: true,
@@ -115,135 +122,140 @@ impl App {
         let text = text.ok_or_else(refused)?;
         let presented = secret::parse(text).ok_or_else(refused)?;
         let now = clock::now();
-        let kept = self.0.admissions.get(&presented.key_id);
-        let kept = kept.and_then(Admission::fresh);
-        if let Some(kept) = kept.and_then(|kept| kept.fits(&presented, now)) {
-            return Ok(kept);
+        let cached = self.0.admissions.get(&presented.key_id);
+        let cached = cached.and_then(CachedAdmission::if_fresh);
+        if let Some(admitted) = cached.and_then(|cached| cached.if_matches(&presented, now)) {
+            return Ok(admitted);
         }
         let credential = (presented.key_id.clone(), presented.secret_hash);
         if self.0.refused.contains_key(&credential) {
             return Err(refused());
         }
-        if !self.0.let_in.contains_key(&presented.key_id) {
+        if !self.0.last_admissions.contains_key(&presented.key_id) {
             self.limits().check_throttled()?;
         }
         let asked_at = Instant::now();
         let admitted = match self.engine().authenticate(text, now).await {
             Ok(admitted) => admitted,
             Err(Error::Unauthenticated) => {
-                self.note_refused(credential);
+                self.record_refused(credential);
                 return Err(refused());
             }
             Err(error) => return Err(error.into()),
         };
-        let admission =
-            Admission { secret_hash: presented.secret_hash, admitted: admitted.clone(), asked_at };
-        self.0.let_in.insert(presented.key_id.clone(), admission.clone());
+        let admission = CachedAdmission {
+            secret_hash: presented.secret_hash,
+            admitted: admitted.clone(),
+            asked_at,
+        };
+        self.0.last_admissions.insert(presented.key_id.clone(), admission.clone());
         self.0.admissions.insert(presented.key_id, admission);
-        self.note_use(&admitted);
+        self.record_use(&admitted);
         Ok(admitted)
     }
 
-    /// Remembers that the database refused a credential: it is not let in from memory any more, and
-    /// is not asked for again for a few seconds.
-    fn note_refused(&self, credential: RefusedCredential) {
+    /// Caches that the database refused a credential: its cached admissions are removed, and it is
+    /// refused for a few seconds without another check.
+    fn record_refused(&self, credential: RefusedCredential) {
         let (key_id, secret_hash) = &credential;
         tracing::info!(event = "credential_refused", key_id, "security");
-        let is_same = |kept: Admission| kept.secret_hash == *secret_hash;
-        if self.0.let_in.get(key_id).is_some_and(is_same) {
+        let is_same = |cached: CachedAdmission| cached.secret_hash == *secret_hash;
+        if self.0.last_admissions.get(key_id).is_some_and(is_same) {
             self.forget_admissions(std::slice::from_ref(key_id));
         }
         self.0.refused.insert(credential, ());
         self.limits().count_refused();
     }
 
-    /// Counts a link that was refused, as a credential is counted.
-    pub(super) fn note_refused_link(&self) {
+    /// Counts a refused link against the address, like a refused credential.
+    pub(super) fn count_refused_link(&self) {
         tracing::info!(event = "link_refused", "security");
         self.limits().count_refused();
     }
 
-    /// Whom a credential lets in where chats go on without the database: while it cannot be asked, or
-    /// not in time, a credential that was admitted in the last minutes passes unverified. One that is
-    /// not remembered waits for the database.
-    pub(crate) async fn admit_still(
+    /// Authenticates for endpoints that keep working without the database: if it is unavailable or
+    /// too slow, a credential that was admitted in the last minutes passes unverified. A credential
+    /// that is not cached waits for the database.
+    pub(crate) async fn admit_fail_open(
         &self,
         text: Option<&str>,
         headers: &HeaderMap,
         within: Duration,
-    ) -> Result<StillAdmitted, Problem> {
-        let text = text.filter(|text| is_shown(text)).or_else(|| signed_in(headers));
-        let still = self.admit_or_recall(text, within).await?;
-        check_page(&still.admitted, headers)?;
-        self.limits().count_credential(&still.admitted)?;
-        Ok(still)
+    ) -> Result<FailOpenAdmission, Problem> {
+        let text =
+            text.filter(|text| is_header_credential(text)).or_else(|| sign_in_cookie(headers));
+        let admission = self.admit_or_use_cached(text, within).await?;
+        check_page(&admission.admitted, headers)?;
+        self.limits().count_credential(&admission.admitted)?;
+        Ok(admission)
     }
 
-    async fn admit_or_recall(
+    async fn admit_or_use_cached(
         &self,
         text: Option<&str>,
         within: Duration,
-    ) -> Result<StillAdmitted, Problem> {
-        let recalled = text.and_then(|text| {
+    ) -> Result<FailOpenAdmission, Problem> {
+        let cached = text.and_then(|text| {
             let presented = secret::parse(text)?;
-            let kept = self.0.let_in.get(&presented.key_id)?;
-            Some((text, kept.fits(&presented, clock::now())?))
+            let admission = self.0.last_admissions.get(&presented.key_id)?;
+            Some((text, admission.if_matches(&presented, clock::now())?))
         });
-        let verified = |admitted| StillAdmitted { admitted, unverified: None };
-        let asking = self.admit_presenting(text);
-        let Some((text, admitted)) = recalled else {
-            let asked = asking.await.map(verified);
-            return asked.map_err(|problem| {
+        let verified = |admitted| FailOpenAdmission { admitted, unverified: None };
+        let check = self.admit_credential(text);
+        let Some((text, admitted)) = cached else {
+            let checked = check.await.map(verified);
+            return checked.map_err(|problem| {
                 match problem.is("unavailable") || problem.is("internal") {
                     true => Problem::of("unavailable"),
                     false => problem,
                 }
             });
         };
-        match tokio::time::timeout(within, asking).await {
+        match tokio::time::timeout(within, check).await {
             Ok(Ok(admitted)) => Ok(verified(admitted)),
             Ok(Err(problem)) if problem.is("unauthenticated") => Err(problem),
             Ok(Err(_)) | Err(_) => {
-                Ok(StillAdmitted { admitted, unverified: Some(text.to_owned()) })
+                Ok(FailOpenAdmission { admitted, unverified: Some(text.to_owned()) })
             }
         }
     }
 
-    /// Writes down that a key was used, at most once a minute, behind the answer. If too many such
-    /// writes are under way, it is left out.
-    fn note_use(&self, admitted: &Admitted) {
-        if self.0.noted_uses.contains_key(&admitted.key_id) {
+    /// Stores the time of a key's last use in the background, at most once a minute. Skipped if too
+    /// many such writes are in flight.
+    fn record_use(&self, admitted: &AdmittedCredential) {
+        if self.0.recorded_uses.contains_key(&admitted.key_id) {
             return;
         }
         let Ok(permit) = Arc::clone(&self.0.use_writes).try_acquire_owned() else { return };
-        self.0.noted_uses.insert(admitted.key_id.clone(), ());
+        self.0.recorded_uses.insert(admitted.key_id.clone(), ());
         let (engine, tenant, key_id) =
             (self.engine().clone(), admitted.tenant, admitted.key_id.clone());
         tokio::spawn(async move {
             if let Err(error) = engine.note_use(tenant, &key_id, clock::now()).await {
-                tracing::debug!(%error, "last use not noted");
+                tracing::debug!(%error, "could not store the last use of a key");
             }
             drop(permit);
         });
     }
 
-    /// Forgets the admissions of credentials that have ended.
+    /// Removes the cached admissions of credentials that have ended.
     pub(super) fn forget_admissions(&self, key_ids: &[String]) {
         for key_id in key_ids {
             self.0.admissions.invalidate(key_id);
-            self.0.let_in.invalidate(key_id);
+            self.0.last_admissions.invalidate(key_id);
         }
     }
 }
 
-/// Whether a credential may come in a header. A sign-in stays in its cookie, and a link is spent.
-fn is_shown(text: &str) -> bool {
+/// Whether a credential may be sent in a header. A sign-in stays in its cookie, and a link works
+/// only for signing in.
+fn is_header_credential(text: &str) -> bool {
     secret::parse(text).is_some_and(|p| matches!(p.prefix, Prefix::Key | Prefix::Token))
 }
 
-/// The sign-in that a browser brings along by itself. It counts only for what our own page asks:
-/// another site can make a browser send a request, and cannot make it say that.
-fn signed_in(headers: &HeaderMap) -> Option<&str> {
+/// The credential in the sign-in cookie. It is accepted only with `Sec-Fetch-Site: same-origin`:
+/// another site can make a browser send a request, but not with this header.
+fn sign_in_cookie(headers: &HeaderMap) -> Option<&str> {
     headers.get(&FETCH_SITE).filter(|site| *site == "same-origin")?;
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs =
@@ -253,8 +265,8 @@ fn signed_in(headers: &HeaderMap) -> Option<&str> {
     Some(text.trim())
 }
 
-/// A token that is bound to a page is used from there, or not at all.
-fn check_page(admitted: &Admitted, headers: &HeaderMap) -> Result<(), Problem> {
+/// Refuses a token that is bound to a page if the request does not come from that page.
+fn check_page(admitted: &AdmittedCredential, headers: &HeaderMap) -> Result<(), Problem> {
     let Some(page) = &admitted.page else { return Ok(()) };
     let from = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == page.as_bytes());
     from.then_some(()).ok_or_else(|| Problem::of("unauthenticated"))
@@ -263,12 +275,12 @@ fn check_page(admitted: &Admitted, headers: &HeaderMap) -> Result<(), Problem> {
 /// The user a request is about: the credential's own, or the one the header names.
 pub(crate) fn user_of(
     app: &App,
-    admitted: &Admitted,
+    admitted: &AdmittedCredential,
     headers: &HeaderMap,
 ) -> Result<String, Problem> {
     let named = match headers.get(USER) {
         None => None,
-        // People have names beyond ASCII, and applications use them as ids.
+        // Applications use names beyond ASCII as ids.
         Some(value) => {
             let name = std::str::from_utf8(value.as_bytes());
             Some(name.map_err(|_| Problem::of("malformed_header"))?.trim())
@@ -279,7 +291,7 @@ pub(crate) fn user_of(
         (Some((_, bound)), _) => Ok(bound.clone()),
         (None, Some(named)) if is_user_name(named) => Ok(named.to_owned()),
         (None, Some(_)) => Err(Problem::of("malformed_header")),
-        (None, None) if app.0.door == Door::Local => Ok(LOCAL_USER.to_owned()),
+        (None, None) if app.is_local() => Ok(LOCAL_USER.to_owned()),
         (None, None) => Err(Problem::of("user_required")),
     }
 }
@@ -290,18 +302,19 @@ fn is_user_name(text: &str) -> bool {
 }
 
 impl App {
-    /// Who is asking, and what their credential allows. What they may do is checked by the caller.
-    pub(super) async fn arriving(
+    /// Authenticates a request and returns what the credential allows, and the caller. Permissions
+    /// must be checked afterwards.
+    pub(super) async fn admit_caller(
         &self,
         headers: &HeaderMap,
-    ) -> Result<(Admitted, Caller), Problem> {
+    ) -> Result<(AdmittedCredential, Caller), Problem> {
         let admitted = self.admit(headers).await?;
         let user = user_of(self, &admitted, headers)?;
-        let caller = self.enter(&admitted, &user).await?;
+        let caller = self.caller_about(&admitted, &user).await?;
         Ok((admitted, caller))
     }
 
-    /// Who is asking, if they may do this.
+    /// Authenticates a request that needs this permission, and returns its caller.
     pub(super) async fn caller(
         &self,
         headers: &HeaderMap,
@@ -312,19 +325,23 @@ impl App {
             return Err(forbidden(permission));
         }
         let user = user_of(self, &admitted, headers)?;
-        self.enter(&admitted, &user).await
+        self.caller_about(&admitted, &user).await
     }
 
     /// The caller for a request about this user, counted against the user's limits.
-    pub(super) async fn enter(&self, admitted: &Admitted, user: &str) -> Result<Caller, Problem> {
+    pub(super) async fn caller_about(
+        &self,
+        admitted: &AdmittedCredential,
+        user: &str,
+    ) -> Result<Caller, Problem> {
         let caller = admitted.caller(user);
         self.limits().count_user(&caller)?;
         self.limits().take_slot(&caller).await?;
         Ok(caller)
     }
 
-    /// Whether a credential still allows what its open stream does. Counts no request.
-    pub(super) async fn check_still(
+    /// Checks that the credential of an open stream still has the permission. Counts no request.
+    pub(super) async fn recheck_permission(
         &self,
         headers: &HeaderMap,
         permission: Permission,
@@ -339,7 +356,8 @@ pub(crate) fn forbidden(permission: Permission) -> Problem {
         .because(&format!("This needs the permission `{}`", permission.as_str()))
 }
 
-/// A caller that has the named permission. A handler that takes one cannot run for anybody else.
+/// Extractors for a caller with the named permission. A handler with such an argument runs for no
+/// other caller.
 macro_rules! callers {
     ($($(#[$doc:meta])* $name:ident: $permission:ident),+ $(,)?) => {$(
         $(#[$doc])*
@@ -355,22 +373,22 @@ macro_rules! callers {
 }
 
 callers!(
-    /// May read.
+    /// A caller that may read.
     Reader: Read,
-    /// May save, update, forget, delete, restore, undo and link.
+    /// A caller that may save, update, forget, delete, restore, undo and link.
     Writer: Write,
-    /// May propose.
+    /// A caller that may propose.
     Proposer: Propose,
-    /// May erase.
+    /// A caller that may erase.
     Eraser: Erase,
 );
 
-/// A credential with the named permission, before it is known which user it asks about. It is checked
-/// before a body is read.
+/// Extractors for a credential with the named permission, before the user is known. It is checked
+/// before the body is read.
 macro_rules! credentials {
     ($($(#[$doc:meta])* $name:ident: $permission:ident),+ $(,)?) => {$(
         $(#[$doc])*
-        pub struct $name(pub Admitted);
+        pub struct $name(pub AdmittedCredential);
 
         impl FromRequestParts<App> for $name {
             type Rejection = Problem;
@@ -385,14 +403,14 @@ macro_rules! credentials {
 }
 
 credentials!(
-    /// May read about some user.
+    /// A credential that may read.
     ReadCredential: Read,
-    /// May write about some user.
+    /// A credential that may write.
     WriteCredential: Write,
 );
 
-/// May look after the tenant's users, keys and domains.
-pub struct Admin(pub Admitted);
+/// A credential that may manage the tenant's users, keys and domains.
+pub struct Admin(pub AdmittedCredential);
 
 impl FromRequestParts<App> for Admin {
     type Rejection = Problem;
@@ -402,15 +420,16 @@ impl FromRequestParts<App> for Admin {
     }
 }
 
-/// What is bound to one user never reaches the tenant's lists, whatever it claims; but somebody who
-/// signed in by an operator's right looks at one user at a time, and is still the operator.
-pub(super) fn is_admin(admitted: &Admitted) -> bool {
+/// Whether a credential may manage the tenant. A credential that is bound to one user may not,
+/// whatever its permissions; the exception is an operator's sign-in, which shows one user at a
+/// time.
+pub(super) fn is_admin(admitted: &AdmittedCredential) -> bool {
     let bound = admitted.user.is_some() && !admitted.signed_in;
     admitted.may(Permission::Admin) && !bound
 }
 
-/// May take away everything about the user that the address names: whoever looks after the tenant, and
-/// the person themselves, who needs nobody's leave for it. No application's key is that person.
+/// May erase everything about the user named in the path: an administrator of the tenant, or the
+/// user with a sign-in or token of their own. A key of an application does not count as the user.
 pub struct UserEraser {
     pub tenant: TenantId,
     pub name: String,
@@ -420,36 +439,36 @@ impl FromRequestParts<App> for UserEraser {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let admitted = app.admit(&parts.headers).await?;
-        let Named(name) = Named::<String>::from_request_parts(parts, app).await?;
+        let PathParams(name) = PathParams::<String>::from_request_parts(parts, app).await?;
         let own = admitted.user.as_ref().is_some_and(|(_, bound)| *bound == name);
-        let person = own && admitted.human && admitted.may(Permission::Erase);
-        if !person && !is_admin(&admitted) {
+        let is_user = own && admitted.human && admitted.may(Permission::Erase);
+        if !is_user && !is_admin(&admitted) {
             return Err(forbidden(Permission::Admin));
         }
         Ok(Self { tenant: admitted.tenant, name })
     }
 }
 
-/// Without authentication the only fence is the loopback address, and a web page in the person's
-/// own browser stands inside it. So a request must be addressed to this machine by name, and must
-/// not come from another site: that closes DNS rebinding and cross-site requests.
+/// Guards a server without authentication. Its only protection is the loopback address, which every
+/// web page in the user's browser can reach. So a request must be addressed to this machine by
+/// name, and must not come from another site: that prevents DNS rebinding and cross-site requests.
 pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -> Response {
     let (headers, uri) = (request.headers(), request.uri());
-    // Somebody who follows a link to the console from elsewhere sees a page, and the page's own
-    // requests come from here.
-    let opens = request.method() == Method::GET && is_for_people(uri.path());
+    // A link from another site may open the console's page; the page's own requests are
+    // same-origin.
+    let opens_page = request.method() == Method::GET && is_console_path(uri.path());
     let allowed = &app.limits().local_origins;
-    let welcome =
-        is_at_home(headers, uri.host()) && (opens || is_from_here(headers, uri.host(), allowed));
-    if app.0.door == Door::Local && !welcome {
+    let is_allowed = is_addressed_to_loopback(headers, uri.host())
+        && (opens_page || is_own_origin(headers, uri.host(), allowed));
+    if app.is_local() && !is_allowed {
         return Problem::of("cross_site").into_response();
     }
     next.run(request).await
 }
 
-/// Lets pages of other sites ask with a token, as a panel inside somebody's own application does. They
-/// have nothing but the token: browsers send no cookie along with such a request.
-pub fn other_pages() -> CorsLayer {
+/// Allows pages of other sites to send requests with a token, as a panel embedded in another
+/// application does. They can use only the token: browsers send no cookie with such a request.
+pub fn cors_layer() -> CorsLayer {
     const HEADERS: [&str; 7] = [
         "authorization",
         "content-type",
@@ -459,7 +478,7 @@ pub fn other_pages() -> CorsLayer {
         "lukasa-version",
         "x-lukasa-user",
     ];
-    const SHOWN: [&str; 3] = ["etag", "lukasa-request-id", "retry-after"];
+    const EXPOSED: [&str; 3] = ["etag", "lukasa-request-id", "retry-after"];
     let names = |names: &[&'static str]| -> Vec<HeaderName> {
         names.iter().map(|name| HeaderName::from_static(name)).collect()
     };
@@ -467,7 +486,7 @@ pub fn other_pages() -> CorsLayer {
         .allow_origin(Any)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers(names(&HEADERS))
-        .expose_headers(names(&SHOWN))
+        .expose_headers(names(&EXPOSED))
         .max_age(Duration::from_secs(600))
 }
 
@@ -476,13 +495,13 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
 }
 
 /// Whether a request is addressed to this machine by name.
-fn is_at_home(headers: &HeaderMap, uri_host: Option<&str>) -> bool {
+fn is_addressed_to_loopback(headers: &HeaderMap, uri_host: Option<&str>) -> bool {
     is_loopback_name(text(headers, &HOST).or(uri_host).unwrap_or(""))
 }
 
 /// Whether a request comes from the server's own pages, from one of the allowed origins, or from no
 /// page at all. Another port of this machine is another site.
-fn is_from_here(headers: &HeaderMap, uri_host: Option<&str>, allowed: &[String]) -> bool {
+fn is_own_origin(headers: &HeaderMap, uri_host: Option<&str>, allowed: &[String]) -> bool {
     let host = text(headers, &HOST).or(uri_host).unwrap_or("");
     let site = text(headers, &FETCH_SITE);
     match text(headers, &ORIGIN) {
@@ -492,7 +511,7 @@ fn is_from_here(headers: &HeaderMap, uri_host: Option<&str>, allowed: &[String])
     }
 }
 
-/// `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
+/// Whether a host is `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
 pub(super) fn is_loopback_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
@@ -506,7 +525,8 @@ mod tests {
     use super::*;
 
     fn is_local(headers: &HeaderMap, host: Option<&str>) -> bool {
-        is_at_home(headers, host) && is_from_here(headers, host, &["http://localhost:3000".into()])
+        is_addressed_to_loopback(headers, host)
+            && is_own_origin(headers, host, &["http://localhost:3000".into()])
     }
 
     fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
@@ -517,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_local() {
+    fn only_loopback_hosts_are_local() {
         for host in ["localhost", "localhost:7777", "127.0.0.1:7777", "[::1]:7777", "[::1]"] {
             assert!(is_local(&headers(&[("host", host)]), None), "{host}");
         }
@@ -527,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn another_site_is_not_local() {
+    fn cross_site_requests_are_not_local() {
         let host = ("host", "localhost:7777");
         for other in [
             ("origin", "https://evil.example"),

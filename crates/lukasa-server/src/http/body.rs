@@ -47,7 +47,7 @@ pub struct BodyBudget {
 pub struct BodyPermit(Option<OwnedSemaphorePermit>);
 
 impl BodyBudget {
-    /// A budget of so many megabytes; 0 is no limit.
+    /// Creates a budget of this many megabytes; 0 is no limit.
     pub fn of_megabytes(megabytes: u32) -> Self {
         let total = match megabytes {
             0 => u32::MAX >> 3,
@@ -56,7 +56,7 @@ impl BodyBudget {
         Self { units: Arc::new(Semaphore::new(total as usize)), total }
     }
 
-    /// Reserves memory for so many bytes. One request may take the whole budget, never more.
+    /// Reserves memory for this many bytes. One request may take the whole budget, never more.
     pub async fn reserve(&self, bytes: usize) -> Result<BodyPermit, Problem> {
         if bytes <= UNIT_BYTES {
             return Ok(BodyPermit(None));
@@ -87,8 +87,8 @@ pub struct ReadBody {
 }
 
 impl ReadBody {
-    /// Reads a request's body within the limit of its route. Memory is reserved for what is declared
-    /// before any of it is read, and for the rest as it arrives.
+    /// Reads a request's body within the limit of its route. Memory is reserved for what is
+    /// declared before any of it is read, and for the rest as it arrives.
     pub async fn read(budget: &BodyBudget, request: Request) -> Result<Self, Problem> {
         let declared = request.headers().get(CONTENT_LENGTH);
         let declared: Option<u64> = declared.and_then(|text| text.to_str().ok()?.parse().ok());
@@ -111,7 +111,7 @@ impl ReadBody {
             let chunk = match timeout_at(deadline, next).await {
                 Ok(Ok(Some(Ok(chunk)))) => chunk,
                 Ok(Ok(None)) => break,
-                Ok(Ok(Some(Err(error)))) => return Err(broken(&error)),
+                Ok(Ok(Some(Err(error)))) => return Err(read_problem(&error)),
                 Ok(Err(_)) | Err(_) => return Err(Problem::of("request_timeout")),
             };
             if bytes.len() + chunk.len() > reserved {
@@ -142,7 +142,7 @@ impl ReadBody {
         Ok(())
     }
 
-    /// Whether working on it should leave the async threads alone.
+    /// Whether it is large enough to be processed on a blocking thread.
     pub fn is_large(&self) -> bool {
         self.bytes.len() > UNIT_BYTES
     }
@@ -154,7 +154,7 @@ impl ReadBody {
     }
 }
 
-fn broken(error: &axum::Error) -> Problem {
+fn read_problem(error: &axum::Error) -> Problem {
     let mut source = error.source();
     while let Some(error) = source {
         if error.is::<LengthLimitError>() {
@@ -176,14 +176,16 @@ impl From<JsonExcess> for Problem {
     fn from(excess: JsonExcess) -> Self {
         match excess {
             JsonExcess::Depth => Problem::of("malformed_body")
-                .because(&format!("It is nested more than {MAX_JSON_DEPTH} levels deep")),
-            JsonExcess::Values => Problem::of("body_too_large").because("It has too many values"),
+                .because(&format!("The JSON is nested more than {MAX_JSON_DEPTH} levels deep")),
+            JsonExcess::Values => {
+                Problem::of("body_too_large").because("The JSON has too many values")
+            }
         }
     }
 }
 
-/// Counts the values of a JSON text in one pass, without parsing it. Text that is not JSON is counted
-/// too: the parser that follows refuses it.
+/// Counts the values of a JSON text in one pass, without parsing it. Text that is not JSON is
+/// counted too: the parser that follows refuses it.
 pub fn scan_json(text: &[u8], max_values: usize) -> Result<usize, JsonExcess> {
     let (mut depth, mut values, mut in_string, mut escaped) = (0usize, 1usize, false, false);
     for byte in text {
@@ -246,7 +248,7 @@ mod tests {
         assert!(refused.is("overloaded"));
         assert!(budget.reserve(10_000).await.is_ok(), "small bodies reserve nothing");
         drop(held);
-        // More than there is takes all there is, and then it is refused to others.
+        // A reservation above the budget takes the whole budget, and others are refused.
         let whole = budget.reserve(50 << 20).await.unwrap();
         assert!(budget.reserve(100_000).await.is_err());
         drop(whole);

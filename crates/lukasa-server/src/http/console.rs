@@ -1,5 +1,5 @@
-//! The console: pages and scripts that were built apart from this program and lie inside it. Nothing
-//! here knows what they show; it says what a browser may do with them, which is little.
+//! Serves the web console. Its files are built separately and embedded in the binary. This module
+//! does not know their content; it sets caching and restrictive security headers.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,22 +18,22 @@ use sha2::{Digest as _, Sha256};
 use super::App;
 use super::error::Problem;
 
-/// What the pages may load, and from where: everything from here, nothing from elsewhere, no script
-/// or style inside a page, and no frame around it.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+/// Content security policy of the pages: everything from this origin, nothing from elsewhere, no
+/// inline script or style, no framing.
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'";
 
-/// Files of this folder have their contents in their names, and never change.
-const HASHED: &str = "assets/";
-const PAGE: &str = "index.html";
+/// File names in this folder contain a hash of the content, so the files never change.
+const HASHED_ASSETS: &str = "assets/";
+const INDEX_PAGE: &str = "index.html";
 
-/// Where programs ask. A person never opens one of these, and is never shown a page there.
-const PROGRAMS: [&str; 8] =
+/// First path segments of the APIs. The console page is never served below them.
+const API_SEGMENTS: [&str; 8] =
     ["api", "v1", "mcp", "mem0", "healthz", "readyz", "receipts", ".well-known"];
 
-/// What is shown by a program that was built without the console.
-const WITHOUT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+/// The page of a binary that was built without the console.
+const NO_CONSOLE_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <meta name=\"viewport\" content=\"width=device-width\"><title>Lukasa</title>\
     <h1>Lukasa is running</h1><p>This program was built without its console. The API is at \
     <a href=\"/openapi.json\">/openapi.json</a>.</p><p>To have the console: run <code>npm ci</code> and \
@@ -43,15 +43,15 @@ const WITHOUT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
 #[derive(RustEmbed)]
 #[folder = "../../web/dist"]
 #[allow_missing = true]
-struct Built;
+struct EmbeddedFiles;
 
-/// Where the console's files are.
+/// Location of the console's files.
 #[derive(Debug, Clone, Default)]
 pub enum Console {
-    /// Inside this program.
+    /// Embedded in the binary.
     #[default]
-    Built,
-    /// In a folder, for those who work on it.
+    Embedded,
+    /// In a folder, for development.
     Folder(Arc<PathBuf>),
 }
 
@@ -60,20 +60,21 @@ impl Console {
         Self::Folder(Arc::new(path.to_owned()))
     }
 
-    /// A file by its path below the root.
+    /// Reads a file by its path below the root.
     fn file(&self, path: &str) -> Option<Cow<'static, [u8]>> {
         let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\\');
         if !path.split('/').all(plain) {
             return None;
         }
         match self {
-            Self::Built => Built::get(path).map(|file| file.data),
+            Self::Embedded => EmbeddedFiles::get(path).map(|file| file.data),
             Self::Folder(folder) => std::fs::read(folder.join(path)).ok().map(Cow::Owned),
         }
     }
 
-    /// A file as a browser takes it, packed if it lies there packed.
-    fn answer(&self, path: &str, headers: &HeaderMap) -> Option<Response> {
+    /// The response with a file, brotli-compressed if the browser accepts it and such a file
+    /// exists.
+    fn respond(&self, path: &str, headers: &HeaderMap) -> Option<Response> {
         let takes =
             headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or("");
         let takes = |name: &str| takes.split(',').any(|one| one.trim().starts_with(name));
@@ -87,61 +88,62 @@ impl Console {
             true => StatusCode::NOT_MODIFIED.into_response(),
             false => bytes.into_owned().into_response(),
         };
-        let kept = if path.starts_with(HASHED) {
+        let cache_control = if path.starts_with(HASHED_ASSETS) {
             "public, max-age=31536000, immutable"
         } else {
             "no-cache"
         };
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind(path)));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static(kept));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(path)));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache_control));
         headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
         headers.insert(ETAG, tag);
         if is_packed {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("br"));
         }
-        guard(headers);
+        add_security_headers(headers);
         Some(response)
     }
 }
 
-/// Whether a path belongs to people, not to programs.
-pub fn is_for_people(path: &str) -> bool {
+/// Whether a path belongs to the console and not to an API.
+pub fn is_console_path(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or("");
-    !PROGRAMS.contains(&first) && path != "/openapi.json"
+    !API_SEGMENTS.contains(&first) && path != "/openapi.json"
 }
 
-/// Whatever no other route has: a file of the console, or its page, which finds out by itself what to
-/// show at this address.
+/// Fallback route: a file of the console, or its index page, whose client-side router handles the
+/// path.
 pub async fn serve(State(app): State<App>, request: Request) -> Response {
     let (path, headers) = (request.uri().path(), request.headers());
-    let asks = [Method::GET, Method::HEAD].contains(request.method());
-    if !asks || !is_for_people(path) {
+    let is_read = [Method::GET, Method::HEAD].contains(request.method());
+    if !is_read || !is_console_path(path) {
         return Problem::of("not_found").into_response();
     }
     let path = path.trim_start_matches('/');
     let console = app.console();
-    if let Some(file) = console.answer(if path.is_empty() { PAGE } else { path }, headers) {
+    if let Some(file) = console.respond(if path.is_empty() { INDEX_PAGE } else { path }, headers) {
         return file;
     }
-    let page = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    let page = path.is_empty() || page.is_some_and(|kinds| kinds.contains("text/html"));
-    let is_file = path.starts_with(HASHED) || path.rsplit('/').next().unwrap_or("").contains('.');
-    if !page || is_file {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let wants_page = path.is_empty() || accept.is_some_and(|kinds| kinds.contains("text/html"));
+    let is_file =
+        path.starts_with(HASHED_ASSETS) || path.rsplit('/').next().unwrap_or("").contains('.');
+    if !wants_page || is_file {
         return Problem::of("not_found").into_response();
     }
-    console.answer(PAGE, headers).unwrap_or_else(|| {
-        let mut response = (StatusCode::OK, WITHOUT).into_response();
+    console.respond(INDEX_PAGE, headers).unwrap_or_else(|| {
+        let mut response = (StatusCode::OK, NO_CONSOLE_PAGE).into_response();
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind(PAGE)));
-        guard(headers);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(INDEX_PAGE)));
+        add_security_headers(headers);
         response
     })
 }
 
-fn guard(headers: &mut HeaderMap) {
+fn add_security_headers(headers: &mut HeaderMap) {
     for (name, value) in [
-        ("content-security-policy", POLICY),
+        ("content-security-policy", CSP),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("cross-origin-opener-policy", "same-origin"),
@@ -152,7 +154,7 @@ fn guard(headers: &mut HeaderMap) {
     }
 }
 
-fn kind(path: &str) -> &'static str {
+fn content_type(path: &str) -> &'static str {
     match path.rsplit('.').next().unwrap_or("") {
         "html" => "text/html; charset=utf-8",
         "js" | "mjs" => "text/javascript; charset=utf-8",

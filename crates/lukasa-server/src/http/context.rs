@@ -1,5 +1,5 @@
-//! Context: what to put into the prompt for a message, what a session was given, and which domains a
-//! message is about.
+//! Context: retrieves the memory for a prompt, lists what a session was given, and detects the
+//! domains of a message.
 
 use std::time::Duration;
 
@@ -10,77 +10,79 @@ use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use lukasa_core::context::Budget;
-use lukasa_core::context::block::{Item, LeftOut, Source};
-use lukasa_core::detect::Detected;
-use lukasa_engine::context::{Ask, BaselineRecord, Context, Part, RetrievalRecord};
+use lukasa_core::context::block::{LeftOut, LineSource, PromptLine};
+use lukasa_core::detect::DetectedDomain;
+use lukasa_engine::context::{
+    BaselineRecord, Context, ContextPart, ContextRequest, RetrievalRecord,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::App;
 use super::auth::Reader;
 use super::error::Problem;
-use super::request::{Named, Sent};
+use super::request::{JsonRequest, PathParams};
 use super::search::{TimeView, TookView, point, zone};
 use super::wire::When;
 use crate::clock;
 
-/// What a context is asked for.
+/// A request for context.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetrieveRequest {
-    /// The person's message.
+    /// The user's message.
     #[schema(example = "Book me a flight to Porto for Friday")]
     #[serde(default)]
     query: String,
-    /// The domains it is about; told from the message if absent.
+    /// The domains it is about; detected from the message if absent.
     domains: Option<Vec<String>>,
     /// The session it is part of. Its baseline is rendered once and stays the same, byte for byte.
     session_id: Option<String>,
-    /// False for a baseline that follows every change.
+    /// False for a baseline that is updated with every change.
     freeze: Option<bool>,
     /// `compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number.
     #[schema(inline)]
-    budget: Option<BudgetWish>,
+    budget: Option<BudgetValue>,
     /// The model's context window in tokens: memory takes at most 15 % of it.
     window: Option<usize>,
-    /// How many memories besides the baseline; told from the message if absent.
+    /// How many memories besides the baseline; chosen from the message if absent.
     limit: Option<usize>,
-    /// How many turns of earlier sessions; told from the message if absent.
+    /// How many turns of earlier sessions; chosen from the message if absent.
     turns: Option<usize>,
     min_confidence: Option<f32>,
     /// Only memories that the message names, besides the baseline.
     precise: Option<bool>,
-    /// What held at this instant; now if absent.
+    /// Only what was valid at this instant; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     as_of: Option<When>,
     /// What Lukasa knew at this instant; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     known_at: Option<When>,
-    /// The zone in which the person says "yesterday"; UTC if absent.
+    /// The user's time zone, for words such as "yesterday"; UTC if absent.
     #[schema(example = "Europe/Lisbon")]
     timezone: Option<String>,
-    /// How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the answer.
+    /// Deadline in milliseconds; 2,000 if absent. The answer contains what was confirmed by then.
     deadline_ms: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
-enum BudgetWish {
+enum BudgetValue {
     Tokens(usize),
     Name(String),
 }
 
 impl RetrieveRequest {
-    fn ask(self) -> Result<Ask, Problem> {
+    fn ask(self) -> Result<ContextRequest, Problem> {
         let refuse = |what: &str| Problem::of("malformed_body").because(what);
         let tokens = match self.budget {
             None => Budget::COMPACT,
-            Some(BudgetWish::Tokens(tokens)) if tokens <= 100_000 => tokens,
-            Some(BudgetWish::Name(name)) => match name.as_str() {
+            Some(BudgetValue::Tokens(tokens)) if tokens <= 100_000 => tokens,
+            Some(BudgetValue::Name(name)) => match name.as_str() {
                 "compact" => Budget::COMPACT,
                 "standard" => Budget::STANDARD,
                 "deep" => Budget::DEEP,
-                _ => return Err(refuse("`budget` is compact, standard, deep or a number")),
+                _ => return Err(refuse("`budget` must be compact, standard, deep or a number")),
             },
             Some(_) => return Err(refuse("`budget` is at most 100000")),
         };
@@ -90,7 +92,7 @@ impl RetrieveRequest {
         if self.query.chars().count() > super::search::QUERY_CHARS {
             return Err(refuse("`query` has at most 20000 characters"));
         }
-        let mut ask = Ask::about(&self.query);
+        let mut ask = ContextRequest::about(&self.query);
         ask.domains = self.domains;
         ask.session = self.session_id;
         ask.freeze = self.freeze.unwrap_or(true);
@@ -107,33 +109,33 @@ impl RetrieveRequest {
     }
 }
 
-/// What to put into the prompt, and why.
+/// Text to put into the prompt, with its citations.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ContextView {
     #[schema(example = "ret_01hx3v9d0kf7rtm4q5wz8yb2ca")]
     retrieval_id: String,
     /// Both parts, ready to paste: the baseline first.
     context: String,
-    /// The same for the whole session: put it where the provider's prefix cache keeps it.
+    /// The same for the whole session: put it where the provider's prefix cache covers it.
     baseline: PartView,
     /// For this message only: put it after everything that is cached.
     dynamic: PartView,
-    /// Whether the baseline is the session's own from before.
+    /// Whether the baseline was rendered earlier in the session and reused.
     frozen: bool,
-    /// The rules among it all, which must be respected.
+    /// The rules in both parts, which must be respected.
     hard: Vec<CitationView>,
-    /// The rest, for judgment.
+    /// The other memories, as context for judgment.
     soft: Vec<CitationView>,
     domains: Vec<DomainDetected>,
     budget: BudgetView,
-    /// The times the message speaks of.
+    /// The times that the message mentions.
     times: Vec<TimeView>,
-    /// How many memories and turns were looked at.
+    /// How many memories and turns were considered.
     considered: usize,
-    /// `hit` if the same message was answered in this session a moment ago and nothing has changed.
+    /// `hit` if the same message was answered in this session recently and nothing has changed.
     #[schema(example = "miss")]
     cache: &'static str,
-    /// What had to be done without: `embedder`, `reranker`, `older_turns`, `database`.
+    /// What was not available: `embedder`, `reranker`, `older_turns`, `database`.
     degraded: Vec<&'static str>,
     model: Option<String>,
     took_ms: TookView,
@@ -143,23 +145,23 @@ pub struct ContextView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PartView {
     content: String,
-    /// A name for exactly these bytes.
+    /// Identifies exactly these bytes.
     etag: Option<String>,
-    /// Marks the fence of this block; text between its marks was put there by Lukasa.
+    /// The nonce in the markers around this block; text between them was written by Lukasa.
     nonce: Option<String>,
     tokens: usize,
     citations: Vec<CitationView>,
     left_out: Vec<LeftOutView>,
 }
 
-/// A line that went into the prompt, and what stands behind it.
+/// A line of the prompt, and its source.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct CitationView {
     #[schema(example = "m1")]
     mark: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_id: Option<String>,
-    /// The other memories it says, where there was no room for a line of each.
+    /// Other memories in the same line, if the budget did not allow a line for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also_memory_ids: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,11 +173,12 @@ pub struct CitationView {
     section: &'static str,
     text: String,
     tokens: usize,
-    /// How well it fits the message, between 0 and 1; null in the baseline, which fits always.
+    /// Relevance to the message, between 0 and 1; null in the baseline, which does not depend on
+    /// it.
     relevance: Option<f32>,
 }
 
-/// Something that did not go in, and why.
+/// A memory or turn that was left out, and why.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LeftOutView {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,11 +196,11 @@ pub struct DomainDetected {
     #[schema(example = "travel")]
     domain: String,
     score: f32,
-    /// The words that speak for it.
+    /// The words that indicate it.
     words: Vec<String>,
 }
 
-/// How the budget was spent, in tokens.
+/// Use of the budget, in tokens.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BudgetView {
     limit: usize,
@@ -206,19 +209,19 @@ pub struct BudgetView {
     dynamic: usize,
 }
 
-fn source(source: &Source) -> [Option<String>; 4] {
+fn source(source: &LineSource) -> [Option<String>; 4] {
     match source {
-        Source::Memory { fact, version } => {
+        LineSource::Memory { fact, version } => {
             [Some(fact.to_string()), Some(version.to_string()), None, None]
         }
-        Source::Turn { turn, session } => {
+        LineSource::Turn { turn, session } => {
             [None, None, Some(turn.to_string()), Some(session.clone())]
         }
     }
 }
 
-impl From<&Item> for CitationView {
-    fn from(item: &Item) -> Self {
+impl From<&PromptLine> for CitationView {
+    fn from(item: &PromptLine) -> Self {
         let [memory_id, version_id, turn_id, session_id] = source(&item.source);
         Self {
             mark: item.mark.clone(),
@@ -242,8 +245,8 @@ impl From<&LeftOut> for LeftOutView {
     }
 }
 
-impl From<&Part> for PartView {
-    fn from(part: &Part) -> Self {
+impl From<&ContextPart> for PartView {
+    fn from(part: &ContextPart) -> Self {
         let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         Self {
             content: part.content.clone(),
@@ -256,8 +259,8 @@ impl From<&Part> for PartView {
     }
 }
 
-impl From<&Detected> for DomainDetected {
-    fn from(found: &Detected) -> Self {
+impl From<&DetectedDomain> for DomainDetected {
+    fn from(found: &DetectedDomain) -> Self {
         Self { domain: found.domain.clone(), score: found.score, words: found.words.clone() }
     }
 }
@@ -265,7 +268,7 @@ impl From<&Detected> for DomainDetected {
 impl From<&Context> for ContextView {
     fn from(context: &Context) -> Self {
         let items = context.baseline.items.iter().chain(&context.dynamic.items);
-        let (hard, soft): (Vec<&Item>, Vec<&Item>) =
+        let (hard, soft): (Vec<&PromptLine>, Vec<&PromptLine>) =
             items.partition(|item| item.section.starts_with("Hard"));
         let spent = context.spent;
         Self {
@@ -293,18 +296,18 @@ impl From<&Context> for ContextView {
     }
 }
 
-/// The context for a message.
+/// Get the context for a message.
 ///
-/// A baseline that stays the same for the session, then what bears on this message, inside one
-/// budget, with a mark on every line to cite it by. The answer comes in time even if something
-/// behind it does not: `degraded` says what had to be done without.
+/// A baseline that stays the same for the session, then memories relevant to this message, within
+/// one budget, with a mark on every line to cite it by. The deadline is met even if a component is
+/// slow or unavailable: `degraded` lists what is missing.
 #[utoipa::path(post, path = "/api/memory/retrieve", tag = "recall", request_body = RetrieveRequest, responses(
     (status = 200, body = ContextView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn retrieve_context(
     State(app): State<App>,
     Reader(caller): Reader,
-    sent: Sent<RetrieveRequest>,
+    sent: JsonRequest<RetrieveRequest>,
 ) -> Result<Response, Problem> {
     let ask = sent.body.ask()?;
     let context = app.engine().retrieve(&caller, &ask, clock::moment()).await?;
@@ -316,7 +319,7 @@ pub async fn retrieve_context(
     Ok(response)
 }
 
-/// A message.
+/// A message to detect domains in.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DetectRequest {
@@ -330,14 +333,14 @@ pub struct DetectAnswer {
     data: Vec<DomainDetected>,
 }
 
-/// Which domains is this message about?
+/// Detect the domains that a message is about.
 #[utoipa::path(post, path = "/api/domains/detect", tag = "recall", request_body = DetectRequest, responses(
     (status = 200, body = DetectAnswer),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn detect_domains(
     State(app): State<App>,
     Reader(caller): Reader,
-    sent: Sent<DetectRequest>,
+    sent: JsonRequest<DetectRequest>,
 ) -> Result<Json<DetectAnswer>, Problem> {
     if sent.body.query.chars().count() > super::search::QUERY_CHARS {
         return Err(Problem::of("malformed_body").because("`query` has at most 20000 characters"));
@@ -346,7 +349,7 @@ pub async fn detect_domains(
     Ok(Json(DetectAnswer { data: found.iter().map(DomainDetected::from).collect() }))
 }
 
-/// Exactly what a session was given.
+/// The exact context that a session was given.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GivenView {
     baselines: Vec<BaselineView>,
@@ -370,12 +373,12 @@ pub struct RetrievalView {
     id: String,
     session_id: Option<String>,
     at: Timestamp,
-    /// The baseline it went with.
+    /// The baseline it was used with.
     baseline_etag: Option<String>,
     dynamic: String,
     memory_ids: Vec<String>,
-    /// What was found (`found`: its rank with each arm, when they were brought together, and at last),
-    /// what was injected, and what was left out and why, with tokens and times.
+    /// What was found (`found`: its rank in each arm, after fusion, and at the end), what was
+    /// injected, and what was left out and why, with tokens and durations.
     trace: serde_json::Value,
 }
 
@@ -404,7 +407,7 @@ impl From<&RetrievalRecord> for RetrievalView {
     }
 }
 
-/// What was this session given?
+/// Get the exact context that a session was given.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/context", tag = "recall", params(
     ("session_id" = String, Path, description = "The session's name")), responses(
     (status = 200, body = GivenView),
@@ -412,7 +415,7 @@ impl From<&RetrievalRecord> for RetrievalView {
 pub async fn get_session_context(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<GivenView>, Problem> {
     let given = app.engine().given(&caller, &id, clock::now()).await?;
     Ok(Json(GivenView {
@@ -429,7 +432,7 @@ pub async fn get_session_context(
 pub async fn get_retrieval(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<RetrievalView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of("retrieval_not_found"))?;
     let retrieval = app.engine().retrieval(&caller, id, clock::now()).await?;

@@ -1,37 +1,37 @@
-//! Domains, and opening the ones that stay shut.
+//! Domains, and the user's opt-in to those that need one.
 
 use axum::Json;
 use axum::extract::State;
 use lukasa_core::{Domain, Timestamp};
-use lukasa_engine::directory::{DomainView as EngineDomain, OptIn};
+use lukasa_engine::directory::{OptIn, UserDomain};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::App;
 use super::auth::{Admin, Reader, Writer};
 use super::error::Problem;
-use super::request::{Named, Sent};
+use super::request::{JsonRequest, PathParams};
 use super::verbs::Nothing;
 use crate::clock;
 
-/// An area of a life.
+/// A domain: an area of the user's life.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DomainView {
     #[schema(example = "health")]
     name: String,
     display_name: String,
-    /// Nothing inferred is kept here without its person's yes.
+    /// Nothing inferred is stored here without the user's consent.
     sensitive: bool,
-    /// Nothing at all is kept here until its person opens it.
+    /// Nothing at all is stored here until the user opens it.
     requires_opt_in: bool,
     default_expiration_days: Option<i32>,
     builtin: bool,
-    /// Since when the person has it open; null if they have not opened it.
+    /// When the user opened it; null if it is not open.
     opted_in_at: Option<Timestamp>,
 }
 
-impl From<EngineDomain> for DomainView {
-    fn from(view: EngineDomain) -> Self {
+impl From<UserDomain> for DomainView {
+    fn from(view: UserDomain) -> Self {
         let domain = view.domain;
         Self {
             name: domain.name,
@@ -50,7 +50,7 @@ pub struct Domains {
     data: Vec<DomainView>,
 }
 
-/// Every domain, and which of them the person has opened.
+/// List all domains, and which of them the user has opened.
 #[utoipa::path(get, path = "/api/domains", tag = "domains", responses(
     (status = 200, body = Domains),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -62,7 +62,7 @@ pub async fn list_domains(
     Ok(Json(Domains { data: domains.into_iter().map(DomainView::from).collect() }))
 }
 
-/// A domain of the tenant's own.
+/// A domain that the tenant defines.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PutDomain {
@@ -74,7 +74,7 @@ pub struct PutDomain {
     default_expiration_days: Option<i32>,
 }
 
-/// Add a domain of the tenant's own, or change it.
+/// Add or change a domain of the tenant.
 #[utoipa::path(put, path = "/api/domains/{name}", tag = "domains", params(
     ("name" = String, Path, description = "A short lower-case word")), request_body = PutDomain, responses(
     (status = 200, body = DomainView),
@@ -82,8 +82,8 @@ pub struct PutDomain {
 pub async fn put_domain(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Named(name): Named<String>,
-    sent: Sent<PutDomain>,
+    PathParams(name): PathParams<String>,
+    sent: JsonRequest<PutDomain>,
 ) -> Result<Json<DomainView>, Problem> {
     let domain = Domain {
         name,
@@ -96,14 +96,14 @@ pub async fn put_domain(
     let engine = app.engine().clone();
     let work = async move {
         engine.put_domain(admitted.tenant, &domain).await?;
-        Ok(DomainView::from(EngineDomain { domain, opted_in_at: None }))
+        Ok(DomainView::from(UserDomain { domain, opted_in_at: None }))
     };
     Ok(Json(app.detached(work).await?))
 }
 
 /// Open a domain.
 ///
-/// Opening is consent, so only the person can do it: with a user token, or on their own machine.
+/// Opening is consent, so only the user can do it: with a user token, or on a local server.
 #[utoipa::path(put, path = "/api/domains/{name}/opt-in", tag = "domains", params(
     ("name" = String, Path, description = "The domain")), responses(
     (status = 200, body = DomainView),
@@ -111,13 +111,13 @@ pub async fn put_domain(
 pub async fn open_domain(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(name): Named<String>,
-    _sent: Sent<Nothing>,
+    PathParams(name): PathParams<String>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<Json<DomainView>, Problem> {
-    set(app, caller, name, OptIn::Open).await
+    set_opt_in(app, caller, name, OptIn::Open).await
 }
 
-/// Shut a domain again. What is already kept stays until it is deleted.
+/// Close a domain again. What is already stored stays until it is deleted.
 #[utoipa::path(delete, path = "/api/domains/{name}/opt-in", tag = "domains", params(
     ("name" = String, Path, description = "The domain")), responses(
     (status = 200, body = DomainView),
@@ -125,13 +125,13 @@ pub async fn open_domain(
 pub async fn shut_domain(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(name): Named<String>,
-    _sent: Sent<Nothing>,
+    PathParams(name): PathParams<String>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<Json<DomainView>, Problem> {
-    set(app, caller, name, OptIn::Shut).await
+    set_opt_in(app, caller, name, OptIn::Shut).await
 }
 
-async fn set(
+async fn set_opt_in(
     app: App,
     caller: lukasa_core::Caller,
     name: String,

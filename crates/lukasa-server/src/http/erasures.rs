@@ -1,4 +1,4 @@
-//! Erasure, seen from outside: what it would remove, and the receipts of what it has removed.
+//! Previews of erasures, and the receipts of finished ones.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,28 @@ use super::App;
 use super::auth::{Admin, Eraser, Reader, UserEraser};
 use super::error::Problem;
 use super::memory::target;
-use super::request::Named;
+use super::request::PathParams;
 use crate::clock;
 
-/// What an erasure would remove.
+/// The rows that an erasure would remove.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ErasurePreview {
-    /// The user, if everything about them would go.
+    /// The user, if everything about them would be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
-    /// The memory, if only that would go.
+    /// The memory, if only that would be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_id: Option<String>,
     /// Rows by table.
     removes: BTreeMap<String, i64>,
-    /// The same in words.
+    /// The same as text.
     #[schema(example = "12 memories, 3 sessions, 410 turns, 422 embeddings")]
     message: String,
 }
 
-/// Counts in the words of people, the things they know first.
-fn in_words(rows: &Rows) -> String {
-    const WORDS: [(&str, &str, &str); 9] = [
+/// Row counts as text, with the names that users know.
+fn describe(rows: &Rows) -> String {
+    const NAMES: [(&str, &str, &str); 9] = [
         ("fact", "memory", "memories"),
         ("fact_version", "version", "versions"),
         ("link", "link", "links"),
@@ -42,10 +42,10 @@ fn in_words(rows: &Rows) -> String {
         ("turn", "turn", "turns"),
         ("episode", "episode", "episodes"),
         ("embedding", "embedding", "embeddings"),
-        ("retrieval", "prompt that was given", "prompts that were given"),
-        ("idempotency", "kept answer", "kept answers"),
+        ("retrieval", "retrieved context", "retrieved contexts"),
+        ("idempotency", "stored response", "stored responses"),
     ];
-    let said: Vec<String> = WORDS
+    let parts: Vec<String> = NAMES
         .iter()
         .filter_map(|(table, one, many)| {
             let count = rows.get(*table).copied()?;
@@ -53,10 +53,10 @@ fn in_words(rows: &Rows) -> String {
         })
         .collect();
     let all: i64 = rows.values().sum();
-    if said.is_empty() { format!("{} rows", grouped(all)) } else { said.join(", ") }
+    if parts.is_empty() { format!("{} rows", grouped(all)) } else { parts.join(", ") }
 }
 
-/// A number with commas, as people write it.
+/// A number with commas between groups of three digits.
 fn grouped(number: i64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -69,9 +69,11 @@ fn grouped(number: i64) -> String {
     text
 }
 
-/// What deleting a user would remove, without removing anything. The person themselves may ask it too.
+/// Preview what deleting a user would remove, without removing anything.
+///
+/// The user may request it too.
 #[utoipa::path(get, path = "/api/users/{user}/erasure", tag = "users", params(
-    ("user" = String, Path, description = "Your own id for the person")), responses(
+    ("user" = String, Path, description = "Your own id for the user")), responses(
     (status = 200, body = ErasurePreview),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn preview_user_erasure(
@@ -79,11 +81,11 @@ pub async fn preview_user_erasure(
     UserEraser { tenant, name }: UserEraser,
 ) -> Result<Json<ErasurePreview>, Problem> {
     let removes = app.engine().preview_user_erasure(tenant, &name, clock::now()).await?;
-    let message = in_words(&removes);
+    let message = describe(&removes);
     Ok(Json(ErasurePreview { user: Some(name), memory_id: None, removes, message }))
 }
 
-/// What erasing a memory would remove, without removing anything.
+/// Preview what erasing a memory would remove, without removing anything.
 #[utoipa::path(get, path = "/api/memory/{id}/erasure", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
     (status = 200, body = ErasurePreview),
@@ -91,14 +93,14 @@ pub async fn preview_user_erasure(
 pub async fn preview_erasure(
     State(app): State<App>,
     Eraser(caller): Eraser,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<ErasurePreview>, Problem> {
     let (fact, removes) = app.engine().preview_erasure(&caller, &target(&id), clock::now()).await?;
-    let message = in_words(&removes);
+    let message = describe(&removes);
     Ok(Json(ErasurePreview { user: None, memory_id: Some(fact.to_string()), removes, message }))
 }
 
-/// What a receipt says: what was erased, when and how much, and none of what it said.
+/// The content of a receipt: what was erased, when, and how many rows; none of the erased text.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ErasureReceipt {
     #[schema(example = "era_01hx3v9d0kf7rtm4q5wz8yb2cc")]
@@ -110,34 +112,35 @@ pub struct ErasureReceipt {
     memory_id: Option<String>,
     turn_id: Option<String>,
     operation_id: Option<String>,
-    /// `erase`, or `purge` for what had lain in the trash.
+    /// `erase`, or `purge` for a memory that was in the trash.
     verb: &'static str,
     erased_at: Timestamp,
     /// Rows removed, by table.
     removed: BTreeMap<String, i64>,
-    /// Whether a restored backup had brought it back, and it was removed again.
+    /// Whether a restored backup contained it, and it was removed again.
     replayed: bool,
-    /// `pending` until the database's files were rewritten without it, then `done`.
+    /// `pending` until the database's files have been rewritten without it, then `done`.
     files: String,
     files_done_at: Option<Timestamp>,
     /// Whether it is in the journal that is replayed when a backup is restored.
     journal: bool,
-    /// What could not be removed, in words.
+    /// What could not be removed, as text.
     not_removed: Vec<String>,
     issued_at: Timestamp,
 }
 
-/// An Ed25519 signature over the receipt as JSON without spaces, the keys of every object in order.
+/// An Ed25519 signature over the receipt as JSON without spaces, with the keys of every object
+/// sorted.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReceiptSignature {
     #[schema(example = "ed25519")]
     algorithm: String,
-    /// In hexadecimal, like the value.
+    /// Hexadecimal, like the value.
     public_key: String,
     value: String,
 }
 
-/// A receipt that `lukasa erase --verify` believes without asking a server.
+/// A signed receipt, which `lukasa erase --verify` can verify offline.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignedReceiptView {
     receipt: ErasureReceipt,
@@ -179,12 +182,12 @@ impl From<SignedReceipt> for SignedReceiptView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Receipts {
     data: Vec<SignedReceiptView>,
-    /// The erasure of the user that is under way, if there is one.
+    /// The erasure of the user that is in progress, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     running: Option<ErasureProgress>,
 }
 
-/// How far the erasure of a user has come.
+/// Progress of the erasure of a user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ErasureProgress {
     erasure_id: String,
@@ -200,7 +203,7 @@ impl From<Vec<SignedReceipt>> for Receipts {
     }
 }
 
-/// The receipts of memories that were erased, newest first, each as it stands now.
+/// List the receipts of erased memories, newest first, with their current state.
 #[utoipa::path(get, path = "/api/erasures", tag = "memory", responses(
     (status = 200, body = Receipts),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -211,16 +214,16 @@ pub async fn list_erasures(
     Ok(Json(app.engine().receipts(&caller, clock::now()).await?.into()))
 }
 
-/// The receipts of everything erased about a user, who may be gone; and the progress of an erasure
-/// that is under way.
+/// List the receipts of everything erased about a user, who may be deleted, and the progress of a
+/// running erasure.
 #[utoipa::path(get, path = "/api/users/{user}/erasures", tag = "users", params(
-    ("user" = String, Path, description = "Your own id for the person")), responses(
+    ("user" = String, Path, description = "Your own id for the user")), responses(
     (status = 200, body = Receipts),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_user_erasures(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Named(name): Named<String>,
+    PathParams(name): PathParams<String>,
 ) -> Result<Json<Receipts>, Problem> {
     let receipts = app.engine().receipts_of_user(admitted.tenant, &name, clock::now()).await?;
     let running = app.engine().erasure_under_way(admitted.tenant, &name).await?;
@@ -232,17 +235,18 @@ pub async fn list_user_erasures(
     Ok(Json(Receipts { running, ..receipts.into() }))
 }
 
-/// The key that receipts of this server are signed with.
+/// The public key of the receipts of this server.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReceiptKey {
     #[schema(example = "ed25519")]
     algorithm: &'static str,
-    /// In hexadecimal.
+    /// Hexadecimal.
     public_key: String,
 }
 
-/// The public key to verify receipts with. Keep a copy: a receipt is checked against the key you know,
-/// not against the one it brings along.
+/// Get the public key to verify receipts with.
+///
+/// Keep a copy: a receipt is verified with the key you know, not with the one it contains.
 #[utoipa::path(get, path = "/receipts/key", tag = "memory", responses(
     (status = 200, body = ReceiptKey),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -256,10 +260,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_said_as_people_say_them() {
+    fn erasure_counts_are_described_as_text() {
         let rows = [("fact", 1_204), ("turn", 1), ("embedding", 1_003_870), ("job", 3)];
         let rows: Rows = rows.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
-        assert_eq!(in_words(&rows), "1,204 memories, 1 turn, 1,003,870 embeddings");
-        assert_eq!(in_words(&Rows::new()), "0 rows");
+        assert_eq!(describe(&rows), "1,204 memories, 1 turn, 1,003,870 embeddings");
+        assert_eq!(describe(&Rows::new()), "0 rows");
     }
 }

@@ -1,4 +1,4 @@
-//! What happens to a memory, as it happens: the log of operations as a stream of events.
+//! The operation log as a stream of server-sent events.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use lukasa_core::{Operation, Permission};
-use lukasa_engine::events::Listening;
+use lukasa_engine::events::OperationStream;
 use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
@@ -21,81 +21,84 @@ use super::App;
 use super::auth::Reader;
 use super::error::Problem;
 use super::limits::OpenStream;
-use super::request::{Asked, parse_cursor, print_cursor};
+use super::request::{QueryParams, parse_cursor, print_cursor};
 use super::wire::{OperationView, When};
 use crate::clock;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-/// How often something is sent, so that nobody on the way takes the connection for dead.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How often a credential is looked at again while its stream is open.
-const RECHECK: Duration = Duration::from_secs(2);
-/// How long a client should wait before it comes back.
-const RETRY: Duration = Duration::from_secs(2);
+/// Interval of keep-alive comments, so that no proxy closes an idle connection.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+/// How often the credential of an open stream is checked again.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(2);
+/// How long a client should wait before it reconnects.
+const RECONNECT_DELAY: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct EventsQuery {
-    /// Go on after the event with this `id`; `Last-Event-ID` says the same and wins. From now on if
-    /// neither is there.
+    /// Continue after the event with this `id`. `Last-Event-ID` takes precedence. Without either,
+    /// the stream begins now.
     after: Option<String>,
-    /// `false` ends the stream once everything up to now was sent; `true` if absent.
+    /// `false` ends the stream once all events up to now were sent; `true` if absent.
     follow: Option<bool>,
 }
 
-/// Hear of operations as they happen.
+/// Stream operations as they happen.
 ///
-/// Server-sent events, one for each operation, in order: `event` is the verb, `data` the operation as
-/// `GET /api/operations/{id}` shows it, `id` a place in the log. Sending the last `id` back as
-/// `Last-Event-ID` goes on after it, without a gap and without anything twice. Without one the stream
-/// begins now, and its first line gives the place to come back to.
+/// Server-sent events, one for each operation, in order: `event` is the verb, `data` the operation
+/// as `GET /api/operations/{id}` returns it, `id` a position in the log. Sending the last `id` as
+/// `Last-Event-ID` continues after it, without gaps or duplicates. Without one the stream begins
+/// now, and its first line contains the position to continue from.
 #[utoipa::path(get, path = "/api/events", tag = "operations", params(EventsQuery,
-    ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last event that was received")), responses(
+    ("Last-Event-ID" = Option<String>, Header,
+        description = "The `id` of the last event that was received")), responses(
     (status = 200, body = OperationView, content_type = "text/event-stream", description = "`data` of each event"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn stream_events(
     State(app): State<App>,
     headers: HeaderMap,
     Reader(caller): Reader,
-    Asked(query): Asked<EventsQuery>,
+    QueryParams(query): QueryParams<EventsQuery>,
 ) -> Result<Response, Problem> {
     let sent = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
     let after = sent.filter(|text| !text.is_empty()).or(query.after.as_deref());
     let after = after.map(parse_cursor::<When>).transpose()?.map(|at| at.0);
     let follow = query.follow.unwrap_or(true);
     let open = app.limits().open_stream(&caller)?;
-    let listening = app.engine().listen(&caller, after, follow, clock::now).await?;
-    let greeting = Event::default().retry(RETRY);
-    let greeting = match after {
-        Some(_) => greeting,
-        // An id without data is no event, but a client that loses the connection comes back to it.
-        None => greeting.id(print_cursor(&listening.place())),
+    let operations = app.engine().stream_operations(&caller, after, follow, clock::now).await?;
+    let first = Event::default().retry(RECONNECT_DELAY);
+    let first = match after {
+        Some(_) => first,
+        // An id without data is no event, but a client that loses the connection continues from it.
+        None => first.id(print_cursor(&operations.position())),
     };
     let (checked, waiting) = (Instant::now(), VecDeque::new());
-    let greeting = Some(greeting);
-    let stream = Events { app, headers, listening, greeting, checked, waiting, _open: open };
-    let events = Sse::new(stream.events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    let first = Some(first);
+    let stream = EventStream { app, headers, operations, first, checked, waiting, _open: open };
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE_INTERVAL);
+    let events = Sse::new(stream.events()).keep_alive(keep_alive);
     Ok(([(CACHE_CONTROL, "no-store"), (ACCEL_BUFFERING, "no")], events).into_response())
 }
 
-/// A stream that is being sent.
-struct Events {
+/// State of an open event stream.
+struct EventStream {
     app: App,
-    /// The request's own, to see that its credential still holds.
+    /// Headers of the request, to check that its credential is still valid.
     headers: HeaderMap,
-    listening: Listening,
-    greeting: Option<Event>,
-    /// When its credential was last looked at.
+    operations: OperationStream,
+    /// The first event, until it is sent.
+    first: Option<Event>,
+    /// When the credential was last checked.
     checked: Instant,
-    /// What was read and not sent yet.
+    /// Operations that were read and not sent yet.
     waiting: VecDeque<Operation>,
-    /// Counts against the streams of its credential and tenant.
+    /// Counts the stream against the limits of its credential and tenant.
     _open: OpenStream,
 }
 
-impl Events {
+impl EventStream {
     fn events(self) -> impl Stream<Item = Result<Event, Infallible>> + Send {
         unfold(self, |mut events| async move {
             let event = events.next().await?;
@@ -104,13 +107,13 @@ impl Events {
     }
 
     async fn next(&mut self) -> Option<Event> {
-        if let Some(greeting) = self.greeting.take() {
-            return Some(greeting);
+        if let Some(first) = self.first.take() {
+            return Some(first);
         }
         loop {
-            let due = self.checked + RECHECK;
+            let due = self.checked + RECHECK_INTERVAL;
             if Instant::now() >= due {
-                if !self.may_go_on().await {
+                if !self.is_still_authorized().await {
                     return None;
                 }
                 self.checked = Instant::now();
@@ -120,16 +123,16 @@ impl Events {
                 return Some(event(&operation));
             }
             tokio::select! {
-                found = self.listening.next() => self.waiting.extend(found?),
+                found = self.operations.next() => self.waiting.extend(found?),
                 () = sleep_until(due) => {}
             }
         }
     }
 
-    /// Whether the credential would still be let in. While nobody can say, it may go on: there is
-    /// nothing to read either.
-    async fn may_go_on(&self) -> bool {
-        match self.app.check_still(&self.headers, Permission::Read).await {
+    /// Whether the credential is still accepted. While the database is unavailable the stream stays
+    /// open: nothing can be read either.
+    async fn is_still_authorized(&self) -> bool {
+        match self.app.recheck_permission(&self.headers, Permission::Read).await {
             Ok(()) => true,
             Err(problem) => problem.is("unavailable"),
         }

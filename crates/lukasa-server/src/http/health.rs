@@ -1,4 +1,4 @@
-//! Whether the server is alive, and whether it can do its work.
+//! Liveness and readiness endpoints.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use utoipa::ToSchema;
 use super::App;
 use super::error::Problem;
 
-/// For how long an answer about the database is repeated without asking again.
+/// How long the result of a database check is cached.
 const READINESS_TTL: Duration = Duration::from_secs(1);
-/// How long the database has to answer.
+/// Timeout of the database check.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,8 +28,7 @@ pub struct Alive {
 
 const ALIVE: Alive = Alive { status: "ok", version: env!("CARGO_PKG_VERSION") };
 
-/// The last answer about the database, and when it was given. However many ask, one connection is
-/// used.
+/// The last result of the database check and its time. Concurrent checks share one connection.
 #[derive(Default)]
 pub struct Readiness(Mutex<Option<(Instant, bool)>>);
 
@@ -47,13 +46,13 @@ impl Readiness {
     }
 }
 
-/// The process is alive.
+/// Liveness check: the process is running.
 #[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Alive)))]
 pub async fn healthz() -> Json<Alive> {
     Json(ALIVE)
 }
 
-/// The database answers, its schema is there, and the server is not about to stop.
+/// Readiness check: the database answers, its schema is present, and the server is not stopping.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses(
     (status = 200, body = Alive),
     (status = 503, body = Problem, content_type = "application/problem+json")))]

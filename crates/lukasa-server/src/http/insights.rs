@@ -1,26 +1,26 @@
-//! A memory over time, for charts and for whoever watches what it costs.
+//! Daily statistics of a user's memory: growth, use, corrections and cost.
 
 use axum::Json;
 use axum::extract::State;
-use lukasa_engine::insights::{Day, Insights};
+use lukasa_engine::insights::{DayStatistics, Insights};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::auth::Reader;
 use super::error::Problem;
-use super::request::Asked;
+use super::request::QueryParams;
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct InsightsQuery {
-    /// How many days, today among them: between 1 and 90; 30 if absent.
+    /// How many days, including today: between 1 and 90; 30 if absent.
     days: Option<i64>,
 }
 
-/// How many memories there were, by how well they are founded.
+/// Number of memories by tier.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TierCounts {
     strong: i64,
@@ -28,7 +28,7 @@ pub struct TierCounts {
     candidate: i64,
 }
 
-/// How long retrievals took, in milliseconds.
+/// Durations of retrievals, in milliseconds.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RecallTimes {
     p50: f64,
@@ -41,11 +41,11 @@ pub struct RecallTimes {
 pub struct InsightDay {
     #[schema(value_type = String, format = Date)]
     day: jiff::civil::Date,
-    /// Memories that were told.
+    /// Memories that were saved explicitly.
     saved: i64,
-    /// Memories that were learned from chats.
+    /// Memories that were learned from sessions.
     learned: i64,
-    /// Memories that began by waiting for a yes.
+    /// Memories that began as proposals.
     proposed: i64,
     confirmed: i64,
     rejected: i64,
@@ -53,26 +53,26 @@ pub struct InsightDay {
     forgotten: i64,
     /// How many there were at the end of the day.
     memories: TierCounts,
-    /// The same by domain, candidates aside, the largest first.
+    /// The same by domain, without candidates, the largest first.
     domains: Vec<DomainCount>,
     retrievals: i64,
-    /// Retrievals that had to do without something, such as a model.
+    /// Retrievals with a missing component, such as a model.
     degraded: i64,
-    /// Retrievals that began with the same block as the one before in their chat, so that a provider's
+    /// Retrievals with the same baseline as the one before in their session, so that a provider's
     /// cache could hit.
     frozen: i64,
     /// Tokens that a retrieval put into a prompt, on average.
     tokens: f64,
     recall_ms: Option<RecallTimes>,
-    /// What chat models were asked, and what it cost in millionths of the currency of the prices.
+    /// Calls of chat models, with their cost in millionths of the currency of the prices.
     calls: i64,
     input_tokens: i64,
     output_tokens: i64,
     cost_micros: i64,
 }
 
-impl From<&Day> for InsightDay {
-    fn from(day: &Day) -> Self {
+impl From<&DayStatistics> for InsightDay {
+    fn from(day: &DayStatistics) -> Self {
         let (recalls, asked) = (day.recalls.as_ref(), day.asked.as_ref());
         Self {
             day: day.day,
@@ -117,16 +117,16 @@ pub struct DomainCount {
     memories: i64,
 }
 
-/// A memory over time.
+/// A user's memory over time.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct InsightsView {
-    /// Every day of the stretch, the oldest first.
+    /// Every day of the period, the oldest first.
     days: Vec<InsightDay>,
-    /// What is active now, the largest first.
+    /// Active memories by domain, the largest first.
     domains: Vec<DomainCount>,
 }
 
-/// Counts by domain, the largest first; among equals by name.
+/// Counts by domain, the largest first; equal counts by name.
 fn by_size<'n>(counts: impl IntoIterator<Item = (&'n String, &'n i64)>) -> Vec<DomainCount> {
     let domain = |(name, count): (&String, &i64)| DomainCount {
         domain: Some(name.clone()).filter(|name| !name.is_empty()),
@@ -144,14 +144,14 @@ impl From<&Insights> for InsightsView {
     }
 }
 
-/// How has this memory grown, been used and been corrected?
+/// Get daily statistics of growth, use, corrections and cost.
 #[utoipa::path(get, path = "/api/insights", tag = "recall", params(InsightsQuery), responses(
     (status = 200, body = InsightsView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_insights(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<InsightsQuery>,
+    QueryParams(query): QueryParams<InsightsQuery>,
 ) -> Result<Json<InsightsView>, Problem> {
     let days = query.days.unwrap_or(30);
     let insights = app.engine().insights(&caller, days, clock::now()).await?;

@@ -1,17 +1,17 @@
-//! Keys for applications and tokens for people's browsers. Secrets are shown once.
+//! Keys for applications and tokens for users' browsers. Secrets are shown once.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use lukasa_core::{Origin, Permission, Timestamp};
-use lukasa_engine::access::{Issued, KeyRecord, NewKey, NewToken, TOKEN_MINUTES};
+use lukasa_engine::access::{IssuedCredential, KeyRecord, NewKey, NewToken, TOKEN_MINUTES};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::App;
 use super::auth::Admin;
 use super::error::{FieldError, Problem};
-use super::request::{Named, Sent};
+use super::request::{JsonRequest, PathParams};
 use super::verbs::Nothing;
 use super::wire::When;
 use crate::clock;
@@ -21,10 +21,10 @@ use crate::clock;
 pub struct KeyView {
     id: String,
     name: String,
-    /// The one user it is for; null for all of the tenant's.
+    /// The user it is bound to; null for all of the tenant's users.
     user: Option<String>,
     permissions: Vec<&'static str>,
-    /// The most trusted origin its writes carry.
+    /// The most trusted origin of its writes.
     origin: &'static str,
     created_at: Timestamp,
     expires_at: Option<Timestamp>,
@@ -48,7 +48,7 @@ impl From<&KeyRecord> for KeyView {
     }
 }
 
-/// A key or token with its secret, shown this once.
+/// A key or token with its secret, which is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct IssuedView {
     /// Send it as `Authorization: Bearer ...`. It cannot be shown again.
@@ -57,8 +57,8 @@ pub struct IssuedView {
     key: KeyView,
 }
 
-impl From<&Issued> for IssuedView {
-    fn from(issued: &Issued) -> Self {
+impl From<&IssuedCredential> for IssuedView {
+    fn from(issued: &IssuedCredential) -> Self {
         Self { secret: issued.text.clone(), key: KeyView::from(&issued.record) }
     }
 }
@@ -68,7 +68,7 @@ pub struct Keys {
     data: Vec<KeyView>,
 }
 
-/// The tenant's keys, without their secrets.
+/// List the tenant's keys, without their secrets.
 #[utoipa::path(get, path = "/api/keys", tag = "keys", responses(
     (status = 200, body = Keys),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -80,19 +80,19 @@ pub async fn list_keys(
     Ok(Json(Keys { data: keys.iter().map(KeyView::from).collect() }))
 }
 
-/// A key to make.
+/// A key to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateKey {
     #[schema(example = "my assistant")]
     name: String,
-    /// The one user it is for; absent for all of the tenant's.
+    /// The user it is bound to; absent for all of the tenant's users.
     user: Option<String>,
-    /// Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if absent.
-    /// `chat` is using the models behind `/v1`.
+    /// Any of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose`
+    /// if absent. `chat` allows the use of the models behind `/v1`.
     permissions: Option<Vec<String>>,
-    /// How far its words are trusted: `assistant` (the default), `user_said` for an application that
-    /// passes on only what the person typed into it, `tool`, `document` or `import`.
+    /// How far its content is trusted: `assistant` (the default), `user_said` for an application
+    /// that sends only what the user typed, `tool`, `document` or `import`.
     origin: Option<String>,
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<When>,
@@ -105,7 +105,7 @@ fn permissions(texts: Option<&[String]>) -> Result<Vec<Permission>, Problem> {
     let mut list = Vec::new();
     for text in texts {
         let known = Permission::parse(text);
-        let all = "read, write, propose, erase, admin, chat";
+        let all = "each one of read, write, propose, erase, admin, chat";
         list.push(known.ok_or_else(|| refuse("permissions", all))?);
     }
     list.sort_unstable();
@@ -118,19 +118,19 @@ fn refuse(field: &str, detail: &str) -> Problem {
     Problem::of("invalid_request").fields(vec![field])
 }
 
-/// Make a key. Its secret is in this answer and nowhere else.
+/// Create a key. Its secret is shown only in this answer.
 #[utoipa::path(post, path = "/api/keys", tag = "keys", request_body = CreateKey, responses(
     (status = 201, body = IssuedView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn create_key(
     State(app): State<App>,
     Admin(admitted): Admin,
-    sent: Sent<CreateKey>,
+    sent: JsonRequest<CreateKey>,
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
     let body = sent.body;
     let origin = match body.origin.as_deref() {
         None => Origin::Assistant,
-        Some(text) => Origin::parse(text).ok_or_else(|| refuse("origin", "no such origin"))?,
+        Some(text) => Origin::parse(text).ok_or_else(|| refuse("origin", "not a known origin"))?,
     };
     let new = NewKey {
         permissions: permissions(body.permissions.as_deref())?,
@@ -146,14 +146,14 @@ pub async fn create_key(
     Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
 }
 
-/// What ended.
+/// Revoked credentials.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Revoked {
-    /// The credential and everything that was made from it.
+    /// The ids of the credential and of everything made from it.
     pub(super) revoked: Vec<String>,
 }
 
-/// Revoke a key and everything that was made from it: tokens, links and sign-ins.
+/// Revoke a key and everything made from it: tokens, links and sign-ins.
 #[utoipa::path(delete, path = "/api/keys/{id}", tag = "keys", params(
     ("id" = String, Path, description = "The key's id, not its secret")), responses(
     (status = 200, body = Revoked),
@@ -161,8 +161,8 @@ pub struct Revoked {
 pub async fn revoke_key(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Named(id): Named<String>,
-    _sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
     if !id.bytes().all(|b| b.is_ascii_alphanumeric()) {
         return Err(Problem::of("key_not_found"));
@@ -174,48 +174,49 @@ pub async fn revoke_key(
     Ok(Json(Revoked { revoked }))
 }
 
-/// Whether text is what browsers say in `Origin`.
-fn is_page(text: &str) -> bool {
+/// Whether a text is an origin as browsers send it in `Origin`.
+fn is_origin(text: &str) -> bool {
     let Ok(url) = text.parse::<reqwest::Url>() else { return false };
     ["http", "https"].contains(&url.scheme()) && url.origin().ascii_serialization() == text
 }
 
-/// A token to mint for one person's browser.
+/// A token to mint for one user's browser.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MintToken {
-    /// Your own id for the person.
+    /// Your own id for the user.
     #[schema(example = "alice")]
     user: String,
-    /// No more than the key itself has, and never `admin`; `read` and `write` if absent.
+    /// A subset of the key's own, never `admin`; `read` and `write` if absent.
     permissions: Option<Vec<String>>,
     /// Between 1 and 15; 15 if absent.
     minutes: Option<i64>,
-    /// The one page it may be used from, as a browser names it: scheme, host and port. Any, if absent.
+    /// The only origin it may be used from: scheme, host and port, as browsers send it. Any if
+    /// absent.
     #[schema(example = "https://app.example")]
     page: Option<String>,
 }
 
-/// Mint a short-lived token for one person's browser.
+/// Mint a short-lived token for one user's browser.
 ///
-/// It is bound to that person, ends by itself, and speaks as a human, which no key does: it
-/// can answer proposals and open domains.
+/// It is bound to that user, expires, and acts as the user, which no key does: it can answer
+/// proposals and open domains.
 #[utoipa::path(post, path = "/api/tokens", tag = "keys", request_body = MintToken, responses(
     (status = 201, body = IssuedView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn mint_token(
     State(app): State<App>,
     Admin(admitted): Admin,
-    sent: Sent<MintToken>,
+    sent: JsonRequest<MintToken>,
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
     let rights = match sent.body.permissions.as_deref() {
         None => vec![Permission::Read, Permission::Write],
-        given => permissions(given)?,
+        listed => permissions(listed)?,
     };
     let engine = app.engine().clone();
     let MintToken { user, minutes, page, .. } = sent.body;
-    if page.as_deref().is_some_and(|page| !is_page(page)) {
-        return Err(refuse("page", "scheme, host and port alone, as https://app.example"));
+    if page.as_deref().is_some_and(|page| !is_origin(page)) {
+        return Err(refuse("page", "only scheme, host and port, as https://app.example"));
     }
     let work = async move {
         let new = NewToken {

@@ -1,4 +1,4 @@
-//! What was learned: episodes, passes, contradictions; and the work and the cost behind it.
+//! Learning: episodes, extraction passes and contradictions; background jobs and model costs.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use lukasa_core::Episode;
 use lukasa_core::{Job, JobId};
 use lukasa_engine::chat::{ModelCall, ModelSum};
-use lukasa_engine::facts::{Contradiction, True};
+use lukasa_engine::facts::{Contradiction, ContradictionChoice};
 use lukasa_engine::learn::PassRecord;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -15,13 +15,13 @@ use utoipa::{IntoParams, ToSchema};
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
-use super::memory::written_in_place;
-use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
+use super::memory::write_response;
+use super::request::{JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
 use super::wire::{MemoryView, Written};
 use crate::clock;
 
-/// What happened in a stretch of a conversation.
+/// Summary of a part of a conversation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct EpisodeView {
     #[schema(example = "epi_01hx3v9d0kf7rtm4q5wz8yb2ca")]
@@ -32,15 +32,15 @@ pub struct EpisodeView {
     last_turn: i32,
     title: Option<String>,
     summary: String,
-    /// The least trusted of the words it was made from.
+    /// The least trusted origin of its turns.
     origin: &'static str,
     started_at: Timestamp,
     ended_at: Timestamp,
     /// The prompt it was made with, and its version.
     #[schema(example = "extract/1")]
     prompt: String,
-    /// Whether it is a month old and all that it left behind is strong or stated by now: nobody needs
-    /// it any more to know what came of it.
+    /// Whether it is a month old and everything learned from it is strong or stated by now, so that
+    /// it is no longer needed.
     absorbed: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct EpisodesQuery {
     session_id: Option<String>,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -81,14 +81,14 @@ pub struct EpisodePage {
     next_cursor: Option<String>,
 }
 
-/// What happened, and when?
+/// List episodes, the latest first.
 #[utoipa::path(get, path = "/api/episodes", tag = "learning", params(EpisodesQuery), responses(
     (status = 200, body = EpisodePage),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_episodes(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<EpisodesQuery>,
+    QueryParams(query): QueryParams<EpisodesQuery>,
 ) -> Result<Json<EpisodePage>, Problem> {
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
@@ -101,7 +101,7 @@ pub async fn list_episodes(
     Ok(Json(EpisodePage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
 
-/// One reading of a stretch of a conversation, and what came of it.
+/// One extraction pass over a part of a conversation, and its outcome.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PassView {
     #[schema(example = "pas_01hx3v9d0kf7rtm4q5wz8yb2ca")]
@@ -112,9 +112,9 @@ pub struct PassView {
     prompt: String,
     model: String,
     applied_at: Option<Timestamp>,
-    /// The operation that holds everything it learned; undo it to take all of that back.
+    /// The operation with everything it learned; undo it to reverse the pass.
     operation_id: Option<String>,
-    /// How many were learned and how, and how many were left out and why.
+    /// Counts of what was learned and how, and of what was left out and why.
     #[schema(value_type = Object)]
     outcome: Option<serde_json::Value>,
 }
@@ -151,14 +151,14 @@ pub struct PassList {
     data: Vec<PassView>,
 }
 
-/// What was learned from which turns, and what was not?
+/// List extraction passes, the latest first.
 #[utoipa::path(get, path = "/api/passes", tag = "learning", params(PassesQuery), responses(
     (status = 200, body = PassList),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_passes(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<PassesQuery>,
+    QueryParams(query): QueryParams<PassesQuery>,
 ) -> Result<Json<PassList>, Problem> {
     let limit = page_size(query.limit)?;
     let session = query.session_id.as_deref();
@@ -170,9 +170,9 @@ pub async fn list_passes(
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ContradictionView {
     since: Timestamp,
-    /// What stands.
+    /// The memory that is in use.
     pub(super) standing: MemoryView,
-    /// What speaks against it, and waits.
+    /// The memory that contradicts it, and waits for a decision.
     pub(super) against: MemoryView,
 }
 
@@ -186,13 +186,13 @@ impl From<&Contradiction> for ContradictionView {
     }
 }
 
-/// Contradictions that wait for their person, the newest first.
+/// Contradictions that wait for the user's decision, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ContradictionList {
     data: Vec<ContradictionView>,
 }
 
-/// What contradicts what?
+/// List contradictions between memories.
 #[utoipa::path(get, path = "/api/memory/contradictions", tag = "proposals", responses(
     (status = 200, body = ContradictionList),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -204,7 +204,7 @@ pub async fn list_contradictions(
     Ok(Json(ContradictionList { data: pairs.iter().map(ContradictionView::from).collect() }))
 }
 
-/// Which of the two is true.
+/// The decision about a contradiction.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResolveContradiction {
@@ -212,14 +212,14 @@ pub struct ResolveContradiction {
     #[schema(example = "against")]
     #[serde(rename = "true")]
     which: String,
-    /// The `sha256` of the memory that was shown as `against`. Needed to say that it is true.
+    /// The `sha256` of the memory that was shown as `against`. Required if that one is true.
     sha256: Option<String>,
 }
 
-/// Say which of two contradicting memories is true.
+/// Resolve a contradiction: say which of the two memories is true.
 ///
-/// Named by the one that waits. Only a human can say it. If the waiting one is true it takes the
-/// other's place; the whole is one operation that can be undone.
+/// It is identified by the waiting memory. Only the user can do it. If the waiting memory is true,
+/// it replaces the other; this is one operation, which can be undone.
 #[utoipa::path(post, path = "/api/memory/{id}/resolve", tag = "proposals", params(
     ("id" = String, Path, description = "The id of the memory that waits")),
     request_body = ResolveContradiction, responses(
@@ -228,25 +228,25 @@ pub struct ResolveContradiction {
 pub async fn resolve_contradiction(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<ResolveContradiction>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<ResolveContradiction>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let fact = id.parse().map_err(|_| Problem::of("memory_not_found"))?;
     let which = match sent.body.which.as_str() {
-        "standing" => True::Standing,
-        "against" => True::Against,
+        "standing" => ContradictionChoice::Standing,
+        "against" => ContradictionChoice::Against,
         _ => {
-            let reason = "`true` is one of standing and against";
+            let reason = "`true` must be standing or against";
             return Err(Problem::of("malformed_body").because(reason));
         }
     };
     let digest = sent.body.sha256.unwrap_or_default();
     let work = async move { engine.resolve(&request, fact, which, &digest).await };
-    Ok(written_in_place(&app.detached(work).await?))
+    Ok(write_response(&app.detached(work).await?))
 }
 
-/// A piece of work that waits, runs, or was given up.
+/// A background job that waits, runs, or has failed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JobView {
     #[schema(example = "job_01hx3v9d0kf7rtm4q5wz8yb2ca")]
@@ -256,7 +256,7 @@ pub struct JobView {
     kind: &'static str,
     /// The session it is about, if it is about one.
     session_id: Option<String>,
-    /// `waiting`, `running` or `dead` (given up; retry it).
+    /// `waiting`, `running` or `dead` (failed; it can be retried).
     #[schema(example = "waiting")]
     state: &'static str,
     queued_at: Timestamp,
@@ -280,13 +280,13 @@ impl From<&Job> for JobView {
     }
 }
 
-/// Jobs: those that were given up first.
+/// Jobs, failed ones first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JobList {
     data: Vec<JobView>,
 }
 
-/// What waits to be done, and what was given up?
+/// List background jobs, failed ones first.
 #[utoipa::path(get, path = "/api/jobs", tag = "learning", responses(
     (status = 200, body = JobList),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -298,7 +298,7 @@ pub async fn list_jobs(
     Ok(Json(JobList { data: jobs.iter().map(JobView::from).collect() }))
 }
 
-/// Try a job again that was given up.
+/// Retry a failed job.
 #[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "learning", params(
     ("id" = String, Path, description = "The job's id")), responses(
     (status = 200, body = JobView),
@@ -306,8 +306,8 @@ pub async fn list_jobs(
 pub async fn retry_job(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Json<JobView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let id: JobId = id.parse().map_err(|_| Problem::of("job_not_found"))?;
@@ -327,7 +327,7 @@ pub struct ModelCallView {
     outcome: String,
     input_tokens: i32,
     output_tokens: i32,
-    /// Millionths of the currency the prices were given in.
+    /// Millionths of the currency of the configured prices.
     cost_micros: i64,
     took_ms: i32,
 }
@@ -347,7 +347,7 @@ impl From<&ModelCall> for ModelCallView {
     }
 }
 
-/// What one purpose cost with one model over thirty days.
+/// Total cost of one purpose with one model over thirty days.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ModelSumView {
     purpose: String,
@@ -390,14 +390,14 @@ pub struct CallsQuery {
     limit: Option<usize>,
 }
 
-/// What were chat models asked, and what did it cost?
+/// List calls of chat models and their cost.
 #[utoipa::path(get, path = "/api/model-calls", tag = "learning", params(CallsQuery), responses(
     (status = 200, body = ModelCalls),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_model_calls(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<CallsQuery>,
+    QueryParams(query): QueryParams<CallsQuery>,
 ) -> Result<Json<ModelCalls>, Problem> {
     let limit = page_size(query.limit)?;
     let (calls, sums) = app.engine().model_calls(&caller, limit, clock::now()).await?;

@@ -9,19 +9,19 @@ use utoipa::ToSchema;
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
-use super::memory::{target, written, written_in_place};
-use super::request::{Named, Sent};
+use super::memory::{create_response, target, write_response};
+use super::request::{JsonRequest, PathParams};
 use super::verbs::Nothing;
 use super::wire::{LinkView, Written};
 use crate::clock;
 
-/// The links of a memory, from both ends, whose other end is live.
+/// The links from and to a memory, without those to removed memories.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Links {
     data: Vec<LinkView>,
 }
 
-/// The links of a memory.
+/// List the links of a memory.
 #[utoipa::path(get, path = "/api/memory/{id}/links", tag = "links", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
     (status = 200, body = Links),
@@ -29,7 +29,7 @@ pub struct Links {
 pub async fn list_links(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<Links>, Problem> {
     let links = app.engine().links(&caller, &target(&id), clock::now()).await?;
     Ok(Json(Links { data: links.iter().map(LinkView::from).collect() }))
@@ -41,7 +41,7 @@ pub async fn list_links(
 pub struct CreateLink {
     /// The other memory: its id, or text that occurs in exactly one active memory.
     to: String,
-    /// `relates_to` (the default), `supersedes`, `contradicts`, or a word of your own.
+    /// `relates_to` (the default), `supersedes`, `contradicts`, or your own name.
     #[schema(example = "relates_to")]
     relation: Option<String>,
 }
@@ -55,18 +55,18 @@ pub struct CreateLink {
 pub async fn link_memories(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<CreateLink>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<CreateLink>,
 ) -> Result<Response, Problem> {
     let (engine, request, from) = (app.engine().clone(), sent.request(caller), target(&id));
     let to = target(&sent.body.to);
     let relation = sent.body.relation.unwrap_or_else(|| "relates_to".into());
     let work = async move { engine.link(&request, &from, &to, &relation).await };
     let outcome = app.detached(work).await?;
-    Ok(written(&outcome))
+    Ok(create_response(&outcome))
 }
 
-/// End a link.
+/// Remove a link.
 #[utoipa::path(delete, path = "/api/memory/{id}/links/{link_id}", tag = "links", params(
     ("id" = String, Path, description = "The id of the memory at either end"),
     ("link_id" = String, Path, description = "The link's id")), responses(
@@ -75,11 +75,11 @@ pub async fn link_memories(
 pub async fn unlink_memories(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named((id, link_id)): Named<(String, String)>,
-    sent: Sent<Nothing>,
+    PathParams((id, link_id)): PathParams<(String, String)>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, of) = (app.engine().clone(), sent.request(caller), target(&id));
     let link = link_id.parse().map_err(|_| Problem::of("link_not_found"))?;
     let outcome = app.detached(async move { engine.unlink(&request, &of, link).await }).await?;
-    Ok(written_in_place(&outcome))
+    Ok(write_response(&outcome))
 }

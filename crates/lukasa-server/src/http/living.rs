@@ -1,5 +1,5 @@
-//! What time makes of what is remembered: consolidation, on demand and dry, and the review in which
-//! its person is asked.
+//! Consolidation on demand or as a dry run, clusters of memories, and the review of memories by the
+//! user.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use lukasa_core::FactId;
 use lukasa_core::cluster::Cluster;
-use lukasa_engine::consolidate::{Night, Restood, Stands};
+use lukasa_engine::consolidate::{ConsolidationReport, Rating, RatingChange};
 use lukasa_engine::facts::Review;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,19 +17,19 @@ use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
 use super::learning::ContradictionView;
-use super::request::Sent;
+use super::request::JsonRequest;
 use super::wire::MemoryView;
 use crate::clock;
 
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Consolidation {
-    /// Only say what would become of what was learned.
+    /// Only report the changes, without making them.
     #[schema(default = false)]
     dry_run: bool,
 }
 
-/// How a memory stands.
+/// State and ratings of a memory.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StandsView {
     #[schema(example = "active")]
@@ -43,19 +43,19 @@ pub struct StandsView {
     confidence: f32,
 }
 
-impl From<&Stands> for StandsView {
-    fn from(stands: &Stands) -> Self {
+impl From<&Rating> for StandsView {
+    fn from(rating: &Rating) -> Self {
         Self {
-            state: stands.state.as_str(),
-            tier: stands.tier.as_str(),
-            memory_type: stands.memory_type.as_str(),
-            importance: stands.importance,
-            confidence: stands.confidence,
+            state: rating.state.as_str(),
+            tier: rating.tier.as_str(),
+            memory_type: rating.memory_type.as_str(),
+            importance: rating.importance,
+            confidence: rating.confidence,
         }
     }
 }
 
-/// What became of one memory, and why.
+/// A change of one memory by consolidation, and the reason.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StepView {
     memory_id: String,
@@ -65,13 +65,13 @@ pub struct StepView {
     what: &'static str,
     #[schema(example = "said in 5 turns of 2 chats")]
     reason: String,
-    /// Null for a note, which was not there before.
+    /// Null for `note`: the memory is new.
     before: Option<StandsView>,
     after: StandsView,
 }
 
-impl From<&Restood> for StepView {
-    fn from(step: &Restood) -> Self {
+impl From<&RatingChange> for StepView {
+    fn from(step: &RatingChange) -> Self {
         Self {
             memory_id: step.fact.to_string(),
             content: step.content.clone(),
@@ -83,30 +83,32 @@ impl From<&Restood> for StepView {
     }
 }
 
-/// What consolidation did, or would do.
+/// Result of a consolidation run or dry run.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct NightView {
     /// The operation that undo reverses as a whole; null if nothing was done.
     operation_id: Option<String>,
-    /// How many memories were looked at.
+    /// How many memories were examined.
     looked_at: usize,
     steps: Vec<StepView>,
 }
 
-impl From<&Night> for NightView {
-    fn from(night: &Night) -> Self {
+impl From<&ConsolidationReport> for NightView {
+    fn from(report: &ConsolidationReport) -> Self {
         Self {
-            operation_id: night.operation.map(|id| id.to_string()),
-            looked_at: night.looked_at,
-            steps: night.steps.iter().map(StepView::from).collect(),
+            operation_id: report.operation.map(|id| id.to_string()),
+            looked_at: report.looked_at,
+            steps: report.steps.iter().map(StepView::from).collect(),
         }
     }
 }
 
-/// Weigh again what was learned, as every night does: what was said often rises, what use has shown
-/// to be wrong sinks, guesses that nothing supports go, what ended long ago is put into the trash, and
-/// what the person talks about lately is noted for a month. No words change, and undo takes all of it
-/// back.
+/// Consolidate memories now, as the daily job does.
+///
+/// Memories that were repeated often are rated higher, those that use has shown to be wrong are
+/// rated lower, guesses without support are removed, memories that ended long ago are moved into
+/// the trash, and recent topics of the user are saved for a month. No content changes. Undo
+/// reverses all of it.
 #[utoipa::path(post, path = "/api/consolidate", tag = "learning",
     request_body = Consolidation, responses(
     (status = 200, body = NightView),
@@ -114,7 +116,7 @@ impl From<&Night> for NightView {
 pub async fn consolidate(
     State(app): State<App>,
     Writer(caller): Writer,
-    sent: Sent<Consolidation>,
+    sent: JsonRequest<Consolidation>,
 ) -> Result<Json<NightView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let dry = sent.body.dry_run;
@@ -122,17 +124,17 @@ pub async fn consolidate(
     Ok(Json(NightView::from(&app.detached(work).await?)))
 }
 
-/// A memory of a cluster.
+/// A memory in a cluster.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClusterMember {
     memory_id: String,
     content: String,
 }
 
-/// Memories that belong together.
+/// Related memories.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClusterView {
-    /// Its commonest words.
+    /// Its most frequent words.
     #[schema(example = "tomatoes, balcony")]
     name: String,
     memories: Vec<ClusterMember>,
@@ -143,8 +145,10 @@ pub struct ClustersView {
     data: Vec<ClusterView>,
 }
 
-/// Which memories belong together? They are grouped by their links and by the rare words they share,
-/// the largest group first; a memory that stands alone is in none. Worked out each time it is asked.
+/// List clusters of related memories.
+///
+/// Memories are grouped by their links and by the rare words they share, the largest group first.
+/// An unrelated memory is in no group. Computed on each request.
 #[utoipa::path(get, path = "/api/clusters", tag = "portraits", responses(
     (status = 200, body = ClustersView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -166,7 +170,7 @@ pub async fn list_clusters(
     Ok(Json(ClustersView { data: clusters.into_iter().map(view).collect() }))
 }
 
-/// How an item of the review is answered.
+/// The request that answers an item of the review.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AnswerView {
     #[schema(example = "POST")]
@@ -180,7 +184,7 @@ fn post(path: String, body: serde_json::Value) -> AnswerView {
     AnswerView { method: "POST", path, body }
 }
 
-/// Something its person may be asked about.
+/// A question to the user about a memory.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReviewItem {
     /// `proposal`, `contradiction`, `doubt`, `guess` or `learned`.
@@ -189,7 +193,7 @@ pub struct ReviewItem {
     #[schema(example = "Is this still true?")]
     question: &'static str,
     memory: MemoryView,
-    /// In a contradiction: what speaks against `memory`.
+    /// In a contradiction: the memory that contradicts `memory`.
     #[serde(skip_serializing_if = "Option::is_none")]
     against: Option<MemoryView>,
     yes: AnswerView,
@@ -205,7 +209,7 @@ impl From<&Review> for ReviewView {
     fn from(review: &Review) -> Self {
         let mut data = Vec::new();
         for memory in &review.proposals {
-            data.push(asked("proposal", "May I remember this?", MemoryView::from(memory)));
+            data.push(question_about("proposal", "May I remember this?", MemoryView::from(memory)));
         }
         for pair in &review.contradictions {
             let pair = ContradictionView::from(pair);
@@ -224,17 +228,17 @@ impl From<&Review> for ReviewView {
                 true => "Using this turned out wrong. Is it still true?",
                 false => "You said this long ago. Is it still true?",
             };
-            data.push(asked("doubt", question, MemoryView::from(&doubt.memory)));
+            data.push(question_about("doubt", question, MemoryView::from(&doubt.memory)));
         }
         for memory in &review.guesses {
-            data.push(asked(
+            data.push(question_about(
                 "guess",
                 "I am only guessing. Is this true?",
                 MemoryView::from(memory),
             ));
         }
         for memory in &review.learned {
-            data.push(asked(
+            data.push(question_about(
                 "learned",
                 "I learned this lately. Is it right?",
                 MemoryView::from(memory),
@@ -244,8 +248,8 @@ impl From<&Review> for ReviewView {
     }
 }
 
-/// A question that is answered by confirming a memory, or by turning it down or forgetting it.
-fn asked(kind: &'static str, question: &'static str, memory: MemoryView) -> ReviewItem {
+/// A question that is answered by confirming the memory, or by rejecting or forgetting it.
+fn question_about(kind: &'static str, question: &'static str, memory: MemoryView) -> ReviewItem {
     let at = |verb: &str| format!("/api/memory/{}/{verb}", memory.id);
     let yes = match &memory.sha256 {
         Some(sha256) => post(at("confirm"), json!({"sha256": sha256})),
@@ -258,9 +262,10 @@ fn asked(kind: &'static str, question: &'static str, memory: MemoryView) -> Revi
     ReviewItem { kind, question, memory, against: None, yes, no }
 }
 
-/// What should I look at? What waits for a yes, what contradicts what, what may not be true any more,
-/// what is only a guess, and what was learned in the last thirty days. Each item says how to answer it
-/// in one call.
+/// List memories that the user should review.
+///
+/// Proposals, contradictions, memories that may no longer be true, guesses, and memories learned in
+/// the last thirty days. Each item contains the requests that answer it.
 #[utoipa::path(get, path = "/api/review", tag = "proposals", responses(
     (status = 200, body = ReviewView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

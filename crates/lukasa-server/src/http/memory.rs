@@ -1,4 +1,4 @@
-//! Memories: list, save, get, update, history.
+//! Memories: list, save, get and update them, and their history.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,7 +9,7 @@ use lukasa_core::learn::judge::SAME_MEANING;
 use lukasa_core::{Caller, Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
 use lukasa_engine::Engine;
 use lukasa_engine::facts::{
-    Filter, Listing, Memory, Mode, NewMemory, Outcome, Point, Target, Update,
+    ListFilter, Listing, Memory, NewMemory, Outcome, Point, Target, Update, UpdateMode,
 };
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -17,7 +17,9 @@ use utoipa::{IntoParams, ToSchema};
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::{FieldError, Problem};
-use super::request::{Asked, Named, Sent, page_size, parse_place, print_cursor};
+use super::request::{
+    JsonRequest, PathParams, QueryParams, page_size, parse_memory_cursor, print_cursor,
+};
 use super::wire::{Evidence, History, MemoryPage, MemoryView, SimilarView, When, Written, present};
 use crate::clock;
 
@@ -39,7 +41,7 @@ pub struct ListQuery {
     force: Option<String>,
     tier: Option<String>,
     tag: Option<String>,
-    /// What held at this instant; now if absent.
+    /// Only what was valid at this instant; now if absent.
     #[param(value_type = Option<String>, format = DateTime)]
     as_of: Option<When>,
     /// What Lukasa knew at this instant; now if absent.
@@ -47,18 +49,19 @@ pub struct ListQuery {
     known_at: Option<When>,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// A word of a closed set, or a problem that lists the set.
-pub(super) fn word<T>(
+/// Parses a query parameter that has a fixed set of values.
+pub(super) fn parse_enum<T>(
     name: &str,
     text: Option<&str>,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>, Problem> {
     let Some(text) = text else { return Ok(None) };
-    let unknown = || Problem::of("malformed_query").because(&format!("`{name}` has no such value"));
+    let unknown =
+        || Problem::of("malformed_query").because(&format!("`{name}` has an unknown value"));
     parse(&text.to_lowercase()).ok_or_else(unknown).map(Some)
 }
 
@@ -66,26 +69,26 @@ impl ListQuery {
     pub(crate) fn listing(&self) -> Result<Listing, Problem> {
         let status = match self.status.as_deref().unwrap_or("active") {
             "all" | "ALL" => None,
-            text => word("status", Some(text), Status::parse)?,
+            text => parse_enum("status", Some(text), Status::parse)?,
         };
-        let mut force = word("force", self.force.as_deref(), Force::parse)?;
+        let mut force = parse_enum("force", self.force.as_deref(), Force::parse)?;
         let memory_type = match self.memory_type.as_deref().map(str::to_lowercase) {
             Some(text) if Force::parse(&text).is_some() => {
                 force = Force::parse(&text);
                 None
             }
-            text => word("type", text.as_deref(), MemoryType::parse)?,
+            text => parse_enum("type", text.as_deref(), MemoryType::parse)?,
         };
         let clean = |text: &Option<String>| text.as_ref().map(|text| text.replace('\0', ""));
         Ok(Listing {
-            filter: Filter {
+            filter: ListFilter {
                 status,
                 domain: clean(&self.domain),
                 force,
                 memory_type,
-                kind: word("kind", self.kind.as_deref(), Kind::parse)?,
-                category: word("category", self.category.as_deref(), category)?,
-                tier: word("tier", self.tier.as_deref(), Tier::parse)?,
+                kind: parse_enum("kind", self.kind.as_deref(), Kind::parse)?,
+                category: parse_enum("category", self.category.as_deref(), parse_category)?,
+                tier: parse_enum("tier", self.tier.as_deref(), Tier::parse)?,
                 tag: clean(&self.tag),
                 search: clean(&self.search).filter(|text| !text.is_empty()),
             },
@@ -93,14 +96,14 @@ impl ListQuery {
                 as_of: self.as_of.map(|at| at.0),
                 known_at: self.known_at.map(|at| at.0),
             },
-            after: self.cursor.as_deref().map(parse_place).transpose()?,
+            after: self.cursor.as_deref().map(parse_memory_cursor).transpose()?,
             limit: page_size(self.limit)?,
         })
     }
 }
 
-/// The category of this name, or of one of the names other systems use for it.
-pub(super) fn category(text: &str) -> Option<Category> {
+/// Parses a category, by its name or an alias that other systems use.
+pub(super) fn parse_category(text: &str) -> Option<Category> {
     Category::parse(text).or(match text {
         "identity" | "relationship" => Some(Category::Profile),
         "finance_context" | "project" => Some(Category::Context),
@@ -109,17 +112,17 @@ pub(super) fn category(text: &str) -> Option<Category> {
     })
 }
 
-/// What do you know about me?
+/// List memories, newest first.
 ///
-/// Lists memories, newest first. With `as_of` and `known_at` it answers for any point on both time
-/// axes, and the same pair always gives the same list. `status=all` hides nothing.
+/// With `as_of` and `known_at` it answers for any point on both time axes, and the same pair always
+/// gives the same list. `status=all` lists memories in every state.
 #[utoipa::path(get, path = "/api/memory", tag = "memory", params(ListQuery), responses(
     (status = 200, body = MemoryPage),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_memories(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<ListQuery>,
+    QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<MemoryPage>, Problem> {
     let listing = query.listing()?;
     let page = app.engine().list(&caller, &listing, clock::now()).await?;
@@ -136,15 +139,15 @@ pub struct CreateMemory {
     /// One short line that may be put into a prompt.
     #[schema(example = "Prefers window seats")]
     content: String,
-    /// A still shorter form of the line.
+    /// A shorter form of the line.
     summary: Option<String>,
-    /// A long body, found by recall and never put into a prompt.
+    /// A long text, found by recall and never put into a prompt.
     detail: Option<String>,
     /// `profile`, `context`, `style` or `fact` (the default).
     #[schema(example = "fact")]
     category: Option<String>,
     /// `profile` (the default), `task`, `episodic`, `procedural` or `domain`; `hard` and `soft` are
-    /// understood as `force`.
+    /// accepted as `force`.
     #[serde(rename = "type")]
     memory_type: Option<String>,
     /// `preference`, `fact` (the default), `habit`, `skill`, `artifact`, `relationship`, `project`
@@ -163,27 +166,27 @@ pub struct CreateMemory {
     #[serde(default)]
     evidence: Vec<Evidence>,
     reasoning: Option<String>,
-    /// The session and turns the words came from.
+    /// The session and turns that it comes from.
     session_id: Option<String>,
     #[serde(default)]
     turn_ids: Vec<String>,
-    /// Since when it holds; now if absent.
+    /// Start of its validity; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     valid_from: Option<When>,
-    /// Until when it holds; until further notice if absent.
+    /// End of its validity; open if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     valid_until: Option<When>,
     /// The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
-    /// domain is not open. Counts only from the user.
+    /// domain is not open. Accepted only from the user.
     #[serde(default)]
     keep_without_domain: bool,
 }
 
-/// The words of a body that come from closed sets, gathered with every one that does not.
+/// Parser of the enum fields of a body, which collects the errors of all fields.
 #[derive(Default)]
-struct Words(Vec<FieldError>);
+struct EnumFields(Vec<FieldError>);
 
-impl Words {
+impl EnumFields {
     fn parse<T>(
         &mut self,
         field: &str,
@@ -199,26 +202,26 @@ impl Words {
         found
     }
 
-    fn done(self) -> Result<(), Problem> {
+    fn finish(self) -> Result<(), Problem> {
         if self.0.is_empty() { Ok(()) } else { Err(Problem::of("invalid_request").fields(self.0)) }
     }
 }
 
 impl CreateMemory {
     pub fn into_new(self) -> Result<NewMemory, Problem> {
-        let mut words = Words::default();
+        let mut fields = EnumFields::default();
         let blank = Claim::saying("");
         let as_force = self.memory_type.as_deref().and_then(|t| Force::parse(&t.to_lowercase()));
-        let type_word = self.memory_type.as_deref().filter(|_| as_force.is_none());
+        let type_name = self.memory_type.as_deref().filter(|_| as_force.is_none());
         let claim = Claim {
-            category: words
-                .parse("category", self.category.as_deref(), category)
+            category: fields
+                .parse("category", self.category.as_deref(), parse_category)
                 .unwrap_or(blank.category),
-            memory_type: words
-                .parse("type", type_word, MemoryType::parse)
+            memory_type: fields
+                .parse("type", type_name, MemoryType::parse)
                 .unwrap_or(blank.memory_type),
-            kind: words.parse("kind", self.kind.as_deref(), Kind::parse).unwrap_or(blank.kind),
-            force: words
+            kind: fields.parse("kind", self.kind.as_deref(), Kind::parse).unwrap_or(blank.kind),
+            force: fields
                 .parse("force", self.force.as_deref(), Force::parse)
                 .or(as_force)
                 .unwrap_or(blank.force),
@@ -233,11 +236,11 @@ impl CreateMemory {
             evidence: self
                 .evidence
                 .iter()
-                .map(|e| lukasa_core::Evidence::of(&e.kind, &e.description))
+                .map(|e| lukasa_core::ClaimEvidence::of(&e.kind, &e.description))
                 .collect(),
             reasoning: self.reasoning,
         };
-        words.done()?;
+        fields.finish()?;
         check_turns(self.session_id.as_deref(), &self.turn_ids)?;
         Ok(NewMemory {
             claim,
@@ -266,24 +269,24 @@ fn check_turns(session: Option<&str>, turns: &[String]) -> Result<(), Problem> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SaveQuery {
-    /// Also say which memories are so near in meaning that this may be one of them, said again.
+    /// Also return memories with so similar a meaning that this may be a duplicate.
     #[serde(default)]
     similar: bool,
 }
 
-/// Remember this.
+/// Save a memory.
 ///
-/// The memory is active at once. Saying the same again returns the memory that is there. With
-/// `similar=true` the answer also lists what it may be repeating: update that one instead, or keep
+/// The memory is active at once. Saving the same content again returns the existing memory. With
+/// `similar=true` the answer also lists possible duplicates: update one of these instead, or keep
 /// both.
 #[utoipa::path(post, path = "/api/memory", tag = "memory", params(SaveQuery), request_body = CreateMemory, responses(
-    (status = 201, body = Written), (status = 200, body = Written, description = "It was there already"),
+    (status = 201, body = Written), (status = 200, body = Written, description = "The memory exists already"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn save_memory(
     State(app): State<App>,
     Writer(caller): Writer,
-    Asked(query): Asked<SaveQuery>,
-    sent: Sent<CreateMemory>,
+    QueryParams(query): QueryParams<SaveQuery>,
+    sent: JsonRequest<CreateMemory>,
 ) -> Result<Response, Problem> {
     let request = sent.request(caller.clone());
     let new = sent.body.into_new()?;
@@ -292,21 +295,24 @@ pub async fn save_memory(
     let status = if outcome.operation.is_some() { StatusCode::CREATED } else { StatusCode::OK };
     let mut view = Written::from(&outcome);
     if query.similar {
-        view.similar =
-            similar(app.engine(), &caller, &outcome).await.iter().map(SimilarView::from).collect();
+        view.similar = find_similar(app.engine(), &caller, &outcome)
+            .await
+            .iter()
+            .map(SimilarView::from)
+            .collect();
     }
     let headers = outcome.memories.first().map(etag).unwrap_or_default();
     Ok((status, headers, Json(view)).into_response())
 }
 
-/// The other memories that say nearly what was just saved.
-pub(crate) async fn similar(
+/// Other memories with nearly the same meaning as the one just saved.
+pub(crate) async fn find_similar(
     engine: &Engine,
     caller: &Caller,
     saved: &Outcome,
 ) -> Vec<(Memory, f32)> {
     let Some(own) = saved.memories.first() else { return Vec::new() };
-    // The memory is saved; that nothing could be compared with it must not say otherwise.
+    // The memory is saved already, so a failed comparison must not fail the request.
     let near = engine.near(caller, &own.version.claim.content, clock::now()).await;
     let mut near = near.unwrap_or_default();
     near.retain(|(other, score)| *score >= SAME_MEANING && other.version.fact != own.version.fact);
@@ -317,7 +323,7 @@ pub(crate) async fn similar(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PointQuery {
-    /// What held at this instant; now if absent.
+    /// Only what was valid at this instant; now if absent.
     #[param(value_type = Option<String>, format = DateTime)]
     as_of: Option<When>,
     /// What Lukasa knew at this instant; now if absent.
@@ -325,7 +331,7 @@ pub struct PointQuery {
     known_at: Option<When>,
 }
 
-/// One memory, now or at a point on both time axes.
+/// Get one memory, now or at a point on both time axes.
 #[utoipa::path(get, path = "/api/memory/{id}", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory"),
     PointQuery), responses(
@@ -334,8 +340,8 @@ pub struct PointQuery {
 pub async fn get_memory(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
-    Asked(query): Asked<PointQuery>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<PointQuery>,
 ) -> Result<Response, Problem> {
     let point =
         Point { as_of: query.as_of.map(|at| at.0), known_at: query.known_at.map(|at| at.0) };
@@ -343,7 +349,7 @@ pub async fn get_memory(
     Ok((etag(&memory), Json(MemoryView::from(&memory))).into_response())
 }
 
-/// Every version a memory ever had.
+/// List every version of a memory.
 #[utoipa::path(get, path = "/api/memory/{id}/history", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
     (status = 200, body = History),
@@ -351,13 +357,13 @@ pub async fn get_memory(
 pub async fn get_memory_history(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<History>, Problem> {
     let entries = app.engine().history(&caller, &target(&id), clock::now()).await?;
     Ok(Json(History { data: entries.iter().map(MemoryView::from).collect() }))
 }
 
-/// A body that can edit a memory's words. The fields stand in two bodies, and flattening one into the
+/// Defines a body that can edit a memory. Two bodies have these fields, and flattening one into the
 /// other would give a schema that no document satisfies.
 macro_rules! editing {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
@@ -395,14 +401,14 @@ macro_rules! editing {
         }
 
         impl $name {
-            /// Takes the edit out of the body.
+            /// Moves the edit out of the body.
             pub fn edit(&mut self) -> Result<Edit, Problem> {
-                let mut words = Words::default();
+                let mut fields = EnumFields::default();
                 let edit = Edit {
-                    category: words.parse("category", self.category.as_deref(), category),
-                    memory_type: words.parse("type", self.memory_type.as_deref(), MemoryType::parse),
-                    kind: words.parse("kind", self.kind.as_deref(), Kind::parse),
-                    force: words.parse("force", self.force.as_deref(), Force::parse),
+                    category: fields.parse("category", self.category.as_deref(), parse_category),
+                    memory_type: fields.parse("type", self.memory_type.as_deref(), MemoryType::parse),
+                    kind: fields.parse("kind", self.kind.as_deref(), Kind::parse),
+                    force: fields.parse("force", self.force.as_deref(), Force::parse),
                     content: self.content.take(),
                     summary: self.summary.take(),
                     detail: self.detail.take(),
@@ -413,7 +419,7 @@ macro_rules! editing {
                     importance: self.importance,
                     reasoning: self.reasoning.take(),
                 };
-                words.done()?;
+                fields.finish()?;
                 let domain = edit.domain.as_ref().and_then(Option::as_deref);
                 if domain.is_some_and(|name| !lukasa_core::domain::is_name(name)) {
                     return Err(Problem::of("domain_not_found"));
@@ -425,15 +431,15 @@ macro_rules! editing {
 }
 
 editing!(
-    /// The words to put in place of a memory's own.
+    /// Edits to a proposed memory.
     EditMemory {}
 );
 
 editing!(
-    /// What to change. A field that is absent stays as it was; null empties it.
+    /// Changes to a memory. An absent field stays as it is; null clears it.
     UpdateMemory {
-        /// `change` (the default): the world moved on, since `valid_from` or now.
-        /// `correction`: it was never so; `valid_from` and `valid_until` put the dates right.
+        /// `change` (the default): things are different since `valid_from` or now.
+        /// `correction`: it was never true; `valid_from` and `valid_until` correct the dates.
         #[schema(example = "change")]
         mode: Option<String>,
         #[schema(value_type = Option<String>, format = DateTime)]
@@ -444,12 +450,12 @@ editing!(
         session_id: Option<String>,
         #[serde(default)]
         turn_ids: Vec<String>,
-        /// What the user said, in their own words, in the session of `session_id`. An assistant needs
-        /// it to replace what the user stated; without it the change waits for the user.
+        /// Quotations of the user from the session `session_id`. An assistant needs them to replace
+        /// what the user stated; without them the change waits for the user.
         #[serde(default)]
         quotations: Vec<String>,
-        /// The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
-        /// domain is not open. Counts only from the user.
+        /// The user's answer to `opt_in_needed`: keep this as a memory without a domain, although
+        /// its domain is not open. Accepted only from the user.
         #[serde(default)]
         keep_without_domain: bool,
     }
@@ -473,8 +479,8 @@ impl UpdateMemory {
             "change" if self.valid_until.is_some() => {
                 return Err(field("valid_until", "only with `mode: correction`"));
             }
-            "change" => Mode::Change { effective: valid_from },
-            "correction" => Mode::Correct {
+            "change" => UpdateMode::Change { effective: valid_from },
+            "correction" => UpdateMode::Correct {
                 valid_from,
                 valid_until: self.valid_until.map(|until| until.map(|at| at.0)),
             },
@@ -495,7 +501,7 @@ impl UpdateMemory {
 /// Change or correct a memory.
 ///
 /// Nothing is overwritten: a new version is opened and the old one closed, on both time axes. With
-/// `If-Match` the update happens only if nobody else was quicker.
+/// `If-Match` the update happens only if the memory has not changed since.
 #[utoipa::path(patch, path = "/api/memory/{id}", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")),
     request_body = UpdateMemory, responses(
@@ -504,8 +510,8 @@ impl UpdateMemory {
 pub async fn update_memory(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<UpdateMemory>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<UpdateMemory>,
 ) -> Result<Response, Problem> {
     let request = sent.request(caller);
     let update = sent.body.into_update()?;
@@ -513,9 +519,10 @@ pub async fn update_memory(
     let target = target(&id);
     let outcome =
         app.detached(async move { engine.update(&request, &target, update).await }).await?;
-    Ok(written_in_place(&outcome))
+    Ok(write_response(&outcome))
 }
 
+/// Parses an id, or a text that occurs in the memory.
 pub fn target(text: &str) -> Target {
     Target::parse(&text.replace('\0', ""))
 }
@@ -528,14 +535,14 @@ fn etag(memory: &Memory) -> HeaderMap {
     headers
 }
 
-/// The answer to a write that makes something: 201 if it did, 200 if it was there.
-pub fn written(outcome: &Outcome) -> Response {
+/// The response to a write that creates something: 201, or 200 if it existed.
+pub fn create_response(outcome: &Outcome) -> Response {
     let status = if outcome.operation.is_some() { StatusCode::CREATED } else { StatusCode::OK };
-    (status, written_in_place(outcome)).into_response()
+    (status, write_response(outcome)).into_response()
 }
 
-/// The answer to a write on something that is there.
-pub fn written_in_place(outcome: &Outcome) -> Response {
+/// The response to a write on something that exists.
+pub fn write_response(outcome: &Outcome) -> Response {
     let headers = outcome.memories.first().map(etag).unwrap_or_default();
     (headers, Json(Written::from(outcome))).into_response()
 }

@@ -1,4 +1,4 @@
-//! HTTP: the route table, one line per operation, and what wraps every request.
+//! HTTP: the route table, one line per operation, and the middleware of all requests.
 
 pub(crate) mod auth;
 pub(crate) mod body;
@@ -54,7 +54,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use auth::Door;
+pub use auth::AuthMode;
 pub use console::Console;
 pub use error::{TABLE, render_error_docs};
 pub use limits::{LimitSettings, PeerAddress};
@@ -66,43 +66,44 @@ pub use wrap::VERSION;
 use crate::gateway::{self, Gateway};
 use limits::Limits;
 
-/// The largest request body: a memory is a line with a bounded body.
+/// Maximum size of a request body: a memory is one line with a bounded detail.
 const BODY_BYTES: usize = 256 * 1024;
-/// The largest body of turns. One turn may be a pasted document, and a batch has a hundred turns.
+/// Maximum size of a body with turns. One turn may be a pasted document, and a batch has up to a
+/// hundred turns.
 const TURNS_BYTES: usize = 4 * 1024 * 1024;
-/// The largest import: somebody's whole memory, packed.
+/// Maximum size of an import: the compressed archive of a whole memory.
 const IMPORT_BYTES: usize = 64 * 1024 * 1024;
-/// Database connections where nothing else is said.
+/// Number of database connections unless configured.
 const DEFAULT_POOL_SIZE: usize = 16;
-/// For how long a credential that was admitted passes at the gateway while the database cannot be
-/// asked. It is given no memory then.
-const RECALLED_ADMISSION_TTL: Duration = Duration::from_mins(5);
-/// For how long a refused credential is refused without asking the database again.
+/// How long the gateway accepts a cached credential while the database is unavailable. Such a
+/// request gets no memory.
+const ADMISSION_FALLBACK_TTL: Duration = Duration::from_mins(5);
+/// How long a refused credential is refused without another check in the database.
 const REFUSED_TTL: Duration = Duration::from_secs(5);
-/// How often the last use of a credential is written down.
+/// How often the last use of a credential is stored.
 const USE_INTERVAL: Duration = Duration::from_mins(1);
-/// For how long a yes to a question is remembered: longer than the question can be answered.
+/// How long a yes to a question is cached: longer than the question can be answered.
 const ANSWERED_TTL: Duration = Duration::from_mins(20);
-/// How many such writes may be under way.
-const USE_WRITES: usize = 4;
+/// Maximum number of writes of a last use in flight.
+const MAX_USE_WRITES: usize = 4;
 
-/// What every handler needs.
+/// Shared state of all handlers.
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 
 struct Inner {
     engine: Engine,
-    door: Door,
-    admissions: Cache<String, auth::Admission>,
-    /// The last admission of each credential, for when the database cannot be asked.
-    let_in: Cache<String, auth::Admission>,
-    /// Credentials that the database refused a moment ago.
+    auth: AuthMode,
+    admissions: Cache<String, auth::CachedAdmission>,
+    /// The last admission of each credential, used while the database is unavailable.
+    last_admissions: Cache<String, auth::CachedAdmission>,
+    /// Credentials that the database refused in the last seconds.
     refused: Cache<auth::RefusedCredential, ()>,
-    /// Credentials whose use was written down in the last minute.
-    noted_uses: Cache<String, ()>,
+    /// Credentials whose use was stored in the last minute.
+    recorded_uses: Cache<String, ()>,
     use_writes: Arc<Semaphore>,
-    /// Questions of tools that were answered with yes. Each counts once.
-    answered: Cache<String, ()>,
+    /// Keys of tool questions that were answered with yes. Each answer is accepted once.
+    answered_questions: Cache<String, ()>,
     readiness: health::Readiness,
     limits: Limits,
     mcp: McpSettings,
@@ -110,17 +111,23 @@ struct Inner {
 }
 
 impl App {
-    pub fn new(engine: Engine, door: Door) -> Self {
+    pub fn new(engine: Engine, auth: AuthMode) -> Self {
         let cache = |ttl| Cache::builder().max_capacity(100_000).time_to_live(ttl);
         Self(Arc::new(Inner {
             engine,
-            door,
+            auth,
             admissions: cache(ADMISSION_LEASE).build(),
-            let_in: cache(RECALLED_ADMISSION_TTL).build(),
+            last_admissions: cache(ADMISSION_FALLBACK_TTL).build(),
             refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
-            noted_uses: Cache::builder().max_capacity(100_000).time_to_live(USE_INTERVAL).build(),
-            answered: Cache::builder().max_capacity(100_000).time_to_live(ANSWERED_TTL).build(),
-            use_writes: Arc::new(Semaphore::new(USE_WRITES)),
+            recorded_uses: Cache::builder()
+                .max_capacity(100_000)
+                .time_to_live(USE_INTERVAL)
+                .build(),
+            answered_questions: Cache::builder()
+                .max_capacity(100_000)
+                .time_to_live(ANSWERED_TTL)
+                .build(),
+            use_writes: Arc::new(Semaphore::new(MAX_USE_WRITES)),
             readiness: health::Readiness::default(),
             limits: Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE),
             mcp: McpSettings::default(),
@@ -128,8 +135,8 @@ impl App {
         }))
     }
 
-    /// The same with these limits, for a server with so many database connections. To be called
-    /// before it is shared.
+    /// Sets the limits, for a server with `pool_size` database connections. Call it before the app
+    /// is cloned.
     #[must_use]
     pub fn with_limits(mut self, settings: &LimitSettings, pool_size: usize) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -138,20 +145,20 @@ impl App {
         self
     }
 
-    fn answered(&self) -> &Cache<String, ()> {
-        &self.0.answered
+    fn answered_questions(&self) -> &Cache<String, ()> {
+        &self.0.answered_questions
     }
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
     }
 
-    /// From now on the server says that it is not ready, while it still answers.
+    /// Makes the server report that it is not ready, while it still answers requests.
     pub fn start_draining(&self) {
         self.0.limits.start_draining();
     }
 
-    /// The same, with the door for assistants as these settings say. To be said before it is shared.
+    /// Sets the MCP settings. Call it before the app is cloned.
     #[must_use]
     pub fn with_mcp(mut self, settings: McpSettings) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -160,7 +167,7 @@ impl App {
         self
     }
 
-    /// The same, with the console from another place. To be said before it is shared.
+    /// Sets the location of the console's files. Call it before the app is cloned.
     #[must_use]
     pub fn with_console(mut self, console: Console) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -177,22 +184,22 @@ impl App {
         &self.0.mcp
     }
 
-    fn is_local_door(&self) -> bool {
-        self.0.door == Door::Local
+    fn is_local(&self) -> bool {
+        self.0.auth == AuthMode::Local
     }
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.0.engine
     }
 
-    /// Runs a write to its end even if the client goes away in the middle: a request that is
-    /// dropped half-way must be either done or not done, and its client can ask which.
+    /// Runs a write to its end even if the client disconnects: a request that is dropped half-way
+    /// must be either done or not done, and the client can find out which.
     async fn detached<T, F>(&self, work: F) -> Result<T, error::Problem>
     where
         T: Send + 'static,
         F: Future<Output = lukasa_engine::Result<T>> + Send + 'static,
     {
-        // The work keeps the request's slots also after the client has gone.
+        // The work keeps the request's slots after the client has disconnected.
         let request = limits::CurrentRequest::get();
         let work = async move {
             let _request = request;
@@ -205,9 +212,9 @@ impl App {
     }
 }
 
-/// The tenant of a server that runs without authentication, for one person on one machine.
+/// The tenant of a server without authentication, for one user on one machine.
 pub const LOCAL_TENANT: &str = "local";
-/// Whose memory it is there, unless the request says.
+/// The user of such a server, unless the request names one.
 pub const LOCAL_USER: &str = "me";
 
 pub fn local_tenant() -> TenantId {
@@ -323,17 +330,17 @@ fn vault() -> OpenApiRouter<App> {
         .layer(DefaultBodyLimit::max(vault::VAULT_BYTES))
 }
 
-/// The whole server, with no models behind its gateway.
+/// The router of the whole server, without a model service behind the gateway.
 pub fn router(app: App) -> Router {
     let gateway = Gateway::new(app.clone(), None);
     router_with(app, gateway)
 }
 
-/// The whole server.
+/// The router of the whole server.
 pub fn router_with(app: App, gateway: Gateway) -> Router {
     let (api, _) = api().split_for_parts();
     let guard = from_fn_with_state(app.clone(), auth::guard_local);
-    let local = app.is_local_door();
+    let local = app.is_local();
     let router = api
         .route("/openapi.json", axum::routing::get(openapi::serve))
         .merge(mcp::routes(&app))
@@ -345,8 +352,8 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
         .layer(DefaultBodyLimit::max(BODY_BYTES))
         .layer(CatchPanicLayer::custom(error::panicked))
         .layer(from_fn_with_state(app.clone(), limits::guard_request))
-        .layer(from_fn(wrap::every_request))
+        .layer(from_fn(wrap::wrap_request))
         .with_state(app);
-    // Where nobody shows anything to be let in, no other page is let in.
-    if local { router } else { router.layer(auth::other_pages()) }
+    // Without credentials, pages of other origins must not be admitted.
+    if local { router } else { router.layer(auth::cors_layer()) }
 }

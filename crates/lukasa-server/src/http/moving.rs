@@ -1,4 +1,4 @@
-//! A whole memory on its way out and in.
+//! Export and import of a user's whole memory.
 
 use std::io::{Cursor, Read as _};
 
@@ -9,10 +9,11 @@ use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use lukasa_core::import::{Counts, Format, Item};
+use lukasa_core::import::{Format, ImportCounts, ImportItem};
 use lukasa_core::{ImportId, Timestamp};
 use lukasa_engine::moving::{
-    ArchiveTrust, Estimate, ITEMS_AT_ONCE, Import, Importing, Source, Taken, Undone,
+    ArchiveTrust, Estimate, ITEMS_AT_ONCE, ImportOptions, ImportRecord, ImportReport, ImportSource,
+    UndoneImport,
 };
 use lukasa_engine::{Error, Request};
 use serde::{Deserialize, Serialize};
@@ -23,25 +24,27 @@ use super::App;
 use super::auth::{Reader, Writer};
 use super::body::{MAX_LINES_VALUES, ReadBody};
 use super::error::Problem;
-use super::request::{Asked, Named, Sent};
+use super::request::{JsonRequest, PathParams, QueryParams};
 use super::verbs::Nothing;
 use crate::{archive, clock};
 
-/// How many bytes of a file are sent at a time.
-const PIECE: usize = 256 * 1024;
+/// Size of the chunks in which an export is sent.
+const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Everything that is kept about the user, as one ZIP: JSON lines for programs, markdown for people, and
-/// a manifest with the SHA-256 of every file. `docs/moving.md` says what each field means.
+/// Export everything stored about the user as one ZIP.
+///
+/// It contains JSON lines for programs, markdown for people, and a manifest with the SHA-256 of
+/// every file. `docs/moving.md` documents each field.
 #[utoipa::path(get, path = "/api/export", tag = "moving", responses(
     (status = 200, body = [u8], content_type = "application/zip"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn export(State(app): State<App>, Reader(caller): Reader) -> Result<Response, Problem> {
     let (engine, now) = (app.engine().clone(), clock::now());
-    let packed = archive::pack(&engine, &caller, now).await.map_err(unpacked)?;
-    let length = packed.metadata().map_err(|error| unpacked(error.into()))?.len();
+    let packed = archive::pack(&engine, &caller, now).await.map_err(export_problem)?;
+    let length = packed.metadata().map_err(|error| export_problem(error.into()))?.len();
     let pieces = stream::try_unfold(packed, |mut file| async move {
         let read = tokio::task::spawn_blocking(move || {
-            let mut piece = vec![0; PIECE];
+            let mut piece = vec![0; CHUNK_BYTES];
             let count = file.read(&mut piece)?;
             piece.truncate(count);
             Ok::<_, std::io::Error>((piece, file))
@@ -58,91 +61,101 @@ pub async fn export(State(app): State<App>, Reader(caller): Reader) -> Result<Re
     Ok((headers, Body::from_stream(pieces)).into_response())
 }
 
-/// Why there is no export: what the engine says, or that there was no room to pack it.
-fn unpacked(error: anyhow::Error) -> Problem {
+/// The problem of a failed export: the engine's error, or an internal one if packing failed.
+fn export_problem(error: anyhow::Error) -> Problem {
     match error.downcast::<Error>() {
         Ok(error) => error.into(),
         Err(error) => {
-            tracing::error!(%error, "an export could not be packed");
+            tracing::error!(%error, "could not pack the export");
             Problem::of("internal")
         }
     }
 }
 
-/// What is brought, and from where.
+/// Query parameters of an import.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Bringing {
-    /// Which program it is from: `mem0`, `mcp`, `chatgpt`, `claude`, `basic-memory` or `jsonl`. A ZIP is
+pub struct ImportQuery {
+    /// The source format: `mem0`, `mcp`, `chatgpt`, `claude`, `basic-memory` or `jsonl`. A ZIP is
     /// always an export of Lukasa.
     format: Option<String>,
-    /// A digest of the whole source, or any other name for it that stays the same. Every request with
-    /// the same one belongs to the same import.
+    /// A digest of the whole source, or another stable name for it. All requests with the same
+    /// value belong to the same import.
     source: Option<String>,
-    /// What its person calls it, such as the name of the file.
+    /// A display name, such as the name of the file.
     name: Option<String>,
-    /// Only say what would become of it.
+    /// Only report the result, without writing anything.
     #[serde(default)]
     dry_run: bool,
-    /// Trust an export that this server did not sign for this user: keep its origins, consents, policy
-    /// and log. Counts only from a person; from a key it changes nothing.
+    /// Trust an export that this server did not sign for this user: keep its origins, consents,
+    /// policy and log. Accepted only from the user; from a key it has no effect.
     #[serde(default)]
     trust: bool,
 }
 
-impl Bringing {
-    fn source(&self, format: Format, bytes: &[u8]) -> Result<Source, Problem> {
+impl ImportQuery {
+    fn source(&self, format: Format, bytes: &[u8]) -> Result<ImportSource, Problem> {
         let digest = self.source.clone().unwrap_or_else(|| archive::hex(&Sha256::digest(bytes)));
         let name = self.name.clone().unwrap_or_default();
         let fits = |text: &str| text.chars().count() <= 255 && !text.chars().any(char::is_control);
         if fits(&digest) && fits(&name) {
-            return Ok(Source { format, digest, name });
+            return Ok(ImportSource { format, digest, name });
         }
-        Err(Problem::of("malformed_query").because("`source` and `name` have up to 255 characters"))
+        Err(Problem::of("malformed_query")
+            .because("`source` and `name` have at most 255 characters"))
     }
 
     fn format(&self) -> Result<Format, Problem> {
         let named = self.format.as_deref().unwrap_or("jsonl");
         let known = Format::parse(named).filter(|format| *format != Format::Lukasa);
-        known.ok_or_else(|| Problem::of("malformed_query").because("`format` is not one we know"))
+        known.ok_or_else(|| Problem::of("malformed_query").because("`format` is not supported"))
     }
 }
 
-/// How many of each.
+/// Counts of imported and skipped items.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CountsView {
     /// New memories.
     memories: usize,
-    /// Memories that wait for their person's yes.
+    /// Memories that wait for the user's consent.
     proposals: usize,
-    /// What was here already, or was here once and has been put away.
+    /// Items that exist already, or existed and were removed by the user.
     known: usize,
     links: usize,
     episodes: usize,
     chats: usize,
     turns: usize,
-    /// Left out because they look like a secret.
+    /// Items left out because they look like a secret.
     secrets: usize,
-    /// Left out for another reason.
+    /// Items left out for another reason.
     left_out: usize,
 }
 
-impl From<Counts> for CountsView {
-    fn from(counts: Counts) -> Self {
-        let Counts { memories, proposals, known, links, episodes, chats, turns, secrets, left_out } =
-            counts;
+impl From<ImportCounts> for CountsView {
+    fn from(counts: ImportCounts) -> Self {
+        let ImportCounts {
+            memories,
+            proposals,
+            known,
+            links,
+            episodes,
+            chats,
+            turns,
+            secrets,
+            left_out,
+        } = counts;
         Self { memories, proposals, known, links, episodes, chats, turns, secrets, left_out }
     }
 }
 
-/// What learning from the chats will ask of a chat model; zeroes where none is set up.
+/// Estimated chat model cost of learning from the sessions; zeroes if no model is configured.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct EstimateView {
     calls: u64,
     input_tokens: u64,
     output_tokens: u64,
-    /// In millionths of the currency that the prices are in.
+    /// In millionths of the currency of the configured prices.
     cost_micros: u64,
     seconds: u64,
 }
@@ -154,13 +167,13 @@ impl From<Estimate> for EstimateView {
     }
 }
 
-/// How far an export is trusted. One that is not comes in with the origin `import`, without consents or
-/// confirmations, and its rules, orders and sensitive things wait for a yes.
+/// Whether an export is trusted. An untrusted one is imported with the origin `import`, without
+/// consents or confirmations, and its rules, instructions and sensitive memories wait for consent.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ArchiveTrustView {
     /// Whether this server signed it for this user, and it has not been changed since.
     signed_here: bool,
-    /// Whether it is taken in as it stands.
+    /// Whether it is imported unchanged.
     trusted: bool,
 }
 
@@ -170,20 +183,20 @@ impl From<ArchiveTrust> for ArchiveTrustView {
     }
 }
 
-/// What was taken in, or would be.
+/// Result or preview of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TakenView {
     import_id: String,
-    /// What it wrote, in order.
+    /// The operations it wrote, in order.
     operation_ids: Vec<String>,
     counts: CountsView,
     estimate: EstimateView,
-    /// Null for what is no export of Lukasa.
+    /// Null unless it is an export of Lukasa.
     archive: Option<ArchiveTrustView>,
 }
 
-impl From<Taken> for TakenView {
-    fn from(taken: Taken) -> Self {
+impl From<ImportReport> for TakenView {
+    fn from(taken: ImportReport) -> Self {
         Self {
             import_id: taken.import.to_string(),
             operation_ids: taken.operations.iter().map(ToString::to_string).collect(),
@@ -194,9 +207,11 @@ impl From<Taken> for TakenView {
     }
 }
 
-/// Take memories and chats in: an export of Lukasa as a ZIP, or up to 500 items of another program as JSON
-/// lines. Nothing comes in twice, and nothing comes back that was put away since.
-#[utoipa::path(post, path = "/api/import", tag = "moving", params(Bringing),
+/// Import memories and sessions.
+///
+/// The body is an export of Lukasa as a ZIP, or up to 500 items of another program as JSON lines.
+/// Nothing is imported twice, and nothing that was removed since is restored.
+#[utoipa::path(post, path = "/api/import", tag = "moving", params(ImportQuery),
     request_body(content = String, content_type = "application/jsonl",
         description = "Items, one on each line, as docs/moving.md has them; or a ZIP as application/zip"),
     responses(
@@ -205,7 +220,7 @@ impl From<Taken> for TakenView {
 pub async fn import(
     State(app): State<App>,
     Writer(caller): Writer,
-    Asked(bringing): Asked<Bringing>,
+    QueryParams(query): QueryParams<ImportQuery>,
     request: HttpRequest,
 ) -> Result<Json<TakenView>, Problem> {
     let headers = request.headers().clone();
@@ -213,28 +228,29 @@ pub async fn import(
     let mut read = ReadBody::read(budget, request).await?;
     let bytes = read.bytes.clone();
     let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
-    let dry = bringing.dry_run;
-    let taken = match sort(&headers)? {
-        Sort::Archive => {
-            let source = bringing.source(Format::Lukasa, &bytes)?;
+    let dry = query.dry_run;
+    let taken = match body_format(&headers)? {
+        BodyFormat::Archive => {
+            let source = query.source(Format::Lukasa, &bytes)?;
             let limit = app.limits().import_unpacked_bytes;
             let opened =
-                blocking(move || archive::Opened::check(Cursor::new(bytes), limit)).await?;
-            // The text of the files, and about as much again once it is parsed.
+                blocking(move || archive::CheckedArchive::check(Cursor::new(bytes), limit)).await?;
+            // The text of the files, and about the same again for the parsed values.
             let unpacked_bytes = usize::try_from(opened.unpacked_bytes()).unwrap_or(usize::MAX);
             read.reserve(budget, unpacked_bytes.saturating_mul(2)).await?;
             let unpacked = blocking(move || opened.unpack()).await?;
-            let how = Importing { dry_run: dry, trust: bringing.trust };
-            let work = async move { engine.import_archive(&request, &source, unpacked, how).await };
+            let options = ImportOptions { dry_run: dry, trust: query.trust };
+            let work =
+                async move { engine.import_archive(&request, &source, unpacked, options).await };
             app.detached(work).await?
         }
-        Sort::Items => {
-            let source = bringing.source(bringing.format()?, &bytes)?;
+        BodyFormat::Items => {
+            let source = query.source(query.format()?, &bytes)?;
             read.check_json(budget, MAX_LINES_VALUES).await?;
             let parse = move || {
-                let items = serde_json::Deserializer::from_slice(&bytes).into_iter::<Item>();
-                // One more than may be sent is enough to be refused.
-                items.take(ITEMS_AT_ONCE + 1).collect::<Result<Vec<Item>, _>>()
+                let items = serde_json::Deserializer::from_slice(&bytes).into_iter::<ImportItem>();
+                // One item over the limit is enough for the engine to refuse the request.
+                items.take(ITEMS_AT_ONCE + 1).collect::<Result<Vec<ImportItem>, _>>()
             };
             let items = tokio::task::spawn_blocking(parse).await;
             let items = items.map_err(|_| Problem::of("internal"))?;
@@ -247,7 +263,7 @@ pub async fn import(
     Ok(Json(taken.into()))
 }
 
-/// Opens or unpacks an archive away from the async threads.
+/// Opens or unpacks an archive on a blocking thread.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -255,21 +271,22 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|error| Problem::of("malformed_archive").because(&format!("{error:#}")))
 }
 
-enum Sort {
+/// Format of an import's body.
+enum BodyFormat {
     Archive,
     Items,
 }
 
-fn sort(headers: &HeaderMap) -> Result<Sort, Problem> {
+fn body_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     match kind.split(';').next().map_or("", str::trim) {
-        "application/zip" => Ok(Sort::Archive),
-        "application/jsonl" | "application/x-ndjson" | "application/json" => Ok(Sort::Items),
+        "application/zip" => Ok(BodyFormat::Archive),
+        "application/jsonl" | "application/x-ndjson" | "application/json" => Ok(BodyFormat::Items),
         _ => Err(Problem::of("unsupported_media_type")),
     }
 }
 
-/// An import that was made.
+/// A past import.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ImportView {
     id: String,
@@ -280,12 +297,12 @@ pub struct ImportView {
     last_at: Timestamp,
     operation_ids: Vec<String>,
     counts: CountsView,
-    /// When it was taken back, if it was.
+    /// When it was undone, if it was.
     undone_at: Option<Timestamp>,
 }
 
-impl From<Import> for ImportView {
-    fn from(import: Import) -> Self {
+impl From<ImportRecord> for ImportView {
+    fn from(import: ImportRecord) -> Self {
         Self {
             id: import.id.to_string(),
             format: import.format,
@@ -304,7 +321,7 @@ pub struct Imports {
     data: Vec<ImportView>,
 }
 
-/// The latest imports, the newest first.
+/// List the latest imports, newest first.
 #[utoipa::path(get, path = "/api/imports", tag = "moving", responses(
     (status = 200, body = Imports),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -316,27 +333,29 @@ pub async fn list_imports(
     Ok(Json(Imports { data: imports.into_iter().map(ImportView::from).collect() }))
 }
 
-/// What was taken back.
+/// Result of undoing an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UndoneView {
     import_id: String,
-    /// How many of its operations were undone now.
+    /// How many of its operations were undone.
     operations: usize,
-    /// How many chats went into the trash.
+    /// How many sessions were moved into the trash.
     chats: usize,
-    /// How many memories stay, because they were changed, confirmed or put away since.
+    /// How many memories stay because they were changed, confirmed or removed since.
     kept: usize,
 }
 
-impl From<Undone> for UndoneView {
-    fn from(undone: Undone) -> Self {
-        let Undone { import, operations, chats, kept } = undone;
+impl From<UndoneImport> for UndoneView {
+    fn from(undone: UndoneImport) -> Self {
+        let UndoneImport { import, operations, chats, kept } = undone;
         Self { import_id: import.id.to_string(), operations, chats, kept }
     }
 }
 
-/// Take an import back: its memories are undone, its chats go into the trash. What was changed since
-/// stays as it is.
+/// Undo an import.
+///
+/// Its memories are undone, and its sessions are moved into the trash. What was changed since stays
+/// as it is.
 #[utoipa::path(post, path = "/api/imports/{id}/undo", tag = "moving", params(
     ("id" = String, Path, description = "The import")), responses(
     (status = 200, body = UndoneView),
@@ -344,8 +363,8 @@ impl From<Undone> for UndoneView {
 pub async fn undo_import(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    _sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<Json<UndoneView>, Problem> {
     let id: ImportId = id.parse().map_err(|_| Problem::of("import_not_found"))?;
     let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));

@@ -10,15 +10,15 @@ use utoipa::openapi::{
 
 use super::VERSION;
 
-const ABOUT: &str = "\
+const DESCRIPTION: &str = "\
 Long-term memory for AI assistants that its user can read, correct, undo and erase.
 
 Every request about memories is about one user: the one a credential is bound to, or the one that \
-`X-Lukasa-User` names. Every write can carry an `Idempotency-Key`, and then happens once however \
-often it is sent. Every write answers with an operation that can be undone as a whole. Errors are \
+`X-Lukasa-User` names. Every write can have an `Idempotency-Key`, and then happens once however \
+often it is sent. Every write returns an operation that can be undone as a whole. Errors are \
 `application/problem+json` with a stable `code`. Times are UTC.";
 
-/// The whole document.
+/// Builds the document.
 pub fn document() -> OpenApi {
     let (_, mut api) = super::api().split_for_parts();
     let mut license = License::new("Apache-2.0");
@@ -26,7 +26,7 @@ pub fn document() -> OpenApi {
     api.info = InfoBuilder::new()
         .title("Lukasa")
         .version(VERSION)
-        .description(Some(ABOUT))
+        .description(Some(DESCRIPTION))
         .contact(Some(ContactBuilder::new().name(Some("Lukasa")).build()))
         .license(Some(license))
         .build();
@@ -43,19 +43,19 @@ pub fn document() -> OpenApi {
         ];
         for (method, operation) in methods {
             if let Some(operation) = operation.as_mut().filter(|_| path.starts_with("/api/")) {
-                dress(path, &method, operation);
+                add_common_parts(path, &method, operation);
             }
         }
     }
     api
 }
 
-/// What operations have in common: the credential, and the headers they understand.
-fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
+/// Adds the credential and the headers that operations have in common.
+fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) {
     let signing_in = path == "/api/sign-in" || path.starts_with("/api/sign-in/");
-    let signs = signing_in && *method != HttpMethod::Get;
-    // Who is out already may sign out once more.
-    if signs && *method == HttpMethod::Delete {
+    let changes_sign_in = signing_in && *method != HttpMethod::Get;
+    // Signing out needs no valid credential.
+    if changes_sign_in && *method == HttpMethod::Delete {
         operation.security = Some(Vec::new());
         return;
     }
@@ -65,24 +65,27 @@ fn dress(path: &str, method: &HttpMethod, operation: &mut Operation) {
         ["/api/users", "/api/keys", "/api/tokens", "/api/tenant", "/api/webhooks", "/api/sign-ins"];
     let about_one_user = !of_the_tenant.iter().any(|prefix| path.starts_with(prefix))
         && path != "/api/domains/{name}"
-        && !signs;
+        && !changes_sign_in;
     let mut headers = Vec::new();
     if about_one_user {
         headers.push((
             "X-Lukasa-User",
-            "Whose memory it is about, by your own id; needed with a key for the whole tenant.",
+            "Your own id for the user; required with a key for the whole tenant.",
         ));
     }
     let reads = ["/api/memory/search", "/api/memory/retrieve", "/api/vault/plan"].contains(&path);
     let writes = *method != HttpMethod::Get && !reads;
-    // What is said once more in the same words does no harm there.
+    // Repeating these requests has no effect, so they need no idempotency key.
     let repeatable = ["/api/domains", "/api/policy", "/api/beacon", "/api/import"];
     if about_one_user && writes && !repeatable.iter().any(|prefix| path.starts_with(prefix)) {
-        headers.push(("Idempotency-Key", "The same key and request again give the same answer."));
+        headers.push((
+            "Idempotency-Key",
+            "Repeating a request with the same key returns the same answer.",
+        ));
     }
     let on_a_memory = path.starts_with("/api/memory/{id}") && !path.contains("/links");
     if on_a_memory && *method != HttpMethod::Get {
-        headers.push(("If-Match", "The ETag last seen; another version in its place is a 412."));
+        headers.push(("If-Match", "The last seen ETag; 412 if the memory has changed since."));
     }
     let parameters = operation.parameters.get_or_insert_with(Vec::new);
     for (name, description) in headers {

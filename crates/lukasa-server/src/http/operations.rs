@@ -9,8 +9,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
-use super::memory::written_in_place;
-use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
+use super::memory::write_response;
+use super::request::{JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
 use super::wire::{OperationView, When, Written};
 use crate::clock;
@@ -23,7 +23,7 @@ pub struct OperationsQuery {
     memory_id: Option<String>,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -34,14 +34,14 @@ pub struct OperationPage {
     next_cursor: Option<String>,
 }
 
-/// What was written, newest first.
+/// List operations, newest first.
 #[utoipa::path(get, path = "/api/operations", tag = "operations", params(OperationsQuery), responses(
     (status = 200, body = OperationPage),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_operations(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<OperationsQuery>,
+    QueryParams(query): QueryParams<OperationsQuery>,
 ) -> Result<Json<OperationPage>, Problem> {
     let before = query.cursor.as_deref().map(parse_cursor::<When>).transpose()?;
     let memory = query.memory_id.as_deref().map(str::parse).transpose();
@@ -58,7 +58,7 @@ pub async fn list_operations(
     }))
 }
 
-/// One operation.
+/// Get one operation.
 #[utoipa::path(get, path = "/api/operations/{id}", tag = "operations", params(
     ("id" = String, Path, description = "The operation's id")), responses(
     (status = 200, body = OperationView),
@@ -66,7 +66,7 @@ pub async fn list_operations(
 pub async fn get_operation(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<OperationView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
     Ok(Json(OperationView::from(&app.engine().operation(&caller, id, clock::now()).await?)))
@@ -74,24 +74,24 @@ pub async fn get_operation(
 
 /// Undo an operation as a whole.
 ///
-/// Everything it closed is open again and everything it opened is closed. The undo is itself an
-/// operation, so it can be undone.
+/// Every version it closed is opened again, and every version it opened is closed. The undo is
+/// itself an operation, so it can be undone.
 #[utoipa::path(post, path = "/api/operations/{id}/undo", tag = "operations", params(
-    ("id" = String, Path, description = "The operation's id, or `last` for the newest that still stands")), responses(
+    ("id" = String, Path, description = "The operation's id, or `last` for the newest that is not undone")), responses(
     (status = 200, body = Written),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn undo_operation(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     if id == "last" {
         let outcome = app.detached(async move { engine.undo_last(&request).await }).await?;
-        return Ok(written_in_place(&outcome));
+        return Ok(write_response(&outcome));
     }
     let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
     let outcome = app.detached(async move { engine.undo(&request, id).await }).await?;
-    Ok(written_in_place(&outcome))
+    Ok(write_response(&outcome))
 }

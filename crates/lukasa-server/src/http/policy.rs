@@ -1,4 +1,4 @@
-//! Policy: what may happen without asking, as the tenant and the user have said it.
+//! Policy: what may happen without asking, as set by the tenant and the user.
 
 use std::collections::BTreeMap;
 
@@ -13,51 +13,53 @@ use utoipa::ToSchema;
 use super::App;
 use super::auth::{Admin, Reader, Writer};
 use super::error::Problem;
-use super::request::Sent;
+use super::request::JsonRequest;
 use crate::clock;
 
-/// What may happen without asking. What is absent is not said.
+/// Policy settings. An absent setting is inherited.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyPatch {
-    /// `balanced`, `advisor`, `chat`, `assistant`, `research` or `clone`; the rest is on top of it.
+    /// `balanced`, `advisor`, `chat`, `assistant`, `research` or `clone`; the other settings
+    /// override it.
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<String>,
-    /// What becomes of what was inferred: `auto`, `tiered`, `propose` or `off`.
+    /// What happens with inferred memories: `auto`, `tiered`, `propose` or `off`.
     #[serde(skip_serializing_if = "Option::is_none")]
     admission: Option<String>,
-    /// The same for single domains.
+    /// The same, per domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     domains: Option<BTreeMap<String, String>>,
-    /// When conversations are learned from: `close`, `turn`, `idle` or `manual`.
+    /// When sessions are learned from: `close`, `turn`, `idle` or `manual`.
     #[serde(skip_serializing_if = "Option::is_none")]
     extract: Option<String>,
-    /// How many turns that were learned from a pass sees again, for context.
+    /// How many earlier turns a pass sees again, for context.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<usize>,
-    /// How much of what is said is kept once it was learned from: `full`, `excerpts` or `none`.
+    /// How much of the turns is kept after learning: `full`, `excerpts` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     keep_turns: Option<String>,
-    /// After how many silent minutes a session counts as closed; 0 means never.
+    /// After how many minutes without a turn a session counts as closed; 0 means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     idle_close_minutes: Option<u32>,
-    /// From this confidence on, what was inferred goes into prompts; at least 0.7.
+    /// Inferred memories are put into prompts from this confidence on; at least 0.7.
     #[serde(skip_serializing_if = "Option::is_none")]
     inject_confidence: Option<f32>,
-    /// From here up to that, it is found by recall only; below, it waits for more evidence.
+    /// From this confidence up to `inject_confidence` they are only found by recall; below it they
+    /// wait for more evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     recall_confidence: Option<f32>,
-    /// Categories that need more confidence.
+    /// Minimum confidence of single categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     floors: Option<BTreeMap<String, f32>>,
-    /// Below this importance, what was inferred is found by recall only.
+    /// Below this importance, inferred memories are only found by recall.
     #[serde(skip_serializing_if = "Option::is_none")]
     inject_importance: Option<f32>,
-    /// Whether chats are named after their first exchange.
+    /// Whether sessions get a title after their first exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     titles: Option<bool>,
     /// How many tokens the tenant may spend on chat models in a day; 0 means no limit. Only a
-    /// tenant can say it.
+    /// tenant can set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     daily_tokens: Option<u64>,
     /// What assistants may do without asking.
@@ -69,8 +71,8 @@ pub struct PolicyPatch {
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentsPatch {
-    /// When an assistant may replace what the user stated: `evidence` (with a quotation from what the
-    /// user typed; the default), `always` or `never`.
+    /// When an assistant may replace a memory that the user stated: `evidence` (with a quotation of
+    /// the user; the default), `always` or `never`.
     #[serde(skip_serializing_if = "Option::is_none")]
     replace: Option<String>,
 }
@@ -91,14 +93,14 @@ impl PolicyPatch {
 /// The policy in force.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PolicyView {
-    /// Everything, as it holds now.
+    /// All settings, as they are in force.
     #[schema(value_type = Object)]
     in_force: serde_json::Value,
-    /// What the tenant has said.
+    /// The tenant's settings.
     tenant: PolicyPatch,
-    /// What the user has said.
+    /// The user's settings.
     user: PolicyPatch,
-    /// Stamped on every operation made under it.
+    /// Recorded with every operation.
     #[schema(example = "t1.u2")]
     version: String,
     /// The names of all presets.
@@ -108,7 +110,7 @@ pub struct PolicyView {
 impl From<&PolicyInForce> for PolicyView {
     fn from(found: &PolicyInForce) -> Self {
         Self {
-            in_force: whole(&found.policy),
+            in_force: policy_json(&found.policy),
             tenant: PolicyPatch::of(&found.tenant),
             user: PolicyPatch::of(&found.user),
             version: found.version.clone(),
@@ -117,11 +119,11 @@ impl From<&PolicyInForce> for PolicyView {
     }
 }
 
-fn whole(policy: &Policy) -> serde_json::Value {
+fn policy_json(policy: &Policy) -> serde_json::Value {
     serde_json::to_value(policy).unwrap_or_default()
 }
 
-/// What may happen without asking?
+/// Get the policy in force for the user.
 #[utoipa::path(get, path = "/api/policy", tag = "policy", responses(
     (status = 200, body = PolicyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -132,16 +134,16 @@ pub async fn get_policy(
     Ok(Json(PolicyView::from(&app.engine().policy(&caller, clock::now()).await?)))
 }
 
-/// Say what may happen without asking.
+/// Set the user's policy.
 ///
-/// Takes the place of what the user said before; what they leave out is the tenant's to say.
+/// Replaces the user's earlier settings; absent settings are inherited from the tenant.
 #[utoipa::path(put, path = "/api/policy", tag = "policy", request_body = PolicyPatch, responses(
     (status = 200, body = PolicyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn put_policy(
     State(app): State<App>,
     Writer(caller): Writer,
-    sent: Sent<PolicyPatch>,
+    sent: JsonRequest<PolicyPatch>,
 ) -> Result<Json<PolicyView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let patch = sent.body.patch()?;
@@ -152,7 +154,7 @@ pub async fn put_policy(
 /// The tenant's policy.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TenantPolicyView {
-    /// Everything, as it holds for a user who has said nothing.
+    /// All settings, as they are in force for a user without settings.
     #[schema(value_type = Object)]
     in_force: serde_json::Value,
     tenant: PolicyPatch,
@@ -160,10 +162,10 @@ pub struct TenantPolicyView {
 }
 
 fn tenant_view((policy, patch, version): (Policy, Patch, i32)) -> TenantPolicyView {
-    TenantPolicyView { in_force: whole(&policy), tenant: PolicyPatch::of(&patch), version }
+    TenantPolicyView { in_force: policy_json(&policy), tenant: PolicyPatch::of(&patch), version }
 }
 
-/// What may happen to all users of the tenant without asking?
+/// Get the tenant's policy.
 #[utoipa::path(get, path = "/api/tenant/policy", tag = "policy", responses(
     (status = 200, body = TenantPolicyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -174,14 +176,14 @@ pub async fn get_tenant_policy(
     Ok(Json(tenant_view(app.engine().tenant_policy(admin.tenant).await?)))
 }
 
-/// Say it for all users of the tenant.
+/// Set the tenant's policy, for all its users.
 #[utoipa::path(put, path = "/api/tenant/policy", tag = "policy", request_body = PolicyPatch, responses(
     (status = 200, body = TenantPolicyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn put_tenant_policy(
     State(app): State<App>,
     Admin(admin): Admin,
-    sent: Sent<PolicyPatch>,
+    sent: JsonRequest<PolicyPatch>,
 ) -> Result<Json<TenantPolicyView>, Problem> {
     let (engine, tenant) = (app.engine().clone(), admin.tenant);
     let (patch, by, moment) = (sent.body.patch()?, admin.key_id, clock::moment());

@@ -1,36 +1,35 @@
-//! Portraits: compiled texts about the person, in which every sentence says which memories it rests
-//! on.
+//! Portraits: compiled texts about the user, in which every sentence cites its memories.
 
 use axum::Json;
 use axum::extract::State;
-use lukasa_core::portrait::Placed;
-use lukasa_engine::portrait::Compiled;
+use lukasa_core::portrait::PlacedSentence;
+use lukasa_engine::portrait::CompiledPortrait;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
-use super::request::{Named, Sent};
+use super::request::{JsonRequest, PathParams};
 use crate::clock;
 
-/// One sentence, and what it rests on.
+/// One sentence, with the memories it cites.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SentenceView {
-    /// The heading it stands under.
+    /// The heading it is under.
     #[schema(example = "relationship")]
     section: String,
-    /// How it is told: `You told me`, or `You mentioned` where any of it was inferred.
+    /// `You told me`, or `You mentioned` if any of it was inferred.
     #[schema(example = "You told me")]
     lead: &'static str,
     #[schema(example = "Lives in Lisbon and works as a nurse.")]
     text: String,
-    /// Every memory it rests on. It is never shown without all of them.
+    /// Every memory it is based on. It is never shown without all of them.
     memory_ids: Vec<String>,
 }
 
-impl From<&Placed> for SentenceView {
-    fn from(placed: &Placed) -> Self {
+impl From<&PlacedSentence> for SentenceView {
+    fn from(placed: &PlacedSentence) -> Self {
         Self {
             section: placed.section.clone(),
             lead: placed.lead(),
@@ -40,7 +39,7 @@ impl From<&Placed> for SentenceView {
     }
 }
 
-/// A compiled text about the person.
+/// A compiled text about the user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PortraitView {
     /// `profile`, `procedures`, `active_context`, or `domain:` and the domain's name.
@@ -49,23 +48,23 @@ pub struct PortraitView {
     #[schema(example = "Profile")]
     title: String,
     sentences: Vec<SentenceView>,
-    /// The same as text, with marks like [1] and the list of what they cite.
+    /// The same as markdown, with marks like [1] and the list of cited memories.
     markdown: String,
-    /// What the text takes in a prompt, without that list.
+    /// Size of the text in a prompt, without that list.
     tokens: usize,
-    /// Memories that belong here and found no room.
+    /// Memories that belong here but did not fit.
     left_out: Vec<String>,
-    /// The model that phrased it, or `template`: then it is in the memories' own words.
+    /// The model that phrased it, or `template` if it consists of the memories' own words.
     #[schema(example = "template")]
     made_by: String,
     compiled_at: String,
-    /// Whether it was compiled from just the memories that stand now. If not, what has gone is left
-    /// out already and what is new is told in its own words.
+    /// Whether it was compiled from exactly the current memories. If not, removed memories are left
+    /// out already, and new ones are added in their own words.
     fresh: bool,
 }
 
-impl From<&Compiled> for PortraitView {
-    fn from(compiled: &Compiled) -> Self {
+impl From<&CompiledPortrait> for PortraitView {
+    fn from(compiled: &CompiledPortrait) -> Self {
         let portrait = &compiled.portrait;
         Self {
             name: portrait.name.to_string(),
@@ -86,15 +85,17 @@ pub struct PortraitsView {
     data: Vec<PortraitView>,
 }
 
-impl From<&[Compiled]> for PortraitsView {
-    fn from(all: &[Compiled]) -> Self {
+impl From<&[CompiledPortrait]> for PortraitsView {
+    fn from(all: &[CompiledPortrait]) -> Self {
         Self { data: all.iter().map(PortraitView::from).collect() }
     }
 }
 
-/// What do you know about me? Every portrait: who the person is, how to help them, what they are at,
-/// and one for each domain that something is known about. Reading asks no model: what one phrased
-/// before is shown as far as it still holds, and the memories' own words say the rest.
+/// List all portraits.
+///
+/// Who the user is, how to help them, what they are working on, and one for each domain with
+/// memories. Reading calls no model: sentences that a model phrased before are shown if they are
+/// still valid, and the rest is in the memories' own words.
 #[utoipa::path(get, path = "/api/portraits", tag = "portraits", responses(
     (status = 200, body = PortraitsView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -106,7 +107,7 @@ pub async fn list_portraits(
     Ok(Json(PortraitsView::from(&all[..])))
 }
 
-/// One portrait by its name.
+/// Get one portrait by its name.
 #[utoipa::path(get, path = "/api/portraits/{name}", tag = "portraits",
     params(("name" = String, Path, description = "`profile`, `procedures`, `active_context`, or \
         `domain:` and the domain's name", example = "profile")),
@@ -116,7 +117,7 @@ pub async fn list_portraits(
 pub async fn get_portrait(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(name): Named<String>,
+    PathParams(name): PathParams<String>,
 ) -> Result<Json<PortraitView>, Problem> {
     let compiled = app.engine().portrait(&caller, &name, clock::now()).await?;
     Ok(Json(PortraitView::from(&compiled)))
@@ -126,9 +127,10 @@ pub async fn get_portrait(
 #[serde(deny_unknown_fields)]
 pub struct Phrasing {}
 
-/// Have the portraits phrased anew now, as every night does: a model is asked about those whose
-/// memories have changed, if one is set up. It may say only what the memories it cites say; whatever
-/// else it says is dropped. Answers with all of them.
+/// Phrase the portraits again now, as the daily job does.
+///
+/// A model, if one is configured, phrases those whose memories have changed. It may state only what
+/// the cited memories state; anything else is dropped. Returns all portraits.
 #[utoipa::path(post, path = "/api/portraits", tag = "portraits",
     request_body = Phrasing, responses(
     (status = 200, body = PortraitsView),
@@ -136,7 +138,7 @@ pub struct Phrasing {}
 pub async fn phrase_portraits(
     State(app): State<App>,
     Writer(caller): Writer,
-    sent: Sent<Phrasing>,
+    sent: JsonRequest<Phrasing>,
 ) -> Result<Json<PortraitsView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let work = async move {

@@ -1,4 +1,5 @@
-//! What a write sends: its body, and the conditions in its headers.
+//! Extractors of a request: its body and conditional headers, query parameters, path parameters,
+//! and cursors.
 
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -17,13 +18,13 @@ use sha2::{Digest, Sha256};
 use super::App;
 use super::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
 use super::error::Problem;
-use super::wire::is_kept;
+use super::wire::is_storable;
 use crate::clock;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// A body, and the conditions under which it is to be acted upon.
-pub struct Sent<T> {
+/// A JSON body with the `Idempotency-Key` and `If-Match` headers.
+pub struct JsonRequest<T> {
     pub body: T,
     idempotency: Option<IdempotencyKey>,
     if_match: Option<VersionId>,
@@ -31,8 +32,8 @@ pub struct Sent<T> {
     _permit: BodyPermit,
 }
 
-impl<T> Sent<T> {
-    /// The engine's request for this caller, now.
+impl<T> JsonRequest<T> {
+    /// Builds the engine's request for this caller, now.
     pub fn request(&self, caller: Caller) -> EngineRequest {
         EngineRequest {
             caller,
@@ -43,7 +44,7 @@ impl<T> Sent<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for Sent<T> {
+impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for JsonRequest<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
@@ -77,7 +78,7 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for Sent<T> {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err asks for")]
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 pub fn too_large(rejection: BytesRejection) -> Problem {
     match rejection.status().as_u16() {
         413 => Problem::of("body_too_large"),
@@ -91,7 +92,7 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Pr
         return serde_json::from_str("{}").map_err(|e| malformed(&e));
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-    // A form that another site can post without asking is never JSON.
+    // Only JSON: another site can post a form without a CORS preflight, but not JSON.
     if kind.split(';').next().map(str::trim) != Some("application/json") {
         return Err(Problem::of("unsupported_media_type"));
     }
@@ -118,14 +119,14 @@ fn if_match(headers: &HeaderMap) -> Result<Option<VersionId>, Problem> {
         return Ok(None);
     }
     let tag = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or("");
-    // A tag that is not ours matches nothing, which is just what the header is there to find out.
+    // An unknown tag matches no version, which is a mismatch.
     tag.parse().map(Some).map_err(|_| Problem::of("version_mismatch"))
 }
 
-/// Query parameters, refused with a problem of our own shape.
-pub struct Asked<T>(pub T);
+/// Query parameters; errors are problems in the API's format.
+pub struct QueryParams<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequestParts<App> for Asked<T> {
+impl<T: DeserializeOwned> FromRequestParts<App> for QueryParams<T> {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         match Query::try_from_uri(&parts.uri) {
@@ -135,13 +136,13 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Asked<T> {
     }
 }
 
-/// The names in the path. What is not even text names nothing.
-pub struct Named<T>(pub T);
+/// Path parameters. A value that is not valid text is answered with `not_found`.
+pub struct PathParams<T>(pub T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<App> for Named<T> {
+impl<T: DeserializeOwned + Send> FromRequestParts<App> for PathParams<T> {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        // PostgreSQL keeps no U+0000 in a text, so no session has such a name.
+        // PostgreSQL rejects U+0000 in a text, so no session has such a name.
         let path = parts.uri.path();
         if path.starts_with("/api/sessions/") && path.contains("%00") {
             return Err(Problem::of("session_not_found"));
@@ -153,16 +154,16 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Named<T> {
     }
 }
 
-/// A page size: 50 unless asked, at most 200.
-pub fn page_size(asked: Option<usize>) -> Result<usize, Problem> {
-    match asked.unwrap_or(50) {
+/// Checks a page size: 50 by default, at most 200.
+pub fn page_size(limit: Option<usize>) -> Result<usize, Problem> {
+    match limit.unwrap_or(50) {
         size @ 1..=200 => Ok(size),
-        _ => Err(Problem::of("malformed_query").because("`limit` is between 1 and 200")),
+        _ => Err(Problem::of("malformed_query").because("`limit` must be between 1 and 200")),
     }
 }
 
-/// A cursor is opaque to its holder. It carries no rights: whose list it goes on with is said by the
-/// credential each time.
+/// Prints an opaque cursor. It carries no rights: the credential decides on each request whose list
+/// is continued.
 pub fn print_cursor<T: Serialize>(cursor: &T) -> String {
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(cursor).unwrap_or_default())
 }
@@ -173,9 +174,9 @@ pub fn parse_cursor<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     serde_json::from_slice(&bytes).map_err(|_| refused())
 }
 
-/// Where in a list of memories to go on.
-pub fn parse_place(text: &str) -> Result<Cursor, Problem> {
+/// Parses a cursor in a list of memories.
+pub fn parse_memory_cursor(text: &str) -> Result<Cursor, Problem> {
     let cursor: Cursor = parse_cursor(text)?;
-    let kept = is_kept(cursor.at.valid) && is_kept(cursor.at.known);
-    if kept { Ok(cursor) } else { Err(Problem::of("malformed_cursor")) }
+    let is_valid = is_storable(cursor.at.valid) && is_storable(cursor.at.known);
+    if is_valid { Ok(cursor) } else { Err(Problem::of("malformed_cursor")) }
 }

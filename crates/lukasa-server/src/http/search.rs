@@ -1,4 +1,4 @@
-//! Search: the memories and turns that bear on a message, ranked, with the reasons.
+//! Search: memories, turns and sessions relevant to a message, ranked, with the reasons.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,25 +7,25 @@ use jiff::tz::TimeZone;
 use lukasa_core::recall::rank::{Arm, Fusion, Tuning};
 use lukasa_core::{Force, Kind, MemoryType, Period, Role, Tier};
 use lukasa_engine::facts::Point;
-use lukasa_engine::recall::{Filter, Recall, Recalled, Took, Why};
+use lukasa_engine::recall::{Filter, RecallQuery, RecallResult, RecallTimings, ResultExplanation};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::App;
 use super::auth::Reader;
 use super::error::Problem;
-use super::memory::{category, word};
-use super::request::Sent;
+use super::memory::{parse_category, parse_enum};
+use super::request::JsonRequest;
 use super::sessions::TurnView;
 use super::wire::{MemoryView, When};
 use crate::clock;
 
-/// The longest question: a message, not a document.
+/// Maximum length of a query: a message, not a document.
 pub const QUERY_CHARS: usize = 20_000;
-/// How many can be asked for at once.
-const MOST: usize = 200;
+/// Maximum number of results of each kind.
+const MAX_RESULTS: usize = 200;
 
-/// A question.
+/// A search query with its filters.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRequest {
@@ -45,7 +45,7 @@ pub struct SearchRequest {
     /// `hard` or `soft`.
     pub force: Option<String>,
     pub tier: Option<String>,
-    /// Between 0 and 1; what was stated counts as 0.95 or more.
+    /// Between 0 and 1; a stated memory counts as 0.95 or more.
     pub min_confidence: Option<f32>,
     /// How many sessions at most; none if absent.
     pub sessions: Option<usize>,
@@ -53,26 +53,26 @@ pub struct SearchRequest {
     pub session_id: Option<String>,
     /// Only turns of these roles: `user` (the default), `assistant`, `system`, `tool`.
     pub roles: Option<Vec<String>>,
-    /// What held at this instant; now if absent.
+    /// Only what was valid at this instant; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub as_of: Option<When>,
     /// What Lukasa knew at this instant; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub known_at: Option<When>,
-    /// The zone in which the person says "yesterday"; UTC if absent.
+    /// The user's time zone, for words such as "yesterday"; UTC if absent.
     #[schema(example = "Europe/Lisbon")]
     pub timezone: Option<String>,
-    /// Whether a reranker, if one is set up, may have the last word; true if absent.
+    /// Whether to use the reranker, if one is configured; true if absent.
     pub rerank: Option<bool>,
-    /// `scores` (the default) or `ranks`: how the arms are brought together.
+    /// `scores` (the default) or `ranks`: how the results of the arms are fused.
     pub fusion: Option<String>,
     /// Only these arms: `keyword`, `keyword_window`, `keyword_session`, `vector`, `vector_window`,
     /// `speaker`, `time`, `recency`, `prior`, `link`.
     pub arms: Option<Vec<String>>,
-    /// All arms but these.
+    /// All arms except these.
     pub without: Option<Vec<String>>,
-    /// Only memories that the question names, by their key or one of their tags, and what those are
-    /// linked to. A typing error is forgiven.
+    /// Only memories that the query names by their key or one of their tags, and memories linked to
+    /// those. Typing errors are tolerated.
     pub precise: Option<bool>,
 }
 
@@ -80,34 +80,35 @@ impl SearchRequest {
     pub fn filter(&self) -> Result<Filter, Problem> {
         Ok(Filter {
             domains: self.domains.clone(),
-            memory_type: word("type", self.memory_type.as_deref(), MemoryType::parse)?,
-            kind: word("kind", self.kind.as_deref(), Kind::parse)?,
-            category: word("category", self.category.as_deref(), category)?,
-            force: word("force", self.force.as_deref(), Force::parse)?,
-            tier: word("tier", self.tier.as_deref(), Tier::parse)?,
+            memory_type: parse_enum("type", self.memory_type.as_deref(), MemoryType::parse)?,
+            kind: parse_enum("kind", self.kind.as_deref(), Kind::parse)?,
+            category: parse_enum("category", self.category.as_deref(), parse_category)?,
+            force: parse_enum("force", self.force.as_deref(), Force::parse)?,
+            tier: parse_enum("tier", self.tier.as_deref(), Tier::parse)?,
             min_confidence: self.min_confidence,
             session: self.session_id.clone(),
             roles: self
                 .roles
                 .as_ref()
-                .map(|roles| parsed(roles, "roles", Role::parse))
+                .map(|roles| parse_all(roles, "roles", Role::parse))
                 .transpose()?,
         })
     }
 
-    pub(crate) fn recall(&self) -> Result<Recall, Problem> {
-        let many = |asked: Option<usize>, usual: usize, name: &str| match asked.unwrap_or(usual) {
-            count if count <= MOST => Ok(count),
-            _ => Err(refuse(&format!("`{name}` is at most {MOST}"))),
+    pub(crate) fn recall(&self) -> Result<RecallQuery, Problem> {
+        let count = |value: Option<usize>, default: usize, name: &str| {
+            let count = value.unwrap_or(default);
+            let refused = || refuse(&format!("`{name}` is at most {MAX_RESULTS}"));
+            if count <= MAX_RESULTS { Ok(count) } else { Err(refused()) }
         };
         if self.query.chars().count() > QUERY_CHARS {
             return Err(refuse(&format!("`query` has at most {QUERY_CHARS} characters")));
         }
         let mut tuning = Tuning::default();
         if let Some(names) = &self.arms {
-            tuning = tuning.only(&parsed(names, "arms", Arm::parse)?);
+            tuning = tuning.only(&parse_all(names, "arms", Arm::parse)?);
         }
-        for arm in parsed(self.without.as_deref().unwrap_or_default(), "without", Arm::parse)? {
+        for arm in parse_all(self.without.as_deref().unwrap_or_default(), "without", Arm::parse)? {
             tuning = tuning.without(arm);
         }
         tuning.fusion = match self.fusion.as_deref() {
@@ -115,14 +116,14 @@ impl SearchRequest {
             Some("ranks") => Fusion::Ranks,
             Some(_) => return Err(refuse("`fusion` is `scores` or `ranks`")),
         };
-        Ok(Recall {
+        Ok(RecallQuery {
             text: self.query.clone(),
             filter: self.filter()?,
             point: point(self.as_of, self.known_at),
             zone: zone(self.timezone.as_deref())?,
-            memories: many(self.limit, 10, "limit")?,
-            turns: many(self.turns, 0, "turns")?,
-            sessions: many(self.sessions, 0, "sessions")?,
+            memories: count(self.limit, 10, "limit")?,
+            turns: count(self.turns, 0, "turns")?,
+            sessions: count(self.sessions, 0, "sessions")?,
             tuning,
             rerank: self.rerank.unwrap_or(true),
             precise: self.precise.unwrap_or(false),
@@ -131,13 +132,13 @@ impl SearchRequest {
     }
 }
 
-/// Each of the words, or a problem that says which list they are not in.
-fn parsed<T>(
+/// Parses each of the words, or refuses the first unknown one.
+fn parse_all<T>(
     words: &[String],
     name: &str,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<Vec<T>, Problem> {
-    let unknown = |word: &str| refuse(&format!("`{name}` has no `{word}`"));
+    let unknown = |word: &str| refuse(&format!("`{word}` is not a known value of `{name}`"));
     words.iter().map(|word| parse(word).ok_or_else(|| unknown(word))).collect()
 }
 
@@ -154,19 +155,19 @@ pub fn zone(name: Option<&str>) -> Result<TimeZone, Problem> {
     TimeZone::get(name).map_err(|_| refuse("`timezone` is a name such as Europe/Lisbon"))
 }
 
-/// What was found.
+/// Search results.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SearchAnswer {
     memories: Vec<FoundMemory>,
     turns: Vec<FoundTurn>,
     sessions: Vec<FoundSession>,
-    /// The times the question speaks of.
+    /// The times that the query mentions.
     times: Vec<TimeView>,
-    /// What had to be done without: `embedder`, `reranker`, `older_turns`.
+    /// What was not available: `embedder`, `reranker`, `older_turns`.
     degraded: Vec<&'static str>,
-    /// The model whose vectors were compared, if any were.
+    /// The embedding model, if one was used.
     model: Option<String>,
-    /// How many memories and turns were looked at.
+    /// How many memories and turns were considered.
     considered: usize,
     took_ms: TookView,
 }
@@ -187,24 +188,24 @@ pub struct FoundTurn {
 pub struct FoundSession {
     id: String,
     score: f32,
-    /// The turn that speaks most for it.
+    /// The best matching turn.
     best_turn_id: String,
 }
 
-/// Why something was found.
+/// Why a result was found.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct WhyFoundView {
     pub score: f32,
-    /// How well it fits taken by itself, between 0 and 1.
+    /// How relevant it is on its own, between 0 and 1.
     pub relevance: f32,
     pub arms: Vec<ArmView>,
-    /// The words of the question that it has.
+    /// The words of the query that it contains.
     pub matched: Vec<String>,
-    /// Its rank before a reranker had a say.
+    /// Its rank before reranking.
     pub fused_rank: usize,
 }
 
-/// What one arm made of it.
+/// Rank and score of a result in one arm.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ArmView {
     #[schema(example = "keyword")]
@@ -213,7 +214,7 @@ pub struct ArmView {
     score: f32,
 }
 
-/// A time the question speaks of, as it says it.
+/// A time that the query mentions, with its words.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TimeView {
     #[schema(example = "last month")]
@@ -228,7 +229,7 @@ impl From<&(String, Period)> for TimeView {
     }
 }
 
-/// Where the time went, in milliseconds.
+/// Durations of the stages, in milliseconds.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct TookView {
     embed: f64,
@@ -238,8 +239,8 @@ pub struct TookView {
     rerank: f64,
 }
 
-impl From<&Took> for TookView {
-    fn from(took: &Took) -> Self {
+impl From<&RecallTimings> for TookView {
+    fn from(took: &RecallTimings) -> Self {
         let ms = |micros: u64| micros as f64 / 1000.0;
         Self {
             embed: ms(took.embed),
@@ -251,8 +252,8 @@ impl From<&Took> for TookView {
     }
 }
 
-impl From<&Why> for WhyFoundView {
-    fn from(why: &Why) -> Self {
+impl From<&ResultExplanation> for WhyFoundView {
+    fn from(why: &ResultExplanation) -> Self {
         let arm = |(arm, rank, score): &(Arm, usize, f32)| ArmView {
             arm: arm.as_str(),
             rank: *rank,
@@ -268,8 +269,8 @@ impl From<&Why> for WhyFoundView {
     }
 }
 
-impl From<&Recalled> for SearchAnswer {
-    fn from(found: &Recalled) -> Self {
+impl From<&RecallResult> for SearchAnswer {
+    fn from(found: &RecallResult) -> Self {
         Self {
             memories: found
                 .memories
@@ -299,9 +300,9 @@ impl From<&Recalled> for SearchAnswer {
     }
 }
 
-/// Find what bears on a message.
+/// Search for memories relevant to a message.
 ///
-/// Keyword, meaning, links and time look at everything the user's memory holds, and their scores are
+/// Search by keyword, meaning, links and time covers the user's whole memory, and the scores are
 /// fused. With `as_of` and `known_at` it answers for any point on both time axes.
 #[utoipa::path(post, path = "/api/memory/search", tag = "recall", request_body = SearchRequest, responses(
     (status = 200, body = SearchAnswer),
@@ -309,7 +310,7 @@ impl From<&Recalled> for SearchAnswer {
 pub async fn search_memories(
     State(app): State<App>,
     Reader(caller): Reader,
-    sent: Sent<SearchRequest>,
+    sent: JsonRequest<SearchRequest>,
 ) -> Result<Json<SearchAnswer>, Problem> {
     let found = app.engine().recall(&caller, &sent.body.recall()?, clock::now()).await?;
     Ok(Json(SearchAnswer::from(&found)))

@@ -1,5 +1,5 @@
-//! Signing in to the console: who is looking, and how they came in. What a browser holds afterwards is
-//! a cookie that no script can read, and that counts only for requests of our own page.
+//! Signing in to the console with a key or a link. The browser then holds a cookie that no script
+//! can read and that is accepted only from the console's own page.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,27 +7,28 @@ use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::{Permission, Timestamp};
-use lukasa_engine::access::{Admitted, Issued, SIGN_IN_DAYS};
+use lukasa_engine::access::{AdmittedCredential, IssuedCredential, SIGN_IN_DAYS};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::App;
 use super::auth::{Admin, COOKIE_NAME, forbidden, is_admin, user_of};
 use super::error::{FieldError, Problem};
-use super::request::Sent;
+use super::request::JsonRequest;
 use super::verbs::Nothing;
 use crate::clock;
 
-/// Who is signed in.
+/// The current sign-in.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignInView {
-    /// Whose memory is looked at.
+    /// The user whose memory is shown.
     user: String,
-    /// Whether it is the person themselves, who can answer proposals and open domains.
+    /// Whether the caller acts as the user, who can answer proposals and open domains.
     human: bool,
-    /// Whether they may look after the tenant's users, keys and domains.
+    /// Whether the caller may manage the tenant's users, keys and domains.
     admin: bool,
-    /// Whether this server knows its person by their machine: nobody signs in or out.
+    /// Whether the server runs without authentication for one local user: there is no sign-in or
+    /// sign-out.
     local: bool,
     permissions: Vec<&'static str>,
     /// When the sign-in ends; null if it does not.
@@ -37,12 +38,12 @@ pub struct SignInView {
 }
 
 impl SignInView {
-    fn of(app: &App, admitted: &Admitted, user: String) -> Self {
+    fn of(app: &App, admitted: &AdmittedCredential, user: String) -> Self {
         Self {
             user,
             human: admitted.human,
             admin: is_admin(admitted),
-            local: app.is_local_door(),
+            local: app.is_local(),
             permissions: admitted.permissions.iter().map(|p| p.as_str()).collect(),
             expires_at: admitted.expires_at,
             version: env!("CARGO_PKG_VERSION"),
@@ -50,7 +51,7 @@ impl SignInView {
     }
 }
 
-/// Who am I here?
+/// Get the current sign-in.
 #[utoipa::path(get, path = "/api/sign-in", tag = "sign-in", responses(
     (status = 200, body = SignInView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -63,36 +64,39 @@ pub async fn get_sign_in(
         return Err(forbidden(Permission::Read));
     }
     let user = user_of(&app, &admitted, &headers)?;
-    app.engine().greet(&admitted.caller(&user), clock::now()).await?;
+    app.engine().check_user_not_deleted(&admitted.caller(&user), clock::now()).await?;
     Ok(Json(SignInView::of(&app, &admitted, user)))
 }
 
-/// How somebody signs in: with a key and a user, with a link, or, for an operator who is signed in,
-/// with another user alone.
+/// A sign-in request: a key and a user, a link, or, from an operator who is signed in, only another
+/// user.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignIn {
-    /// A key that is admin, and so could mint tokens for its tenant's users.
+    /// A key with the permission `admin`, which could also mint tokens for its tenant's users.
     key: Option<String>,
-    /// A link's secret: what stands behind the `#` of its address. It works once.
+    /// The secret of a link: the part after the `#` of its address. It works once.
     link: Option<String>,
-    /// Whose memory to look at.
+    /// The user whose memory to show.
     #[schema(example = "alice")]
     user: Option<String>,
 }
 
-/// Sign in. The answer sets a cookie; nothing else is needed from then on.
+/// Sign in.
+///
+/// The answer sets a cookie; no other credential is needed from then on.
 #[utoipa::path(post, path = "/api/sign-in", tag = "sign-in", request_body = SignIn, responses(
     (status = 201, body = SignInView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn sign_in(
     State(app): State<App>,
     headers: HeaderMap,
-    sent: Sent<SignIn>,
+    sent: JsonRequest<SignIn>,
 ) -> Result<Response, Problem> {
     let SignIn { key, link, user } = sent.body;
-    if app.is_local_door() {
-        return Err(Problem::of("invalid_request").because("This server knows you already"));
+    if app.is_local() {
+        let what = "This server runs without authentication, so there is no sign-in";
+        return Err(Problem::of("invalid_request").because(what));
     }
     let (engine, random) = (app.engine().clone(), clock::random());
     if let Some(link) = link {
@@ -104,35 +108,35 @@ pub async fn sign_in(
         app.limits().check_throttled()?;
         let issued = app.detached(work).await.inspect_err(|problem| {
             if problem.is("unauthenticated") {
-                app.note_refused_link();
+                app.count_refused_link();
             }
         })?;
-        return entered(&app, &issued).await;
+        return sign_in_response(&app, &issued).await;
     }
     let by = match key {
-        Some(key) => app.admit_showing(key.trim()).await?,
+        Some(key) => app.admit_key(key.trim()).await?,
         None => app.admit(&headers).await?,
     };
     if !is_admin(&by) {
         return Err(forbidden(Permission::Admin).because(
-            "A key of an application cannot stand for a person: sign in with a link, or with a key \
-             that may mint tokens",
+            "A key of an application cannot act as a user: sign in with a link, or with a key that \
+             may mint tokens",
         ));
     }
     let user = user.ok_or_else(|| {
         let field =
-            FieldError { pointer: "/user".into(), detail: "whose memory to look at".into() };
+            FieldError { pointer: "/user".into(), detail: "the user whose memory to show".into() };
         Problem::of("invalid_request").fields(vec![field])
     })?;
-    let before: Vec<String> = by.signed_in.then(|| by.key_id.clone()).into_iter().collect();
+    let old_key_ids: Vec<String> = by.signed_in.then(|| by.key_id.clone()).into_iter().collect();
     let work = async move { engine.sign_in(&by, user.trim(), &random, clock::now()).await };
     let issued = app.detached(work).await?;
-    app.forget_admissions(&before);
-    entered(&app, &issued).await
+    app.forget_admissions(&old_key_ids);
+    sign_in_response(&app, &issued).await
 }
 
-/// The answer to somebody who has just come in.
-async fn entered(app: &App, issued: &Issued) -> Result<Response, Problem> {
+/// The response to a new sign-in, with its cookie.
+async fn sign_in_response(app: &App, issued: &IssuedCredential) -> Result<Response, Problem> {
     let admitted = app.engine().authenticate(&issued.text, clock::now()).await?;
     let user = admitted.user.as_ref().map(|(_, name)| name.clone()).unwrap_or_default();
     let view = SignInView::of(app, &admitted, user);
@@ -151,17 +155,18 @@ fn cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
     Ok(value)
 }
 
-/// Sign out, here and for good. What was made with this sign-in stays: links, tokens and the sign-ins
-/// of others.
+/// Sign out permanently in this browser.
+///
+/// Links, tokens and other sign-ins that were made with this sign-in stay valid.
 #[utoipa::path(delete, path = "/api/sign-in", tag = "sign-in", responses(
     (status = 204, description = "Signed out"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn sign_out(
     State(app): State<App>,
     headers: HeaderMap,
-    _sent: Sent<Nothing>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
-    // Somebody who is out already is signed out all the same.
+    // Signing out twice is not an error.
     if let Ok(admitted) = app.admit(&headers).await
         && admitted.signed_in
     {
@@ -176,26 +181,28 @@ pub async fn sign_out(
     Ok(response)
 }
 
-/// Whom a link is to let in.
+/// A sign-in link to make.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MakeLink {
-    /// Your own id for the person.
+    /// Your own id for the user.
     #[schema(example = "alice")]
     user: String,
 }
 
-/// A link, shown this once.
+/// A link, shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignInLink {
-    /// Put it behind the address of this server. It works once.
+    /// Append it to the address of this server. It works once.
     #[schema(example = "/sign-in#lk_link_...")]
     href: String,
     user: String,
     expires_at: Option<Timestamp>,
 }
 
-/// Make a link that signs one person in, once, within a quarter of an hour. Send it to nobody else.
+/// Make a link that signs one user in.
+///
+/// It works once, within fifteen minutes. Send it only to that user.
 #[utoipa::path(post, path = "/api/sign-in/links", tag = "sign-in", request_body = MakeLink,
     responses(
     (status = 201, body = SignInLink),
@@ -203,12 +210,12 @@ pub struct SignInLink {
 pub async fn make_sign_in_link(
     State(app): State<App>,
     Admin(admitted): Admin,
-    sent: Sent<MakeLink>,
+    sent: JsonRequest<MakeLink>,
 ) -> Result<(StatusCode, Json<SignInLink>), Problem> {
     let engine = app.engine().clone();
     let user = sent.body.user;
     let work = async move {
-        // What a person may do with their own memory, as far as whoever lets them in may.
+        // The link gets the permissions of its maker, without the administration of the tenant.
         let rights: Vec<Permission> =
             admitted.permissions.iter().copied().filter(|p| *p != Permission::Admin).collect();
         let (by, random) = (Some(&admitted), clock::random());
@@ -218,8 +225,8 @@ pub async fn make_sign_in_link(
     Ok((StatusCode::CREATED, Json(SignInLink::from(&issued))))
 }
 
-impl From<&Issued> for SignInLink {
-    fn from(issued: &Issued) -> Self {
+impl From<&IssuedCredential> for SignInLink {
+    fn from(issued: &IssuedCredential) -> Self {
         Self {
             href: format!("/sign-in#{}", issued.text),
             user: issued.record.user.as_ref().map(|(_, name)| name.clone()).unwrap_or_default(),

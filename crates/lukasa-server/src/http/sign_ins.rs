@@ -1,5 +1,5 @@
-//! The live sign-ins of a tenant or of one person: browsers that are signed in, tokens that were
-//! minted, and links that were not used yet. They can be listed and ended.
+//! Lists and ends the active sign-ins of a tenant or of one user: browsers that are signed in,
+//! minted tokens, and unused links.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
@@ -13,16 +13,16 @@ use super::App;
 use super::auth::{forbidden, is_admin};
 use super::error::Problem;
 use super::keys::Revoked;
-use super::request::{Asked, Named, Sent};
+use super::request::{JsonRequest, PathParams, QueryParams};
 use super::verbs::Nothing;
 use crate::clock;
 
-/// May look after sign-ins: an administrator those of the whole tenant, a person their own.
+/// A caller that may manage sign-ins: an administrator those of the whole tenant, a user their own.
 pub struct SignInOwner {
     tenant: TenantId,
-    /// The one user whose sign-ins these are; absent for all of the tenant's.
+    /// The user whose sign-ins may be managed; `None` for all of the tenant's.
     user: Option<UserId>,
-    /// The credential that asks.
+    /// The credential of this request.
     key_id: String,
 }
 
@@ -40,8 +40,8 @@ impl FromRequestParts<App> for SignInOwner {
 }
 
 impl SignInOwner {
-    /// The user whose sign-ins are meant, by name where an administrator names one.
-    fn chosen(&self, name: Option<&str>) -> Result<Option<UserId>, Problem> {
+    /// The user whose sign-ins are requested. An administrator may name one.
+    fn selected_user(&self, name: Option<&str>) -> Result<Option<UserId>, Problem> {
         let named = name.map(|name| UserId::named(self.tenant, name));
         match (self.user, named) {
             (Some(own), Some(named)) if own != named => Err(forbidden(Permission::Admin)),
@@ -55,8 +55,8 @@ impl SignInOwner {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignInEntry {
     id: String,
-    /// `sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link` for
-    /// a link that was not used yet.
+    /// `sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link`
+    /// for an unused link.
     #[schema(example = "sign_in")]
     kind: &'static str,
     user: String,
@@ -66,7 +66,7 @@ pub struct SignInEntry {
     created_at: Timestamp,
     expires_at: Option<Timestamp>,
     last_used_at: Option<Timestamp>,
-    /// Whether it is the one that asks.
+    /// Whether it is the credential of this request.
     current: bool,
 }
 
@@ -101,43 +101,46 @@ pub struct SignIns {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SignInsQuery {
-    /// Only this user's. A person sees their own without it.
+    /// Only this user's. A user sees their own without it.
     user: Option<String>,
 }
 
-/// The live sign-ins, tokens and links: an administrator sees the tenant's, a person their own. The
-/// latest 1,000.
+/// List active sign-ins, tokens and links.
+///
+/// An administrator sees the tenant's, a user their own. The latest 1,000.
 #[utoipa::path(get, path = "/api/sign-ins", tag = "sign-in", params(SignInsQuery), responses(
     (status = 200, body = SignIns),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_sign_ins(
     State(app): State<App>,
     owner: SignInOwner,
-    Asked(query): Asked<SignInsQuery>,
+    QueryParams(query): QueryParams<SignInsQuery>,
 ) -> Result<Json<SignIns>, Problem> {
-    let user = owner.chosen(query.user.as_deref())?;
+    let user = owner.selected_user(query.user.as_deref())?;
     let records = app.engine().sign_ins(owner.tenant, user, clock::now()).await?;
     let data = records.into_iter().map(|record| SignInEntry::of(record, &owner.key_id)).collect();
     Ok(Json(SignIns { data }))
 }
 
-/// End all sign-ins, tokens and links of one user, and what was made from them. A person ends their
-/// own, this one included; an administrator names the user.
+/// End all sign-ins, tokens and links of one user, and everything made from them.
+///
+/// A user ends their own, including this one; an administrator names the user.
 #[utoipa::path(delete, path = "/api/sign-ins", tag = "sign-in", params(SignInsQuery), responses(
     (status = 200, body = Revoked),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn end_sign_ins(
     State(app): State<App>,
     owner: SignInOwner,
-    Asked(query): Asked<SignInsQuery>,
-    _sent: Sent<Nothing>,
+    QueryParams(query): QueryParams<SignInsQuery>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
-    let user = owner.chosen(query.user.as_deref())?;
-    let user = user.ok_or_else(|| Problem::of("user_required").because("Name it as `?user=`"))?;
+    let user = owner.selected_user(query.user.as_deref())?;
+    let user =
+        user.ok_or_else(|| Problem::of("user_required").because("Name the user as `?user=`"))?;
     end(&app, owner.tenant, Some(user), None).await
 }
 
-/// End one sign-in, token or link, and what was made from it.
+/// End one sign-in, token or link, and everything made from it.
 #[utoipa::path(delete, path = "/api/sign-ins/{id}", tag = "sign-in", params(
     ("id" = String, Path, description = "Its id, as listed")), responses(
     (status = 200, body = Revoked),
@@ -145,8 +148,8 @@ pub async fn end_sign_ins(
 pub async fn end_sign_in(
     State(app): State<App>,
     owner: SignInOwner,
-    Named(id): Named<String>,
-    _sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
     end(&app, owner.tenant, owner.user, Some(id)).await
 }

@@ -1,12 +1,12 @@
-//! What memories rest on: who depends on a source, and taking a source away with what rests on it
-//! alone, into the trash or for good.
+//! Sources of memories: lists what depends on a source, and deletes or erases a source together
+//! with what depends on it alone.
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use lukasa_core::{EpisodeId, Fate, TurnId};
-use lukasa_engine::cascade::{Dependents, Source};
-use lukasa_engine::facts::Reached;
+use lukasa_engine::cascade::{Dependents, FactSource};
+use lukasa_engine::facts::RemovalCounts;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -14,8 +14,8 @@ use super::App;
 use super::auth::{Eraser, Reader, Writer};
 use super::error::Problem;
 use super::learning::EpisodeView;
-use super::memory::written_in_place;
-use super::request::{Asked, Named, Sent};
+use super::memory::write_response;
+use super::request::{JsonRequest, PathParams, QueryParams};
 use super::verbs::Nothing;
 use super::wire::{MemoryView, Written};
 use crate::clock;
@@ -32,26 +32,26 @@ pub struct DependentsQuery {
     session_id: Option<String>,
 }
 
-/// How far a source's going reaches, or reached.
+/// Counts of what removing a source affects.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReachedView {
     turns: usize,
     episodes: usize,
-    /// Memories that nothing else supports: they go too.
+    /// Memories without other support: they are removed too.
     withdrawn: usize,
-    /// Memories with other support: they stay and rest on that.
+    /// Memories with other support: they stay, based on that.
     weakened: usize,
-    /// Memories that their person stated or agreed to: they stay.
+    /// Memories that the user stated or agreed to: they stay.
     kept: usize,
-    /// Portraits that are compiled anew.
+    /// Portraits that are compiled again.
     portraits: usize,
-    /// The same as words.
+    /// The same as text.
     #[schema(example = "1 turn, 3 memories, 1 episode, 2 portraits")]
     summary: String,
 }
 
-impl From<&Reached> for ReachedView {
-    fn from(reached: &Reached) -> Self {
+impl From<&RemovalCounts> for ReachedView {
+    fn from(reached: &RemovalCounts) -> Self {
         Self {
             turns: reached.turns,
             episodes: reached.episodes,
@@ -64,7 +64,7 @@ impl From<&Reached> for ReachedView {
     }
 }
 
-/// A memory that rests on a source, and what would become of it.
+/// A memory that depends on a source, and what happens to it when the source is removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DependentMemory {
     memory: MemoryView,
@@ -73,7 +73,7 @@ pub struct DependentMemory {
     fate: &'static str,
 }
 
-/// What rests on a source.
+/// Memories and episodes that depend on a source.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DependentsView {
     reached: ReachedView,
@@ -82,15 +82,15 @@ pub struct DependentsView {
 }
 
 impl From<&Dependents> for DependentsView {
-    fn from(found: &Dependents) -> Self {
+    fn from(dependents: &Dependents) -> Self {
         let fate = |fate: Fate| match fate {
             Fate::Withdrawn => "withdrawn",
             Fate::Weakened => "weakened",
             Fate::Kept => "kept",
         };
         Self {
-            reached: ReachedView::from(&found.reached),
-            memories: found
+            reached: ReachedView::from(&dependents.reached),
+            memories: dependents
                 .memories
                 .iter()
                 .map(|(memory, of)| DependentMemory {
@@ -98,49 +98,55 @@ impl From<&Dependents> for DependentsView {
                     fate: fate(*of),
                 })
                 .collect(),
-            episodes: found.episodes.iter().map(|told| EpisodeView::from((told, false))).collect(),
+            episodes: dependents
+                .episodes
+                .iter()
+                .map(|episode| EpisodeView::from((episode, false)))
+                .collect(),
         }
     }
 }
 
-/// What depends on this? Shows, before a turn, an episode or a whole session is deleted, which memories
-/// would go with it, which would rest on less, and which stay because their person said them.
+/// List what depends on a turn, an episode or a session.
+///
+/// Shows before a deletion which memories would be removed with it, which would lose some of their
+/// support, and which stay because the user stated them.
 #[utoipa::path(get, path = "/api/dependents", tag = "sessions", params(DependentsQuery), responses(
     (status = 200, body = DependentsView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_dependents(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<DependentsQuery>,
+    QueryParams(query): QueryParams<DependentsQuery>,
 ) -> Result<Json<DependentsView>, Problem> {
     let source = match (query.turn_id, query.episode_id, query.session_id) {
         (Some(id), ..) => turn(&id)?,
         (_, Some(id), _) => episode(&id)?,
-        (.., Some(session)) => Source::Session(session),
+        (.., Some(session)) => FactSource::Session(session),
         _ => {
-            let why = "give `turn_id`, `episode_id` or `session_id`";
+            let why = "Give `turn_id`, `episode_id` or `session_id`";
             return Err(Problem::of("malformed_query").because(why));
         }
     };
-    let found = app.engine().dependents(&caller, &source, clock::now()).await?;
-    Ok(Json(DependentsView::from(&found)))
+    let dependents = app.engine().dependents(&caller, &source, clock::now()).await?;
+    Ok(Json(DependentsView::from(&dependents)))
 }
 
-fn turn(id: &str) -> Result<Source, Problem> {
+fn turn(id: &str) -> Result<FactSource, Problem> {
     let id: TurnId = id.parse().map_err(|_| Problem::of("turn_not_found"))?;
-    Ok(Source::Turn(id))
+    Ok(FactSource::Turn(id))
 }
 
-fn episode(id: &str) -> Result<Source, Problem> {
+fn episode(id: &str) -> Result<FactSource, Problem> {
     let id: EpisodeId = id.parse().map_err(|_| Problem::of("episode_not_found"))?;
-    Ok(Source::Episode(id))
+    Ok(FactSource::Episode(id))
 }
 
-/// Delete something that was said.
+/// Delete a turn.
 ///
-/// The turn, what was told of it and every memory that rests on it alone go into the trash together;
-/// memories with other support rest on that. Undo brings all of it back; after thirty days it is
-/// removed for good. See first what would go with `GET /api/dependents`.
+/// The turn, its episodes and every memory that depends on it alone are moved into the trash
+/// together; memories with other support stay. Undo restores all of it; after thirty days it is
+/// removed permanently. `GET /api/dependents` previews what is affected.
 #[utoipa::path(delete, path = "/api/turns/{id}", tag = "sessions", params(
     ("id" = String, Path, description = "The turn's id")), responses(
     (status = 200, body = Written),
@@ -148,17 +154,17 @@ fn episode(id: &str) -> Result<Source, Problem> {
 pub async fn delete_turn(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, source) = (app.engine().clone(), sent.request(caller), turn(&id)?);
     let outcome = app.detached(async move { engine.withdraw(&request, &source).await }).await?;
-    Ok(written_in_place(&outcome))
+    Ok(write_response(&outcome))
 }
 
-/// Erase something that was said, now and everywhere.
+/// Erase a turn, now and everywhere.
 ///
-/// Like deleting it, but nothing can be brought back, and no quotation of it stays anywhere.
+/// Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
 #[utoipa::path(post, path = "/api/turns/{id}/erase", tag = "sessions", params(
     ("id" = String, Path, description = "The turn's id")), responses(
     (status = 200, body = Written),
@@ -166,15 +172,15 @@ pub async fn delete_turn(
 pub async fn erase_turn(
     State(app): State<App>,
     Eraser(caller): Eraser,
-    Named(id): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, source) = (app.engine().clone(), sent.request(caller), turn(&id)?);
     let outcome = app.detached(async move { engine.erase_source(&request, &source).await }).await?;
-    Ok(written_in_place(&outcome))
+    Ok(write_response(&outcome))
 }
 
-/// Erase a whole session, now and everywhere, with what was learned from it alone.
+/// Erase a whole session, now and everywhere, with everything learned from it alone.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/erase", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")), responses(
     (status = 200, body = Written),
@@ -182,19 +188,19 @@ pub async fn erase_turn(
 pub async fn erase_session(
     State(app): State<App>,
     Eraser(caller): Eraser,
-    Named(session): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(session): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let source = Source::Session(session);
+    let source = FactSource::Session(session);
     let outcome = app.detached(async move { engine.erase_source(&request, &source).await }).await?;
-    Ok(written_in_place(&outcome))
+    Ok(write_response(&outcome))
 }
 
-/// Delete what was told of something that happened.
+/// Delete an episode.
 ///
-/// The episode and every memory that rests on its turns alone go into the trash together; what was said
-/// stays. Undo brings all of it back.
+/// The episode and every memory that depends on its turns alone are moved into the trash together;
+/// the turns stay. Undo restores all of it.
 #[utoipa::path(delete, path = "/api/episodes/{id}", tag = "learning", params(
     ("id" = String, Path, description = "The episode's id")), responses(
     (status = 200, body = Written),
@@ -202,10 +208,10 @@ pub async fn erase_session(
 pub async fn delete_episode(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, source) = (app.engine().clone(), sent.request(caller), episode(&id)?);
     let outcome = app.detached(async move { engine.withdraw(&request, &source).await }).await?;
-    Ok(written_in_place(&outcome))
+    Ok(write_response(&outcome))
 }

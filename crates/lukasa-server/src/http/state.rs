@@ -1,8 +1,8 @@
-//! The state of a memory as a whole: counts, and hashes to compare it by.
+//! The state of a user's memory as a whole: counts, and hashes for comparison.
 
 use axum::Json;
 use axum::extract::State;
-use lukasa_engine::state::Whole;
+use lukasa_engine::state::MemorySummary;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,18 +11,18 @@ use super::auth::Reader;
 use super::error::Problem;
 use crate::clock;
 
-/// Hashes of what is held, as hexadecimal SHA-256. Equal hashes are equal memories, however each came
-/// about: an undo brings the earlier hash back, and so does taking an export in again.
+/// Hashes of the stored state, as hexadecimal SHA-256. Equal hashes mean equal memories, however
+/// each state was reached: an undo restores the earlier hash, and so does importing an export.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StateHashView {
-    /// Memories, but for the trash, and the links between them.
+    /// Memories outside the trash, and the links between them.
     memories: String,
     episodes: String,
-    /// Chats, but for the trash, and their turns.
+    /// Sessions outside the trash, and their turns.
     sessions: String,
 }
 
-/// How much a memory holds.
+/// Counts and hashes of everything stored about a user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StateView {
     memories: usize,
@@ -33,9 +33,9 @@ pub struct StateView {
     sha256: StateHashView,
 }
 
-impl From<Whole> for StateView {
-    fn from(whole: Whole) -> Self {
-        let Whole { memories, links, episodes, sessions, turns, hash } = whole;
+impl From<MemorySummary> for StateView {
+    fn from(whole: MemorySummary) -> Self {
+        let MemorySummary { memories, links, episodes, sessions, turns, hash } = whole;
         let sha256 = StateHashView {
             memories: hash.memories,
             episodes: hash.episodes,
@@ -45,8 +45,10 @@ impl From<Whole> for StateView {
     }
 }
 
-/// How much is held about the user, and what it hashes to. Two answers with the same hashes hold the
-/// same memory: compare them before and after an undo, a restore or a move to another server.
+/// Get counts and hashes of everything stored about the user.
+///
+/// Equal hashes mean the same memory: compare them before and after an undo, a restore or a move to
+/// another server.
 #[utoipa::path(get, path = "/api/state", tag = "portability", responses(
     (status = 200, body = StateView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

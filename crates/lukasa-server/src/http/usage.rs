@@ -1,4 +1,4 @@
-//! The usage log: what went into prompts and what came of it; and counts over it all.
+//! The usage log: which memories were put into prompts and how they were used; and statistics.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,10 +13,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
-use super::request::{Asked, Sent, page_size, parse_cursor, print_cursor};
+use super::request::{JsonRequest, QueryParams, page_size, parse_cursor, print_cursor};
 use crate::clock;
 
-/// One use of a memory.
+/// One recorded use of a memory.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UsageView {
     memory_id: String,
@@ -58,20 +58,20 @@ pub struct ReportUsage {
     retrieval_id: Option<String>,
     /// The turn that used it.
     turn_id: Option<String>,
-    /// What it changed, in a few words.
+    /// What the memory changed, in a few words.
     influence: Option<String>,
 }
 
-/// Say what came of a memory.
+/// Report how a memory was used.
 ///
-/// That a memory was put into a prompt is noted by itself.
+/// That a memory was put into a prompt is recorded automatically.
 #[utoipa::path(post, path = "/api/memory/usage", tag = "recall", request_body = ReportUsage, responses(
     (status = 201, body = UsageView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn report_usage(
     State(app): State<App>,
     Writer(caller): Writer,
-    sent: Sent<ReportUsage>,
+    sent: JsonRequest<ReportUsage>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let ReportUsage { memory_id, kind, session_id, retrieval_id, turn_id, influence } = sent.body;
@@ -99,7 +99,7 @@ pub struct UsageQuery {
     memory_id: Option<String>,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -110,16 +110,16 @@ pub struct UsagePage {
     next_cursor: Option<String>,
 }
 
-/// What was used, and when?
+/// List uses of memories, newest first.
 ///
-/// Kept for 90 days.
+/// They are kept for 90 days.
 #[utoipa::path(get, path = "/api/memory/usage", tag = "recall", params(UsageQuery), responses(
     (status = 200, body = UsagePage),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_usage(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<UsageQuery>,
+    QueryParams(query): QueryParams<UsageQuery>,
 ) -> Result<Json<UsagePage>, Problem> {
     let fact: Option<FactId> = query
         .memory_id
@@ -133,12 +133,12 @@ pub async fn list_usage(
     Ok(Json(UsagePage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
 
-/// How much there is, and how much it is used.
+/// Counts of memories and of their use.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StatsView {
     /// Active memories by category.
     by_category: serde_json::Value,
-    /// Active memories by domain; those without one under the empty word.
+    /// Active memories by domain; those without a domain under the empty string.
     by_domain: serde_json::Value,
     sessions: i64,
     turns: i64,
@@ -164,7 +164,7 @@ impl From<&UsageStats> for StatsView {
     }
 }
 
-/// Counts over a memory and its use.
+/// Get counts of memories and of their use.
 #[utoipa::path(get, path = "/api/memory/stats", tag = "recall", responses(
     (status = 200, body = StatsView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use lukasa_core::{Caller, Timestamp};
-use lukasa_engine::directory::{UserCounts, UserRecord};
+use lukasa_engine::directory::{UserRecord, UserRowCounts};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -14,31 +14,31 @@ use super::App;
 use super::auth::{Admin, UserEraser};
 use super::erasures::SignedReceiptView;
 use super::error::Problem;
-use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
+use super::request::{JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
 use crate::clock;
 
-/// How long a request waits for the rows of a user to be removed.
+/// How long a request waits for the removal of a user's rows.
 const ERASURE_BUDGET: Duration = Duration::from_secs(10);
 
-/// A person whom memories are about.
+/// A user whom memories are about.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UserView {
-    /// Your own id for the person, as sent in `X-Lukasa-User`.
+    /// Your own id for the user, as sent in `X-Lukasa-User`.
     #[schema(example = "alice")]
     user: String,
     id: String,
     created_at: Timestamp,
-    /// For a passing user: when everything about them reads as gone.
+    /// For a temporary user: when everything about them counts as deleted.
     expires_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     counts: Option<Counts>,
-    /// The person's timezone, which is itself a memory: the hard one under `personal` / `timezone`.
+    /// The user's time zone, from the hard memory under `personal` / `timezone`.
     #[serde(skip_serializing_if = "Option::is_none")]
     timezone: Option<String>,
 }
 
-/// How much is kept about a user.
+/// Counts of what is stored about a user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Counts {
     memories: i64,
@@ -47,8 +47,8 @@ pub struct Counts {
     operations: i64,
 }
 
-impl From<UserCounts> for Counts {
-    fn from(counts: UserCounts) -> Self {
+impl From<UserRowCounts> for Counts {
+    fn from(counts: UserRowCounts) -> Self {
         Self {
             memories: counts.facts,
             versions: counts.versions,
@@ -83,21 +83,21 @@ pub struct Users {
 pub struct UsersQuery {
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// The tenant's users, by name.
+/// List the tenant's users, by name.
 #[utoipa::path(get, path = "/api/users", tag = "users", params(UsersQuery), responses(
     (status = 200, body = Users),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_users(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Asked(query): Asked<UsersQuery>,
+    QueryParams(query): QueryParams<UsersQuery>,
 ) -> Result<Json<Users>, Problem> {
     let after = query.cursor.as_deref().map(parse_cursor::<String>).transpose()?;
-    // No name has the one character that the database cannot be asked about.
+    // PostgreSQL rejects U+0000 in a text, so no user name contains it.
     if after.as_deref().is_some_and(|name| name.contains('\0')) {
         return Err(Problem::of("malformed_cursor"));
     }
@@ -113,23 +113,23 @@ pub async fn list_users(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateUser {
-    /// Your own id for the person.
+    /// Your own id for the user.
     #[schema(example = "alice")]
     user: String,
-    /// For a demo or a trial: after so many minutes the user reads as deleted.
+    /// For a demo or a trial: after this many minutes the user counts as deleted.
     expires_in_minutes: Option<i64>,
 }
 
-/// Create a user ahead of their first memory, or let a deleted one come back, empty.
+/// Create a user before their first memory, or create a deleted user again, without memories.
 ///
-/// There is no need to: the first memory saved about somebody creates them.
+/// This is optional: the first memory about a user creates them.
 #[utoipa::path(post, path = "/api/users", tag = "users", request_body = CreateUser, responses(
     (status = 201, body = UserView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn create_user(
     State(app): State<App>,
     Admin(admitted): Admin,
-    sent: Sent<CreateUser>,
+    sent: JsonRequest<CreateUser>,
 ) -> Result<(StatusCode, Json<UserView>), Problem> {
     let engine = app.engine().clone();
     let CreateUser { user, expires_in_minutes } = sent.body;
@@ -139,15 +139,15 @@ pub async fn create_user(
     Ok((StatusCode::CREATED, Json(app.detached(work).await?.into())))
 }
 
-/// One user, and how much is kept about them.
+/// Get one user, with counts of what is stored about them.
 #[utoipa::path(get, path = "/api/users/{user}", tag = "users", params(
-    ("user" = String, Path, description = "Your own id for the person")), responses(
+    ("user" = String, Path, description = "Your own id for the user")), responses(
     (status = 200, body = UserView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_user(
     State(app): State<App>,
     Admin(admitted): Admin,
-    Named(name): Named<String>,
+    PathParams(name): PathParams<String>,
 ) -> Result<Json<UserView>, Problem> {
     let now = clock::now();
     let (user, counts) = app.engine().user(admitted.tenant, &name, now).await?;
@@ -156,11 +156,11 @@ pub async fn get_user(
     Ok(Json(UserView { counts: Some(counts.into()), timezone, ..user.into() }))
 }
 
-/// What was removed with a user.
+/// Result of deleting a user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UserDeleted {
-    /// `done`, or `running` while rows are left: the user is refused already, and the rest is removed
-    /// in the background.
+    /// `done`, or `running` while rows are left: requests about the user are refused already, and
+    /// the rest is removed in the background.
     #[schema(example = "done")]
     status: &'static str,
     erasure_id: String,
@@ -172,21 +172,22 @@ pub struct UserDeleted {
     receipt: Option<SignedReceiptView>,
 }
 
-/// Erase a user and everything kept about them, now. What stays is a signed receipt, and a row without
-/// a name that has the user refused until they are created again. It cannot be undone.
+/// Erase a user and everything stored about them, now.
 ///
-/// The user may do it too, signed in or with a token that may erase. For a
-/// user with very much to remove the answer is 202: the user is refused from then on, the rows are removed
-/// in the background, and `GET /api/users/{user}/erasures` has the progress and then the receipt.
+/// Only a signed receipt stays, and a row without a name, because of which requests about the user
+/// are refused until they are created again. It cannot be undone. The user may do it too, signed in
+/// or with a token that may erase. For a user with very much data the answer is 202: requests about
+/// the user are refused from then on, the rows are removed in the background, and `GET
+/// /api/users/{user}/erasures` has the progress and then the receipt.
 #[utoipa::path(delete, path = "/api/users/{user}", tag = "users", params(
-    ("user" = String, Path, description = "Your own id for the person")), responses(
+    ("user" = String, Path, description = "Your own id for the user")), responses(
     (status = 200, body = UserDeleted),
     (status = 202, body = UserDeleted),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_user(
     State(app): State<App>,
     UserEraser { tenant, name }: UserEraser,
-    _sent: Sent<Nothing>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<(StatusCode, Json<UserDeleted>), Problem> {
     let engine = app.engine().clone();
     let work = async move {

@@ -1,10 +1,10 @@
-//! A memory as a folder of markdown files: given out, compared, taken in again; and the same files for
-//! an assistant's own memory tool.
+//! The vault: a user's memory as a folder of markdown files, for export, comparison and sync; and
+//! the same files for an assistant's memory tool.
 
 use axum::Json;
 use axum::extract::State;
-use lukasa_core::vault::{BASE, Conflict, File, Home, Plan, Problem as Trouble, Step};
-use lukasa_engine::vault::{Answered, Command, Synced};
+use lukasa_core::vault::{BASE, File, FileProblem, Home, PlanStep, SyncConflict, SyncPlan};
+use lukasa_engine::vault::{Command, CommandAnswer, SyncReport};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
@@ -12,21 +12,21 @@ use utoipa::ToSchema;
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::{FieldError, Problem};
-use super::request::Sent;
+use super::request::JsonRequest;
 use crate::clock;
 
-/// The largest body of files.
+/// Maximum size of a request body with files.
 pub const VAULT_BYTES: usize = 16 * 1024 * 1024;
-/// How many files are taken in at once.
-const FILES: usize = 2_000;
-/// The longest path of a file.
-const PATH_BYTES: usize = 200;
+/// Maximum number of files per request.
+const MAX_FILES: usize = 2_000;
+/// Maximum length of a file's path.
+const MAX_PATH_BYTES: usize = 200;
 
 /// One file of a vault.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VaultFile {
-    /// Where it stands in the vault's folder, with forward slashes.
+    /// Path in the vault's folder, with forward slashes.
     #[schema(example = "profile.md")]
     path: String,
     #[schema(example = "# Profile\n\n- Prefers window seats\n")]
@@ -37,35 +37,38 @@ fn file_views(files: Vec<File>) -> Vec<VaultFile> {
     files.into_iter().map(|File { path, content }| VaultFile { path, content }).collect()
 }
 
-/// A memory as files.
+/// A user's memory as files.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VaultView {
     files: Vec<VaultFile>,
-    /// The digest of all paths and contents. The same memory gives the same files, to the byte.
+    /// Digest of all paths and contents. The same memory always gives the same files, byte for
+    /// byte.
     sha256: String,
 }
 
-/// The files of a vault as they now are in its folder.
+/// The current files of a vault's folder.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VaultFiles {
-    /// Memories stand in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
-    /// `domains/{name}.md`; `.lukasa/base.jsonl` is what they were made from. Others are passed over.
+    /// Memories are in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
+    /// `domains/{name}.md`; `.lukasa/base.jsonl` is the state they were made from. Other files are
+    /// ignored.
     files: Vec<VaultFile>,
-    /// For a sync: trust a base that this server did not sign for this user, and bring memories back
-    /// with the origins and consents it names. Counts only from a person.
+    /// For a sync: trust a base that this server did not sign for this user, and restore memories
+    /// with the origins and consents it names. Accepted only from the user.
     #[serde(default)]
     trust: bool,
 }
 
 impl VaultFiles {
-    /// The files, if their names are such as can stand in a vault.
+    /// The files, if their number and paths are valid. Files that are not part of a vault are left
+    /// out.
     fn checked(&self) -> Result<Vec<File>, Problem> {
         let refuse = |pointer: String, detail: &str| {
             let errors = vec![FieldError { pointer, detail: detail.to_owned() }];
             Problem::of("invalid_request").fields(errors)
         };
-        if self.files.len() > FILES {
+        if self.files.len() > MAX_FILES {
             return Err(refuse("/files".to_owned(), "at most 2000 files"));
         }
         for (at, file) in self.files.iter().enumerate() {
@@ -81,13 +84,13 @@ impl VaultFiles {
     }
 }
 
-/// Whether a path stays in its folder, on whatever system it is used.
+/// Whether a path stays inside its folder on every operating system.
 fn is_inside(path: &str) -> bool {
     let part = |part: &str| !part.is_empty() && part != "." && part != "..";
-    path.len() <= PATH_BYTES && !path.contains(['\\', ':', '\0']) && path.split('/').all(part)
+    path.len() <= MAX_PATH_BYTES && !path.contains(['\\', ':', '\0']) && path.split('/').all(part)
 }
 
-/// Something that a sync does, or would do.
+/// A change that a sync makes.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VaultChange {
     /// `save`, `change`, `forget`, `confirm`, `accept` or `reject`.
@@ -97,14 +100,14 @@ pub struct VaultChange {
     memory_id: Option<String>,
     #[schema(example = "profile.md")]
     file: String,
-    /// Zero where the line is gone.
+    /// Zero if the line was removed.
     line: usize,
     before: Option<String>,
     after: Option<String>,
 }
 
-impl From<&Step> for VaultChange {
-    fn from(step: &Step) -> Self {
+impl From<&PlanStep> for VaultChange {
+    fn from(step: &PlanStep) -> Self {
         Self {
             what: step.what.as_str(),
             memory_id: step.fact.map(|fact| fact.to_string()),
@@ -116,22 +119,22 @@ impl From<&Step> for VaultChange {
     }
 }
 
-/// A line that was edited in the files and here. It is left alone in both places.
+/// A line that was edited both in the files and on the server. Neither is changed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VaultConflict {
     memory_id: String,
     file: String,
     line: usize,
-    /// What both were made from.
+    /// The common ancestor.
     base: Option<String>,
-    /// What the file says; null if the line is gone.
+    /// The content in the file; null if the line was removed.
     theirs: Option<String>,
-    /// What is known here; null if it is gone.
+    /// The content on the server; null if it was removed.
     ours: Option<String>,
 }
 
-impl From<&Conflict> for VaultConflict {
-    fn from(conflict: &Conflict) -> Self {
+impl From<&SyncConflict> for VaultConflict {
+    fn from(conflict: &SyncConflict) -> Self {
         Self {
             memory_id: conflict.fact.to_string(),
             file: conflict.file.clone(),
@@ -143,36 +146,36 @@ impl From<&Conflict> for VaultConflict {
     }
 }
 
-/// A line that cannot be taken in. It stays as it is.
+/// A line that cannot be synced. It is left unchanged.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VaultProblem {
     file: String,
     line: usize,
-    /// What is wrong, and what to do about it.
+    /// The problem, and how to fix it.
     what: String,
 }
 
-impl From<&Trouble> for VaultProblem {
-    fn from(trouble: &Trouble) -> Self {
-        Self { file: trouble.file.clone(), line: trouble.line, what: trouble.what.clone() }
+impl From<&FileProblem> for VaultProblem {
+    fn from(problem: &FileProblem) -> Self {
+        Self { file: problem.file.clone(), line: problem.line, what: problem.what.clone() }
     }
 }
 
-/// What a sync would do.
+/// Preview of a sync.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VaultPlan {
     changes: Vec<VaultChange>,
-    /// How many memories come back that are not known here and never were.
+    /// How many memories are restored that never existed on this server.
     restores: usize,
     conflicts: Vec<VaultConflict>,
     problems: Vec<VaultProblem>,
-    /// Whether this server signed `.lukasa/base.jsonl` for this user, and it has not been changed since.
-    /// What comes back from any other is an import.
+    /// Whether this server signed `.lukasa/base.jsonl` for this user, and it has not been changed
+    /// since. Memories restored from any other base have the origin `import`.
     base_signed: bool,
 }
 
-impl From<&Plan> for VaultPlan {
-    fn from(plan: &Plan) -> Self {
+impl From<&SyncPlan> for VaultPlan {
+    fn from(plan: &SyncPlan) -> Self {
         let mut restored: Vec<_> = plan.restores.iter().map(|version| version.fact).collect();
         restored.sort_unstable();
         restored.dedup();
@@ -186,19 +189,19 @@ impl From<&Plan> for VaultPlan {
     }
 }
 
-/// What a sync did.
+/// Result of a sync.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VaultSynced {
     /// The operation that undo reverses as a whole; null if nothing was written.
     operation_id: Option<String>,
     #[serde(flatten)]
     done: VaultPlan,
-    /// The files as they should now be in the folder.
+    /// The new content of the folder.
     files: Vec<VaultFile>,
 }
 
-impl From<Synced> for VaultSynced {
-    fn from(synced: Synced) -> Self {
+impl From<SyncReport> for VaultSynced {
+    fn from(synced: SyncReport) -> Self {
         Self {
             operation_id: synced.operation.map(|id| id.to_string()),
             done: VaultPlan::from(&synced.plan),
@@ -207,8 +210,9 @@ impl From<Synced> for VaultSynced {
     }
 }
 
-/// All of a memory as markdown files, to read, edit and keep; `.lukasa/base.jsonl` holds what the lines
-/// do not show, so that nothing is lost on the way back.
+/// Get a user's memory as markdown files, to read, edit and keep.
+///
+/// `.lukasa/base.jsonl` contains what the lines do not show, so that a sync loses nothing.
 #[utoipa::path(get, path = "/api/vault", tag = "portability", responses(
     (status = 200, body = VaultView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -226,8 +230,10 @@ pub async fn get_vault(
     Ok(Json(VaultView { files: file_views(files), sha256 }))
 }
 
-/// What a sync of these files would do: what was edited since they were given out, and what was edited
-/// here and there. Writes nothing.
+/// Preview a sync of these files.
+///
+/// Lists the edits since the files were exported, and the conflicts with edits on the server.
+/// Writes nothing.
 #[utoipa::path(post, path = "/api/vault/plan", tag = "portability", request_body = VaultFiles,
     responses(
     (status = 200, body = VaultPlan),
@@ -235,21 +241,23 @@ pub async fn get_vault(
 pub async fn plan_vault(
     State(app): State<App>,
     Reader(caller): Reader,
-    sent: Sent<VaultFiles>,
+    sent: JsonRequest<VaultFiles>,
 ) -> Result<Json<VaultPlan>, Problem> {
     let files = sent.body.checked()?;
     Ok(Json(VaultPlan::from(&app.engine().vault_plan(&caller, &files, clock::now()).await?)))
 }
 
-/// Take in what was edited in these files, as one operation. What was edited here too is left alone in
-/// both places; what is unchanged writes nothing. Into an empty memory everything comes back.
+/// Apply the edits in these files as one operation.
+///
+/// Lines that were also edited on the server stay unchanged in both places; unchanged lines write
+/// nothing. With an empty memory, everything is restored.
 #[utoipa::path(post, path = "/api/vault", tag = "portability", request_body = VaultFiles, responses(
     (status = 200, body = VaultSynced),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn sync_vault(
     State(app): State<App>,
     Writer(caller): Writer,
-    sent: Sent<VaultFiles>,
+    sent: JsonRequest<VaultFiles>,
 ) -> Result<Json<VaultSynced>, Problem> {
     let files = sent.body.checked()?;
     let (engine, request, trust) = (app.engine().clone(), sent.request(caller), sent.body.trust);
@@ -257,14 +265,14 @@ pub async fn sync_vault(
     Ok(Json(VaultSynced::from(app.detached(work).await?)))
 }
 
-/// A command of the memory tool, as an assistant sends it.
+/// A command of an assistant's memory tool.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum VaultCommand {
     View {
         #[schema(example = "/memories")]
         path: String,
-        /// The first and the last line; -1 is the end.
+        /// First and last line; -1 is the end.
         #[serde(default)]
         view_range: Option<(i64, i64)>,
     },
@@ -311,10 +319,10 @@ impl From<VaultCommand> for Command {
     }
 }
 
-/// What the memory tool answers.
+/// Result of a memory tool command.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VaultAnswer {
-    /// The words to give the assistant as the tool's result.
+    /// Text to give the assistant as the tool's result.
     #[schema(example = "The memory file has been edited.")]
     text: String,
     /// Whether the tool's result is an error.
@@ -323,15 +331,16 @@ pub struct VaultAnswer {
     operation_id: Option<String>,
 }
 
-impl From<Answered> for VaultAnswer {
-    fn from(Answered { text, failed, operation }: Answered) -> Self {
+impl From<CommandAnswer> for VaultAnswer {
+    fn from(CommandAnswer { text, failed, operation }: CommandAnswer) -> Self {
         Self { text, is_error: failed, operation_id: operation.map(|id| id.to_string()) }
     }
 }
 
-/// Carry out one command of the memory tool (`memory_20250818`) on the files of the vault, with paths
-/// under `/memories`. An edit is a versioned change, deleting is forgetting, and undo takes each
-/// command back.
+/// Run one command of the memory tool (`memory_20250818`) on the files of the vault.
+///
+/// Paths are under `/memories`. An edit is a versioned change, deleting is forgetting, and each
+/// command can be undone.
 #[utoipa::path(post, path = "/api/vault/commands", tag = "portability",
     request_body = VaultCommand, responses(
     (status = 200, body = VaultAnswer),
@@ -339,9 +348,9 @@ impl From<Answered> for VaultAnswer {
 pub async fn run_vault_command(
     State(app): State<App>,
     Writer(caller): Writer,
-    sent: Sent<VaultCommand>,
+    sent: JsonRequest<VaultCommand>,
 ) -> Result<Json<VaultAnswer>, Problem> {
-    // The memory tool is an assistant's, whatever credential it was given.
+    // The memory tool is used by an assistant, whatever credential it has.
     let caller = caller.through_a_model();
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let command = Command::from(sent.body);

@@ -1,17 +1,17 @@
-//! Webhooks of a tenant: where it is told of operations, and how that goes.
+//! Webhooks of a tenant: configuration, delivery log and redelivery.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use lukasa_core::{Delivery, DeliveryState, Timestamp, Verb, Webhook, WebhookId};
-use lukasa_engine::webhooks::{Tried, WebhookEdit};
+use lukasa_engine::webhooks::{DeliveryAttempt, WebhookEdit};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::auth::Admin;
 use super::error::{FieldError, Problem};
-use super::request::{Asked, Named, Sent, page_size};
+use super::request::{JsonRequest, PathParams, QueryParams, page_size};
 use super::verbs::Nothing;
 use super::wire::When;
 use crate::clock;
@@ -24,14 +24,14 @@ pub struct WebhookView {
     id: String,
     #[schema(example = "https://example.com/lukasa")]
     url: String,
-    /// It is told of these kinds of operation; of all if there are none.
+    /// The kinds of operation it is subscribed to; all if empty.
     verbs: Vec<&'static str>,
     created_at: Timestamp,
     enabled: bool,
-    /// Since when nothing is sent to it, and why.
+    /// Since when it is disabled, and why.
     disabled_at: Option<Timestamp>,
     disabled_because: Option<String>,
-    /// Since when no delivery has arrived; null if the last one did.
+    /// Since when deliveries have failed; null if the last one succeeded.
     failing_since: Option<Timestamp>,
 }
 
@@ -55,7 +55,7 @@ pub struct Webhooks {
     data: Vec<WebhookView>,
 }
 
-/// The tenant's webhooks, without their secrets.
+/// List the tenant's webhooks, without their secrets.
 #[utoipa::path(get, path = "/api/webhooks", tag = "webhooks", responses(
     (status = 200, body = Webhooks),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -67,11 +67,11 @@ pub async fn list_webhooks(
     Ok(Json(Webhooks { data: hooks.iter().map(WebhookView::from).collect() }))
 }
 
-/// A webhook to set up.
+/// A webhook to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateWebhook {
-    /// Where to post to: `https`, on the public internet.
+    /// The address to post to: `https`, on the public internet.
     #[schema(example = "https://example.com/lukasa")]
     url: String,
     /// Only these kinds of operation, such as `save` or `erase`; all of them if absent.
@@ -79,10 +79,10 @@ pub struct CreateWebhook {
     verbs: Vec<String>,
 }
 
-/// A webhook with its secret, shown this once.
+/// A new webhook with its secret, which is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CreatedWebhook {
-    /// What deliveries are signed with. It cannot be shown again.
+    /// The secret that signs deliveries. It cannot be shown again.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
     secret: String,
     #[serde(flatten)]
@@ -90,7 +90,7 @@ pub struct CreatedWebhook {
 }
 
 fn parse_verbs(texts: &[String]) -> Result<Vec<Verb>, Problem> {
-    let parse = |text: &String| Verb::parse(text).ok_or_else(no_verb);
+    let parse = |text: &String| Verb::parse(text).ok_or_else(unknown_verb);
     let mut verbs = Vec::new();
     for verb in texts.iter().map(parse) {
         let verb = verb?;
@@ -101,9 +101,9 @@ fn parse_verbs(texts: &[String]) -> Result<Vec<Verb>, Problem> {
     Ok(verbs)
 }
 
-fn no_verb() -> Problem {
+fn unknown_verb() -> Problem {
     let all = Verb::ALL.map(Verb::as_str).join(", ");
-    let field = FieldError { pointer: "/verbs".into(), detail: format!("of {all}") };
+    let field = FieldError { pointer: "/verbs".into(), detail: format!("one of {all}") };
     Problem::of("invalid_request").fields(vec![field])
 }
 
@@ -111,17 +111,17 @@ fn parse_id(text: &str) -> Result<WebhookId, Problem> {
     text.parse().map_err(|_| Problem::of("webhook_not_found"))
 }
 
-/// Set up a webhook. Its secret is in this answer and nowhere else.
+/// Create a webhook. Its secret is shown only in this answer.
 ///
-/// It is told of every write that begins from now on, by a signed `POST` (Standard Webhooks) with ids
-/// and the verb, and never with words of a memory.
+/// It receives every write from now on as a signed `POST` (Standard Webhooks) with ids and the
+/// verb, never with text of a memory.
 #[utoipa::path(post, path = "/api/webhooks", tag = "webhooks", request_body = CreateWebhook, responses(
     (status = 201, body = CreatedWebhook),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn create_webhook(
     State(app): State<App>,
     Admin(admin): Admin,
-    sent: Sent<CreateWebhook>,
+    sent: JsonRequest<CreateWebhook>,
 ) -> Result<(StatusCode, Json<CreatedWebhook>), Problem> {
     let CreateWebhook { url, verbs } = sent.body;
     let (engine, verbs) = (app.engine().clone(), parse_verbs(&verbs)?);
@@ -134,17 +134,17 @@ pub async fn create_webhook(
     Ok((StatusCode::CREATED, Json(created)))
 }
 
-/// What to change about a webhook. What is absent stays.
+/// Changes to a webhook. An absent field stays as it is.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditWebhook {
     url: Option<String>,
     verbs: Option<Vec<String>>,
-    /// `true` switches it on again and has it told of what it missed meanwhile.
+    /// `true` enables it again and sends what it missed.
     enabled: Option<bool>,
 }
 
-/// Change a webhook, or switch it off and on.
+/// Change, disable or enable a webhook.
 #[utoipa::path(patch, path = "/api/webhooks/{id}", tag = "webhooks", request_body = EditWebhook, params(
     ("id" = String, Path, description = "The webhook's id")), responses(
     (status = 200, body = WebhookView),
@@ -152,8 +152,8 @@ pub struct EditWebhook {
 pub async fn edit_webhook(
     State(app): State<App>,
     Admin(admin): Admin,
-    Named(id): Named<String>,
-    sent: Sent<EditWebhook>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<EditWebhook>,
 ) -> Result<Json<WebhookView>, Problem> {
     let EditWebhook { url, verbs, enabled } = sent.body;
     let (engine, id, moment) = (app.engine().clone(), parse_id(&id)?, clock::moment());
@@ -163,7 +163,7 @@ pub async fn edit_webhook(
     Ok(Json(WebhookView::from(&app.detached(work).await?)))
 }
 
-/// Remove a webhook, with what is known about its deliveries.
+/// Delete a webhook and its delivery log.
 #[utoipa::path(delete, path = "/api/webhooks/{id}", tag = "webhooks", params(
     ("id" = String, Path, description = "The webhook's id")), responses(
     (status = 204),
@@ -171,31 +171,31 @@ pub async fn edit_webhook(
 pub async fn delete_webhook(
     State(app): State<App>,
     Admin(admin): Admin,
-    Named(id): Named<String>,
-    _sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<StatusCode, Problem> {
     let (engine, id) = (app.engine().clone(), parse_id(&id)?);
     app.detached(async move { engine.remove_webhook(admin.tenant, id).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// How a test went.
+/// Result of a test delivery.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TestedWebhook {
-    /// Whether it was answered with a status between 200 and 299.
+    /// Whether the answer had a status between 200 and 299.
     delivered: bool,
-    /// What it was answered with, if it was.
+    /// The status of the answer, if there was one.
     status: Option<u16>,
     error: Option<String>,
 }
 
-impl From<Tried> for TestedWebhook {
-    fn from(tried: Tried) -> Self {
+impl From<DeliveryAttempt> for TestedWebhook {
+    fn from(tried: DeliveryAttempt) -> Self {
         Self { delivered: tried.is_received(), status: tried.status, error: tried.error }
     }
 }
 
-/// Send a webhook a test, and see how it is answered.
+/// Send a test delivery to a webhook.
 #[utoipa::path(post, path = "/api/webhooks/{id}/test", tag = "webhooks", params(
     ("id" = String, Path, description = "The webhook's id")), responses(
     (status = 200, body = TestedWebhook),
@@ -203,8 +203,8 @@ impl From<Tried> for TestedWebhook {
 pub async fn test_webhook(
     State(app): State<App>,
     Admin(admin): Admin,
-    Named(id): Named<String>,
-    _sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    _sent: JsonRequest<Nothing>,
 ) -> Result<Json<TestedWebhook>, Problem> {
     let tried = app.engine().test_webhook(admin.tenant, parse_id(&id)?, clock::moment()).await?;
     Ok(Json(tried.into()))
@@ -220,25 +220,25 @@ pub struct DeliveriesQuery {
     limit: Option<usize>,
 }
 
-/// How a delivery went.
+/// A delivery and its state.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeliveryView {
-    /// The operation that was told of; also the `webhook-id` it was sent with.
+    /// The id of the operation; also the `webhook-id` it was sent with.
     #[schema(example = "op_01hx3v9d0kf7rtm4q5wz8yb2cc")]
     id: String,
-    /// Whom it is about, by your own id for them.
+    /// The user of the operation, by your own id.
     user: String,
     #[schema(example = "save")]
     verb: &'static str,
-    /// `delivered`; `waiting` to be tried again; `dead` after the last attempt.
+    /// `delivered`; `waiting` for a retry; `dead` after the last attempt.
     state: &'static str,
     attempts: i32,
-    /// What was last answered.
+    /// The status of the last answer.
     status: Option<i32>,
     error: Option<String>,
     first_at: Timestamp,
     last_at: Timestamp,
-    /// When it is tried again.
+    /// When it is retried.
     next_at: Option<Timestamp>,
 }
 
@@ -264,7 +264,9 @@ pub struct Deliveries {
     data: Vec<DeliveryView>,
 }
 
-/// How the latest deliveries went, those that were given up among them; kept for thirty days.
+/// List the latest deliveries, including failed ones.
+///
+/// They are kept for thirty days.
 #[utoipa::path(get, path = "/api/webhooks/{id}/deliveries", tag = "webhooks", params(DeliveriesQuery,
     ("id" = String, Path, description = "The webhook's id")), responses(
     (status = 200, body = Deliveries),
@@ -272,11 +274,11 @@ pub struct Deliveries {
 pub async fn list_deliveries(
     State(app): State<App>,
     Admin(admin): Admin,
-    Named(id): Named<String>,
-    Asked(query): Asked<DeliveriesQuery>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<DeliveriesQuery>,
 ) -> Result<Json<Deliveries>, Problem> {
     let refused =
-        || Problem::of("malformed_query").because("`state` is waiting, delivered or dead");
+        || Problem::of("malformed_query").because("`state` must be waiting, delivered or dead");
     let parse = |text: &str| DeliveryState::parse(text).ok_or_else(refused);
     let state = query.state.as_deref().map(parse).transpose()?;
     let (id, limit) = (parse_id(&id)?, page_size(query.limit)?);
@@ -284,27 +286,27 @@ pub async fn list_deliveries(
     Ok(Json(Deliveries { data: found.iter().map(DeliveryView::from).collect() }))
 }
 
-/// What to send again: everything since a time, or one delivery.
+/// Deliveries to send again: all since a time, or one.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayWebhook {
     #[schema(value_type = Option<String>, format = DateTime)]
     since: Option<When>,
-    /// The id of one delivery. It is sent at once, whatever became of it before.
+    /// The id of one delivery. It is sent at once, whatever its state.
     #[schema(example = "op_01hx3v9d0kf7rtm4q5wz8yb2cc")]
     delivery: Option<String>,
 }
 
-/// What is sent again.
+/// Result of a replay.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Replayed {
-    /// About how many users everything since the time is told again.
+    /// The number of users whose operations since the time are sent again.
     users: usize,
-    /// How the one delivery went.
+    /// The result of the one delivery.
     delivery: Option<DeliveryView>,
 }
 
-/// Send again what was sent before, under the same `webhook-id`s.
+/// Send deliveries again, with the same `webhook-id`s.
 #[utoipa::path(post, path = "/api/webhooks/{id}/replay", tag = "webhooks", request_body = ReplayWebhook, params(
     ("id" = String, Path, description = "The webhook's id")), responses(
     (status = 200, body = Replayed),
@@ -312,8 +314,8 @@ pub struct Replayed {
 pub async fn replay_webhook(
     State(app): State<App>,
     Admin(admin): Admin,
-    Named(id): Named<String>,
-    sent: Sent<ReplayWebhook>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<ReplayWebhook>,
 ) -> Result<Json<Replayed>, Problem> {
     let (engine, tenant, id) = (app.engine().clone(), admin.tenant, parse_id(&id)?);
     let moment = clock::moment();
@@ -325,11 +327,11 @@ pub async fn replay_webhook(
         (None, Some(delivery)) => {
             let delivery = delivery.parse().map_err(|_| Problem::of("delivery_not_found"))?;
             let work = async move { engine.redeliver(tenant, id, delivery, moment).await };
-            let went = DeliveryView::from(&app.detached(work).await?);
-            Ok(Json(Replayed { users: 0, delivery: Some(went) }))
+            let delivered = DeliveryView::from(&app.detached(work).await?);
+            Ok(Json(Replayed { users: 0, delivery: Some(delivered) }))
         }
         _ => {
-            let detail = "either `since` or `delivery`".to_owned();
+            let detail = "give either `since` or `delivery`".to_owned();
             let field = FieldError { pointer: "/since".into(), detail };
             Err(Problem::of("invalid_request").fields(vec![field]))
         }

@@ -1,18 +1,18 @@
-//! The shapes that go over the wire. They are apart from the engine's own, so that the inside can
-//! change without the outside noticing.
+//! Request and response types of the API. They are separate from the engine's types, so that the
+//! engine can change without changing the API.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lukasa_core::fade::Belief;
 use lukasa_core::{Link, Operation, Origin, Status, Verb, Version};
-use lukasa_engine::facts::{HistoryEntry, LinkView as EngineLink, Memory, Outcome, Receipt};
+use lukasa_engine::facts::{ErasureSummary, HistoryEntry, LinkedMemory, Memory, Outcome};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::sources::ReachedView;
 
-/// An instant: RFC 3339, or a date, which means its first moment in UTC.
+/// An instant: RFC 3339, or a date, which means its start in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct When(pub Timestamp);
 
@@ -27,16 +27,16 @@ impl<'de> Deserialize<'de> for When {
                 date.to_zoned(TimeZone::UTC).map_err(|_| refuse())?.timestamp()
             }
         };
-        if is_kept(at) { Ok(When(at)) } else { Err(refuse()) }
+        if is_storable(at) { Ok(When(at)) } else { Err(refuse()) }
     }
 }
 
-/// Outside these years PostgreSQL and the printed form part ways.
-pub fn is_kept(at: Timestamp) -> bool {
+/// Whether a time can be stored: outside these years PostgreSQL and the printed form differ.
+pub fn is_storable(at: Timestamp) -> bool {
     (1..=9999).contains(&at.to_zoned(TimeZone::UTC).year())
 }
 
-/// Tells a field that is null from one that is absent.
+/// Deserializes a field so that null differs from absent.
 pub fn present<'de, T, D>(d: D) -> Result<Option<Option<T>>, D::Error>
 where
     T: Deserialize<'de>,
@@ -45,7 +45,7 @@ where
     Option::<T>::deserialize(d).map(Some)
 }
 
-/// Something that supports a memory.
+/// Evidence for a memory.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
@@ -56,7 +56,7 @@ pub struct Evidence {
     pub description: String,
 }
 
-/// Something that supports a memory, and the turn it was said in.
+/// Evidence for a memory, with the turn it comes from.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct EvidenceView {
     #[serde(rename = "type")]
@@ -68,28 +68,28 @@ pub struct EvidenceView {
     pub turn_id: Option<String>,
 }
 
-impl From<&lukasa_core::Evidence> for EvidenceView {
-    fn from(evidence: &lukasa_core::Evidence) -> Self {
-        let lukasa_core::Evidence { kind, description, turn } = evidence.clone();
+impl From<&lukasa_core::ClaimEvidence> for EvidenceView {
+    fn from(evidence: &lukasa_core::ClaimEvidence) -> Self {
+        let lukasa_core::ClaimEvidence { kind, description, turn } = evidence.clone();
         Self { kind, description, turn_id: turn }
     }
 }
 
-/// A memory, as it stands at the point in time that was asked about.
+/// A memory, at the requested point in time.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct MemoryView {
     /// Stable through every change, correction, undo and restore.
     #[schema(example = "mem_01hx3v9d0kf7rtm4q5wz8yb2ca")]
     pub id: String,
-    /// The row that was read; also its ETag.
+    /// The version that was read; also its ETag.
     #[schema(example = "ver_01hx3v9d0kf7rtm4q5wz8yb2cb")]
     pub version_id: String,
-    /// The edition: 1 when saved, one more with each change or correction.
+    /// The version number: 1 when saved, incremented with each change or correction.
     pub version: i32,
     #[schema(example = "Prefers window seats")]
     pub content: String,
     pub summary: Option<String>,
-    /// The long body. It is found by recall and never put into a prompt.
+    /// The long text. It is found by recall and never put into a prompt.
     pub detail: Option<String>,
     #[schema(example = "active")]
     pub status: &'static str,
@@ -113,14 +113,14 @@ pub struct MemoryView {
     /// Where the words came from; set by the server.
     #[schema(example = "user_said")]
     pub origin: &'static str,
-    /// How it came to be a memory.
+    /// How the memory was created.
     #[schema(example = "user_explicit")]
     pub source: &'static str,
-    /// How sure an extraction is; null for what was stated.
+    /// Confidence of an extraction; null for a stated memory.
     pub confidence: Option<f32>,
-    /// One number for readers that want one.
+    /// Confidence as a single number, also for stated memories.
     pub effective_confidence: f32,
-    /// When it will be too faint to go into prompts unasked, if nobody says it again.
+    /// When it will be too weak to be put into prompts automatically, unless it is repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fades_at: Option<Timestamp>,
     pub evidence: Vec<EvidenceView>,
@@ -129,12 +129,12 @@ pub struct MemoryView {
     pub turn_ids: Vec<String>,
     pub confirmed_at: Option<Timestamp>,
     pub last_confirmed_at: Option<Timestamp>,
-    /// When a human said yes to exactly these words.
+    /// When the user agreed to exactly these words.
     pub consented_at: Option<Timestamp>,
-    /// When it holds in the world.
+    /// When it is valid in the world.
     pub valid_from: Timestamp,
     pub valid_until: Option<Timestamp>,
-    /// When Lukasa held this row.
+    /// When Lukasa knew this version.
     pub known_from: Timestamp,
     pub known_until: Option<Timestamp>,
     /// When the memory was first saved.
@@ -143,7 +143,7 @@ pub struct MemoryView {
     /// The digest that a yes to this proposal must carry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// In a history: the next edition, if one followed.
+    /// In a history: the next version, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
 }
@@ -225,39 +225,39 @@ pub struct MemoryPage {
     pub next_cursor: Option<String>,
 }
 
-/// Every version a memory ever had, in the order they came to be known.
+/// Every version of a memory, in the order they became known.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct History {
     pub data: Vec<MemoryView>,
 }
 
-/// What a write did: the memory, the event for an interface, the words for an assistant.
+/// Result of a write: the memory, an event for a user interface, a message for an assistant.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Written {
-    /// The memory as it now stands; null when none is left.
+    /// The memory after the write; null if none is left.
     pub memory: Option<MemoryView>,
     pub event: MemoryEvent,
-    /// Plain words for the assistant to read.
+    /// A message for the assistant to read.
     #[schema(example = "Saved: Prefers window seats")]
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkView>,
-    /// Proof of what was removed for good.
+    /// Proof of what was removed permanently.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<ReceiptView>,
-    /// What went with a source that was taken away.
+    /// What was removed together with a source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reached: Option<ReachedView>,
-    /// What it may be repeating, if that was asked for.
+    /// Memories that it may duplicate, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<SimilarView>,
 }
 
-/// A memory that is near in meaning.
+/// A memory with a similar meaning.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SimilarView {
     pub memory: MemoryView,
-    /// How near, at most 1.
+    /// Similarity, at most 1.
     pub similarity: f32,
 }
 
@@ -267,17 +267,17 @@ impl From<&(Memory, f32)> for SimilarView {
     }
 }
 
-/// What changed, for an interface to show, with the handle that takes it back.
+/// A change for a user interface to show, with the request that undoes it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MemoryEvent {
     #[serde(rename = "type")]
     #[schema(example = "memory.saved")]
     pub kind: &'static str,
-    /// Null when nothing had to be written.
+    /// Null if nothing was written.
     #[schema(example = "op_01hx3v9d0kf7rtm4q5wz8yb2cc")]
     pub operation_id: Option<String>,
     pub memory_ids: Vec<String>,
-    /// The request that takes it back; null for what cannot be undone.
+    /// The request that undoes it; null if it cannot be undone.
     pub undo: Option<Undo>,
 }
 
@@ -289,21 +289,21 @@ pub struct Undo {
     pub href: String,
 }
 
-/// That something was erased, when and how much of it, and none of what it said.
+/// Summary of an erasure: when and how much was erased, and none of its content.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReceiptView {
     pub memory_id: String,
-    /// Under which the signed receipt is listed in `GET /api/erasures`.
+    /// The id of the signed receipt in `GET /api/erasures`.
     pub erasure_id: Option<String>,
     pub erased_at: Timestamp,
     pub versions: i32,
     pub links: i32,
     pub evidence: i32,
-    /// Kept answers to idempotency keys that were emptied.
+    /// Stored responses to idempotency keys that were emptied.
     pub answers: i32,
 }
 
-/// What an event is called when something was written.
+/// The event name of an operation.
 pub fn event_name(verb: Verb) -> &'static str {
     match verb {
         Verb::Save => "memory.saved",
@@ -328,8 +328,8 @@ pub fn event_name(verb: Verb) -> &'static str {
     }
 }
 
-impl From<&Receipt> for ReceiptView {
-    fn from(receipt: &Receipt) -> Self {
+impl From<&ErasureSummary> for ReceiptView {
+    fn from(receipt: &ErasureSummary) -> Self {
         Self {
             memory_id: receipt.fact.to_string(),
             erasure_id: receipt.erasure.map(|id| id.to_string()),
@@ -398,13 +398,13 @@ impl LinkView {
     }
 }
 
-impl From<&EngineLink> for LinkView {
-    fn from(view: &EngineLink) -> Self {
+impl From<&LinkedMemory> for LinkView {
+    fn from(view: &LinkedMemory) -> Self {
         Self::new(&view.link, Some(MemoryView::from(&view.other)))
     }
 }
 
-/// One write, whoever made it.
+/// One write operation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OperationView {
     #[schema(example = "op_01hx3v9d0kf7rtm4q5wz8yb2cc")]
@@ -421,9 +421,9 @@ pub struct OperationView {
     pub memory_ids: Vec<String>,
     /// The operation that this one reversed.
     pub undoes: Option<String>,
-    /// The operation that reversed this one and still stands.
+    /// The operation that reversed this one and is not undone itself.
     pub undone_by: Option<String>,
-    /// The versions of the policy it was made under: the tenant's and the user's.
+    /// The policy versions in force: the tenant's and the user's.
     #[schema(example = "t1.u0")]
     pub policy: Option<String>,
 }

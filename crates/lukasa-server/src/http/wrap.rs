@@ -1,4 +1,5 @@
-//! What wraps every request: an id, a version, and one line in the log without content.
+//! Middleware of every request: a request id, the API version, security headers, and one log line
+//! without content.
 
 use std::time::Instant;
 
@@ -10,33 +11,33 @@ use axum::response::{IntoResponse, Response};
 use super::error::Problem;
 use crate::clock;
 
-/// The dated version of the API; every answer carries it.
+/// The dated version of the API, sent with every response.
 pub const VERSION: &str = "2026-11-15";
 
 const VERSION_HEADER: HeaderName = HeaderName::from_static("lukasa-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("lukasa-request-id");
 
-/// Where answers hold memories, keys or chats.
-const DATA: [&str; 5] = ["/api/", "/v1/", "/mem0/", "/mcp", "/openapi.json"];
-/// What a browser may do with an answer that is data: nothing but return it to the caller.
-const DATA_POLICY: HeaderValue =
+/// Paths whose responses contain memories, keys or sessions.
+const DATA_PATHS: [&str; 5] = ["/api/", "/v1/", "/mem0/", "/mcp", "/openapi.json"];
+/// Content security policy of data responses: a browser may only hand them to the caller.
+const DATA_CSP: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
 
-/// Says that an answer is kept in no cache, is what its type says, and is no page.
-fn protect(headers: &mut HeaderMap) {
+/// Adds headers that forbid caching, content sniffing and rendering as a page.
+fn add_security_headers(headers: &mut HeaderMap) {
     let no_store = HeaderValue::from_static("no-store");
     headers.entry(header::CACHE_CONTROL).or_insert(no_store);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, DATA_POLICY);
+    headers.insert(header::CONTENT_SECURITY_POLICY, DATA_CSP);
 }
 
-pub async fn every_request(request: Request, next: Next) -> Response {
+pub async fn wrap_request(request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = format!("req_{:032x}", u128::from_be_bytes(clock::random()));
     let method = request.method().clone();
-    // The route's template, never the path itself: a path can hold words of a memory.
+    // The route's template, never the path itself: a path can contain text of a memory.
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let is_data = DATA.iter().any(|start| request.uri().path().starts_with(start));
+    let is_data = DATA_PATHS.iter().any(|start| request.uri().path().starts_with(start));
     let asked = request.headers().get(VERSION_HEADER);
     let mut response = if asked.is_some_and(|version| version != VERSION) {
         Problem::of("unsupported_version").into_response()
@@ -45,7 +46,7 @@ pub async fn every_request(request: Request, next: Next) -> Response {
     };
     let headers = response.headers_mut();
     if is_data {
-        protect(headers);
+        add_security_headers(headers);
     }
     headers.insert(VERSION_HEADER, HeaderValue::from_static(VERSION));
     if let Ok(value) = HeaderValue::from_str(&id) {

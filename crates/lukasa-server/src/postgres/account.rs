@@ -1,4 +1,4 @@
-//! PostgreSQL refuses to run as root, so root borrows another account for it.
+//! The account that PostgreSQL runs as when Lukasa is run by root: PostgreSQL refuses to be root.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -7,11 +7,11 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-/// Accounts that root borrows if none is named: ours, the one of `scripts/postgres`, and the one that
-/// PostgreSQL's own package makes.
-const USUAL: [&str; 3] = ["lukasa", "lukasa-pg", "postgres"];
+/// Accounts that are tried if none is named: Lukasa's, the one of `scripts/postgres`, and the one that
+/// PostgreSQL's own package creates.
+const DEFAULT_ACCOUNTS: [&str; 3] = ["lukasa", "lukasa-pg", "postgres"];
 
-/// An account of the machine.
+/// An account of the operating system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub name: String,
@@ -20,14 +20,14 @@ pub struct Account {
 }
 
 pub fn is_root() -> bool {
-    // Whoever owns our own process's folder is who we are; elsewhere the `id` program says it.
+    // The owner of /proc/self is the process's user; systems without /proc have the `id` program.
     match std::fs::metadata("/proc/self") {
-        Ok(about) => about.uid() == 0,
+        Ok(metadata) => metadata.uid() == 0,
         Err(_) => number(&["-u"]) == Some(0),
     }
 }
 
-/// The account to run PostgreSQL as: nobody else's unless we are root.
+/// The account to run PostgreSQL as; `None`, the current one, unless Lukasa is run by root.
 pub fn needed(named: Option<&str>) -> anyhow::Result<Option<Account>> {
     if !is_root() {
         return Ok(None);
@@ -35,13 +35,17 @@ pub fn needed(named: Option<&str>) -> anyhow::Result<Option<Account>> {
     match named {
         Some(name) => {
             let found = find(name);
-            found.map(Some).with_context(|| format!("there is no account called {name}"))
+            found.map(Some).with_context(|| {
+                format!(
+                    "there is no account called {name}\n  next: create it with useradd --system"
+                )
+            })
         }
-        None => match USUAL.iter().find_map(|name| find(name)) {
+        None => match DEFAULT_ACCOUNTS.iter().find_map(|name| find(name)) {
             Some(account) => Ok(Some(account)),
             None => bail!(
                 "PostgreSQL does not run as root, and there is no account for it\n  next: run lukasa as \
-                 yourself instead, or make one: useradd --system lukasa"
+                 another user, or create an account: useradd --system lukasa"
             ),
         },
     }
@@ -53,23 +57,23 @@ fn find(name: &str) -> Option<Account> {
 }
 
 fn number(arguments: &[&str]) -> Option<u32> {
-    let said = Command::new("id").args(arguments).output().ok()?;
-    String::from_utf8(said.stdout).ok()?.trim().parse().ok()
+    let output = Command::new("id").args(arguments).output().ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
 impl Account {
-    /// Has a program run as this account.
-    pub fn take_on(&self, command: &mut tokio::process::Command) {
+    /// Runs a command as this account.
+    pub fn apply_to(&self, command: &mut tokio::process::Command) {
         command.uid(self.user).gid(self.group);
     }
 
-    pub fn take_on_std(&self, command: &mut Command) {
+    pub fn apply_to_std(&self, command: &mut Command) {
         command.uid(self.user).gid(self.group);
     }
 
-    /// Makes a folder this account's own.
-    pub fn own(&self, folder: &Path) -> anyhow::Result<()> {
+    /// Makes this account the owner of a folder.
+    pub fn take_ownership(&self, folder: &Path) -> anyhow::Result<()> {
         std::os::unix::fs::chown(folder, Some(self.user), Some(self.group))
-            .with_context(|| format!("cannot give {} to {}", folder.display(), self.name))
+            .with_context(|| format!("cannot make {} the owner of {}", self.name, folder.display()))
     }
 }

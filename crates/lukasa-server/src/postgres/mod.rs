@@ -1,9 +1,9 @@
-//! A PostgreSQL of Lukasa's own, for a person who has none running: found among the programs of the
-//! machine, started on a folder of theirs, and stopped when Lukasa ends.
+//! The managed PostgreSQL, for users without a database: started from the programs of the machine on
+//! a data folder, and stopped when Lukasa ends.
 //!
-//! It listens on a socket inside that folder and on no port, so nobody else on the machine reaches it
-//! and nothing can be in its way. One Lukasa at a time holds the folder; others find the address of the
-//! running server in it.
+//! It listens on a socket inside that folder and on no port, so other users of the machine cannot
+//! reach it and no port can be taken. One Lukasa process at a time holds the folder; others find the
+//! address of the running server in it.
 
 mod account;
 mod programs;
@@ -22,41 +22,41 @@ pub use programs::{Programs, find, tool};
 
 /// The database inside the server.
 const DATABASE: &str = "lukasa";
-/// How long a start may take: a crashed server reads its log again first.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// What the kernel holds of a socket's path, with the name that PostgreSQL puts behind the folder's.
-const SOCKET_BYTES: usize = 107 - "/.s.PGSQL.5432".len();
+/// Time limit of a start: after a crash the server replays its log first.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+/// Longest path of the socket's folder: the kernel's limit of a socket path, less PostgreSQL's name.
+const MAX_SOCKET_FOLDER_BYTES: usize = 107 - "/.s.PGSQL.5432".len();
 
-/// A running server of Lukasa's own. It is stopped when this goes away.
-pub struct Own {
+/// A PostgreSQL server that this process started. It is stopped when this is dropped.
+pub struct ManagedPostgres {
     url: String,
     folder: PathBuf,
     data: PathBuf,
     programs: Programs,
     account: Option<Account>,
-    /// How it ended, once it has; nothing while it was not started.
+    /// The exit status once the server has ended; `None` until it was started.
     ended: Option<watch::Receiver<Option<String>>>,
-    // Held for as long as the server runs; the folder of its socket, if it had to be elsewhere.
+    // Kept as long as the server runs: the lock, and the socket's folder if it is outside `folder`.
     _lock: File,
     _sockets: Option<tempfile::TempDir>,
 }
 
-/// What somebody finds who asks for the server of a folder.
-pub enum Found {
-    /// It was started, and ends with its holder.
-    Started(Box<Own>),
-    /// Another Lukasa runs it; this is where.
+/// The server of a data folder.
+pub enum DataFolderServer {
+    /// Started by this process, and stopped when the value is dropped.
+    Started(Box<ManagedPostgres>),
+    /// Run by another Lukasa process, at this URL.
     Running(String),
 }
 
-/// The server on this folder: started now, or the one that another Lukasa has running.
+/// Starts the server of this folder, or finds the one that another Lukasa process runs.
 pub async fn open(
     programs: Option<&Path>,
     folder: &Path,
     account: Option<&str>,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<DataFolderServer> {
     fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the data folder {}", folder.display()))?;
+        .with_context(|| format!("cannot create the data folder {}", folder.display()))?;
     let lock =
         File::options()
             .create(true)
@@ -73,15 +73,16 @@ pub async fn open(
     }
     let account = account::needed(account)?;
     let programs = find(programs, account.as_ref())?;
-    let own = Own::start(programs, folder, account, lock).await?;
-    Ok(Found::Started(Box::new(own)))
+    let server = ManagedPostgres::start(programs, folder, account, lock).await?;
+    Ok(DataFolderServer::Started(Box::new(server)))
 }
 
-/// The address that the Lukasa that holds the folder has left there. It may be about to.
-async fn running(folder: &Path) -> anyhow::Result<Found> {
+/// The address that the process holding the folder has written there. Waits for it up to 30 seconds,
+/// because that process may still be starting its server.
+async fn running(folder: &Path) -> anyhow::Result<DataFolderServer> {
     for _ in 0..300 {
         if let Ok(url) = fs::read_to_string(folder.join("url")) {
-            return Ok(Found::Running(url.trim().to_owned()));
+            return Ok(DataFolderServer::Running(url.trim().to_owned()));
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -92,7 +93,7 @@ async fn running(folder: &Path) -> anyhow::Result<Found> {
     )
 }
 
-impl Own {
+impl ManagedPostgres {
     async fn start(
         programs: Programs,
         folder: &Path,
@@ -100,31 +101,31 @@ impl Own {
         lock: File,
     ) -> anyhow::Result<Self> {
         let folder = fs::canonicalize(folder)?;
-        // Only what we make ourselves is handed to the other account.
+        // Only the folders created here get the other account as their owner.
         let cluster = folder.join("cluster");
         fs::create_dir_all(&cluster)?;
         if let Some(account) = &account {
-            account.own(&cluster)?;
+            account.take_ownership(&cluster)?;
         }
         let data = cluster.join("database");
-        // Left behind by a Lukasa that was killed; whoever reads it would knock at a closed door.
+        // The stale address file of a killed process would send others to a server that is gone.
         let _ = fs::remove_file(folder.join("url"));
         if !data.join("PG_VERSION").exists() {
-            make(&programs, &cluster, &data, account.as_ref()).await?;
+            create_cluster(&programs, &cluster, &data, account.as_ref()).await?;
         }
-        let (sockets, elsewhere) = sockets(&cluster, account.as_ref())?;
+        let (sockets, elsewhere) = create_socket_folder(&cluster, account.as_ref())?;
         let url = format!(
             "postgres://postgres@{}/{DATABASE}?sslmode=disable",
             crate::cli::encoded(&sockets.display().to_string())
         );
         let (ended, _lock, _sockets) = (None, lock, elsewhere);
-        let mut own = Self { url, folder, data, programs, account, ended, _lock, _sockets };
-        own.stop_what_was_left(&sockets).await?;
-        own.launch(&sockets).await?;
-        let made = lukasa_engine::ensure_database(&own.url).await;
-        made.context("the database could not be made")?;
-        write_private(&own.folder.join("url"), &own.url)?;
-        Ok(own)
+        let mut server = Self { url, folder, data, programs, account, ended, _lock, _sockets };
+        server.stop_orphan(&sockets).await?;
+        server.launch(&sockets).await?;
+        let created = lukasa_engine::ensure_database(&server.url).await;
+        created.context("the database could not be created")?;
+        write_private(&server.folder.join("url"), &server.url)?;
+        Ok(server)
     }
 
     pub fn url(&self) -> &str {
@@ -135,7 +136,7 @@ impl Own {
         &self.folder
     }
 
-    /// Where the programs are, `pg_dump` among them perhaps.
+    /// Where PostgreSQL's programs are; `pg_dump` may be among them.
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
@@ -144,11 +145,12 @@ impl Own {
         command(&self.programs, program, self.account.as_ref())
     }
 
-    /// A server whose Lukasa was killed goes on without it. It is asked to end, and started again. One
-    /// that was killed itself leaves sessions, which end on their own, and a file with its number.
-    async fn stop_what_was_left(&self, sockets: &Path) -> anyhow::Result<()> {
-        let note = self.data.join("postmaster.pid");
-        let Some(pid) = fs::read_to_string(&note).ok().and_then(|text| first_line(&text)) else {
+    /// Stops the server of a Lukasa process that was killed: it runs on without it. A postmaster that
+    /// was killed leaves sessions, which end by themselves, and its PID file, which is removed here.
+    async fn stop_orphan(&self, sockets: &Path) -> anyhow::Result<()> {
+        let pid_file = self.data.join("postmaster.pid");
+        let Some(pid) = fs::read_to_string(&pid_file).ok().and_then(|text| first_line(&text))
+        else {
             return Ok(());
         };
         if !Path::new("/proc/self").exists() {
@@ -166,28 +168,28 @@ impl Own {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        // The number may be a stranger's by now, or that of a process that nobody has taken note of
-        // having ended. PostgreSQL cannot tell either from a server, and would not start.
+        // The PID may belong to another program by now, or to a zombie. PostgreSQL would take either
+        // for a running server and not start.
         if Path::new("/proc").join(&pid).exists() && self.processes().await?.is_empty() {
-            fs::remove_file(&note)?;
+            fs::remove_file(&pid_file)?;
             let _ = fs::remove_file(sockets.join(".s.PGSQL.5432.lock"));
         }
         Ok(())
     }
 
-    /// The processes that work in the data folder. The server's own account looks: root in a container
-    /// may not see where other accounts' processes are.
+    /// The processes whose working directory is the data folder. The server's account looks for them:
+    /// root in a container may not see the directories of other accounts' processes.
     async fn processes(&self) -> anyhow::Result<Vec<String>> {
-        const LOOK: &str = "for each in /proc/[0-9]*; do \
+        const LIST_SCRIPT: &str = "for each in /proc/[0-9]*; do \
             if [ \"$(readlink \"$each/cwd\" 2>/dev/null)\" = \"$1\" ]; then echo \"${each#/proc/}\"; fi; done";
         let mut command = Command::new("sh");
-        command.args(["-c", LOOK, "sh"]).arg(&self.data).current_dir("/");
+        command.args(["-c", LIST_SCRIPT, "sh"]).arg(&self.data).current_dir("/");
         if let Some(account) = &self.account {
-            account.take_on(&mut command);
+            account.apply_to(&mut command);
         }
-        let said = command.output().await.context("sh does not run")?;
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        Ok(said.lines().map(str::to_owned).collect())
+        let output = command.output().await.context("sh does not run")?;
+        let output = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(output.lines().map(str::to_owned).collect())
     }
 
     async fn ask_to_stop(&self) -> anyhow::Result<()> {
@@ -208,24 +210,24 @@ impl Own {
         for setting in ["listen_addresses=", "max_connections=60", "jit=off", "port=5432"] {
             command.args(["-c", setting]);
         }
-        // In a group of its own: Ctrl-C is for Lukasa, which first finishes what it has begun.
+        // In its own process group: Ctrl-C must reach only Lukasa, which first finishes its requests.
         command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).process_group(0);
         let mut child = command.spawn().context("PostgreSQL does not start")?;
         let pid = child.id().unwrap_or(0);
-        let (tell, ended) = watch::channel(None);
+        let (sender, ended) = watch::channel(None);
         tokio::spawn(async move {
             let how = match child.wait().await {
                 Ok(status) => status.to_string(),
                 Err(error) => error.to_string(),
             };
-            let _ = tell.send(Some(how));
+            let _ = sender.send(Some(how));
         });
         self.ended = Some(ended.clone());
-        let rounds = PATIENCE.as_millis() / 50;
+        let rounds = START_TIMEOUT.as_millis() / 50;
         for _ in 0..rounds {
             if let Some(how) = ended.borrow().clone() {
                 bail!(
-                    "PostgreSQL ended as it started ({how}); the end of {} says:\n{}",
+                    "PostgreSQL exited while it started ({how}); the last lines of {}:\n{}",
                     log.display(),
                     tail(&log)
                 );
@@ -235,10 +237,14 @@ impl Own {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        bail!("PostgreSQL did not become ready; its log is {}", log.display())
+        bail!(
+            "PostgreSQL was not ready after {} seconds; its log is {}",
+            START_TIMEOUT.as_secs(),
+            log.display()
+        )
     }
 
-    /// Waits until the server has ended, and says how. A server that is to run does not.
+    /// Waits until the server has ended and returns its exit status.
     pub async fn ended(&self) -> String {
         let Some(mut ended) = self.ended.clone() else { return String::new() };
         let how = ended.wait_for(Option::is_some).await.ok().and_then(|how| how.clone());
@@ -249,7 +255,7 @@ impl Own {
         self.ended.as_ref().is_some_and(|ended| ended.borrow().is_none())
     }
 
-    /// Stops the server and waits until it has put everything away.
+    /// Stops the server and waits until it has shut down.
     pub async fn stop(self) -> anyhow::Result<()> {
         let _ = fs::remove_file(self.folder.join("url"));
         if self.is_running() {
@@ -260,8 +266,8 @@ impl Own {
     }
 }
 
-impl Drop for Own {
-    /// For the ways out on which nobody said `stop`: the server is told, and ends on its own.
+impl Drop for ManagedPostgres {
+    /// Stops the server on paths that did not call `stop`.
     fn drop(&mut self) {
         if !self.is_running() {
             return;
@@ -271,14 +277,14 @@ impl Drop for Own {
         command.args(["stop", "-m", "fast", "-w", "-t", "30", "-D"]).arg(&self.data);
         command.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
         if let Some(account) = &self.account {
-            account.take_on_std(&mut command);
+            account.apply_to_std(&mut command);
         }
         let _ = command.status();
     }
 }
 
-/// A program of PostgreSQL, as the account that may run it, and without the settings that a person's
-/// own client has.
+/// A command for one of PostgreSQL's programs, run as `account` and without the `PG*` variables of
+/// the user's environment.
 fn command(programs: &Programs, program: &str, account: Option<&Account>) -> Command {
     let mut command = Command::new(programs.folder().join(program));
     command.current_dir("/");
@@ -288,14 +294,14 @@ fn command(programs: &Programs, program: &str, account: Option<&Account>) -> Com
         }
     }
     if let Some(account) = account {
-        account.take_on(&mut command);
+        account.apply_to(&mut command);
     }
     command
 }
 
-/// Makes the files of a new server, beside their place first: an interrupted attempt leaves nothing
-/// that looks like a database.
-async fn make(
+/// Runs `initdb` in a temporary folder and renames it: an interrupted attempt leaves nothing that
+/// looks like a database.
+async fn create_cluster(
     programs: &Programs,
     cluster: &Path,
     data: &Path,
@@ -303,7 +309,7 @@ async fn make(
 ) -> anyhow::Result<()> {
     if data.exists() && fs::read_dir(data)?.next().is_some() {
         bail!(
-            "{} is not empty and no database\n  next: choose another folder with --data-dir",
+            "{} is not empty and is not a database\n  next: choose another folder with --data-dir",
             data.display()
         );
     }
@@ -327,15 +333,15 @@ async fn make(
     fs::rename(&new, data).with_context(|| format!("cannot write {}", data.display()))
 }
 
-/// The folder of the socket: inside the data folder, or a short path of its own if that is too long
-/// for the kernel. Either is closed to everybody else, which is what guards the database.
-fn sockets(
+/// Creates the folder of the socket: inside the data folder, or in /tmp if that path is too long for
+/// the kernel. Its mode 0700 is what keeps other accounts out of the database.
+fn create_socket_folder(
     cluster: &Path,
     account: Option<&Account>,
 ) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
     use std::os::unix::fs::PermissionsExt as _;
     let inside = cluster.join("socket");
-    let (path, elsewhere) = match inside.as_os_str().len() <= SOCKET_BYTES {
+    let (path, elsewhere) = match inside.as_os_str().len() <= MAX_SOCKET_FOLDER_BYTES {
         true => {
             fs::create_dir_all(&inside)?;
             (inside, None)
@@ -347,13 +353,13 @@ fn sockets(
     };
     fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
     if let Some(account) = account {
-        account.own(&path)?;
+        account.take_ownership(&path)?;
     }
     Ok((path, elsewhere))
 }
 
-/// PostgreSQL writes its number into the first line of this file and how it stands into the eighth. A
-/// file that a killed server has left says nothing about this one.
+/// Whether the server with this PID is ready: `postmaster.pid` has the PID in its first line and the
+/// status in its eighth. A file with another PID was left by a killed server.
 fn is_ready(data: &Path, pid: u32) -> bool {
     let text = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     let mut lines = text.lines().map(str::trim);
@@ -376,8 +382,8 @@ fn tail(log: &Path) -> String {
     lines[from..].iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Whoever reads the address still has to get past the folder of the socket; it is nobody's business
-/// all the same.
+/// Writes a file that only its owner can read. The folder of the socket is what protects the
+/// database; the address is kept private all the same.
 fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -386,13 +392,13 @@ fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     Ok(file.write_all(text.as_bytes())?)
 }
 
-/// The folder of a person's own Lukasa, unless another is named. Root's home is closed to the account
-/// that PostgreSQL has to run as, so root's is where servers keep theirs.
-pub fn usual_folder() -> PathBuf {
+/// The default data folder. For root it is below /var/lib, because the account that PostgreSQL runs
+/// as cannot enter root's home.
+pub fn default_data_folder() -> PathBuf {
     if account::is_root() {
         return PathBuf::from("/var/lib/lukasa");
     }
-    let own = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    data.unwrap_or_else(|| own().join(".local/share")).join("lukasa")
+    data.unwrap_or_else(|| home().join(".local/share")).join("lukasa")
 }

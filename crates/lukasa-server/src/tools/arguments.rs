@@ -1,8 +1,8 @@
-//! A call's arguments, as models really send them: under other names, in other cases, wrapped once
-//! more, with blanks where they mean nothing. What comes out has the names of the API.
+//! Normalizes the arguments of a tool call, as models really send them: under other names, in other
+//! cases, wrapped in another object, with blanks for absent values. The result has the API's names.
 //!
-//! Only what a tool takes is let through. In particular nothing here can name a user: a model that
-//! says whose memory it wants is not heard.
+//! Only the fields of a tool are accepted. In particular no argument can name a user: such a field
+//! is dropped.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -53,10 +53,10 @@ const LIST: &[&str] = &[
 const RECALL: &[&str] =
     &["query", "limit", "category", "domains", "kind", "as_of", "timezone", "min_confidence"];
 
-/// Other names of a field, in the order in which they are believed.
-type Others = &'static [(&'static str, &'static [&'static str])];
+/// Aliases of fields, in order of precedence.
+type Aliases = &'static [(&'static str, &'static [&'static str])];
 
-const WORDS: (&str, &[&str]) =
+const CONTENT: (&str, &[&str]) =
     ("content", &["text", "memory", "fact", "preference", "data", "statement", "note"]);
 const DETAIL: (&str, &[&str]) = ("detail", &["details", "body", "description"]);
 const ID: (&str, &[&str]) = (
@@ -79,9 +79,10 @@ const QUERY: (&str, &[&str]) =
     ("query", &["q", "text", "question", "message", "search_query", "search", "content"]);
 const LIMIT: (&str, &[&str]) = ("limit", &["top_k", "k", "n", "count", "max_results"]);
 
-fn known(action: Action) -> (&'static [&'static str], Others) {
+/// The fields of a tool, and their aliases.
+fn accepted(action: Action) -> (&'static [&'static str], Aliases) {
     match action {
-        Action::Save | Action::Propose => (NEW, &[WORDS, DETAIL, ("reasoning", &["reason"])]),
+        Action::Save | Action::Propose => (NEW, &[CONTENT, DETAIL, ("reasoning", &["reason"])]),
         Action::Update => (
             UPDATE,
             &[
@@ -124,15 +125,15 @@ pub struct Arguments(Map<String, Value>);
 impl Arguments {
     pub fn read(tool: &Tool, sent: &Value) -> Self {
         let mut plain = Map::new();
-        for (name, value) in unwrapped(sent) {
+        for (name, value) in unwrap_object(sent) {
             if !is_blank(&value) {
                 plain.insert(snake(&name), value);
             }
         }
-        let (fields, others) = known(tool.action);
-        for (field, names) in others {
+        let (fields, aliases) = accepted(tool.action);
+        for (field, names) in aliases {
             for name in *names {
-                // A name that is a field of its own here means itself.
+                // An alias that is also a field of this tool means that field.
                 let taken = plain.contains_key(*field) || fields.contains(name);
                 if !taken && let Some(value) = plain.remove(*name) {
                     plain.insert((*field).to_owned(), value);
@@ -145,11 +146,11 @@ impl Arguments {
                 plain.insert(name.to_owned(), number);
             }
         }
-        // What the user said may hold commas; each quotation stays whole.
+        // A quotation may contain commas, so it is not split.
         if let Some(one) = plain.get("quotations").filter(|value| value.is_string()).cloned() {
             plain.insert("quotations".to_owned(), Value::Array(vec![one]));
         }
-        // Evidence as a sentence, or a list of them, is what the user is said to have said.
+        // Evidence as a string, or a list of strings, is taken as quotations of the user.
         if let Some(evidence) = plain.get_mut("evidence") {
             let quote = |one: &Value| match one {
                 Value::String(text) => json!({ "type": "quote", "description": text }),
@@ -170,13 +171,13 @@ impl Arguments {
         Self(plain)
     }
 
-    /// Refuses arguments without this one, in words that name it.
+    /// Refuses the call if this argument is missing.
     pub fn require(&self, name: &str) -> Result<(), Problem> {
         if self.0.contains_key(name) { Ok(()) } else { Err(fault(name, "it is needed")) }
     }
 
-    /// A text that must be there.
-    pub fn needed(&mut self, name: &str) -> Result<String, Problem> {
+    /// Takes a required text.
+    pub fn take_required(&mut self, name: &str) -> Result<String, Problem> {
         match self.0.remove(name) {
             Some(Value::String(text)) => Ok(text),
             Some(_) => Err(fault(name, "a text")),
@@ -184,7 +185,8 @@ impl Arguments {
         }
     }
 
-    pub fn text(&mut self, name: &str) -> Option<String> {
+    /// Takes an optional text.
+    pub fn take_text(&mut self, name: &str) -> Option<String> {
         match self.0.remove(name) {
             Some(Value::String(text)) => Some(text),
             _ => None,
@@ -195,7 +197,7 @@ impl Arguments {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// The rest, as the request of the API that it is.
+    /// Parses the remaining arguments as an API request.
     pub fn into_request<T: DeserializeOwned>(self) -> Result<T, Problem> {
         serde_json::from_value(Value::Object(self.0))
             .map_err(|error| Problem::of("malformed_body").because(&error.to_string()))
@@ -207,11 +209,11 @@ fn fault(name: &str, detail: &str) -> Problem {
     Problem::of("invalid_request").fields(vec![field])
 }
 
-/// The object that holds the arguments: some send it as text, some wrap it once more.
-fn unwrapped(sent: &Value) -> Map<String, Value> {
+/// The object with the arguments: some clients send it as text, some wrap it in another object.
+fn unwrap_object(sent: &Value) -> Map<String, Value> {
     match sent {
         Value::String(text) => match serde_json::from_str(text) {
-            Ok(inner @ Value::Object(_)) => unwrapped(&inner),
+            Ok(inner @ Value::Object(_)) => unwrap_object(&inner),
             _ => Map::new(),
         },
         Value::Object(object) => match object.iter().next() {
@@ -222,7 +224,7 @@ fn unwrapped(sent: &Value) -> Map<String, Value> {
                     && (inner.is_object()
                         || inner.as_str().is_some_and(|text| text.starts_with('{'))) =>
             {
-                unwrapped(inner)
+                unwrap_object(inner)
             }
             _ => object.clone(),
         },
@@ -230,7 +232,7 @@ fn unwrapped(sent: &Value) -> Map<String, Value> {
     }
 }
 
-/// A model that has nothing to say for a field says null, or nothing in quotes.
+/// Whether a value means an absent field: models send null or an empty string.
 fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -244,7 +246,7 @@ fn number(text: &str) -> Option<Value> {
     text.parse::<u64>().map(Value::from).ok().or_else(|| text.parse::<f64>().map(Value::from).ok())
 }
 
-/// `idOrSubstring`, `ID-or-Substring`: all `id_or_substring`.
+/// Converts a name to snake case: `idOrSubstring` and `ID-or-Substring` become `id_or_substring`.
 pub fn snake(name: &str) -> String {
     let mut plain = String::with_capacity(name.len() + 4);
     let mut before = '_';
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_others_are_understood() {
+    fn tool_argument_aliases_are_accepted() {
         let update = json!({ "idOrSubstring": "tea", "new_content": "Likes mate" });
         let plain = json!({ "id": "tea", "content": "Likes mate" });
         assert_eq!(read("update_preference", &update), plain);
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn wrapping_and_blanks_do_no_harm() {
+    fn wrapped_and_blank_tool_arguments_are_normalized() {
         let plain = json!({ "content": "Likes tea" });
         for sent in [
             json!({ "input": { "content": "Likes tea", "detail": null, "domain": " " } }),
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_can_be_named() {
+    fn tool_arguments_cannot_name_a_user() {
         let sent = json!({ "content": "x", "user_id": "bob", "X-Lukasa-User": "bob", "origin": "user_said",
             "tenant": "t", "session_id": "s", "confirmed": true });
         assert_eq!(read("save_memory", &sent), json!({ "content": "x" }));

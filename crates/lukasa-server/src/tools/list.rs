@@ -1,14 +1,14 @@
-//! What a model may call: the tools, and the names that other memories use for them.
+//! The tools for models, and the aliases that other memory systems use for them.
 //!
-//! Every byte here is in every prompt of every assistant, so the list is short: a test holds it under
-//! six kilobytes.
+//! Every byte here is in every prompt of every assistant, so the list is short: a test keeps it
+//! under six kilobytes.
 
 use std::sync::LazyLock;
 
 use lukasa_core::Permission;
 use serde_json::{Value, json};
 
-/// What a tool does.
+/// The operation of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Save,
@@ -28,12 +28,12 @@ pub(super) enum Action {
 #[derive(Debug)]
 pub struct Tool {
     pub name: &'static str,
-    /// When to call it, for the model.
+    /// Tells the model when to call it.
     pub about: &'static str,
-    /// What the credential must allow.
+    /// The permission that the credential must have.
     pub permission: Permission,
     pub read_only: bool,
-    /// Whether something is out of use afterwards. All of it can be undone.
+    /// Whether a memory is no longer used afterwards. Every call can be undone.
     pub destructive: bool,
     /// Whether calling it twice does no more than calling it once.
     pub idempotent: bool,
@@ -47,13 +47,13 @@ pub fn all() -> &'static [Tool] {
     &TOOLS
 }
 
-/// The tool that only a page calls, beside the answer of another one: its person presses Undo. A model
-/// has no use for it, so no model is told of it. What a human did stays the human's to undo.
+/// The undo tool, which only the panel calls when the user presses Undo. It is not listed for
+/// models, which do not need it. What a human did can be undone only by a human.
 pub fn undo() -> &'static Tool {
     &UNDO
 }
 
-/// The tool of this name, or the one that goes by it elsewhere.
+/// The tool with this name or alias.
 pub fn find(name: &str) -> Option<&'static Tool> {
     let plain = super::arguments::snake(name);
     let named = |name: &str| TOOLS.iter().chain([undo()]).find(|tool| tool.name == name);
@@ -63,8 +63,8 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     })
 }
 
-/// Names that are understood and not listed: of the systems Lukasa was made after, and of other
-/// memories that an assistant may have been taught.
+/// Aliases that are accepted but not listed: names in Lukasa's predecessors, and in other memory
+/// systems that an assistant may know.
 const ALIASES: [(&[&str], &str); 9] = [
     (
         &[
@@ -146,7 +146,7 @@ fn reading(tool: Tool, output: Value) -> Tool {
     Tool { permission: Permission::Read, read_only: true, output, ..tool }
 }
 
-/// An object with the words for the model and these fields. Only the words are there always.
+/// The schema of an object with `message` and these fields. Only `message` is required.
 fn fields(more: Value) -> Value {
     let mut properties = json!({ "message": { "type": "string" } });
     if let (Some(all), Value::Object(more)) = (properties.as_object_mut(), more) {
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_and_every_other_name_stands_once() {
+    fn tool_names_and_aliases_are_unique() {
         let mut names: Vec<&str> = ALIASES.iter().flat_map(|(names, _)| *names).copied().collect();
         names.extend(all().iter().map(|tool| tool.name));
         let count = names.len();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_be_written_as_other_languages_write_it() {
+    fn tool_names_accept_camel_and_kebab_case() {
         assert_eq!(find("getUserMemories").map(|tool| tool.name), Some("list_memories"));
         assert_eq!(find("Save-Memory").map(|tool| tool.name), Some("save_memory"));
         assert!(find("erase_memory").is_none() && find("").is_none());

@@ -1,13 +1,14 @@
-//! The memory tools, once, for every door that lets an AI model call them.
+//! The memory tools, shared by every protocol through which an AI model can call them.
 //!
-//! `list` says what a model may call and how; [`run`] does it. A tool is an operation of the API
-//! under a name that models know: its arguments become the same request, and the engine gives the
-//! same answer or the same denial. Whose memory it is was decided by the credential before a tool is
-//! called; nothing in the arguments can change it.
+//! `list` defines the tools; [`run`] executes a call. A tool is an operation of the API under a
+//! name that models know: its arguments become the same request, and the engine gives the same
+//! answer or the same refusal. The user is determined by the credential before a tool is called; no
+//! argument can change it.
 //!
-//! A model is not its person. Whoever's credential a call came with, the words count as an
-//! assistant's, and what takes a human (a yes to a proposal, the opening of a domain) becomes a
-//! [`Question`] that a door may put to the person. Only their answer, never an argument, settles it.
+//! A model does not act as the user. Whatever credential a call came with, its words count as an
+//! assistant's, and what needs a human (a yes to a proposal, the opening of a domain) becomes a
+//! [`UserQuestion`] that the protocol may put to the user. Only the user's reply, never an argument,
+//! decides it.
 
 mod answer;
 mod arguments;
@@ -23,44 +24,48 @@ use serde_json::Value;
 use crate::http::auth::forbidden;
 use crate::http::error::Problem;
 
-pub use answer::{Answer, Question};
+pub use answer::{ToolAnswer, UserQuestion};
 pub use list::{Tool, all, find, undo};
 
-/// A call that a model makes.
+/// A tool call by a model.
 #[derive(Debug, Clone, Default)]
-pub struct Call {
-    /// A tool's name, or one that other memories use for it.
+pub struct ToolInvocation {
+    /// A tool's name, or an alias that other memory systems use for it.
     pub name: String,
     pub arguments: Value,
-    /// The call's own id, if it has one that is never used again: the same call happens once.
+    /// A unique id of the call, if it has one: a call with the same id is executed once.
     pub id: Option<String>,
-    /// The session the call was made in; what it writes is noted as said there.
+    /// The session the call was made in; memories it writes are attributed to it.
     pub session: Option<String>,
-    /// What the person has said to questions of earlier rounds, by the question's key.
-    pub said: BTreeMap<String, Said>,
+    /// The user's replies to questions of earlier rounds, by the question's key.
+    pub replies: BTreeMap<String, UserReply>,
 }
 
-impl Call {
+impl ToolInvocation {
     pub fn new(name: &str, arguments: Value) -> Self {
         Self { name: name.to_owned(), arguments, ..Self::default() }
     }
 }
 
-/// What a person can say to a question.
+/// The user's reply to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum UserReply {
     Yes,
     No,
-    /// They did not want to be asked now.
-    Nothing,
+    /// The user dismissed the question.
+    Dismissed,
 }
 
-/// Runs a call to its end, also if whoever asked goes away in the middle.
+/// Runs a call to its end, even if the client disconnects.
 ///
-/// What the credential does not allow is refused here, whichever door it came through. The answer is
-/// never an error of a protocol: what could not be done is told to the model in words that say what
-/// to do instead.
-pub async fn run(engine: &Engine, caller: &Caller, may: &[Permission], call: Call) -> Answer {
+/// Checks the permissions of the credential for every protocol. The answer is never a protocol
+/// error: a refusal is a message to the model that says what to do instead.
+pub async fn run(
+    engine: &Engine,
+    caller: &Caller,
+    may: &[Permission],
+    call: ToolInvocation,
+) -> ToolAnswer {
     let Some(tool) = find(&call.name) else { return answer::unknown(&call.name) };
     if !may.contains(&tool.permission) {
         return answer::refused(tool, &forbidden(tool.permission));

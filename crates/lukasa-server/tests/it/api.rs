@@ -1,23 +1,23 @@
-//! The REST API as its documentation promises it, one file per chapter.
+//! REST API tests, one file per topic.
 
 mod admission;
 mod beacon;
 mod context;
+mod context_limits;
 mod conventions;
 mod directory;
 mod erasure;
 mod jobs;
 mod learning;
-mod life;
-mod limits;
 mod logs;
 mod memory;
+mod operations;
 mod policy;
 mod portraits;
 mod proposals;
-mod record;
 mod review;
 mod search;
+mod session_lifecycle;
 mod sessions;
 mod sign_in;
 mod sources;

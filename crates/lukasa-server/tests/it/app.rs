@@ -1,6 +1,6 @@
-//! The stage: a fresh database with two tenants, the whole server on a port of its own, and clients
-//! that hold one credential each. A client says what it asks; what the answer should be is said by
-//! the tests.
+//! Test fixture: a fresh database with two tenants, the whole server on a port of its own, and
+//! clients that hold one credential each. A client sends requests; the tests assert on the
+//! responses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use lukasa_core::model::{Models, NoModels};
 use lukasa_core::{Origin, Permission, TenantId, Timestamp};
-use lukasa_engine::access::{Admitted, NewKey, NewToken};
-use lukasa_engine::jobs::Worked;
-use lukasa_engine::{Connect, Engine, Moment};
+use lukasa_engine::access::{AdmittedCredential, NewKey, NewToken};
+use lukasa_engine::jobs::WorkOutcome;
+use lukasa_engine::{ConnectOptions, Engine, Moment};
 use lukasa_server::clock;
-use lukasa_server::http::{App, Door, LOCAL_TENANT, LimitSettings, router};
+use lukasa_server::http::{App, AuthMode, LOCAL_TENANT, LimitSettings, router};
 use lukasa_store::testing::TestDatabase;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Every permission that a credential for one user can carry.
+/// Every permission that a credential for one user can have.
 pub const PERSONAL: [Permission; 5] =
     [Permission::Read, Permission::Write, Permission::Propose, Permission::Erase, Permission::Chat];
 
@@ -40,93 +40,93 @@ impl Drop for TestApp {
 }
 
 impl TestApp {
-    /// A server that asks everybody for a key.
+    /// A server that requires an API key.
     pub async fn with_keys() -> Self {
-        Self::start(Door::Keys, 8, |router| router).await
+        Self::start(AuthMode::Keys, 8, |router| router).await
     }
 
-    /// A server for the person whose machine it is.
+    /// A server in local mode, without authentication.
     pub async fn local() -> Self {
-        Self::start(Door::Local, 8, |router| router).await
+        Self::start(AuthMode::Local, 8, |router| router).await
     }
 
-    /// A server that asks everybody for a key and has these models at hand.
+    /// A server that requires an API key, with these models.
     pub async fn with_models(models: Arc<dyn Models>) -> Self {
-        Self::over(TestDatabase::fresh().await, models, Door::Keys, 8, |router| router).await
+        Self::over(TestDatabase::fresh().await, models, AuthMode::Keys, 8, |router| router).await
     }
 
-    /// A server with so many connections to its database, and whatever `dress` puts around it.
+    /// A server with this many database connections and whatever layers `dress` adds.
     pub async fn start(
-        door: Door,
+        auth: AuthMode,
         pool_size: usize,
         dress: impl FnOnce(axum::Router) -> axum::Router,
     ) -> Self {
-        Self::over(TestDatabase::fresh().await, Arc::new(NoModels), door, pool_size, dress).await
+        Self::over(TestDatabase::fresh().await, Arc::new(NoModels), auth, pool_size, dress).await
     }
 
-    /// Another server over the same database, as after a restart: it remembers nothing.
+    /// Another server over the same database, as after a restart: its caches are empty.
     pub async fn again(&self, models: Arc<dyn Models>) -> (String, Engine) {
         let engine = Engine::connect(&self.database.connect()).expect("engine").with_models(models);
-        let engine = engine.with_courier(lukasa_server::webhook::courier(true));
-        let (base, _) = serve(router(App::new(engine.clone(), Door::Keys))).await;
+        let engine = engine.with_webhook_sender(lukasa_server::webhook::webhook_sender(true));
+        let (base, _) = serve(router(App::new(engine.clone(), AuthMode::Keys))).await;
         (base, engine)
     }
 
-    /// A server that asks everybody for a key, with these limits.
+    /// A server that requires an API key, with these limits.
     pub async fn with_limits(settings: &LimitSettings) -> Self {
         let (database, models) = (TestDatabase::fresh().await, Arc::new(NoModels));
         let limit = |app: App| app.with_limits(settings, 8);
-        Self::configured(database, models, Door::Keys, 8, limit, |router| router).await
+        Self::configured(database, models, AuthMode::Keys, 8, limit, |router| router).await
     }
 
-    /// A server over this database, with these models at hand.
+    /// A server over this database, with these models.
     pub async fn over(
         database: TestDatabase,
         models: Arc<dyn Models>,
-        door: Door,
+        auth: AuthMode,
         pool_size: usize,
         dress: impl FnOnce(axum::Router) -> axum::Router,
     ) -> Self {
-        Self::configured(database, models, door, pool_size, |app| app, dress).await
+        Self::configured(database, models, auth, pool_size, |app| app, dress).await
     }
 
     async fn configured(
         database: TestDatabase,
         models: Arc<dyn Models>,
-        door: Door,
+        auth: AuthMode,
         pool_size: usize,
         configure: impl FnOnce(App) -> App,
         dress: impl FnOnce(axum::Router) -> axum::Router,
     ) -> Self {
-        let connect = Connect { pool_size, ..database.connect() };
+        let connect = ConnectOptions { pool_size, ..database.connect() };
         let engine = Engine::connect(&connect).expect("engine").with_models(models);
-        // No test waits for a model as long as a person's server does.
-        let engine = engine.with_patience(Duration::from_secs(2));
-        // Receivers of webhooks stand on this machine.
-        let engine = engine.with_courier(lukasa_server::webhook::courier(true));
+        // Tests wait for a model for a shorter time than the default.
+        let engine = engine.with_chat_timeout(Duration::from_secs(2));
+        // Webhook receivers of the tests are on the loopback interface.
+        let engine = engine.with_webhook_sender(lukasa_server::webhook::webhook_sender(true));
         engine.settle_model(clock::now()).await.expect("a database").expect("its model opens");
         for tenant in ["acme", "globex", LOCAL_TENANT] {
             engine.ensure_tenant(tenant, clock::now()).await.expect("tenant");
         }
-        let app = configure(App::new(engine.clone(), door));
+        let app = configure(App::new(engine.clone(), auth));
         let (base, server) = serve(dress(router(app))).await;
-        // A client cannot be built without a provider of cryptography, even for plain HTTP.
+        // The HTTP client needs a TLS crypto provider even for plain HTTP.
         lukasa_models::tls::install();
         Self { database, engine, base, http: reqwest::Client::new(), server }
     }
 
-    /// Does everything that is due now, and says what was done.
-    pub async fn work(&self) -> Vec<Worked> {
+    /// Runs all jobs that are due now; returns what was done.
+    pub async fn work(&self) -> Vec<WorkOutcome> {
         self.work_at(clock::now()).await
     }
 
-    /// Does everything that will be due then.
-    pub async fn work_at(&self, now: Timestamp) -> Vec<Worked> {
+    /// Runs all jobs that will be due at this time.
+    pub async fn work_at(&self, now: Timestamp) -> Vec<WorkOutcome> {
         let mut done = Vec::new();
         loop {
             let moment = Moment { now, ..clock::moment() };
             match self.engine.work("w", moment).await.expect("a database") {
-                Worked::Nothing => return done,
+                WorkOutcome::Nothing => return done,
                 worked => done.push(worked),
             }
         }
@@ -136,12 +136,12 @@ impl TestApp {
         Client { base: self.base.clone(), http: self.http.clone(), headers: BTreeMap::new() }
     }
 
-    /// A client that presents `secret`, whatever it is.
+    /// A client that presents `secret`, valid or not.
     pub fn presenting(&self, secret: &str) -> Client {
         self.anonymous().with("authorization", &format!("Bearer {secret}"))
     }
 
-    /// Makes a key as `lukasa key create` would; the id and the secret.
+    /// Creates a key as `lukasa key create` does; returns its id and secret.
     pub async fn make_key(
         &self,
         tenant: &str,
@@ -150,7 +150,7 @@ impl TestApp {
         expires_at: Option<Timestamp>,
     ) -> (String, String) {
         let new = NewKey {
-            name: format!("{tenant} {} {permissions:?}", user.unwrap_or("everybody")),
+            name: format!("{tenant} {} {permissions:?}", user.unwrap_or("all users")),
             user: user.map(str::to_owned),
             permissions: permissions.to_vec(),
             origin: Origin::Assistant,
@@ -162,12 +162,12 @@ impl TestApp {
         (issued.record.key_id, issued.text)
     }
 
-    /// A key for all of a tenant's users, with every permission. It still has to name one.
+    /// A key for all users of a tenant, with every permission. Requests have to name a user.
     pub async fn tenant_key(&self, tenant: &str) -> Client {
         self.presenting(&self.make_key(tenant, None, &Permission::ALL, None).await.1)
     }
 
-    /// The same for an application whose operator vouches that its words are the user's.
+    /// The same for an application whose operator vouches that its content is the user's own.
     pub async fn application_key(&self, tenant: &str) -> Client {
         let new = NewKey {
             name: format!("{tenant} application"),
@@ -181,8 +181,8 @@ impl TestApp {
         self.presenting(&issued.expect("a key").text)
     }
 
-    /// A key for all of a tenant's users, with these permissions.
-    pub async fn key_that_may(&self, tenant: &str, permissions: &[Permission]) -> Client {
+    /// A key for all users of a tenant, with these permissions.
+    pub async fn key_with_permissions(&self, tenant: &str, permissions: &[Permission]) -> Client {
         self.presenting(&self.make_key(tenant, None, permissions, None).await.1)
     }
 
@@ -191,7 +191,7 @@ impl TestApp {
         self.presenting(&self.make_key(tenant, Some(user), &PERSONAL, None).await.1)
     }
 
-    /// A human: the token of one person's browser.
+    /// A human caller: the token of one user's browser.
     pub async fn human(&self, tenant: &str, user: &str) -> Client {
         self.presenting(&self.mint(tenant, user, clock::now()).await)
     }
@@ -199,14 +199,15 @@ impl TestApp {
     /// A token minted at the given time, which may be long ago.
     pub async fn mint(&self, tenant: &str, user: &str, at: Timestamp) -> String {
         let (_, secret) = self.make_key(tenant, None, &Permission::ALL, None).await;
-        let by: Admitted = self.engine.authenticate(&secret, clock::now()).await.expect("admitted");
+        let by: AdmittedCredential =
+            self.engine.authenticate(&secret, clock::now()).await.expect("admitted");
         let new = NewToken { user, permissions: &PERSONAL, minutes: 15, page: None };
         let minted = self.engine.mint_token(&by, new, &clock::random(), at).await;
         minted.expect("a token").text
     }
 }
 
-/// Serves a router on a loopback port of its own.
+/// Serves a router on a free loopback port.
 pub async fn serve(router: axum::Router) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
@@ -216,7 +217,7 @@ pub async fn serve(router: axum::Router) -> (String, JoinHandle<()>) {
     (base, server)
 }
 
-/// One credential, and perhaps the user it names.
+/// HTTP client with one credential, and optionally a user header.
 #[derive(Clone)]
 pub struct Client {
     pub base: String,
@@ -225,24 +226,24 @@ pub struct Client {
 }
 
 impl Client {
-    /// The same client with one more header on every request.
+    /// A copy that sends one more header with every request.
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut other = self.clone();
         other.headers.insert(name.to_lowercase(), value.to_owned());
         other
     }
 
-    /// The same credential, naming a user.
+    /// A copy that names a user.
     pub fn about(&self, user: &str) -> Self {
         self.with("x-lukasa-user", user)
     }
 
-    /// The same client at another server.
+    /// A copy for another server.
     pub fn at(&self, base: &str) -> Self {
         Self { base: base.to_owned(), ..self.clone() }
     }
 
-    /// What it sends under this name with every request.
+    /// The value of a header that it sends with every request.
     pub fn header(&self, name: &str) -> String {
         self.headers.get(name).cloned().unwrap_or_default()
     }
@@ -273,10 +274,10 @@ impl Client {
         json.send(method, path, body.to_string().into()).await
     }
 
-    /// Sends these very bytes.
+    /// Sends exactly these bytes.
     pub async fn send(&self, method: &str, path: &str, body: Bytes) -> Answer {
         if path == "/api/memory/retrieve" {
-            // The first count of tokens takes long; `lukasa serve` has it done beforehand.
+            // Loading the tokenizer is slow; `lukasa serve` does it before it listens.
             lukasa_core::context::tokens::warm();
         }
         let method = method.parse().expect("a method");
@@ -287,7 +288,7 @@ impl Client {
         Answer::read(request.send().await.expect("an answer")).await
     }
 
-    /// Opens what is to be read piece by piece.
+    /// Opens a response that is read in chunks.
     pub async fn open(&self, path: &str) -> reqwest::Response {
         let mut request = self.http.get(format!("{}{path}", self.base));
         for (name, value) in &self.headers {
@@ -296,27 +297,27 @@ impl Client {
         request.send().await.expect("an answer")
     }
 
-    /// Waits until a retrieval is noted, which happens behind the answer.
-    pub async fn noted(&self, retrieval: &str) -> Answer {
+    /// Waits until a retrieval is recorded, which happens after the response.
+    pub async fn wait_for_retrieval(&self, retrieval: &str) -> Answer {
         let path = format!("/api/retrievals/{retrieval}");
         for _ in 0..500 {
             let answer = self.get(&path).await;
             if answer.status == 200 {
                 return answer;
             }
-            // Nothing announces the note; one has to look.
+            // Nothing signals the write, so this polls.
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         self.get(&path).await.expect(200)
     }
 
-    /// Saves a memory and gives the answer.
+    /// Saves a memory.
     pub async fn save(&self, content: &str) -> Answer {
         self.post("/api/memory", serde_json::json!({ "content": content })).await.expect(201)
     }
 }
 
-/// What came back, to the byte.
+/// A response, to the byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub status: u16,
@@ -338,14 +339,14 @@ impl Answer {
         Self { status, headers, body: response.bytes().await.expect("a body") }
     }
 
-    /// This answer, which must have the status.
+    /// Asserts the status.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text());
         self
     }
 
-    /// This answer, which must be a problem with the code and say so in every way it has.
+    /// Asserts that this is a problem with the status and the code, in header and body.
     #[track_caller]
     pub fn refused(self, status: u16, code: &str) -> Self {
         assert_eq!((self.status, self.code().as_str()), (status, code), "{}", self.text());
@@ -354,8 +355,8 @@ impl Answer {
         self
     }
 
-    /// This answer to a retrieval without a database, which must hold no memory: an empty context, or
-    /// a refusal once the admission of the credential has run out.
+    /// Asserts that this response to a retrieval without a database holds no memory: an empty
+    /// context, or a refusal once the cached admission of the credential has expired.
     #[track_caller]
     pub fn expect_no_context(self) {
         if self.status == 503 {
@@ -400,7 +401,7 @@ impl Answer {
     }
 }
 
-/// A word that occurs nowhere else, for finding out where words get to.
+/// A unique word, for finding every place it is stored in or sent to.
 pub fn canary(of: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

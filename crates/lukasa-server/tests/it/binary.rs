@@ -1,11 +1,11 @@
-//! The binary as people run it: it serves, it works, and a chat leaves a memory that points at the
-//! turn it came from.
+//! The binary as deployed: it serves, runs jobs, and a session produces a memory that cites its
+//! turn.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use lukasa_models::scripted::ChatServer;
-use lukasa_models::scripted::chat_server::Reply;
+use lukasa_models::scripted::chat_server::ScriptedReply;
 use lukasa_store::testing::TestDatabase;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -13,13 +13,15 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
 use crate::app::{Client, TestApp, canary};
-use crate::models::{answer, found};
+use crate::models::{answer, proposed_memory};
 
-/// A model's service, and how `--chat` names it.
+/// A scripted chat service, and the value of `--chat` for it.
 async fn model() -> (ChatServer, String) {
     let service = ChatServer::start(|asked| {
-        Reply::Text(match asked["response_format"]["json_schema"]["name"].as_str() {
-            Some("memories") => answer(&[found("User lives in Lisbon.", "I live in Lisbon")]),
+        ScriptedReply::Text(match asked["response_format"]["json_schema"]["name"].as_str() {
+            Some("memories") => {
+                answer(&[proposed_memory("User lives in Lisbon.", "I live in Lisbon")])
+            }
             _ => json!({ "title": "Moving house" }).to_string(),
         })
     })
@@ -34,7 +36,7 @@ fn lukasa(database: &TestDatabase, arguments: &[&str]) -> Command {
     command
 }
 
-/// A server in a process of its own, for the person whose machine it is, that logs all it can.
+/// A server process in local mode, with the most verbose log.
 pub struct Served {
     process: Child,
     log: JoinHandle<String>,
@@ -68,7 +70,7 @@ impl Served {
         Self { process, log, client: app.anonymous().at(&format!("http://{address}")) }
     }
 
-    /// Asks it to stop, as whoever looks after services would, and waits until it has.
+    /// Stops it with SIGTERM, as a service manager does, and waits for its exit.
     pub async fn stop(mut self) -> String {
         let pid = self.process.id().expect("it runs").to_string();
         let asked = Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill runs");
@@ -77,19 +79,19 @@ impl Served {
         self.log.await.unwrap()
     }
 
-    /// Ends it, and gives everything that it has logged.
+    /// Kills it; returns its log.
     pub async fn end(mut self) -> String {
         self.process.kill().await.unwrap();
         self.log.await.unwrap()
     }
 }
 
-/// Says something turn by turn and closes the chat; the id of the turn that says where.
+/// Talks turn by turn and closes the session; returns the id of the turn that names the city.
 async fn talk(client: &Client, word: &str) -> String {
     let say = async |role: &str, content: &str| {
         let turns = json!({ "turns": [{ "role": role, "content": content }] });
-        let said = client.post("/api/sessions/c/turns", turns).await.expect(201);
-        said.at("/turn_ids/0")
+        let saved_turn = client.post("/api/sessions/c/turns", turns).await.expect(201);
+        saved_turn.at("/turn_ids/0")
     };
     say("user", "Good morning.").await;
     let turn = say("user", &format!("I live in Lisbon, near {word}.")).await;
@@ -99,21 +101,21 @@ async fn talk(client: &Client, word: &str) -> String {
     turn
 }
 
-/// The one memory there is, once it is there.
+/// Waits for the one memory.
 async fn learned(client: &Client) -> Value {
     for _ in 0..600 {
         let list = client.get("/api/memory").await.expect(200).json();
         if let Some(memory) = list["data"].get(0) {
             return memory.clone();
         }
-        // Nothing announces that a worker is done; one has to look.
+        // Nothing signals that a worker is done, so this polls.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("nothing was learned: {}", client.get("/api/jobs").await.text());
 }
 
 #[tokio::test]
-async fn a_served_chat_leaves_a_memory_that_leads_back_to_its_turn() {
+async fn served_session_produces_a_memory_that_cites_its_turn() {
     let (service, chat) = model().await;
     let app = TestApp::local().await;
     let flags = ["--embedder", "off", "--workers", "1", "--chat", &chat];
@@ -124,18 +126,19 @@ async fn a_served_chat_leaves_a_memory_that_leads_back_to_its_turn() {
     assert_eq!(memory["content"], "User lives in Lisbon.");
     assert_eq!((&memory["session_id"], &memory["turn_ids"]), (&json!("c"), &json!([turn])));
     let turns = served.client.get("/api/sessions/c/turns").await.expect(200).json();
-    let source = turns["data"].as_array().unwrap().iter().find(|said| said["id"] == json!(turn));
+    let source =
+        turns["data"].as_array().unwrap().iter().find(|saved_turn| saved_turn["id"] == json!(turn));
     assert!(source.unwrap()["content"].as_str().unwrap().contains("I live in Lisbon"));
     assert!((1..=2).contains(&service.asked()), "about memories once, and perhaps for a title");
     let log = served.end().await;
     assert!(log.contains("/api/sessions/{session_id}/close"), "the log is there");
     for content in [word.as_str(), "Lisbon"] {
-        assert!(!log.contains(content), "the log holds what was said");
+        assert!(!log.contains(content), "the log contains turn content");
     }
 }
 
 #[tokio::test]
-async fn a_worker_beside_the_server_does_what_the_server_queued() {
+async fn separate_worker_runs_jobs_queued_by_the_server() {
     let (_service, chat) = model().await;
     let app = TestApp::local().await;
     let models = ["--embedder", "off", "--chat", &chat];

@@ -1,9 +1,9 @@
-//! The binary, as a person and a script type it.
+//! The command line of the real binary.
 
 mod backup;
 mod connect;
-mod everyday;
-mod own;
+mod managed_postgres;
+mod memory_commands;
 
 use std::process::{Command, Output};
 
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn a_key_is_made_listed_and_revoked() {
+async fn cli_key_is_created_listed_and_revoked() {
     let database = TestDatabase::fresh().await;
     let made = lukasa(&database, &["key", "create", "--tenant", "acme", "--name", "bot", "--json"]);
     assert!(made.status.success(), "{}", text(&made.stderr));
@@ -39,7 +39,7 @@ async fn a_key_is_made_listed_and_revoked() {
 }
 
 #[tokio::test]
-async fn a_link_is_made_that_signs_its_person_in() {
+async fn cli_sign_in_link_signs_its_user_in() {
     let app = crate::app::TestApp::with_keys().await;
     for (more, admin) in [(None, false), (Some("--admin"), true)] {
         let mut args = vec!["sign-in", "--tenant", "acme", "--user", "alice", "--json"];
@@ -55,7 +55,7 @@ async fn a_link_is_made_that_signs_its_person_in() {
 }
 
 #[tokio::test]
-async fn the_doctor_finds_a_healthy_database_and_says_what_a_sick_one_needs() {
+async fn doctor_reports_a_healthy_database_and_the_fix_for_a_broken_one() {
     let database = TestDatabase::fresh().await;
     let healthy = lukasa(&database, &["doctor", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&healthy.stdout).unwrap();
@@ -64,25 +64,28 @@ async fn the_doctor_finds_a_healthy_database_and_says_what_a_sick_one_needs() {
     admin.batch_execute("alter table fact_version no force row level security").await.unwrap();
     let sick = lukasa(&database, &["doctor"]);
     assert_eq!(sick.status.code(), Some(1));
-    let told = text(&sick.stdout);
-    assert!(told.contains("FAILED") && told.contains("fact_version"), "{told}");
+    let report_text = text(&sick.stdout);
+    assert!(
+        report_text.contains("FAILED") && report_text.contains("fact_version"),
+        "{report_text}"
+    );
     let refused = lukasa(&database, &["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(refused.status.code(), Some(1), "a server does not serve from it either");
     assert!(text(&refused.stderr).contains("refusing to serve"));
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_is_said_to_be_away() {
+async fn doctor_reports_an_unreachable_database() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
     let url = "postgres://nobody@127.0.0.1:1/none";
     let output = command.arg("doctor").env("DATABASE_URL", url).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stdout);
-    assert!(told.contains("fix: start PostgreSQL"), "{told}");
+    let report_text = text(&output.stdout);
+    assert!(report_text.contains("fix: start PostgreSQL"), "{report_text}");
 }
 
 #[tokio::test]
-async fn migrating_twice_does_no_harm() {
+async fn migrate_is_idempotent() {
     let database = TestDatabase::fresh().await;
     let output = lukasa(&database, &["migrate"]);
     assert_eq!(text(&output.stdout), "The schema is up to date.\n");
@@ -91,7 +94,7 @@ async fn migrating_twice_does_no_harm() {
 }
 
 #[test]
-fn the_help_teaches_the_first_steps() {
+fn cli_help_matches_its_snapshot() {
     let help = Command::new(env!("CARGO_BIN_EXE_lukasa")).arg("--help").output().unwrap();
     insta::assert_snapshot!(text(&help.stdout));
 }

@@ -1,15 +1,15 @@
-//! The console as it is served: its files, what a browser may do with them, and what it never hides.
+//! The console over HTTP: its files, their security headers, and paths that are never a page.
 
 use lukasa_engine::Engine;
-use lukasa_server::http::{App, Console, Door, router};
+use lukasa_server::http::{App, AuthMode, Console, router};
 
 use crate::app::{Client, TestApp, serve};
 
-/// A server whose console lies in a folder, and somebody who opens it.
-async fn opened(app: &TestApp, folder: &std::path::Path) -> Client {
+/// A server whose console is in a folder, and a client for it.
+async fn open_console(app: &TestApp, folder: &std::path::Path) -> Client {
     let engine = Engine::connect(&app.database.connect()).unwrap();
     let (base, _) =
-        serve(router(App::new(engine, Door::Keys).with_console(Console::folder(folder)))).await;
+        serve(router(App::new(engine, AuthMode::Keys).with_console(Console::folder(folder)))).await;
     app.anonymous().at(&base).with("accept", "text/html,*/*")
 }
 
@@ -28,11 +28,11 @@ fn built() -> tempfile::TempDir {
 }
 
 #[tokio::test]
-async fn pages_come_with_a_policy_that_lets_nothing_else_in() {
+async fn console_pages_have_a_strict_content_security_policy() {
     let (app, folder) = (TestApp::with_keys().await, built());
-    let person = opened(&app, folder.path()).await;
+    let browser = open_console(&app, folder.path()).await;
     for path in ["/", "/memory", "/memory/mem_x", "/sign-in"] {
-        let page = person.get(path).await.expect(200);
+        let page = browser.get(path).await.expect(200);
         assert!(page.text().contains("<title>Lukasa</title>"), "{path}");
         assert_eq!(page.header("cache-control"), Some("no-cache"));
         let policy = page.header("content-security-policy").unwrap();
@@ -42,43 +42,43 @@ async fn pages_come_with_a_policy_that_lets_nothing_else_in() {
         assert!(!policy.contains("unsafe") && !policy.contains("http") && !policy.contains('*'));
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
     }
-    let script = person.get("/assets/main-1a2b.js").await.expect(200);
+    let script = browser.get("/assets/main-1a2b.js").await.expect(200);
     assert_eq!(script.text(), "console.log(1)");
     assert!(script.header("cache-control").unwrap().contains("immutable"));
-    let packed = person.with("accept-encoding", "gzip, br").get("/assets/main-1a2b.js").await;
+    let packed = browser.with("accept-encoding", "gzip, br").get("/assets/main-1a2b.js").await;
     assert_eq!((packed.text().as_str(), packed.header("content-encoding")), ("packed", Some("br")));
-    let known = person.with("if-none-match", script.header("etag").unwrap());
+    let known = browser.with("if-none-match", script.header("etag").unwrap());
     known.get("/assets/main-1a2b.js").await.expect(304);
 }
 
 #[tokio::test]
-async fn what_programs_ask_for_is_never_a_page() {
+async fn console_pages_are_not_served_for_api_requests() {
     let (app, folder) = (TestApp::with_keys().await, built());
-    let person = opened(&app, folder.path()).await;
+    let browser = open_console(&app, folder.path()).await;
     for path in ["/api/nothing", "/api", "/v1/nothing", "/mem0/nothing", "/receipts/x"] {
-        let answer = person.get(path).await;
+        let answer = browser.get(path).await;
         assert_eq!((answer.status, answer.code().as_str()), (404, "not_found"), "{path}");
     }
     for path in
         ["/assets/gone.js", "/favicon.png", "/.secret", "/../Cargo.toml", "/assets/%2e%2e/.secret"]
     {
-        assert_eq!(person.get(path).await.status, 404, "{path}");
+        assert_eq!(browser.get(path).await.status, 404, "{path}");
     }
-    person.call("POST", "/memory", None).await.refused(404, "not_found");
-    let program = person.with("accept", "application/json");
+    browser.call("POST", "/memory", None).await.refused(404, "not_found");
+    let program = browser.with("accept", "application/json");
     program.get("/memory").await.refused(404, "not_found");
 }
 
 #[tokio::test]
-async fn a_program_without_its_console_says_how_to_get_one() {
+async fn missing_console_build_error_names_the_command() {
     let (app, folder) = (TestApp::with_keys().await, tempfile::tempdir().unwrap());
-    let page = opened(&app, folder.path()).await.get("/").await.expect(200);
+    let page = open_console(&app, folder.path()).await.get("/").await.expect(200);
     assert!(page.text().contains("npm run build"), "{}", page.text());
     assert!(page.header("content-security-policy").is_some());
 }
 
 #[tokio::test]
-async fn a_link_from_elsewhere_opens_the_page_on_ones_own_machine_and_nothing_more() {
+async fn cross_site_link_opens_only_the_local_console_page() {
     let app = TestApp::local().await;
     let elsewhere =
         app.anonymous().with("sec-fetch-site", "cross-site").with("accept", "text/html");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::app::{TestApp, canary};
 use crate::binary::Served;
 
-/// A folder of the test's own, gone with it.
+/// A temporary folder, removed with the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -41,7 +41,7 @@ fn lukasa(url: &str, arguments: &[&str]) -> Output {
     command.output().expect("lukasa runs")
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -57,7 +57,7 @@ async fn rows_with(database: &Database, word: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn erasing_is_previewed_asked_for_done_and_verified_offline() {
+async fn cli_erase_previews_confirms_erases_and_verifies_the_receipt_offline() {
     let app = TestApp::local().await;
     let folder = Folder::new("cli");
     let (alice, word) = (app.anonymous().about("alice"), canary("cli"));
@@ -71,26 +71,26 @@ async fn erasing_is_previewed_asked_for_done_and_verified_offline() {
         tokio::task::spawn_blocking(work).await.unwrap()
     };
     let preview = run(&["erase", "--user", "alice", "--dry-run"]).await;
-    let text = said(&preview);
+    let text = printed(&preview);
     assert!(preview.status.success() && text.contains("Would erase: 2 memories"), "{text}");
     let unasked = run(&["erase", "--user", "alice"]).await;
-    assert_eq!(unasked.status.code(), Some(1), "nobody is there to type the name");
+    assert_eq!(unasked.status.code(), Some(1), "there is no terminal to type the name");
     let wrong = run(&["erase", "--user", "alice", "--yes", "bob"]).await;
-    assert_eq!(wrong.status.code(), Some(1), "{}", said(&wrong));
+    assert_eq!(wrong.status.code(), Some(1), "{}", printed(&wrong));
     assert_eq!(run(&["erase"]).await.status.code(), Some(1), "nothing was named");
     let unknown = run(&["erase", "--user", "nobody", "--dry-run"]).await;
-    assert_eq!(unknown.status.code(), Some(4), "{}", said(&unknown));
+    assert_eq!(unknown.status.code(), Some(4), "{}", printed(&unknown));
     let database = app.database.admin().await;
     assert!(rows_with(&database, &word).await > 1, "nothing was erased so far");
 
     let one = ["erase", "--user", "alice", "--fact", &first, "--yes", &first, "--json"];
     let one = run(&one).await;
     let receipt: Value = serde_json::from_slice(&one.stdout).unwrap_or_default();
-    assert_eq!(receipt["receipt"]["memory_id"], json!(first), "{}", said(&one));
+    assert_eq!(receipt["receipt"]["memory_id"], json!(first), "{}", printed(&one));
     let file = folder.file("receipt.json");
     let all = ["erase", "--user", "alice", "--yes", "alice", "--receipt", &file];
     let all = run(&all).await;
-    assert!(all.status.success(), "{}", said(&all));
+    assert!(all.status.success(), "{}", printed(&all));
     assert_eq!(rows_with(&database, &word).await, 0);
     assert!(!std::fs::read_to_string(&file).unwrap().contains("alice"));
 
@@ -98,7 +98,7 @@ async fn erasing_is_previewed_asked_for_done_and_verified_offline() {
     let nowhere = "http://127.0.0.1:9";
     let check = |more: &[&str]| lukasa(nowhere, &[&["erase", "--verify", &file], more].concat());
     assert!(check(&["--public-key", &key]).status.success(), "without a server");
-    assert!(said(&check(&[])).contains(&key), "it says which key signed");
+    assert!(printed(&check(&[])).contains(&key), "it says which key signed");
     assert_eq!(check(&["--public-key", &"0".repeat(64)]).status.code(), Some(1));
     let forged = std::fs::read_to_string(&file).unwrap().replace("pending", "done");
     std::fs::write(&file, forged).unwrap();
@@ -109,7 +109,7 @@ async fn erasing_is_previewed_asked_for_done_and_verified_offline() {
 }
 
 #[tokio::test]
-async fn a_restored_backup_is_erased_again_before_the_port_opens() {
+async fn restored_backup_is_erased_again_before_serving() {
     let app = TestApp::local().await;
     let folder = Folder::new("drill");
     let (file, word) = (folder.file("journal"), canary("drill"));
@@ -132,7 +132,7 @@ async fn a_restored_backup_is_erased_again_before_the_port_opens() {
     served.client.delete("/api/users/alice").await.expect(200);
     bob.post(&format!("/api/memory/{single}/erase"), json!({})).await.expect(200);
     assert_eq!(rows_with(&database, &word).await, 0);
-    let kept = bob.get("/api/state").await.expect(200).text();
+    let state_before = bob.get("/api/state").await.expect(200).text();
     let journal = std::fs::read_to_string(&file).unwrap();
     assert!(journal.lines().count() == 2 && !journal.contains("alice"), "{journal}");
     served.end().await;
@@ -152,10 +152,10 @@ async fn a_restored_backup_is_erased_again_before_the_port_opens() {
     }
     assert!(rows_with(&database, &word).await > 1, "the backup brings everything back");
     let served = Served::start(&app, &flags).await;
-    assert_eq!(rows_with(&database, &word).await, 0, "nobody was served before");
+    assert_eq!(rows_with(&database, &word).await, 0, "no request was served before");
     let (alice, bob) = (served.client.about("alice"), served.client.about("bob"));
     alice.get("/api/memory").await.refused(410, "user_deleted");
-    assert_eq!(bob.get("/api/state").await.expect(200).text(), kept);
+    assert_eq!(bob.get("/api/state").await.expect(200).text(), state_before);
     let log = served.end().await;
     assert!(!log.contains(&word));
 
@@ -165,5 +165,5 @@ async fn a_restored_backup_is_erased_again_before_the_port_opens() {
     command.args(["--erasure-journal", &file]).env("DATABASE_URL", app.database.url());
     let refused = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
     assert_eq!(refused.status.code(), Some(1), "a damaged journal is not passed over");
-    assert!(said(&refused).contains("is damaged"), "{}", said(&refused));
+    assert!(printed(&refused).contains("is damaged"), "{}", printed(&refused));
 }

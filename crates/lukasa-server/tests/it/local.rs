@@ -1,4 +1,4 @@
-//! Without authentication: one person on one machine, and nobody else.
+//! Local mode: one user on one machine, without authentication.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::app::TestApp;
 
 #[tokio::test]
-async fn the_person_whose_machine_it_is_needs_no_key_and_is_human() {
+async fn local_mode_needs_no_key_and_the_caller_is_human() {
     let app = TestApp::local().await;
     let me = app.anonymous();
     let saved = me.save("Likes tea").await;
@@ -20,18 +20,18 @@ async fn the_person_whose_machine_it_is_needs_no_key_and_is_human() {
     assert_eq!(me.get("/api/users").await.expect(200).each("user"), ["me"]);
     assert_eq!(me.about("me").get("/api/memory").await.each("content"), ["Likes tea"]);
     assert!(me.about("somebody").get("/api/memory").await.expect(200).each("id").is_empty());
-    // A human can answer proposals and open domains.
+    // A human caller can answer proposals and open domains.
     let proposed = me.post("/api/memory/propose", json!({ "content": "Likes mate" })).await;
     let path = format!("/api/memory/{}/confirm", proposed.at("/memory/id"));
     let yes = json!({ "sha256": proposed.at("/memory/sha256") });
     assert_eq!(me.post(&path, yes).await.expect(200).at("/memory/status"), "active");
     me.put("/api/domains/health/opt-in", json!({})).await.expect(200);
-    // A credential that is not needed does no harm.
+    // An unneeded credential is ignored.
     app.presenting("lk_live_whatever").get("/api/memory").await.expect(200);
 }
 
 #[tokio::test]
-async fn a_page_of_another_site_is_not_answered() {
+async fn local_mode_refuses_requests_from_other_origins() {
     let app = TestApp::local().await;
     let me = app.anonymous();
     let body = json!({ "content": "Sent by a web page" });
@@ -65,26 +65,26 @@ async fn a_page_of_another_site_is_not_answered() {
     ] {
         me.with(name, value).get("/api/memory").await.expect(200);
     }
-    // What a form can post without asking is never taken for JSON.
+    // A simple form post is never parsed as JSON.
     let form = me.with("content-type", "text/plain");
     let text = body.to_string();
     form.send("POST", "/api/memory", text.into()).await.refused(415, "unsupported_media_type");
 }
 
 #[tokio::test]
-async fn a_server_with_keys_lets_other_sites_try_and_asks_them_for_one() {
+async fn keys_mode_allows_cross_origin_requests_with_a_credential() {
     let app = TestApp::with_keys().await;
     let page =
         app.anonymous().with("origin", "https://evil.example").with("host", "memory.example");
     let refused = page.get("/api/memory").await.refused(401, "unauthenticated");
-    // A page may ask with a token of its own; what a browser holds for this server stays out of it.
+    // A page may send a token of its own; the browser's cookies for this server are not sent.
     assert_eq!(refused.header("access-control-allow-origin"), Some("*"));
     assert_eq!(refused.header("access-control-allow-credentials"), None);
     let key = app.tenant_key("acme").await.about("alice").with("host", "memory.example");
     key.get("/api/memory").await.expect(200);
 }
 
-/// Runs `lukasa` until it ends; its exit code, and what it said on standard error.
+/// Runs `lukasa` until it exits; returns its exit code and standard error.
 async fn lukasa(arguments: &[&str], database: &str) -> (Option<i32>, String) {
     let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_lukasa"))
         .args(arguments)
@@ -97,15 +97,15 @@ async fn lukasa(arguments: &[&str], database: &str) -> (Option<i32>, String) {
 }
 
 #[tokio::test]
-async fn nobody_can_serve_the_network_without_authentication() {
+async fn serving_the_network_without_authentication_is_refused() {
     let app = TestApp::local().await;
     let url = app.database.url();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
-        let (code, said) = lukasa(&["serve", "--listen", address], &url).await;
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("without authentication"), "{said}");
-        assert!(said.contains("lukasa key create") && said.contains("--auth keys"), "{said}");
+        let (code, stderr) = lukasa(&["serve", "--listen", address], &url).await;
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(stderr.contains("without authentication"), "{stderr}");
+        assert!(stderr.contains("lukasa key create") && stderr.contains("--auth keys"), "{stderr}");
     }
-    let (code, said) = lukasa(&["serve", "--listen", "everywhere"], &url).await;
-    assert_eq!(code, Some(2), "{said}");
+    let (code, stderr) = lukasa(&["serve", "--listen", "everywhere"], &url).await;
+    assert_eq!(code, Some(2), "{stderr}");
 }

@@ -1,15 +1,15 @@
-//! The server as its callers meet it: the real router on a real port over a real PostgreSQL.
+//! The server over HTTP: the real router on a real port over a real PostgreSQL.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod api;
 mod app;
+mod archive;
 mod binary;
 mod cancel;
 mod cli;
 mod console;
 mod edge;
 mod erase;
-mod faults;
 mod gateway;
 mod isolation;
 mod live;
@@ -17,8 +17,8 @@ mod local;
 mod masking;
 mod mcp;
 mod mem0;
+mod model_faults;
 mod models;
-mod moving;
 mod openapi;
 #[path = "../../../lukasa-core/tests/required_data/mod.rs"]
 mod required_data;

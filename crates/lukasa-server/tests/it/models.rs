@@ -1,36 +1,36 @@
-//! Models for the stage: scripted ones, whose mood a test can change, and the real small embedder
-//! where its files are at hand.
+//! Models for tests: scripted ones, whose failure mode a test can change, and the real small
+//! embedder where its files are available.
 
 use std::sync::Arc;
 
 use lukasa_core::model::{Chat, Embedder, ModelError, Models, Reranker};
-use lukasa_models::scripted::{Scripted, ScriptedChat};
+use lukasa_models::scripted::{ScriptedChat, ScriptedModel};
 use serde_json::{Value, json};
 
-/// The models of a test's server: an embedder, a reranker and a chat model, each where a test has one.
+/// The models of a test's server: an embedder, a reranker and a chat model, each optional.
 #[derive(Default)]
-pub struct Stage {
+pub struct TestModels {
     embedder: Option<Arc<dyn Embedder>>,
-    reranker: Option<Arc<Scripted>>,
+    reranker: Option<Arc<ScriptedModel>>,
     chat: Option<Arc<dyn Chat>>,
 }
 
-impl Stage {
+impl TestModels {
     /// A model in the same process that knows words only.
     pub fn with_words() -> Arc<Self> {
-        Self::of(Arc::new(Scripted::local(64)))
+        Self::of(Arc::new(ScriptedModel::local(64)))
     }
 
-    pub fn of(embedder: Arc<Scripted>) -> Arc<Self> {
+    pub fn of(embedder: Arc<ScriptedModel>) -> Arc<Self> {
         Arc::new(Self { embedder: Some(embedder), ..Self::default() })
     }
 
-    /// A chat model alone: recall goes by words.
+    /// A chat model alone: search uses keywords.
     pub fn that_chats(chat: Arc<dyn Chat>) -> Arc<Self> {
         Arc::new(Self { chat: Some(chat), ..Self::default() })
     }
 
-    pub fn with_reranker(embedder: Arc<Scripted>, reranker: Arc<Scripted>) -> Arc<Self> {
+    pub fn with_reranker(embedder: Arc<ScriptedModel>, reranker: Arc<ScriptedModel>) -> Arc<Self> {
         let (embedder, reranker) = (Some(embedder as Arc<dyn Embedder>), Some(reranker));
         Arc::new(Self { embedder, reranker, ..Self::default() })
     }
@@ -45,32 +45,32 @@ impl Stage {
     }
 }
 
-/// A proposal as a chat model writes it: what it would remember, and the words it has it from.
-pub fn found(content: &str, quote: &str) -> Value {
+/// A proposal as a chat model writes it: the memory, and the quoted evidence.
+pub fn proposed_memory(content: &str, quote: &str) -> Value {
     json!({
         "op": "add", "content": content, "kind": "fact", "importance": 8, "confidence": 0.9,
         "reasoning": "said so", "evidence": [{ "turn": 1, "quote": quote }],
     })
 }
 
-/// The whole answer of a chat model that found these.
+/// The whole answer of a chat model with these proposals.
 pub fn answer(memories: &[Value]) -> String {
     json!({ "title": "A chat", "summary": "They talked.", "memories": memories }).to_string()
 }
 
-/// A chat model that finds the same in every conversation.
-pub fn finding(memories: Vec<Value>) -> Arc<ScriptedChat> {
+/// A chat model that proposes the same memories for every conversation.
+pub fn proposing_chat(memories: Vec<Value>) -> Arc<ScriptedChat> {
     Arc::new(ScriptedChat::saying(move |_| answer(&memories)))
 }
 
-impl Models for Stage {
+impl Models for TestModels {
     fn preferred(&self) -> Option<String> {
         self.embedder.as_ref().map(|embedder| embedder.model().name.clone())
     }
 
     fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
         let embedder = self.embedder.as_ref().filter(|embedder| embedder.model().name == name);
-        let missing = || ModelError::Missing(format!("{name} is not on this stage"));
+        let missing = || ModelError::Missing(format!("{name} is not among the test's models"));
         embedder.cloned().ok_or_else(missing)
     }
 

@@ -1,4 +1,4 @@
-//! The API description and the table of errors are committed, and say what the code says.
+//! The committed API description and error table match the code.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn committed(name: &str) -> String {
 }
 
 #[test]
-fn openapi_json_is_what_the_code_says() {
+fn openapi_json_matches_the_code() {
     let document = serde_json::to_string_pretty(&lukasa_server::http::document()).unwrap();
     assert!(
         document.trim() == committed("openapi.json").trim(),
@@ -20,21 +20,21 @@ fn openapi_json_is_what_the_code_says() {
 }
 
 #[test]
-fn the_page_of_errors_is_what_the_code_says() {
+fn errors_page_matches_the_code() {
     let page = lukasa_server::http::render_error_docs();
     assert!(page.trim() == committed("docs/errors.md").trim(), "run `just docs`");
 }
 
 #[test]
-fn the_table_of_errors_changes_only_on_purpose() {
+fn error_table_matches_its_snapshot() {
     let lines: Vec<String> =
         lukasa_server::http::TABLE.iter().map(|e| format!("{} {}", e.status, e.code)).collect();
     insta::assert_snapshot!(lines.join("\n"));
 }
 
-/// What a client generator and a reader stumble over.
+/// What client generators and readers need.
 #[test]
-fn every_operation_has_an_id_a_summary_and_an_error() {
+fn openapi_operations_have_an_id_a_summary_and_an_error() {
     let document = serde_json::to_value(lukasa_server::http::document()).unwrap();
     assert_eq!(document["openapi"], "3.1.0");
     let mut ids = Vec::new();
@@ -56,9 +56,9 @@ fn every_operation_has_an_id_a_summary_and_an_error() {
     assert_eq!(ids.len(), count, "ids are unique");
 }
 
-/// Of two shapes with one name the document keeps one, and says it wherever the other is meant.
+/// Of two schemas with one name the document keeps one, and uses it in place of the other.
 #[test]
-fn no_two_shapes_share_a_name() {
+fn openapi_schema_names_are_unique() {
     let mut folders = vec![Path::new(ROOT).join("crates/lukasa-server/src")];
     let mut names = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -77,13 +77,13 @@ fn no_two_shapes_share_a_name() {
     assert!(twice.is_empty(), "{twice:?}");
 }
 
-/// The names of the types of a source file that are shapes of the document.
+/// The names of the types of a source file that are schemas of the document.
 fn shapes(text: &str) -> Vec<String> {
     let after = text.split("ToSchema").skip(1);
     let named = after.filter_map(|rest| {
         let word = rest.split_once("pub struct ").into_iter().chain(rest.split_once("pub enum "));
         let (before, name) = word.min_by_key(|(before, _)| before.len())?;
-        // The next type must be the one that the derive stands over.
+        // The next type must be the one under the derive.
         let own = before.starts_with(")]") && !before.contains("\n}");
         let end = name.find(|c: char| !c.is_alphanumeric())?;
         own.then(|| name[..end].to_owned())
@@ -92,7 +92,7 @@ fn shapes(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_name_that_is_used_twice_is_caught() {
+fn duplicate_schema_name_is_detected() {
     let one =
         "#[derive(Debug, ToSchema)]\npub struct A {\n}\nuse utoipa::ToSchema;\npub struct B {}";
     assert_eq!(shapes(one), ["A"]);

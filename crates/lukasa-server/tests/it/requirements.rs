@@ -14,7 +14,7 @@ fn source_files(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The names in backticks that follow the name of a crate, and are not functions there.
+/// The names in backticks after the name of a crate that are not functions there.
 fn missing(page: &str, source: impl Fn(&str) -> String) -> Vec<String> {
     let mut missing = Vec::new();
     for line in page.lines().filter(|line| line.starts_with("| R")) {
@@ -63,7 +63,7 @@ fn every_named_test_exists() {
 }
 
 #[test]
-fn a_name_that_does_not_exist_is_found() {
+fn missing_test_name_is_detected() {
     let page = "| R999 | something | done | engine `no_such_test`; server `isolation` |";
     assert_eq!(missing(page, |_| "mod isolation;".into()), ["engine no_such_test"]);
 }

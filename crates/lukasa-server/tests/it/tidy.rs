@@ -1,8 +1,10 @@
-//! The house rules that neither Cargo nor clippy can hold, as tests over the text of the tree.
+//! The repository rules that neither Cargo nor clippy can check, as tests over its text files.
 //!
-//! Every rule is a pure function of a path (from the root of the repository) and a text, and has
-//! a test of its own that plants faults, because a checker is trusted only once it has caught
-//! one. The rules read text, not meaning: they stop slips, not somebody who means to get past.
+//! Every rule is a pure function of a path (from the root of the repository) and a text, and has a
+//! test of its own with planted violations, to show that it detects them. The rules read text, not
+//! meaning: they prevent slips, not deliberate evasion.
+
+mod vocabulary;
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +13,7 @@ use lukasa_store::tables::USER_TABLES;
 
 type Rule = fn(&str, &str) -> Vec<String>;
 
-const RULES: [(&str, Rule); 9] = [
+const RULES: [(&str, Rule); 12] = [
     ("length", file_length),
     ("names", empty_names),
     ("docs", inner_docs),
@@ -21,10 +23,13 @@ const RULES: [(&str, Rule); 9] = [
     ("user", user_in_every_statement),
     ("machine", machine_paths),
     ("name", former_name),
+    ("words", vocabulary::words),
+    ("plain names", vocabulary::names),
+    ("line length", vocabulary::line_length),
 ];
 
 #[test]
-fn the_tree_keeps_the_house_rules() {
+fn repository_follows_the_tidy_rules() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
     collect(&root, "", &mut files);
@@ -35,10 +40,11 @@ fn the_tree_keeps_the_house_rules() {
             found.extend(rule(path, text).into_iter().map(|fault| format!("{fault} [{name}]")));
         }
     }
+    found.extend(vocabulary::repeated_types(&files));
     assert!(found.is_empty(), "{} found:\n{}", found.len(), found.join("\n"));
 }
 
-/// Every text file below `folder`, with its path from the root; what is not text is left out.
+/// Every text file below `folder`, with its path from the root; other files are left out.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) {
     const SKIPPED: [&str; 7] =
         ["target", ".git", "node_modules", ".lukasa", ".venv", "dist", "_generated"];
@@ -81,20 +87,20 @@ fn former_name_is_found_in_paths_and_texts() {
     assert_eq!(former_name("lukasa.md", "Lukasa").len(), 0);
 }
 
-/// What was generated is read by programs, and is as long as what it was generated from.
+/// Generated files may be longer: programs read them.
 fn file_length(path: &str, text: &str) -> Vec<String> {
-    const MOST: usize = 600;
+    const MAX_LINES: usize = 600;
     let lines = text.lines().count();
     let generated = text.starts_with("// Generated from openapi.json");
     let written = ["rs", "sql", "ts", "tsx", "py"].contains(&extension(path)) && !generated;
-    if !written || lines <= MOST {
+    if !written || lines <= MAX_LINES {
         return Vec::new();
     }
-    vec![format!("{path}:{}: {lines} lines; split the file", MOST + 1)]
+    vec![format!("{path}:{}: {lines} lines; split the file", MAX_LINES + 1)]
 }
 
 #[test]
-fn a_long_file_is_caught() {
+fn long_file_is_detected() {
     assert_eq!(file_length("web/a.tsx", &"x\n".repeat(601)).len(), 1);
     assert_eq!(file_length("web/a.tsx", &"x\n".repeat(600)).len(), 0);
     assert_eq!(file_length("openapi.json", &"x\n".repeat(601)).len(), 0);
@@ -103,7 +109,7 @@ fn a_long_file_is_caught() {
     assert_eq!(file_length("a.ts", &generated("\n// Generated from openapi.json")).len(), 1);
 }
 
-/// A name that fits any content says nothing about it, and so collects everything.
+/// A name that fits any content says nothing about it, and such a file collects everything.
 fn empty_names(path: &str, text: &str) -> Vec<String> {
     const EMPTY: [&str; 7] = ["utils", "util", "helpers", "helper", "manager", "common", "misc"];
     let is_empty = |name: &str| EMPTY.contains(&name.to_lowercase().as_str());
@@ -123,7 +129,7 @@ fn empty_names(path: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_empty_name_is_caught() {
+fn meaningless_name_is_detected() {
     assert_eq!(empty_names("web/src/Utils.ts", "").len(), 1);
     assert_eq!(empty_names("crates/lukasa-core/src/common/mod.rs", "").len(), 1);
     assert_eq!(empty_names("a/lib.rs", "//! x\npub mod helpers {}").len(), 1);
@@ -140,10 +146,10 @@ fn inner_docs(path: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_file_without_inner_docs_is_caught() {
+fn file_without_inner_docs_is_detected() {
     for path in ["crates/lukasa-core/src/a.rs", "evals/src/a.rs", "crates/a/tests/it/b.rs"] {
         assert_eq!(inner_docs(path, "use std::fs;\n//! late").len(), 1);
-        assert_eq!(inner_docs(path, "//! The room of a.").len(), 0);
+        assert_eq!(inner_docs(path, "//! The purpose of a.").len(), 0);
     }
 }
 
@@ -169,7 +175,7 @@ fn marks_name_issues(path: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_mark_without_an_issue_is_caught() {
+fn marker_comment_without_an_issue_is_detected() {
     for mark in MARKS {
         assert_eq!(marks_name_issues("a.rs", &format!("// {mark}: later")).len(), 1);
         assert_eq!(marks_name_issues("scripts/dev", &format!("# {mark}(soon)")).len(), 1);
@@ -178,7 +184,7 @@ fn a_mark_without_an_issue_is_caught() {
     }
 }
 
-/// Who may name whom. Tests may name more, so `[dev-dependencies]` is not read.
+/// Allowed dependencies of each crate. Tests may use more, so `[dev-dependencies]` is not read.
 fn dependencies(path: &str, text: &str) -> Vec<String> {
     const MAY_NAME: [(&str, &[&str]); 10] = [
         ("tokio", &["lukasa-store", "lukasa-models", "lukasa-engine", "lukasa-server"]),
@@ -204,7 +210,7 @@ fn dependencies(path: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_forbidden_dependency_is_caught() {
+fn forbidden_dependency_is_detected() {
     let caught = |own: &str, text: &str| dependencies(&format!("crates/{own}/Cargo.toml"), text);
     let list = "[package]\nname = \"a\"\n[dependencies]\ntokio.workspace = true\n";
     assert_eq!(caught("lukasa-core", list)[0].split(':').nth(1), Some("4"));
@@ -247,8 +253,8 @@ fn sql_outside_the_store_is_caught() {
     assert_eq!(sql_only_in_store("evals/src/kills.rs", text).len(), 0);
 }
 
-/// A statement on a user's rows that does not name the user reads everybody's. One that is meant
-/// to, such as a sweep over all users, says so in an SQL comment that holds the word.
+/// A statement on a user's rows that does not name the user reads every user's. One that is meant
+/// to, such as a sweep over all users, says so in an SQL comment with the word `user_id`.
 fn user_in_every_statement(path: &str, text: &str) -> Vec<String> {
     let Some(inside) = path.strip_prefix("crates/lukasa-store/src/") else { return Vec::new() };
     if extension(path) != "rs" || inside.starts_with("testing") {
@@ -274,7 +280,7 @@ fn user_in_every_statement(path: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_statement_without_its_user_is_caught() {
+fn statement_without_user_id_is_detected() {
     let caught = |text| user_in_every_statement("crates/lukasa-store/src/fact.rs", text).len();
     assert_eq!(caught("q(\"select id from fact where id = $1\")"), 1);
     assert_eq!(caught("q(\"insert into lukasa.link (id)\n values ($1)\")"), 1);
@@ -301,7 +307,7 @@ fn unread_settings(files: &[(String, String)]) -> Vec<String> {
             let accessed = occurrences(code, field).into_iter().any(|(_, before, after)| {
                 before == Some('.') && !after.starts_with(|c| is_word(c) || c == '(')
             });
-            // Bound by a pattern that names every field: the compiler sees to the rest.
+            // Bound by a pattern that names every field: the compiler checks the rest.
             let patterns = code.split("let Self {").skip(1);
             let mut patterns = patterns.filter_map(|text| text.split('}').next());
             accessed || patterns.any(|names| names.split(',').any(|name| name.trim() == field))
@@ -345,7 +351,7 @@ fn machine_paths(path: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for folder in MACHINE {
         for (line, before, _) in occurrences(text, folder) {
-            // After a word, a dot or a variable it is the inside of another path or an address.
+            // After a word, a dot or a variable it is part of another path or an address.
             if !before.is_some_and(|c| is_word(c) || ".-}~*".contains(c)) {
                 faults.push(format!("{path}:{line}: `{folder}` is a path of one machine"));
             }
@@ -355,7 +361,7 @@ fn machine_paths(path: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_path_of_one_machine_is_caught() {
+fn machine_path_is_detected() {
     for folder in MACHINE {
         let faults = machine_paths("README.md", &format!("a\nsee {folder}x"));
         assert_eq!(faults, [format!("README.md:2: `{folder}` is a path of one machine")]);
@@ -488,7 +494,7 @@ fn string_literal(text: &str) -> Option<(usize, String)> {
             (false, '\\') => escaped = true,
             (false, '"') => return Some((at + 2, value)),
             (false, _) => value.push(c),
-            // What is escaped in SQL is a quote, or white space in one form or another.
+            // In SQL only a quote or white space is escaped.
             (true, _) => {
                 value.push(if c == '"' { c } else { ' ' });
                 escaped = false;

@@ -1,4 +1,4 @@
-//! `lukasa vault` as a person types it, with a server of its own.
+//! `lukasa vault` against a server in local mode.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ impl Place {
         fs::write(self.0.join(path), text.replace(from, to)).unwrap();
     }
 
-    /// Every file with its time, to see what was touched.
+    /// Every file with its modification time, to see which were written.
     fn times(&self) -> Vec<(PathBuf, SystemTime)> {
         fn walk(folder: &Path, found: &mut Vec<(PathBuf, SystemTime)>) {
             for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -60,19 +60,20 @@ async fn vault(served: &Served, place: &Place, arguments: &[&str]) -> (i32, Stri
         .env_remove("LUKASA_USER")
         .env("LUKASA_URL", &served.client.base);
     let Output { status, stdout, stderr } = command.output().await.expect("lukasa runs");
-    let said = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    (status.code().unwrap(), said)
+    let output =
+        format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    (status.code().unwrap(), output)
 }
 
 #[tokio::test]
-async fn a_folder_is_exported_edited_synced_and_left_alone_when_nothing_changed() {
+async fn cli_vault_export_and_sync_touch_only_changed_files() {
     let app = TestApp::local().await;
     let served = Served::start(&app, &["--embedder", "off", "--workers", "0"]).await;
     let (me, place) = (&served.client, Place::new());
     me.save("Lives in Lisbon").await;
     let plums = me.save("Grows plums").await.at("/memory/id");
-    let (code, said) = vault(&served, &place, &["export"]).await;
-    assert_eq!((code, said.contains("2 files written")), (0, true), "{said}");
+    let (code, output) = vault(&served, &place, &["export"]).await;
+    assert_eq!((code, output.contains("2 files written")), (0, true), "{output}");
     assert_eq!(vault(&served, &place, &["export"]).await.0, 1, "a vault is not written over");
     let times = place.times();
     for arguments in [&["sync"][..], &["status"], &["export", "--force"]] {
@@ -83,38 +84,39 @@ async fn a_folder_is_exported_edited_synced_and_left_alone_when_nothing_changed(
     place.edit("profile.md", "Lisbon", "Faro");
     fs::create_dir_all(place.0.join("domains")).unwrap();
     fs::write(place.0.join("domains/food.md"), "- Likes oolong #tea\n\nMy note.\n").unwrap();
-    let (code, said) = vault(&served, &place, &["sync", "--dry-run"]).await;
-    assert!(code == 0 && said.contains("Lives in Lisbon -> Lives in Faro"), "{said}");
-    assert_eq!(me.get("/api/operations").await.each("verb").len(), 2, "only said");
-    let (code, said) = vault(&served, &place, &["sync"]).await;
-    assert!(code == 0 && said.contains("2 changes"), "{said}");
+    let (code, output) = vault(&served, &place, &["sync", "--dry-run"]).await;
+    assert!(code == 0 && output.contains("Lives in Lisbon -> Lives in Faro"), "{output}");
+    assert_eq!(me.get("/api/operations").await.each("verb").len(), 2, "only reported");
+    let (code, output) = vault(&served, &place, &["sync"]).await;
+    assert!(code == 0 && output.contains("2 changes"), "{output}");
     let mut known = me.get("/api/memory").await.each("content");
     known.sort();
     assert_eq!(known, ["Grows plums", "Likes oolong", "Lives in Faro"]);
     let food = place.read("domains/food.md");
     assert!(food.contains("- Likes oolong #tea ^mem-") && food.contains("\nMy note.\n"), "{food}");
-    // Edited in both places: shown three ways, left alone in both, and the rest goes on.
+    // Edited in both places: reported as a three-way conflict, left alone in both, and the rest is
+    // synced.
     place.edit("profile.md", "Faro", "Porto");
     place.edit("profile.md", "Grows plums", "Grows pears");
     me.patch(&format!("/api/memory/{plums}"), serde_json::json!({"content": "Grows figs"}))
         .await
         .expect(200);
-    let (code, said) = vault(&served, &place, &["sync"]).await;
-    assert_eq!(code, 5, "{said}");
+    let (code, output) = vault(&served, &place, &["sync"]).await;
+    assert_eq!(code, 5, "{output}");
     for side in ["CONFLICT profile.md:", "Grows plums", "Grows pears", "Grows figs"] {
-        assert!(said.contains(side), "{said}");
+        assert!(output.contains(side), "{output}");
     }
     let profile = place.read("profile.md");
     assert!(profile.contains("Grows pears") && profile.contains("Lives in Porto"), "{profile}");
     let known = me.get("/api/memory").await.each("content");
     assert!(known.contains(&"Grows figs".into()) && known.contains(&"Lives in Porto".into()));
-    assert_eq!(vault(&served, &place, &["status"]).await.0, 5, "until its person decides");
+    assert_eq!(vault(&served, &place, &["status"]).await.0, 5, "until the user decides");
     place.edit("profile.md", "Grows pears", "Grows figs");
     assert_eq!(vault(&served, &place, &["sync", "--json"]).await.0, 0);
 }
 
 #[tokio::test]
-async fn a_folder_that_was_emptied_by_accident_empties_nothing() {
+async fn vault_sync_refuses_an_emptied_folder() {
     let app = TestApp::local().await;
     let served = Served::start(&app, &["--embedder", "off", "--workers", "0"]).await;
     let place = Place::new();
@@ -123,8 +125,8 @@ async fn a_folder_that_was_emptied_by_accident_empties_nothing() {
     }
     vault(&served, &place, &["export"]).await;
     fs::remove_file(place.0.join("profile.md")).unwrap();
-    let (code, said) = vault(&served, &place, &["sync"]).await;
-    assert!(code == 1 && said.contains("12 of 12 lines are gone"), "{said}");
+    let (code, output) = vault(&served, &place, &["sync"]).await;
+    assert!(code == 1 && output.contains("12 of 12 lines are gone"), "{output}");
     assert_eq!(served.client.get("/api/memory").await.each("id").len(), 12);
     assert_eq!(vault(&served, &place, &["sync", "--yes"]).await.0, 0);
     assert!(served.client.get("/api/memory").await.each("id").is_empty());

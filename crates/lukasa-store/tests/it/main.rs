@@ -1,4 +1,4 @@
-//! The store against a real PostgreSQL: the scope, the second belt, and the access paths.
+//! Tests of the store with a real PostgreSQL: scopes, row-level security, and query plans.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod plans;

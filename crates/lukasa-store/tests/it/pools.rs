@@ -1,4 +1,5 @@
-//! Pools by purpose: a busy user, a missing standby or a failed-over server takes nothing else with it.
+//! Pools by purpose: a busy user, a missing standby or a failed-over server does not block other
+//! work.
 
 use std::time::{Duration, Instant};
 
@@ -30,19 +31,19 @@ async fn hold(database: &TestDatabase, name: &str) -> impl Drop {
     let admin = database.admin().await;
     let sql = format!("begin; select pg_advisory_xact_lock({})", high.cast_signed());
     admin.batch_execute(&sql).await.unwrap();
-    Held(admin)
+    LockHolder(admin)
 }
 
-struct Held(
+struct LockHolder(
     #[allow(dead_code, reason = "closed when dropped")] lukasa_store::testing::postgres::Client,
 );
 
-impl Drop for Held {
+impl Drop for LockHolder {
     fn drop(&mut self) {}
 }
 
 #[tokio::test]
-async fn writers_of_one_user_leave_connections_to_other_users() {
+async fn waiting_writes_of_one_user_leave_connections_to_others() {
     let database = with_tenant().await;
     let store = database.store();
     let held = hold(&database, "busy").await;
@@ -58,10 +59,10 @@ async fn writers_of_one_user_leave_connections_to_other_users() {
 }
 
 #[tokio::test]
-async fn writes_that_hang_leave_reads_and_admission_alone() {
+async fn hanging_writes_do_not_block_reads_and_admission() {
     let database = with_tenant().await;
     let store = database.store();
-    // As with a standby that does not answer: every connection for writes is taken.
+    // As with a standby that does not answer: every connection for writes is in use.
     let mut held = Vec::new();
     for name in ["a", "b", "c", "d"] {
         held.push(hold(&database, name).await);
@@ -74,7 +75,7 @@ async fn writes_that_hang_leave_reads_and_admission_alone() {
     let started = Instant::now();
     let scope = store.read(acme(), UserId::named(acme(), "other")).await.unwrap();
     assert_eq!(directory::me(&scope).await.unwrap(), None);
-    assert!(store.at_the_door("unknown").await.unwrap().is_none());
+    assert!(store.find_credential("unknown").await.unwrap().is_none());
     assert!(store.is_ready().await.unwrap());
     let background = store.in_background();
     write(&background, "other").await.unwrap();
@@ -83,7 +84,7 @@ async fn writes_that_hang_leave_reads_and_admission_alone() {
 }
 
 #[tokio::test]
-async fn a_server_that_became_read_only_is_left_for_another_connection() {
+async fn connection_to_read_only_server_is_dropped() {
     let database = with_tenant().await;
     let store = database.store();
     write(&store, "alice").await.unwrap();
@@ -92,7 +93,7 @@ async fn a_server_that_became_read_only_is_left_for_another_connection() {
         format!("do $$ begin execute format('alter database %I {how}', current_database()); end $$")
     };
     admin.batch_execute(&alter("set default_transaction_read_only = on")).await.unwrap();
-    // Connections that are there already keep what they have; these are new.
+    // Existing connections keep their settings; a new store opens new ones.
     let store = database.store();
     let refused = write(&store, "bob").await.unwrap_err();
     assert!(matches!(refused, Error::Unavailable(_)), "{refused}");

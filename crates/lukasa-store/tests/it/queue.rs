@@ -1,11 +1,12 @@
-//! The queue: lanes, the head of each user, the turns of tenants and users, and what a claim costs.
+//! The job queue: lanes, the head of each user, fairness between tenants and users, and the cost of
+//! a claim.
 
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use lukasa_core::job::Lane;
 use lukasa_core::{Ids, JobKind, TenantId, Timestamp, UserId};
-use lukasa_store::job::{self, CLAIM, ClaimRequest, Claimed, OPENING};
+use lukasa_store::job::{self, CLAIM, ClaimRequest, ClaimedJob, OPENING};
 use lukasa_store::testing::TestDatabase;
 use lukasa_store::testing::postgres::Client;
 use lukasa_store::{Batch, Store, directory};
@@ -22,7 +23,7 @@ fn user(of: &str, name: &str) -> UserId {
     UserId::named(tenant(of), name)
 }
 
-/// Queues due jobs behind the store's back: `count` for each of `users` users of a tenant.
+/// Queues due jobs directly in the database: `count` for each of `users` users of a tenant.
 async fn flood(admin: &Client, of: &str, users: i32, count: i32, second: i64) {
     let sql = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
                select md5($1 || $3::timestamptz::text || u)::uuid, $2, gen_random_uuid(), 'extract', n::text, $3, $3 \
@@ -46,7 +47,7 @@ async fn queue(store: &Store, of: &str, name: &str, kind: JobKind, key: &str, se
     scope.commit().await.unwrap();
 }
 
-async fn finish(store: &Store, claimed: &Claimed) {
+async fn finish(store: &Store, claimed: &ClaimedJob) {
     let scope = store.write(claimed.tenant, claimed.user).await.unwrap();
     directory::me(&scope).await.unwrap();
     let mut batch = Batch::default();
@@ -55,12 +56,12 @@ async fn finish(store: &Store, claimed: &Claimed) {
     scope.commit().await.unwrap();
 }
 
-async fn claim(store: &Store, after: Option<TenantId>, full: &[TenantId]) -> Option<Claimed> {
+async fn claim(store: &Store, after: Option<TenantId>, full: &[TenantId]) -> Option<ClaimedJob> {
     let request = ClaimRequest { lane: Lane::Learning, worker: "w", after, full };
     store.claim_in_lane(&request, at(1_000)).await.unwrap()
 }
 
-/// Users and lanes that have waiting jobs, and neither a head nor a running job.
+/// Counts the users and lanes that have waiting jobs but neither a head nor a running job.
 async fn stuck(admin: &Client) -> i64 {
     let sql = "select count(*) from (select user_id, lane from job where state <> 'dead' \
                  group by 1, 2 having count(head_at) = 0 and bool_and(state = 'waiting')) stuck";
@@ -68,7 +69,7 @@ async fn stuck(admin: &Client) -> i64 {
 }
 
 #[tokio::test]
-async fn the_database_has_every_kind_in_the_lane_that_the_code_says() {
+async fn job_lanes_in_database_match_the_code() {
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
     for kind in JobKind::ALL {
@@ -80,7 +81,7 @@ async fn the_database_has_every_kind_in_the_lane_that_the_code_says() {
 }
 
 #[tokio::test]
-async fn a_tenants_flood_does_not_delay_another_tenant() {
+async fn job_flood_of_one_tenant_does_not_delay_another() {
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
     flood(&admin, "flooder", 1, 10_000, 0).await;
@@ -91,19 +92,19 @@ async fn a_tenants_flood_does_not_delay_another_tenant() {
     let next = claim(&store, Some(first.tenant), &[]).await.unwrap();
     assert_eq!(next.tenant, tenant("other"), "its turn, although thousands have waited longer");
     finish(&store, &next).await;
-    // A tenant at its limit gives way while others have jobs, also jobs for later.
+    // A tenant at its limit yields while others have jobs, even jobs for later.
     assert!(claim(&store, None, &[tenant("flooder")]).await.is_some(), "there is no other tenant");
     queue(&store, "other", "bob", JobKind::Extract, "k", 100_000).await;
     assert!(claim(&store, None, &[tenant("flooder")]).await.is_none());
 }
 
 #[tokio::test]
-async fn the_cost_of_a_claim_does_not_grow_with_the_jobs_that_wait() {
+async fn claim_cost_does_not_depend_on_waiting_jobs() {
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
     flood(&admin, "flooder", 2, 10_000, 0).await;
     flood(&admin, "flooder", 2_000, 1, 1).await;
-    // Both of the users with the most and oldest jobs are busy.
+    // The two users with the most and oldest jobs are busy.
     for _ in 0..2 {
         claim(&store, None, &[]).await.unwrap();
     }
@@ -127,7 +128,7 @@ async fn the_cost_of_a_claim_does_not_grow_with_the_jobs_that_wait() {
 }
 
 #[tokio::test]
-async fn users_of_one_tenant_take_turns() {
+async fn jobs_of_users_in_one_tenant_alternate() {
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
     flood(&admin, "a", 1, 50, 0).await;
@@ -141,7 +142,7 @@ async fn users_of_one_tenant_take_turns() {
 }
 
 #[tokio::test]
-async fn a_slow_delivery_blocks_no_other_job_of_its_user() {
+async fn slow_delivery_does_not_block_other_jobs_of_the_user() {
     let database = TestDatabase::fresh().await;
     let store = database.store();
     for kind in [JobKind::Deliver, JobKind::Extract, JobKind::Upkeep] {
@@ -155,7 +156,7 @@ async fn a_slow_delivery_blocks_no_other_job_of_its_user() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_job_is_lost_however_queueing_claiming_and_finishing_interleave() {
+async fn concurrent_queueing_and_claiming_loses_no_job() {
     const KEYS: usize = 60;
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
@@ -186,7 +187,7 @@ async fn no_job_is_lost_however_queueing_claiming_and_finishing_interleave() {
                 idle = 0;
                 done += 1;
                 if done % 5 == worker {
-                    // Released to be tried again, as a failed job is.
+                    // Released for a retry, as a failed job is.
                     let scope = store.write(claimed.tenant, claimed.user).await.unwrap();
                     let again = Some(at(1) + SignedDuration::from_millis(done));
                     job::release(&scope, &claimed, again, 0, "again").await.unwrap();
@@ -205,10 +206,10 @@ async fn no_job_is_lost_however_queueing_claiming_and_finishing_interleave() {
 }
 
 #[tokio::test]
-async fn a_tenant_among_many_gets_its_turn() {
+async fn job_claim_reaches_every_tenant_among_many() {
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
-    // More tenants than one statement walks, all but one of them with jobs for later only.
+    // More tenants than one statement iterates over, all but one with jobs for later only.
     let sql = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
                select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'extract', '', $1, $1 \
                from generate_series(1, 700)";

@@ -1,4 +1,4 @@
-//! A scope sees one user, and leaves nothing behind however it ends.
+//! A scope sees one user, and leaves no transaction open however it ends.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn with_tenant() -> TestDatabase {
     database
 }
 
-/// Connections of the server that sit in a transaction nobody is using.
+/// Counts connections that are idle in a transaction.
 async fn left_open(database: &TestDatabase) -> i64 {
     let admin = database.admin().await;
     let sql = "select count(*) from pg_stat_activity \
@@ -30,7 +30,7 @@ async fn left_open(database: &TestDatabase) -> i64 {
     admin.query_one(sql, &[]).await.unwrap().get(0)
 }
 
-async fn settles(database: &TestDatabase) -> bool {
+async fn all_transactions_end(database: &TestDatabase) -> bool {
     for _ in 0..100 {
         if left_open(database).await == 0 {
             return true;
@@ -41,7 +41,7 @@ async fn settles(database: &TestDatabase) -> bool {
 }
 
 #[tokio::test]
-async fn what_is_not_committed_never_was() {
+async fn scope_without_commit_rolls_back() {
     let database = with_tenant().await;
     let store = database.store();
     let scope = store.write(acme(), alice()).await.unwrap();
@@ -50,11 +50,11 @@ async fn what_is_not_committed_never_was() {
     let scope = store.read(acme(), alice()).await.unwrap();
     assert_eq!(directory::me(&scope).await.unwrap(), None);
     drop(scope);
-    assert!(settles(&database).await);
+    assert!(all_transactions_end(&database).await);
 }
 
 #[tokio::test]
-async fn a_scope_sees_only_its_own_user() {
+async fn scope_sees_only_its_own_user() {
     let database = with_tenant().await;
     let store = database.store();
     let scope = store.write(acme(), alice()).await.unwrap();
@@ -65,7 +65,7 @@ async fn a_scope_sees_only_its_own_user() {
     for (tenant, user) in [
         (acme(), UserId::named(acme(), "bob")),
         (globex, UserId::named(globex, "alice")),
-        // Alice's own id under another tenant's name opens nothing either.
+        // Alice's own id under another tenant matches nothing either.
         (globex, alice()),
     ] {
         let scope = store.read(tenant, user).await.unwrap();
@@ -75,11 +75,13 @@ async fn a_scope_sees_only_its_own_user() {
 }
 
 #[tokio::test]
-async fn a_cancelled_request_takes_its_settings_with_it() {
+async fn cancelled_request_leaves_no_settings_on_connection() {
     let database = with_tenant().await;
-    let store =
-        lukasa_store::Store::connect(&lukasa_store::Connect { pool_size: 1, ..database.connect() })
-            .unwrap();
+    let store = lukasa_store::Store::connect(&lukasa_store::ConnectOptions {
+        pool_size: 1,
+        ..database.connect()
+    })
+    .unwrap();
     for round in 0..200 {
         let user = UserId::named(acme(), &format!("user {round}"));
         let work = async {
@@ -88,18 +90,18 @@ async fn a_cancelled_request_takes_its_settings_with_it() {
             directory::me(&scope).await.unwrap();
             scope.commit().await.unwrap();
         };
-        // Cut off somewhere between "not yet begun" and "just done".
+        // Cancelled at some point between "not yet begun" and "just done".
         let _ = tokio::time::timeout(Duration::from_micros(round * 12), work).await;
     }
-    assert!(settles(&database).await, "a transaction was left open");
-    // The one connection there is still answers, and for nobody but the one who asks.
+    assert!(all_transactions_end(&database).await, "a transaction was left open");
+    // The only connection still works, and without another user's settings.
     let scope = store.read(acme(), alice()).await.unwrap();
     assert_eq!(directory::me(&scope).await.unwrap(), None);
 }
 
-/// The detector above is trusted because it finds a transaction that was left open on purpose.
+/// Checks the detector itself: it finds a transaction that was left open on purpose.
 #[tokio::test]
-async fn an_open_transaction_is_found() {
+async fn left_open_transaction_is_detected() {
     let database = with_tenant().await;
     let culprit = database.admin().await;
     culprit.batch_execute("begin; select 1").await.unwrap();
@@ -107,7 +109,7 @@ async fn an_open_transaction_is_found() {
 }
 
 #[tokio::test]
-async fn a_transaction_in_which_something_failed_is_never_acknowledged() {
+async fn failed_transaction_cannot_be_committed() {
     let database = with_tenant().await;
     let scope = database.store().write(acme(), alice()).await.unwrap();
     directory::ensure_me(&scope, "", Timestamp::UNIX_EPOCH).await.unwrap_err();
@@ -116,7 +118,7 @@ async fn a_transaction_in_which_something_failed_is_never_acknowledged() {
 }
 
 #[tokio::test]
-async fn the_role_that_serves_is_held_by_row_level_security() {
+async fn serving_role_is_restricted_by_row_level_security() {
     let database = with_tenant().await;
     let health = database.store().health().await.unwrap();
     assert_eq!(health.role, "lukasa_serve");
@@ -129,7 +131,7 @@ async fn the_role_that_serves_is_held_by_row_level_security() {
 }
 
 #[tokio::test]
-async fn an_unknown_fact_has_no_versions() {
+async fn unknown_fact_has_no_versions() {
     let database = with_tenant().await;
     let scope = database.store().read(acme(), alice()).await.unwrap();
     let id = lukasa_core::Ids::new(Timestamp::UNIX_EPOCH, [1; 16]).fact();

@@ -1,4 +1,4 @@
-//! The list of user tables against the catalogue, and the checks that a server makes when it starts.
+//! The list of user tables against the catalogue, and the checks at server start.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use lukasa_store::tables::{DIRECTORY_TABLES, USER_TABLES};
 use lukasa_store::testing::TestDatabase;
 
 #[tokio::test]
-async fn the_list_of_user_tables_is_the_catalogues() {
+async fn list_of_user_tables_matches_the_catalogue() {
     const SQL: &str = "select distinct c.table_name::text from information_schema.columns c \
         where c.table_schema = 'public' and c.column_name = 'user_id'";
     let database = TestDatabase::fresh().await;
@@ -17,7 +17,7 @@ async fn the_list_of_user_tables_is_the_catalogues() {
 }
 
 #[tokio::test]
-async fn a_table_without_row_level_security_is_noticed_whatever_it_is_called() {
+async fn table_without_row_level_security_is_detected() {
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
     let unguarded = async || store.health().await.unwrap().unguarded_tables;
@@ -41,7 +41,7 @@ async fn a_table_without_row_level_security_is_noticed_whatever_it_is_called() {
 }
 
 #[tokio::test]
-async fn a_schema_that_lacks_a_migration_is_not_ready() {
+async fn schema_without_all_migrations_is_not_ready() {
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
     assert!(store.is_ready().await.unwrap());

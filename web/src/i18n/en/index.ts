@@ -1,4 +1,4 @@
-/** English, which every other language falls back to. Each page has a file of its own. */
+/** English, the fallback of every other language. One file per page. */
 import { chat } from "./chat.ts";
 import { data } from "./data.ts";
 import { insights } from "./insights.ts";

@@ -1,4 +1,4 @@
-/** What a person can do to a chat: give it another name, put it into the trash, and take it out again. */
+/** Writes on chats: rename, delete and restore. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -14,7 +14,7 @@ import { showToast } from "../../ui/toast.tsx";
 import { forgetChat } from "./live.ts";
 
 const LIST = ["sessions"];
-/** What may be different once a chat has gone or come back, besides the chats. */
+/** Queries to invalidate after a chat was deleted or restored. */
 const TOUCHED = [LIST, ["review"], ["portraits"], MEMORIES];
 
 export function useChatActs() {
@@ -47,9 +47,9 @@ export function useChatActs() {
         void queries.invalidateQueries({ queryKey: LIST });
       }
     };
-    /** Into the trash, with what was learned from it alone; the message says how much that was. */
+    /** Moves a chat to the trash, with what was learned from it alone; the toast says how much that was. */
     const trash = (session: SessionView, title: string) => {
-      // Whoever deletes a chat does not want it answered, and least of all learned from on the way out.
+      // Stop a running answer, and do not close the chat: closing would trigger learning from it.
       forgetChat(session.id);
       if (session.id === open) void navigate({ to: "/chat" });
       return act({
@@ -61,14 +61,14 @@ export function useChatActs() {
           const rests = await dependentsOf(lukasa, queries, source).catch(() => undefined);
           const { trashed_at } = await lukasa.sessions.delete(session.id);
           const page = await lukasa.operations.list({ limit: 10 }).page();
-          const made = page.data.find((one) => one.verb === "delete" && one.at === trashed_at);
-          return written(made?.id, rests?.reached);
+          const deletion = page.data.find((one) => one.verb === "delete" && one.at === trashed_at);
+          return written(deletion?.id, rests?.reached);
         },
         after: read,
       });
     };
     return {
-      /** A name is no memory and no operation; so its own message takes it back. An empty one is none. */
+      /** Renaming is no operation, so the toast itself undoes it. An empty title removes the title. */
       async rename(session: SessionView, title: string) {
         if (!(await retitle(session, title))) return;
         showToast({
@@ -97,14 +97,14 @@ export function useChatActs() {
   }, [lukasa, queries, act, navigate, open]);
 }
 
-/** What went along, and what stays although its chat is gone: nobody is to believe otherwise. */
+/** The toast text: how many memories were deleted with the chat, and how many stay. */
 function deleted(reached: Written["reached"]): string {
   const gone = t("chat.deleted", { count: reached?.withdrawn ?? 0 });
   const kept = reached?.kept ?? 0;
   return kept > 0 ? `${gone}. ${t("sources.depends.kept", { count: kept })}` : gone;
 }
 
-/** A deletion of a chat, said as any other write: its operation takes it back. */
+/** The deletion of a chat as a `Written`, so that `useAct` can undo it by its operation. */
 function written(operation: string | undefined, reached: Written["reached"]): Written {
   return {
     message: "",

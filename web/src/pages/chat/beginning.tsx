@@ -1,4 +1,4 @@
-/** What a chat looks like before anything was said in it, and the memory that it may be about. */
+/** The empty state of a chat, and the banner of the memory that it is about. */
 
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Ghost, MessagesSquare, PencilLine, X } from "lucide-react";
@@ -25,7 +25,7 @@ export function Beginning({
   about: MemoryView | undefined;
   suggest: (words: string) => void;
 }) {
-  // Whoever has come by a link cannot set a model.
+  // Users signed in by link cannot configure a model.
   const { admin } = useSignIn();
   const Icon = mode === "on" ? MessagesSquare : Ghost;
   const tries = about ? CHANGING : mode !== "on" ? [] : guide ? GUIDED : REMEMBERING;
@@ -68,7 +68,7 @@ export function Beginning({
   );
 }
 
-/** The memory that a chat was opened from. The model is told of it, and does nothing before it is asked. */
+/** The memory that a chat was opened from. The model receives it, and acts only on a request. */
 export function About({
   id,
   memory,

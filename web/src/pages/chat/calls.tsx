@@ -1,6 +1,6 @@
 /**
- * What a model did with memory while it answered: where it looked, for what and what it found; and what it
- * changed, in one muted line that opens what changed and takes it back.
+ * Memory tool calls of an answer: searches with query and results, and writes as one line that expands and
+ * can be undone.
  */
 
 import { Link } from "@tanstack/react-router";
@@ -16,19 +16,19 @@ import type { Call } from "./rounds.ts";
 
 const READS = new Set(["recall_memories", "list_memories"]);
 
-/** Whether a call is over and has changed something: it then has its line below the reply. */
+/** Whether a call has finished and written something: it is then shown below the reply. */
 export function isWrite(call: Call): boolean {
   return !call.running && !call.failed && !READS.has(call.name);
 }
 
-/** Words for a tool at work and done; a tool that is new keeps its own name. */
-function said(call: Call): string {
+/** The label of a call by its state; an unknown tool keeps its own name. */
+function labelOf(call: Call): string {
   const form = call.running ? "doing" : call.failed ? "failed" : "done";
   const key = `chat.${form}.${call.name}`;
   return known(key) ? t(key) : call.name;
 }
 
-/** One line that opens. */
+/** A line that expands. */
 export function Fold({
   icon,
   line,
@@ -74,7 +74,7 @@ export function Fold({
   );
 }
 
-/** A call that runs, that has looked something up, or that did not work. */
+/** A call that is running, has read something, or has failed. */
 export function ToolCall({ call }: { call: Call }) {
   const icon = call.running ? (
     <Spinner />
@@ -91,7 +91,7 @@ export function ToolCall({ call }: { call: Call }) {
       icon={icon}
       line={
         <>
-          {said(call)}
+          {labelOf(call)}
           {!call.running && !call.failed && READS.has(call.name) && <> · {found}</>}
           {call.took !== null && <> · {t("chat.took", { count: call.took })}</>}
         </>
@@ -140,7 +140,7 @@ export function Row({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** What a memory says: as it came, or asked for by its id. One that was erased says so. */
+/** The text of a memory: as given, or fetched by its id; a notice if it was erased. */
 export function MemoryWords({ id, words, link }: { id: string; words?: string; link?: boolean }) {
   const memory = useMemory(id);
   const gone = memory.error instanceof LukasaError && memory.error.status === 404;

@@ -1,4 +1,4 @@
-/** Where something is said: Enter sends, Shift+Enter begins a line, Escape stops an answer. */
+/** The message field: Enter sends, Shift+Enter starts a new line, Escape stops the answer. */
 import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
 import { t } from "../../i18n/index.ts";
@@ -17,15 +17,15 @@ export function Composer({
   name: string;
   field: RefObject<HTMLTextAreaElement | null>;
   answering: boolean;
-  /** Whether there is a model to answer. */
+  /** Whether a model is available. */
   ready: boolean;
-  /** Ends with the answer. */
+  /** Resolves when the answer is complete. */
   send: (words: string) => Promise<void>;
   stop: () => void;
   children?: ReactNode;
 }) {
   const [text, setText] = useState(() => draft(name));
-  // A new chat is opened before it is asked in; nothing is sent twice meanwhile.
+  // A new chat is created before the request; block a second send meanwhile.
   const [sending, setSending] = useState(false);
   const answering = answeringAlready || sending;
   const write = (next: string) => {

@@ -1,4 +1,4 @@
-/** One chat: what was said in it, what is being said now, and how to say something. */
+/** One chat: its stored and live rounds, and sending a message. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -6,14 +6,14 @@ import { LukasaError, type MemoryView } from "lukasa-client";
 import { useCallback, useEffect, useMemo } from "react";
 import { useLukasa } from "../../app/sign-in.tsx";
 import { GUIDE, type Message, type Mode } from "../../data/gateway.ts";
-import { ask, asSeen, enter, letGo, nameOf, useLiveRounds } from "./live.ts";
-import { joined, messagesOf, roundsOf, whole } from "./rounds.ts";
+import { ask, dropStored, enter, nameOf, useLiveRounds, withLiveState } from "./live.ts";
+import { fullyStored, joined, messagesOf, roundsOf } from "./rounds.ts";
 
-/** A chat below this is never cut, so nobody asks how. */
-const MAYBE_LONG = 40_000;
-/** How often, and how many times, it is looked whether what was said is kept. */
-const LOOK_EVERY = 400;
-const LOOKS = 12;
+/** Characters below which a chat always fits the window, so that the window is not requested. */
+const MIN_WINDOW_CHARS = 40_000;
+/** Polling until the turns of a finished round are stored. */
+const POLL_INTERVAL_MS = 400;
+const MAX_POLLS = 12;
 
 export function useConversation(session: string | null, mode: Mode) {
   const lukasa = useLukasa();
@@ -23,55 +23,59 @@ export function useConversation(session: string | null, mode: Mode) {
   const turns = useQuery({
     queryKey: ["sessions", session, "turns", true],
     enabled: session !== null,
-    // A chat goes on with the words that were said in it, whatever they are about.
+    // A chat continues with all its turns, whatever domain they are about.
     queryFn: ({ signal }) =>
       lukasa.sessions.turns(session ?? "", { limit: 200, show_hidden: true }, { signal }).all(),
   });
   const context = useQuery({
     queryKey: ["sessions", session, "context"],
-    // A chat in which nothing was said was given nothing.
+    // A chat without turns has no context.
     enabled: session !== null && (turns.data?.length ?? 0) > 0,
     queryFn: ({ signal }) => lukasa.sessions.context(session ?? "", { signal }),
   });
-  const kept = useMemo(
+  const stored = useMemo(
     () => roundsOf(turns.data ?? [], context.data?.retrievals),
     [turns.data, context.data],
   );
-  const long = (turns.data ?? []).reduce((sum, turn) => sum + turn.content.length, 0) > MAYBE_LONG;
+  const long =
+    (turns.data ?? []).reduce((sum, turn) => sum + turn.content.length, 0) > MIN_WINDOW_CHARS;
   const window = useQuery({
     queryKey: ["sessions", session, "window"],
     enabled: session !== null && long,
     queryFn: ({ signal }) => lukasa.sessions.window(session ?? "", {}, { signal }),
   });
   useEffect(() => enter(lukasa, name), [lukasa, name]);
-  useEffect(() => letGo(name, whole(kept, live)), [name, kept, live]);
+  useEffect(() => dropStored(name, fullyStored(stored, live)), [name, stored, live]);
 
-  // What was said is kept behind the answer's back; until it is, it is looked for.
+  // The server stores the turns after the answer has ended; poll until they are there.
   const settling =
     session !== null && live.some(({ state }) => state === "done" || state === "stopped");
   useEffect(() => {
     if (!settling) return;
-    let looks = 0;
-    const look = () => {
-      if (++looks > LOOKS) clearInterval(timer);
+    let polls = 0;
+    const poll = () => {
+      if (++polls > MAX_POLLS) clearInterval(timer);
       else void queries.invalidateQueries({ queryKey: ["sessions"] });
     };
-    const timer = setInterval(look, LOOK_EVERY);
-    look();
+    const timer = setInterval(poll, POLL_INTERVAL_MS);
+    poll();
     return () => clearInterval(timer);
   }, [settling, queries]);
 
   const rounds = useMemo(
-    // What is no longer under way is known by its retrieval.
-    () => [...joined(kept, live)].map((round) => (live.includes(round) ? round : asSeen(round))),
-    [kept, live],
+    // Finished rounds get their live state back, matched by retrieval.
+    () =>
+      [...joined(stored, live)].map((round) =>
+        live.includes(round) ? round : withLiveState(round),
+      ),
+    [stored, live],
   );
   return {
     name,
     rounds,
     pending: session !== null && turns.isPending,
     missing: turns.error instanceof LukasaError && turns.error.status === 404,
-    // What is said is shown whether or not what was said can be read.
+    // Live rounds are shown even if the stored ones cannot be read.
     error: live.length > 0 ? null : turns.error,
     refetch: turns.refetch,
     cut: window.data && window.data.left_out > 0 ? window.data : undefined,
@@ -81,7 +85,7 @@ export function useConversation(session: string | null, mode: Mode) {
 
 export type Conversation = ReturnType<typeof useConversation>;
 
-/** The memory that a chat was opened from, as it stands. */
+/** The memory that a chat was opened from. */
 export function useAbout(id: string | undefined) {
   const lukasa = useLukasa();
   return useQuery({
@@ -91,11 +95,11 @@ export function useAbout(id: string | undefined) {
   });
 }
 
-/** The chats of which nothing is kept, as the server knows them: by a name and no words. */
+/** Session ids of incognito chats by mode; the server stores the id and no content. */
 const incognito = new Map<string, string>();
 
-/** Says something in a chat. A new one is opened first and gets its address. */
-export function useSay(
+/** Sends a message in a chat. A new chat is created first and gets its address. */
+export function useSendMessage(
   session: string | null,
   mode: Mode,
   { rounds, cut }: Conversation,
@@ -111,20 +115,20 @@ export function useSay(
       const from = cut?.turns[0]?.number;
       const messages: Message[] = [
         ...(about ? [aboutMemory(about)] : []),
-        ...(cut?.summary ? [summedUp(cut.summary)] : []),
+        ...(cut?.summary ? [summaryMessage(cut.summary)] : []),
         ...messagesOf(rounds, from),
         { role: "user", content: words },
       ];
       let [name, chat] = [nameOf(session, mode), session];
-      // A database that is away takes the memory from a chat, and not the chat.
+      // Without the database a chat has no memory, but still works: do not wait for it.
       const quickly = { retries: 0, timeout: 2_000 };
       if (mode === "read-only") {
-        chat = (rounds.length > 0 && incognito.get(mode)) || draw();
+        chat = (rounds.length > 0 && incognito.get(mode)) || newChatId();
         incognito.set(mode, chat);
         const open = { id: chat, incognito: true };
         await lukasa.sessions.open(open, quickly).catch(() => undefined);
       } else if (mode === "on" && session === null) {
-        chat = draw();
+        chat = newChatId();
         name = chat;
         await lukasa.sessions.open({ id: chat }, quickly).catch(() => undefined);
         void queries.invalidateQueries({ queryKey: ["sessions"], exact: true });
@@ -143,16 +147,16 @@ export function useSay(
   );
 }
 
-/** A name for a chat that nobody has drawn before. */
-function draw(): string {
-  const drawn = crypto.getRandomValues(new Uint8Array(6));
-  const letters = Array.from(drawn, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `chat-${Date.now().toString(36)}-${letters}`;
+/** A new random session id. */
+function newChatId(): string {
+  const random = crypto.getRandomValues(new Uint8Array(6));
+  const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `chat-${Date.now().toString(36)}-${hex}`;
 }
 
 /**
- * The memory that a chat was opened from, for the model alone. It acts once its person has said what is to
- * change; the memory's words are quoted, because anybody may have written them.
+ * A system message with the memory that the chat was opened from. The model acts only on a stated change; the
+ * text is quoted as data, because it may come from anyone.
  */
 function aboutMemory(memory: MemoryView): Message {
   const content = [
@@ -165,12 +169,12 @@ function aboutMemory(memory: MemoryView): Message {
   return { role: "system", content: content.join("\n") };
 }
 
-function summedUp(summary: string): Message {
+function summaryMessage(summary: string): Message {
   const content = `What was said earlier in this conversation, in short:\n${summary}`;
   return { role: "system", content };
 }
 
-/** Whether it is the guide that answers. */
+/** Whether the model is the scripted guide. */
 export function isGuide(model: string | undefined): boolean {
   return model === GUIDE;
 }

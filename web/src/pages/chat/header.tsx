@@ -1,4 +1,4 @@
-/** The head of a chat: what it is called and what it does with memory; on one line, also on phones. */
+/** The header of a chat: its title and memory mode, on one line, also on phones. */
 import { useNavigate } from "@tanstack/react-router";
 import { BookmarkCheck, Ghost, PanelLeft } from "lucide-react";
 import { useEffect } from "react";
@@ -16,7 +16,7 @@ export function ChatHeader({
 }: {
   title: string;
   mode: Mode;
-  /** Opens the list of chats where there is no room for it beside this. */
+  /** Opens the list of chats on narrow screens. */
   showChats: () => void;
 }) {
   useEffect(() => {
@@ -44,7 +44,7 @@ export function ChatHeader({
   );
 }
 
-/** How much memory a chat has. Another choice is another chat: this one has been kept, or has not. */
+/** The memory mode. Another choice starts a new chat: a chat cannot change its mode. */
 function ModeMenu({ mode }: { mode: Mode }) {
   const navigate = useNavigate();
   const Icon = mode === "on" ? BookmarkCheck : Ghost;

@@ -1,4 +1,4 @@
-/** A reference assistant on the gateway, that shows what it remembers and what it uses. */
+/** Chat page: a reference assistant on the gateway that shows which memories it saves and uses. */
 import { useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
@@ -14,7 +14,7 @@ import { Select } from "../../ui/select.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { About, Beginning } from "./beginning.tsx";
 import { Composer } from "./composer.tsx";
-import { isGuide, useAbout, useConversation, useSay } from "./conversation.ts";
+import { isGuide, useAbout, useConversation, useSendMessage } from "./conversation.ts";
 import { ChatHeader } from "./header.tsx";
 import { useChatKeys } from "./keys.ts";
 import { keepDraft, stopAnswer } from "./live.ts";
@@ -27,7 +27,7 @@ export default function ChatPage() {
   const session = useParams({ strict: false }).session ?? null;
   const search = useSearch({ strict: false });
   const mode: Mode = session === null ? (search.mode ?? "on") : "on";
-  // What is typed and scrolled belongs to one chat.
+  // The key resets draft and scroll position for each chat.
   return <Chat key={`${session} ${mode}`} session={session} mode={mode} about={search.about} />;
 }
 
@@ -35,10 +35,10 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   const models = useModels();
   const chat = useConversation(session, mode);
   const memory = useAbout(about);
-  const say = useSay(session, mode, chat, models.model, memory.data);
-  const latest = useRef(say);
-  latest.current = say;
-  // It stays the same from word to word, or every round would be drawn anew with each.
+  const send = useSendMessage(session, mode, chat, models.model, memory.data);
+  const latest = useRef(send);
+  latest.current = send;
+  // A stable callback, or every round would be rendered again with each streamed word.
   const again = useCallback((words: string) => latest.current(words), []);
   const field = useRef<HTMLTextAreaElement>(null);
   const find = useRef<HTMLInputElement>(null);
@@ -46,11 +46,11 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   const [renaming, setRenaming] = useState<string | null>(null);
   const sessions = useSessions();
   const view = sessions.data?.find((one) => one.id === session);
-  // What is in the trash can be read and not gone on with: whatever was said there would be lost.
+  // A chat in the trash cannot be continued: new messages would be lost.
   const unlisted = useOneSession(sessions.data && !view ? session : null);
   const gone = chat.missing || Boolean(unlisted.data?.trashed_at);
   const known = useTitle(view);
-  // A chat has its first words before they are kept.
+  // The first words are known before they are stored.
   const title = session !== null && !view?.turns ? (chat.rounds[0]?.asked ?? known) : known;
   useTitlesKeptTrue();
   const wide = () => matchMedia("(min-width: 64rem)").matches;
@@ -65,7 +65,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
     },
   );
   useEffect(() => {
-    // The shell leads the focus to the page first. Phones would open their keyboard.
+    // The shell focuses the page first. On phones the focus would open the keyboard.
     if (!matchMedia("(pointer: fine)").matches) return;
     const timer = setTimeout(() => field.current?.focus(), 0);
     return () => clearTimeout(timer);
@@ -160,7 +160,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   );
 }
 
-/** An address that leads to no chat: it is in the trash and can be had again, or it is gone. */
+/** A chat that cannot be opened: in the trash, or no longer existing. */
 function Missing({ session }: { session: string | null }) {
   const chat = useOneSession(session);
   if (chat.error) return <ProblemCard error={chat.error} retry={() => void chat.refetch()} />;

@@ -1,4 +1,4 @@
-/** Everything that can be done in the chat page by key; the palette lists it too. */
+/** Keyboard shortcuts of the chat page; the palette lists them too. */
 import { useNavigate } from "@tanstack/react-router";
 import type { RefObject } from "react";
 import { useShortcuts } from "../../app/shortcuts.tsx";

@@ -1,6 +1,6 @@
 /**
- * The chats that are going on in this page. They are held here and not in a component, because an answer
- * goes on while its person looks at another page, and a new chat gets its address in the middle of one.
+ * Chats with live state in this browser tab. The state is kept here and not in a component, because an answer
+ * continues while the user opens another page, and a new chat gets its address during its first answer.
  */
 import type { Lukasa } from "lukasa-client";
 import { useSyncExternalStore } from "react";
@@ -17,38 +17,38 @@ import type { Call, Round } from "./rounds.ts";
 interface Chat {
   rounds: readonly Round[];
   stop: AbortController | null;
-  /** What the server calls it; nothing where it does not know of it. */
+  /** The session id; null if the server does not know the chat. */
   session: string | null;
-  /** Whether something was said since it was last closed; if not, nobody is told of its end. */
+  /** Whether it has new messages since it was last closed; otherwise no close is sent. */
   dirty: boolean;
 }
 
 const NONE: readonly Round[] = [];
-/** Words come faster than they can be read; the page is drawn this often at most. */
-const DRAWN_EVERY = 40;
+/** Minimum time between two renders while words are streamed. */
+const RENDER_INTERVAL_MS = 40;
 
 const chats = new Map<string, Chat>();
 const listeners = new Set<() => void>();
-/** What was typed and not sent, by chat. */
+/** Unsent drafts by chat. */
 const drafts = new Map<string, string>();
-/** How rounds that are kept by now were seen happening, by their retrieval. */
+/** Live state of rounds that are stored by now, by retrieval. */
 const seen = new Map<string, Pick<Round, "key" | "state" | "calls" | "degraded">>();
-/** Whether the page is about to be told that something changed. */
-let told = false;
-let asked = 0;
+/** Whether a render is already scheduled. */
+let scheduled = false;
+let roundCount = 0;
 let current: { name: string; lukasa: Lukasa } | null = null;
-/** Chats that were left a moment ago. */
+/** Chats that were left within the last `CLOSE_DELAY_MS`. */
 const leaving = new Map<string, Lukasa>();
-/** A page that changes its address stands for a moment at none; that is no leaving. */
-const GONE_AFTER = 400;
+/** Delay before a left chat is closed: a page that changes its address has no chat for a moment. */
+const CLOSE_DELAY_MS = 400;
 
-function tell(): void {
-  if (told) return;
-  told = true;
+function notify(): void {
+  if (scheduled) return;
+  scheduled = true;
   setTimeout(() => {
-    told = false;
+    scheduled = false;
     for (const listener of listeners) listener();
-  }, DRAWN_EVERY);
+  }, RENDER_INTERVAL_MS);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -56,7 +56,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** A chat of which nothing is kept has no name of its own: there is one at a time, and only here. */
+/** The key of a chat in this module. There is one incognito chat per mode, known only here. */
 export function nameOf(session: string | null, mode: Mode): string {
   return mode === "on" ? (session ?? "") : `incognito ${mode}`;
 }
@@ -65,7 +65,7 @@ function isIncognito(name: string): boolean {
   return name.startsWith("incognito ");
 }
 
-/** What is going on in a chat, or has gone on since the page was opened. */
+/** The live rounds of a chat: running, or not yet stored. */
 export function useLiveRounds(name: string): readonly Round[] {
   return useSyncExternalStore(subscribe, () => chats.get(name)?.rounds ?? NONE);
 }
@@ -93,10 +93,10 @@ function change(name: string, key: string, next: (round: Round) => Round): void 
   const chat = chats.get(name);
   if (!chat) return;
   chat.rounds = chat.rounds.map((round) => (round.key === key ? next(round) : round));
-  tell();
+  notify();
 }
 
-/** Asks, after a turn with this number, and follows the answer to its end. */
+/** Sends a message after the turn with this number, and follows the answer to its end. */
 export async function ask(
   lukasa: Lukasa,
   name: string,
@@ -106,7 +106,7 @@ export async function ask(
 ): Promise<void> {
   const chat = chats.get(name) ?? { rounds: NONE, stop: null, session: null, dirty: false };
   if (chat.stop) return;
-  const key = `live-${++asked}`;
+  const key = `live-${++roundCount}`;
   const stop = new AbortController();
   const begun: Round = {
     key,
@@ -123,14 +123,14 @@ export async function ask(
     state: "asking",
   };
   chats.set(name, chat);
-  // What failed before is said again by this one.
+  // A failed round without an answer is replaced by this one.
   const rounds = chat.rounds.filter((round) => round.state !== "failed" || round.answer);
   const { session } = how;
   Object.assign(chat, { rounds: [...rounds, begun], stop, session, dirty: session !== null });
-  tell();
+  notify();
   try {
     for await (const piece of converse(lukasa, { ...how, signal: stop.signal })) {
-      change(name, key, (round) => heard(round, piece));
+      change(name, key, (round) => applyPiece(round, piece));
     }
     change(name, key, (round) => ({ ...round, state: "done" }));
   } catch (error) {
@@ -143,8 +143,8 @@ export async function ask(
     }));
   } finally {
     chat.stop = null;
-    tell();
-    // Its person may have gone on to another chat meanwhile.
+    notify();
+    // The user may have opened another chat meanwhile.
     if (current?.name !== name) leave(lukasa, name);
   }
 }
@@ -153,19 +153,19 @@ export function stopAnswer(name: string): void {
   chats.get(name)?.stop?.abort();
 }
 
-/** Lets go of what is kept by now; it is shown under the key it had, so that nothing on it jumps. */
-export function letGo(name: string, whole: readonly Round[]): void {
+/** Drops live rounds that are stored by now; their keys are remembered, so that React keeps the elements. */
+export function dropStored(name: string, stored: readonly Round[]): void {
   const chat = chats.get(name);
-  if (!chat || whole.length === 0) return;
-  for (const { retrieval, key, state, calls, degraded } of whole) {
+  if (!chat || stored.length === 0) return;
+  for (const { retrieval, key, state, calls, degraded } of stored) {
     if (retrieval) seen.set(retrieval, { key, state, calls, degraded });
   }
-  chat.rounds = chat.rounds.filter((round) => !whole.includes(round));
-  tell();
+  chat.rounds = chat.rounds.filter((round) => !stored.includes(round));
+  notify();
 }
 
-/** A round that is kept, with what only this page knows: its key, how it ended, why a call failed. */
-export function asSeen(round: Round): Round {
+/** A stored round with what only this page knows: its key, how it ended, why a call failed. */
+export function withLiveState(round: Round): Round {
   const was = round.retrieval ? seen.get(round.retrieval) : undefined;
   if (!was) return round;
   const calls = round.calls.map((call, at) => {
@@ -175,12 +175,12 @@ export function asSeen(round: Round): Round {
   return { ...round, key: was.key, state: was.state, degraded: was.degraded, calls };
 }
 
-/** Nothing of this chat is to be left, not even here. */
+/** Removes all live state of a chat. */
 export function forgetChat(name: string): void {
   chats.get(name)?.stop?.abort();
   chats.delete(name);
   drafts.delete(name);
-  tell();
+  notify();
 }
 
 function close(lukasa: Lukasa, name: string): void {
@@ -190,7 +190,7 @@ function close(lukasa: Lukasa, name: string): void {
   beacon(lukasa, chat.session);
 }
 
-/** Ends a chat whether or not it is being answered. One of which nothing is kept ends everywhere. */
+/** Closes a chat and aborts its running answer. */
 function end(lukasa: Lukasa, name: string): void {
   const chat = chats.get(name);
   chat?.stop?.abort();
@@ -198,10 +198,10 @@ function end(lukasa: Lukasa, name: string): void {
   close(lukasa, name);
 }
 
-/** Closes a chat that was left, unless it is open again at once. */
+/** Closes a chat that was left, unless it is opened again at once. */
 function leave(lukasa: Lukasa, name: string): void {
   leaving.set(name, lukasa);
-  setTimeout(() => settle(name), GONE_AFTER);
+  setTimeout(() => settle(name), CLOSE_DELAY_MS);
 }
 
 function settle(name: string): void {
@@ -210,7 +210,7 @@ function settle(name: string): void {
   if (lukasa && current?.name !== name) close(lukasa, name);
 }
 
-/** Says which chat is open now. The one before is closed, if something was said in it. */
+/** Sets the open chat. The previous one is closed if it has new messages. */
 export function enter(lukasa: Lukasa, name: string): void {
   const before = current;
   current = { name, lukasa };
@@ -226,7 +226,7 @@ addEventListener("pagehide", () => {
   if (current) end(current.lukasa, current.name);
 });
 
-function heard(round: Round, piece: Piece): Round {
+function applyPiece(round: Round, piece: Piece): Round {
   switch (piece.kind) {
     case "begun":
       return {
@@ -239,12 +239,12 @@ function heard(round: Round, piece: Piece): Round {
     case "words":
       return { ...round, answer: round.answer + piece.text };
     case "tool":
-      return { ...round, calls: called(round.calls, piece.tool) };
+      return { ...round, calls: applyTool(round.calls, piece.tool) };
   }
 }
 
-function called(calls: readonly Call[], tool: ToolEvent): Call[] {
-  // Some services number their calls anew each time: the one that runs is meant.
+function applyTool(calls: readonly Call[], tool: ToolEvent): Call[] {
+  // Some services reuse call ids: match the call that is running.
   const open = calls.findIndex((call) => call.running && call.id.startsWith(`${tool.id} `));
   const before = calls[open];
   if (tool.state === "running" || !before) return [...calls, begunCall(tool, calls.length)];
@@ -293,7 +293,7 @@ function codeOf(result: unknown): string | undefined {
   return ((result ?? {}) as Result).error?.code;
 }
 
-/** What a tool's answer names: memories with their words, and the write that can be taken back. */
+/** The memories of a tool result with their texts, and the operation that can be undone. */
 function foundIn(result: unknown): Pick<Call, "memories" | "operation" | "words"> {
   const { memory, memories = [], event } = (result ?? {}) as Result;
   const briefs = memory ? [memory, ...memories] : memories;

@@ -1,11 +1,11 @@
 /**
- * Reads the little of markdown that answers are written in: paragraphs, headings, lists, tables, code,
- * and words that stand out. Pure. Everything else stays as it was typed: there is no HTML, no picture and no link,
- * because whoever wrote a memory may have a model repeat it.
+ * Parses the subset of Markdown that answers use: paragraphs, headings, lists, tables, code and bold text.
+ * Pure. Everything else stays plain text: no HTML, images or links, because a model may repeat the text of
+ * an attacker from a memory.
  */
 export type Inline =
   | { kind: "text" | "strong" | "code"; text: string }
-  /** A mark of the prompt, such as `[m3]`, that stands for a memory. */
+  /** A citation mark of the prompt, such as `[m3]`, that refers to a memory. */
   | { kind: "mark"; text: string }
   | { kind: "memory"; text: string };
 
@@ -18,7 +18,7 @@ export type Block =
 const FENCE = /^\s*(```|~~~)/;
 const HEADING = /^#{1,6}\s+(.*)$/;
 const ITEM = /^\s{0,8}(?:[-*•]|(\d{1,9})[.)])\s+(.*)$/;
-/** What stands under the head of a table, and a line across the page. */
+/** The line under the head of a table, and a horizontal rule. */
 const RULE = /^\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$/;
 const BREAK = /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/;
 const PIECE = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[(m\d{1,3})\]|\(?\b(mem_[0-9a-z]{26})\b\)?/g;
@@ -32,7 +32,7 @@ export function blocks(text: string): Block[] {
     const fence = FENCE.exec(line)?.[1];
     if (fence) {
       const code: string[] = [];
-      // An answer that is still coming may not have closed it yet.
+      // A streamed answer may not have closed it yet.
       while (++at < lines.length && !lines[at]?.trimStart().startsWith(fence)) {
         code.push(lines[at] ?? "");
       }

@@ -1,7 +1,7 @@
 /**
- * The muted line under a reply that changed a memory: what happened, to which words, and Undo. It opens
- * what changed and says when it applies. What it says comes from the operation, so it is the same after
- * a reload, and also when it was taken back elsewhere.
+ * The line under a reply that changed a memory: what happened, the text, and Undo. It expands to the change
+ * and when it applies. The data comes from the operation, so it is the same after a reload, and also when
+ * the operation was undone elsewhere.
  */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -45,9 +45,9 @@ function Written({ call, operation }: { call: Call; operation: string }) {
     queryKey: ["operations", operation],
     queryFn: ({ signal }) => lukasa.operations.get(operation, { signal }),
   });
-  // What a model may not do by itself waits for a yes, whichever tool it called.
+  // A write that the model may not do by itself becomes a proposal, whichever tool it called.
   const proposed = read.data?.verb === "propose";
-  // A proposed change names the memory that it is about, and then itself.
+  // A proposed change lists the memory that it is about first, and its own id last.
   const id = read.data?.memory_ids.at(proposed ? -1 : 0) ?? call.memories[0];
   const undone = Boolean(read.data?.undone_by);
   const key = `chat.done.${proposed ? "propose_memory" : call.name}`;
@@ -71,7 +71,7 @@ function Written({ call, operation }: { call: Call; operation: string }) {
         read.data && (
           <>
             {proposed && !undone && <Agree id={id} replaces={call.name === "update_memory"} />}
-            <TakeBack operation={read.data} words={call.words[id]} />
+            <UndoButton operation={read.data} words={call.words[id]} />
           </>
         )
       }
@@ -81,7 +81,7 @@ function Written({ call, operation }: { call: Call; operation: string }) {
   );
 }
 
-/** Says yes to a proposal where it was made; one that was meant as a change takes the old one's place. */
+/** Confirms a proposal in place; a proposed change replaces the old memory. */
 function Agree({ id, replaces }: { id: string; replaces: boolean }) {
   const lukasa = useLukasa();
   const act = useAct();
@@ -103,7 +103,7 @@ function Agree({ id, replaces }: { id: string; replaces: boolean }) {
   );
 }
 
-/** What stood before and after an operation, from all versions a memory ever had. */
+/** The versions of a memory before and after an operation. */
 function useChange(id: string, operation: OperationView | undefined) {
   const history = useHistory(id);
   const at = operation?.at;
@@ -115,7 +115,7 @@ function useChange(id: string, operation: OperationView | undefined) {
   };
 }
 
-/** The words a line is about, as they stood then; of a change also what they were before. */
+/** The text of the memory after the operation; for a change, the diff. */
 function Words({
   id,
   call,
@@ -132,7 +132,7 @@ function Words({
   return <MemoryWords id={id} words={after?.content ?? call.words[id]} />;
 }
 
-function TakeBack({ operation, words }: { operation: OperationView; words?: string }) {
+function UndoButton({ operation, words }: { operation: OperationView; words?: string }) {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   const act = useAct();
@@ -151,7 +151,7 @@ function TakeBack({ operation, words }: { operation: OperationView; words?: stri
       run: () => lukasa.operations.undo(operation.id),
       after: settle,
     });
-  const bringBack = () =>
+  const redo = () =>
     act({
       say: t("chat.broughtBack"),
       about: words,
@@ -159,7 +159,7 @@ function TakeBack({ operation, words }: { operation: OperationView; words?: stri
       run: () => lukasa.operations.undo(by ?? operation.id),
       after: settle,
     });
-  // What was shown before the server has answered names no operation of its own yet.
+  // While the undo is pending, `undone_by` is a placeholder: the id of the operation itself.
   const waiting = by === operation.id;
   return (
     <Button
@@ -167,7 +167,7 @@ function TakeBack({ operation, words }: { operation: OperationView; words?: stri
       small
       className="shrink-0 underline decoration-line underline-offset-2"
       disabled={waiting}
-      onClick={() => void (by ? bringBack() : undo())}
+      onClick={() => void (by ? redo() : undo())}
     >
       {by ? t("chat.bringBack") : t("shell.undo.undo")}
     </Button>

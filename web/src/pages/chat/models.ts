@@ -1,14 +1,14 @@
-/** Which models there are to talk to, and which one its person has chosen. */
+/** The available models, and the chosen one. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLukasa } from "../../app/sign-in.tsx";
 import { models } from "../../data/gateway.ts";
 
-const PLACE = "lukasa.chat.model";
+const STORAGE_KEY = "lukasa.chat.model";
 
 export function useModels() {
   const lukasa = useLukasa();
-  const [chosen, setChosen] = useState(remembered);
+  const [chosen, setChosen] = useState(storedModel);
   const query = useQuery({
     queryKey: ["models"],
     queryFn: ({ signal }) => models(lukasa, signal),
@@ -18,18 +18,18 @@ export function useModels() {
   const choose = (name: string) => {
     setChosen(name);
     try {
-      localStorage.setItem(PLACE, name);
+      localStorage.setItem(STORAGE_KEY, name);
     } catch {
-      // It then lasts as long as the page.
+      // Storage is forbidden: the choice lasts as long as the page.
     }
   };
   const model = names.includes(chosen) ? chosen : names[0];
   return { model, names, choose, error: query.error, refetch: query.refetch };
 }
 
-function remembered(): string {
+function storedModel(): string {
   try {
-    return localStorage.getItem(PLACE) ?? "";
+    return localStorage.getItem(STORAGE_KEY) ?? "";
   } catch {
     return "";
   }

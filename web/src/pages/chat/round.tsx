@@ -1,4 +1,4 @@
-/** One round of a chat: what was asked, what the model did with memory, its answer, and what it used. */
+/** One round of a chat: the message, the memory calls, the answer, and the memories used. */
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
@@ -20,9 +20,9 @@ export const OneRound = memo(function OneRound({
   again,
 }: {
   round: Round;
-  /** The chat as the server keeps it; null for one of which nothing is kept. */
+  /** The stored session; null for an incognito chat. */
   session: string | null;
-  /** Asks the same words once more. */
+  /** Sends the same message again. */
   again: (words: string) => void;
 }) {
   const { asked, answer, calls, state } = round;
@@ -78,7 +78,7 @@ function Thinking() {
   );
 }
 
-/** What stays muted under an answer. */
+/** The footer of an answer: writes, available memories, and degraded state. */
 function Foot({
   round,
   session,
@@ -121,13 +121,13 @@ function Foot({
   );
 }
 
-/** A domain that its person has not opened: nothing was kept, and here they can open it. */
+/** A notice that nothing was saved because a domain is off, with a button to turn it on. */
 function OpenDomain({
   domain: name,
   again,
 }: {
   domain: string;
-  /** Says the same once more. */
+  /** Sends the same message again. */
   again: (() => void) | undefined;
 }) {
   const lukasa = useLukasa();

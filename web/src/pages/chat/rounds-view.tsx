@@ -1,4 +1,4 @@
-/** The rounds of a chat, from top to bottom. It follows an answer unless its person has scrolled away. */
+/** The rounds of a chat. The view follows a streamed answer unless the user has scrolled away. */
 
 import { ArrowDown, FoldVertical } from "lucide-react";
 import type { WindowView } from "lukasa-client";
@@ -9,8 +9,8 @@ import { Fold } from "./calls.tsx";
 import { OneRound } from "./round.tsx";
 import type { Round } from "./rounds.ts";
 
-/** Nearer to the end than this counts as being there. */
-const NEAR = 80;
+/** Distance from the end, in pixels, within which the view keeps following. */
+const FOLLOW_DISTANCE_PX = 80;
 
 export function RoundsView({
   rounds,
@@ -32,10 +32,10 @@ export function RoundsView({
   };
   const last = rounds.at(-1);
   const begun = last?.state === "asking" ? last.key : undefined;
-  // Whoever says something wants to see what is answered.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is a new question that matters
+  // Scroll to the end when the user sends a message.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for a new message
   useLayoutEffect(toEnd, [begun]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there is more
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever rounds change
   useLayoutEffect(() => {
     if (following.current) toEnd();
   }, [rounds]);
@@ -44,7 +44,7 @@ export function RoundsView({
     if (!element) return;
     const look = () => {
       const left = element.scrollHeight - element.scrollTop - element.clientHeight;
-      following.current = left < NEAR;
+      following.current = left < FOLLOW_DISTANCE_PX;
       setAway(left > element.clientHeight / 2);
     };
     element.addEventListener("scroll", look, { passive: true });
@@ -56,7 +56,7 @@ export function RoundsView({
     <div className="relative min-h-0 flex-1">
       <div
         ref={place}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         role="log"
         aria-live="off"
@@ -85,7 +85,7 @@ export function RoundsView({
   );
 }
 
-/** Where the model's window begins: what came before reaches it in short. */
+/** Marks where the model's context window begins: earlier messages are summarized or left out. */
 function Cut({ cut }: { cut: WindowView }) {
   return (
     <div className="rounded-card border border-dashed px-3.5 py-2">
@@ -102,7 +102,7 @@ function Cut({ cut }: { cut: WindowView }) {
   );
 }
 
-/** Tells people who do not see it that an answer is coming, and then the answer. */
+/** Announces to screen readers that an answer is coming, and then the answer. */
 function Announcer({ last }: { last: Round | undefined }) {
   const [watched, setWatched] = useState<string>();
   const under = last && (last.state === "asking" || last.state === "answering");

@@ -1,7 +1,6 @@
 /**
- * A chat as the page shows it: rounds, each with what was asked, what was answered and what the model did
- * with memory meanwhile. Pure. What the server keeps and what is under way have the same shape, so that
- * a reload changes nothing.
+ * A chat as the page shows it: rounds, each with the message, the answer and the memory calls. Pure. Stored
+ * and live rounds have the same shape, so that a reload changes nothing.
  */
 import type { RetrievalView, TurnView } from "lukasa-client";
 import type { Message } from "../../data/gateway.ts";
@@ -16,28 +15,28 @@ export interface Call {
   failed: boolean;
   running: boolean;
   took: number | null;
-  /** What came of it, in words; only while the page that saw it happen is open. */
+  /** The result as text; only known to the page that ran the call. */
   message: string | null;
-  /** The words of its memories as they came; afterwards they are asked for by their ids. */
+  /** The texts of its memories from the live event; after a reload they are fetched by id. */
   words: Readonly<Record<string, string>>;
-  /** The domain that has to be opened first, if that is why it failed. */
+  /** The domain that has to be turned on first, if that is why the call failed. */
   shut: string | null;
 }
 
 export interface Round {
   key: string;
-  /** The retrieval that gave it its memories. */
+  /** The retrieval of its context. */
   retrieval: string | null;
   asked: string | null;
   answer: string;
   at: string;
-  /** The number of its first turn, once it is kept; before that, of the last turn before it. */
+  /** The number of its first turn, once stored; before that, of the last turn before it. */
   number: number;
-  /** The number of the answer's turn, once it is kept. */
+  /** The number of the answer's turn, once stored. */
   turn: number | null;
   /** How many memories were in the prompt. */
   given: number;
-  /** Which memory each mark of the prompt stands for. */
+  /** Memory ids by citation mark of the prompt. */
   marks: Readonly<Record<string, string>>;
   calls: readonly Call[];
   degraded: readonly string[];
@@ -45,7 +44,7 @@ export interface Round {
   error?: unknown;
 }
 
-interface Kept {
+interface TraceCall {
   id: string;
   name: string;
   query: string | null;
@@ -61,13 +60,13 @@ interface Item {
 }
 
 interface Trace {
-  calls?: Kept[];
+  calls?: TraceCall[];
   baseline?: Item[];
   dynamic?: Item[];
   degraded?: string[];
 }
 
-/** The rounds of a chat, from what was said in it and what it was given. */
+/** The stored rounds of a chat, from its turns and retrievals. */
 export function roundsOf(
   turns: readonly TurnView[],
   retrievals: readonly RetrievalView[] = [],
@@ -91,7 +90,7 @@ export function roundsOf(
       place.to = at;
     }
   }
-  // What a round was given was asked for after the question was heard and before the answer ended.
+  // The retrieval of a round lies between its question and the end of its answer.
   for (const retrieval of [...retrievals].reverse()) {
     const at = Date.parse(retrieval.at);
     const place = rounds.find(({ from, to }, index) => {
@@ -147,36 +146,36 @@ function givenBy(retrieval: RetrievalView): Partial<Round> {
   };
 }
 
-/** What is kept, and after it what is not kept yet; a round is one of the two. */
-export function joined(kept: readonly Round[], live: readonly Round[]): Round[] {
-  const pairs = paired(kept, live);
+/** Stored rounds, followed by live rounds that are not stored yet; each round occurs once. */
+export function joined(stored: readonly Round[], live: readonly Round[]): Round[] {
+  const pairs = paired(stored, live);
   const seen = new Map([...pairs].map(([one, other]) => [other, one]));
-  // One that was seen happening goes on as it is until everything of it is kept, and then under its key.
-  const shown = kept.map((round) => {
+  // A live round stays as it is until it is fully stored, and then keeps its key.
+  const shown = stored.map((round) => {
     const other = seen.get(round);
     if (!other) return round;
-    if (!isWhole(round, other)) return { ...other, turn: round.turn };
+    if (!isFullyStored(round, other)) return { ...other, turn: round.turn };
     return { ...round, key: other.key, state: other.state, degraded: other.degraded };
   });
   return [...shown, ...live.filter((round) => !pairs.has(round))];
 }
 
-/** Which of the rounds that were seen happening are kept with all that was seen of them. */
-export function whole(kept: readonly Round[], live: readonly Round[]): Round[] {
-  const pairs = paired(kept, live);
+/** The live rounds that are fully stored. */
+export function fullyStored(stored: readonly Round[], live: readonly Round[]): Round[] {
+  const pairs = paired(stored, live);
   return live.filter((seen) => {
     const one = pairs.get(seen);
-    return one !== undefined && isWhole(one, seen);
+    return one !== undefined && isFullyStored(one, seen);
   });
 }
 
 /**
- * The kept round that each of those seen happening became. They have their retrieval in common; what was
- * said may be read before that is, and is then known by its words and its place.
+ * Matches live rounds with stored ones, by retrieval. The turns may be read before the retrieval is; they are
+ * then matched by message text and position.
  */
-function paired(kept: readonly Round[], live: readonly Round[]): Map<Round, Round> {
+function paired(stored: readonly Round[], live: readonly Round[]): Map<Round, Round> {
   const pairs = new Map<Round, Round>();
-  const free = new Set(kept);
+  const free = new Set(stored);
   const pair = (seen: Round, fits: (round: Round) => boolean) => {
     const found = pairs.has(seen) ? undefined : [...free].find(fits);
     if (!found) return;
@@ -195,16 +194,16 @@ function paired(kept: readonly Round[], live: readonly Round[]): Map<Round, Roun
   return pairs;
 }
 
-function isWhole(kept: Round, seen: Round): boolean {
+function isFullyStored(stored: Round, seen: Round): boolean {
   return (
     (seen.state === "done" || seen.state === "stopped") &&
-    kept.turn !== null &&
-    kept.retrieval === seen.retrieval &&
-    kept.calls.length >= seen.calls.length
+    stored.turn !== null &&
+    stored.retrieval === seen.retrieval &&
+    stored.calls.length >= seen.calls.length
   );
 }
 
-/** What the model is told was said so far; from the turn at which its window begins. */
+/** The messages for the model, from the turn at which its window begins. */
 export function messagesOf(rounds: readonly Round[], from = 0): Message[] {
   return rounds
     .filter((round) => round.turn === null || round.turn >= from)

@@ -1,13 +1,13 @@
-/** What the address of this page may carry after the question mark. */
+/** Search parameters of the chat page. */
 export interface ChatSearch {
-  /** Incognito: nothing of this chat is kept, and with `off` nothing that is known is used either. */
+  /** Incognito: the chat is not stored; with `off` no memory is used either. */
   mode?: "read-only" | "off";
   /** The memory that this chat is about. */
   about?: string;
 }
 
-export function chatSearch(said: Record<string, unknown>): ChatSearch {
-  const { mode, about } = said;
+export function chatSearch(params: Record<string, unknown>): ChatSearch {
+  const { mode, about } = params;
   return {
     mode: mode === "read-only" || mode === "off" ? mode : undefined,
     about: typeof about === "string" && /^mem_[0-9a-z]+$/.test(about) ? about : undefined,

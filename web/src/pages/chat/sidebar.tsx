@@ -41,10 +41,10 @@ export function Sidebar({
   /** The chat that is open. */
   open: string | null;
   find?: RefObject<HTMLInputElement | null>;
-  /** The chat that is being given another name. */
+  /** The chat that is being renamed. */
   renaming: string | null;
   rename: (session: string | null) => void;
-  /** Something was chosen. */
+  /** Called when a chat was chosen. */
   done?: () => void;
 }) {
   const [text, setText] = useState("");
@@ -133,7 +133,7 @@ export function Sidebar({
   );
 }
 
-/** What is listed: by age, or what a search has found. */
+/** The listed chats: grouped by age, or search results. */
 function useGroups(text: string, open: string | null) {
   const lukasa = useLukasa();
   const now = useNow();
@@ -173,7 +173,7 @@ function Entry({
 }: {
   session: SessionView;
   active: boolean;
-  /** Whether Tab leads here; arrows lead to the others. */
+  /** Whether this is the tab stop; arrows move to the others. */
   reachable: boolean;
   renaming: boolean;
   rename: (session: string | null) => void;
@@ -263,7 +263,7 @@ function Entry({
   );
 }
 
-/** The chat below this one, or above the last: where the focus goes when this one goes. */
+/** The next chat, or the previous one of the last: it gets the focus when this one is deleted. */
 function beside(link: HTMLElement): HTMLElement | undefined {
   const links = [...(link.closest("nav")?.querySelectorAll<HTMLElement>("a[data-chat]") ?? [])];
   const at = links.indexOf(link);
@@ -282,7 +282,7 @@ function Rename({
   const [text, setText] = useState(title);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    // A menu that closes gives the focus back first.
+    // A closing menu restores the focus first.
     const timer = setTimeout(() => field.current?.select(), 0);
     return () => clearTimeout(timer);
   }, []);

@@ -1,4 +1,4 @@
-/** An answer as it is read: paragraphs, lists, tables and code, all of it text. */
+/** Renders an answer: paragraphs, lists, tables and code, all of it as text. */
 import { Link } from "@tanstack/react-router";
 import { BookMarked } from "lucide-react";
 import { memo, useMemo } from "react";
@@ -59,7 +59,7 @@ function TableBlock({
   marks: Marks;
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section aria-label={t("chat.table")} tabIndex={0} className="overflow-x-auto">
       <table className="min-w-full border-collapse text-[0.875rem]">
         <thead>
@@ -124,7 +124,7 @@ function Part({ part, marks }: { part: Inline; marks: Marks }) {
   }
 }
 
-/** Where an answer names a memory by its id, the way there stands in its place. */
+/** A link in place of a memory id or citation mark in an answer. */
 function MemoryLink({ id, mark }: { id: string; mark?: string }) {
   return (
     <Link

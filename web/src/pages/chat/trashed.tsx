@@ -1,4 +1,4 @@
-/** A chat that lies in the trash: what that means, and the way back. */
+/** A chat that is in the trash, with a button to restore it. */
 
 import { Trash2 } from "lucide-react";
 import type { SessionView } from "lukasa-client";

@@ -1,4 +1,4 @@
-/** Everything that was ever written about this person, newest first, and the way back from each of it. */
+/** All operations on the memory of this user, newest first, each with undo. */
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
@@ -20,8 +20,8 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 
 const route = getRouteApi("/data");
-const PAGE = 100;
-const ENOUGH = 20;
+const PAGE_SIZE = 100;
+const MIN_SHOWN = 20;
 const CALLERS = ["human", "key", "job"] as const;
 const VERBS = [
   "save",
@@ -44,9 +44,9 @@ const VERBS = [
   "purge",
   "erase",
 ] as const;
-/** What is also done to chats and to what was said in them. */
+/** Verbs that also apply to chats and turns. */
 const SOURCES = new Set(["delete", "restore", "undo", "erase", "purge"]);
-/** What nothing brings back. */
+/** Verbs that cannot be undone. */
 const FINAL = new Set(["erase", "purge"]);
 
 export function Activity() {
@@ -60,7 +60,7 @@ export function Activity() {
   const log = useInfiniteQuery({
     queryKey: ["operations", "log"],
     queryFn: ({ pageParam, signal }) =>
-      lukasa.operations.list({ limit: PAGE, cursor: pageParam }, { signal }).page(),
+      lukasa.operations.list({ limit: PAGE_SIZE, cursor: pageParam }, { signal }).page(),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
@@ -69,8 +69,8 @@ export function Activity() {
     .filter((one) => (!verb || one.verb === verb) && (!caller || one.caller === caller));
   const { hasNextPage, isFetching, fetchNextPage } = log;
   useEffect(() => {
-    // The server does not filter its log, so the page reads on until it has something to show.
-    if (shown.length < ENOUGH && hasNextPage && !isFetching) void fetchNextPage();
+    // The server does not filter the log, so read pages until enough entries match.
+    if (shown.length < MIN_SHOWN && hasNextPage && !isFetching) void fetchNextPage();
   }, [shown.length, hasNextPage, isFetching, fetchNextPage]);
 
   const undo = (one: OperationView | undefined) => {
@@ -172,7 +172,7 @@ function Row({
 }: {
   operation: OperationView;
   memory: MemoryView | undefined;
-  /** Whether not every memory is there yet. */
+  /** Whether memories are still being loaded. */
   loading: boolean;
   current: boolean;
   onFocus: () => void;

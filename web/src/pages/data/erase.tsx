@@ -1,4 +1,4 @@
-/** Gone, now and everywhere: one memory or all of them, with what would go and a receipt afterwards. */
+/** Erasing one memory or everything, with a preview and a receipt. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { ErasurePreview, MemoryView } from "lukasa-client";
@@ -18,7 +18,7 @@ import { TypedConfirm } from "../../ui/typed-confirm.tsx";
 import { EraseMemory } from "../memory-one/erase.tsx";
 import { setNeverAsk } from "../review/words.ts";
 
-const FOUND = 6;
+const MAX_FOUND = 6;
 
 export function Erase() {
   const { permissions } = useSignIn();
@@ -34,25 +34,25 @@ export function Erase() {
 
 function EraseOne() {
   const { all } = useMemories();
-  const [said, setSaid] = useState("");
+  const [text, setText] = useState("");
   const [chosen, setChosen] = useState<MemoryView>();
   const found = useMemo(() => {
-    const words = plain(said.trim());
+    const words = plain(text.trim());
     return words ? newest(all.filter((one) => plain(one.content).includes(words))) : [];
-  }, [all, said]);
+  }, [all, text]);
   return (
     <Card title={t("data.erase.one")}>
       <Field label={t("data.erase.which")} help={t("data.erase.whichHelp")}>
         <Input
           dir="auto"
           type="search"
-          value={said}
-          onChange={(event) => setSaid(event.target.value)}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
         />
       </Field>
-      {said.trim() && (
+      {text.trim() && (
         <ul aria-label={t("data.erase.which")} className="mt-3 divide-y divide-line">
-          {found.slice(0, FOUND).map((memory) => (
+          {found.slice(0, MAX_FOUND).map((memory) => (
             <li key={memory.id} className="flex min-h-row items-center justify-between gap-3">
               <span dir="auto" className="min-w-0">
                 {memory.content}
@@ -63,9 +63,9 @@ function EraseOne() {
             </li>
           ))}
           {found.length === 0 && <li className="py-2 text-muted">{t("data.erase.none")}</li>}
-          {found.length > FOUND && (
+          {found.length > MAX_FOUND && (
             <li className="py-2 text-[0.8125rem] text-muted">
-              {t("data.erase.more", { count: found.length - FOUND })}
+              {t("data.erase.more", { count: found.length - MAX_FOUND })}
             </li>
           )}
         </ul>
@@ -75,7 +75,7 @@ function EraseOne() {
           memory={chosen}
           onClose={(erased) => {
             setChosen(undefined);
-            if (erased) setSaid("");
+            if (erased) setText("");
           }}
         />
       )}
@@ -98,7 +98,7 @@ function EraseEverything() {
   const lukasa = useLukasa();
   const signIn = useSignIn();
   const { gone } = useSignInActs();
-  // The person themselves, and whoever looks after the users of this server.
+  // Allowed for the user with the erase permission, and for operators.
   const may = signIn.admin || (signIn.human && signIn.permissions.includes("erase"));
   const [asking, setAsking] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -112,7 +112,7 @@ function EraseEverything() {
     setError(undefined);
     try {
       const { receipt } = await lukasa.users.delete(signIn.user);
-      // This browser knows their name in one place of its own.
+      // The user id is stored in this browser in one place.
       setNeverAsk(signIn.user, false);
       gone(receipt);
     } catch (refused) {

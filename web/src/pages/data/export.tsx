@@ -1,4 +1,4 @@
-/** One file with everything. It is fetched by the page, which can then say how far it is. */
+/** Export as one file. The page fetches it itself, so that it can show the progress. */
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useRef, useState } from "react";
@@ -109,7 +109,7 @@ export function Export() {
   );
 }
 
-async function read(response: Response, tell: (progress: Progress) => void): Promise<BlobPart[]> {
+async function read(response: Response, report: (progress: Progress) => void): Promise<BlobPart[]> {
   const of = Number(response.headers.get("content-length") ?? 0);
   const reader = response.body?.getReader();
   const parts: BlobPart[] = [];
@@ -119,11 +119,11 @@ async function read(response: Response, tell: (progress: Progress) => void): Pro
     if (!piece || piece.done) return parts;
     parts.push(piece.value);
     bytes += piece.value.length;
-    tell({ bytes, of });
+    report({ bytes, of });
   }
 }
 
 function nameOf(response: Response): string {
-  const said = response.headers.get("content-disposition") ?? "";
-  return /filename="([\w.-]+)"/.exec(said)?.[1] ?? "lukasa.zip";
+  const disposition = response.headers.get("content-disposition") ?? "";
+  return /filename="([\w.-]+)"/.exec(disposition)?.[1] ?? "lukasa.zip";
 }

@@ -1,4 +1,4 @@
-/** Taking in a file: first what would become of it, then the taking, and a way back from each. */
+/** Import of a file: preview, import, and undo. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
@@ -7,7 +7,7 @@ import { type DragEvent, useRef, useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
-import { type Bringing, bring, bringingOf, tell } from "../../data/imports.ts";
+import { countTexts, type ImportFile, readImportFile, runImport } from "../../data/imports.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -18,8 +18,8 @@ import { Snippet } from "../../ui/snippet.tsx";
 import { Time } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 
-interface Looked {
-  bringing: Bringing;
+interface Preview {
+  file: ImportFile;
   counts: CountsView;
 }
 
@@ -30,7 +30,7 @@ export function Import() {
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
   const [busy, setBusy] = useState(false);
-  const [looked, setLooked] = useState<Looked>();
+  const [preview, setPreview] = useState<Preview>();
   const [error, setError] = useState<unknown>();
   useShortcuts(t("data.title"), [
     { keys: "i", label: t("data.import.choose"), run: () => picker.current?.click() },
@@ -46,15 +46,15 @@ export function Import() {
   const look = (file: File | undefined) =>
     file &&
     during(async () => {
-      setLooked(undefined);
-      const bringing = await bringingOf(file);
-      setLooked({ bringing, counts: await bring(lukasa, bringing, true) });
+      setPreview(undefined);
+      const read = await readImportFile(file);
+      setPreview({ file: read, counts: await runImport(lukasa, read, true) });
     });
-  const take = ({ bringing }: Looked) =>
+  const take = ({ file }: Preview) =>
     during(async () => {
-      const counts = await bring(lukasa, bringing, false);
-      setLooked(undefined);
-      showToast({ text: t("data.import.taken"), about: tell(counts).join(", ") });
+      const counts = await runImport(lukasa, file, false);
+      setPreview(undefined);
+      showToast({ text: t("data.import.taken"), about: countTexts(counts).join(", ") });
       await queries.invalidateQueries();
     });
   const drop = (event: DragEvent) => {
@@ -64,7 +64,7 @@ export function Import() {
   };
   return (
     <Card title={t("data.import.title")} flush>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the button is the first */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is an alternative to the button */}
       <div
         onDragOver={(event) => {
           event.preventDefault();
@@ -76,7 +76,7 @@ export function Import() {
       >
         <p className="max-w-prose">{t("data.import.text")}</p>
         <div className="flex flex-wrap items-center gap-3">
-          <Button busy={busy && !looked} onClick={() => picker.current?.click()}>
+          <Button busy={busy && !preview} onClick={() => picker.current?.click()}>
             {!busy && <Upload size={15} aria-hidden />}
             {t("data.import.choose")}
             <Kbd keys="i" />
@@ -96,22 +96,22 @@ export function Import() {
           />
         </div>
         {error !== undefined && <ProblemCard error={error} />}
-        {looked && (
+        {preview && (
           <section
             aria-label={t("data.import.would")}
             className="flex flex-col gap-3 rounded-control border bg-sunken p-4"
           >
             <h3 className="font-medium">
-              <bdi>{looked.bringing.name}</bdi>
+              <bdi>{preview.file.name}</bdi>
             </h3>
-            <Counts counts={looked.counts} />
+            <Counts counts={preview.counts} />
             <div className="flex gap-2">
-              {tell(looked.counts).length > 0 && (
-                <Button look="primary" busy={busy} onClick={() => void take(looked)}>
+              {countTexts(preview.counts).length > 0 && (
+                <Button look="primary" busy={busy} onClick={() => void take(preview)}>
                   {t("data.import.take")}
                 </Button>
               )}
-              <Button look="quiet" disabled={busy} onClick={() => setLooked(undefined)}>
+              <Button look="quiet" disabled={busy} onClick={() => setPreview(undefined)}>
                 {t("shell.cancel")}
               </Button>
             </div>
@@ -130,11 +130,11 @@ export function Import() {
 }
 
 function Counts({ counts }: { counts: CountsView }) {
-  const told = tell(counts);
-  if (told.length === 0) return <p className="text-muted">{t("data.import.nothing")}</p>;
+  const texts = countTexts(counts);
+  if (texts.length === 0) return <p className="text-muted">{t("data.import.nothing")}</p>;
   return (
     <ul className="flex flex-col gap-1">
-      {told.map((line) => (
+      {texts.map((line) => (
         <li key={line}>{line}</li>
       ))}
     </ul>
@@ -169,7 +169,9 @@ function Imports() {
           <li key={one.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2">
             <div className="min-w-0 flex-1 basis-56">
               <bdi className="block truncate">{one.name || one.format}</bdi>
-              <span className="text-[0.8125rem] text-muted">{tell(one.counts).join(" · ")}</span>
+              <span className="text-[0.8125rem] text-muted">
+                {countTexts(one.counts).join(" · ")}
+              </span>
             </div>
             <span className="text-[0.8125rem] text-muted">
               <Time at={one.last_at} />

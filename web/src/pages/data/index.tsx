@@ -1,4 +1,4 @@
-/** Everything out, everything that was written, or everything gone. */
+/** My data page: export and import, activity, erasing. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";

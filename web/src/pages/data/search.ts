@@ -1,18 +1,18 @@
-/** What the address of this page may carry after the question mark. */
+/** Search parameters of the My data page. */
 export const DATA_TABS = ["copy", "activity", "erase"] as const;
 export type DataTab = (typeof DATA_TABS)[number];
 
 export interface DataSearch {
   tab?: DataTab;
-  /** In the activity: only this verb, only this caller. */
+  /** Filters of the activity by verb and caller. */
   verb?: string;
   caller?: string;
 }
 
-export function dataSearch(said: Record<string, unknown>): DataSearch {
+export function dataSearch(params: Record<string, unknown>): DataSearch {
   return {
-    tab: DATA_TABS.find((tab) => tab === said.tab),
-    verb: typeof said.verb === "string" ? said.verb : undefined,
-    caller: typeof said.caller === "string" ? said.caller : undefined,
+    tab: DATA_TABS.find((tab) => tab === params.tab),
+    verb: typeof params.verb === "string" ? params.verb : undefined,
+    caller: typeof params.caller === "string" ? params.caller : undefined,
   };
 }

@@ -1,4 +1,4 @@
-/** A chart with its legend, which tells the chosen day in numbers; also as a table, and as a file. */
+/** A chart with a legend that shows the numbers of the chosen day; also as a table and as CSV. */
 import { Download, Table2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { t } from "../../i18n/index.ts";
@@ -76,7 +76,7 @@ function figureOf(chart: Chart, value: number | null | undefined): string {
   return value === null || value === undefined ? t("insights.none") : chart.format(value);
 }
 
-/** What every figure of the page has: a name, a sentence, the table and the file. */
+/** The frame of a chart: title, help text, table switch and download. */
 export function Figure({
   title,
   help,

@@ -1,10 +1,10 @@
-/** From days to charts: what is drawn, in which words, and the same as rows. Pure. */
+/** Converts daily counts to charts, headlines and CSV. Pure. */
 import { locale, t } from "../../i18n/index.ts";
 import type { Day } from "./figures.ts";
 
 export interface Series {
   name: string;
-  /** One for each day; null where there was nothing to measure. */
+  /** One value per day; null where there was nothing to measure. */
   values: readonly (number | null)[];
 }
 
@@ -12,12 +12,12 @@ export interface Chart {
   id: string;
   title: string;
   help: string;
-  /** Parts of a whole on top of each other, or figures that do not add up. */
+  /** Stacked parts of a sum, or independent values. */
   kind: "columns" | "lines";
   days: readonly string[];
   series: readonly Series[];
   format: (value: number) => string;
-  /** What the top stands for, where that does not depend on the figures: all of something. */
+  /** A fixed upper end of the axis, such as 100 %. */
   whole?: number;
 }
 
@@ -36,7 +36,7 @@ type ChartId =
 
 export type Section = { title: string; charts: Chart[] };
 
-/** What a domain is called; as the API has it, if nobody knows better. */
+/** The display name of a domain; its API name by default. */
 export type Naming = (domain: string) => string;
 
 export function sectionsOf(days: readonly Day[], naming: Naming = (domain) => domain): Section[] {
@@ -106,7 +106,7 @@ export function sectionsOf(days: readonly Day[], naming: Naming = (domain) => do
         ),
         make("kept", "columns", {
           [t("insights.frozen")]: (day) => day.frozen,
-          [t("insights.anew")]: (day) => Math.max(0, day.retrievals - day.frozen),
+          [t("insights.rebuilt")]: (day) => Math.max(0, day.retrievals - day.frozen),
         }),
         make("asked", "columns", {
           [t("insights.whole")]: (day) => Math.max(0, day.retrievals - day.degraded),
@@ -140,7 +140,7 @@ const WEEK = 7;
 
 type Rates = { confirmed: number; corrected: number; rejected: number };
 
-/** Of the answers in the week up to each day, how many were which. A single day has too few. */
+/** Shares of review answers in the week up to each day. A single day has too few. */
 export function ratesOf(days: readonly Day[]): Map<Day, Rates> {
   const rates = new Map<Day, Rates>();
   for (const [at, day] of days.entries()) {
@@ -157,19 +157,19 @@ export function ratesOf(days: readonly Day[]): Map<Day, Rates> {
   return rates;
 }
 
-/** As many as can be told apart; the rest is one more. */
-const NAMED = 5;
+/** Series that can be distinguished; the rest is combined into one more. */
+const MAX_NAMED = 5;
 
-/** The domains that were largest over these days by name, and everything else together. */
+/** Memories by domain: the largest of these days by name, and the rest combined. */
 export function byDomain(days: readonly Day[], naming: Naming): Chart {
   const sizes = new Map<string, number>();
   for (const { domain, memories } of days.flatMap((day) => day.domains)) {
     if (domain) sizes.set(domain, (sizes.get(domain) ?? 0) + memories);
   }
   const largest = [...sizes].sort(([a, m], [b, n]) => n - m || a.localeCompare(b));
-  const names = largest.slice(0, NAMED).map(([name]) => name);
-  // Where every domain has its name, what is left has none.
-  const rest = t(largest.length > NAMED ? "insights.others" : "insights.noDomain");
+  const names = largest.slice(0, MAX_NAMED).map(([name]) => name);
+  // If every domain is named, the rest are memories without a domain.
+  const rest = t(largest.length > MAX_NAMED ? "insights.others" : "insights.noDomain");
   const series = (name: string, own: (domain: string | null | undefined) => boolean): Series => ({
     name,
     values: days.map((day) =>
@@ -190,7 +190,7 @@ export function byDomain(days: readonly Day[], naming: Naming): Chart {
   };
 }
 
-/** A figure of the whole range, and what it should be. */
+/** A number for the whole period, and its goal. */
 export interface Headline {
   id: string;
   name: string;
@@ -198,8 +198,8 @@ export interface Headline {
   goal?: { text: string; met: boolean };
 }
 
-/** A share of fewer than this says little, so it is not judged. */
-const ENOUGH = 10;
+/** Below this count a share says little, so its goal is not evaluated. */
+const MIN_FOR_GOAL = 10;
 
 export function headlines(days: readonly Day[]): Headline[] {
   const sum = (of: (day: Day) => number) => days.reduce((all, day) => all + of(day), 0);
@@ -207,7 +207,7 @@ export function headlines(days: readonly Day[]): Headline[] {
   const known = last ? last.memories.strong + last.memories.tentative : 0;
   const retrievals = sum((day) => day.retrievals);
   const slowest = Math.max(0, ...days.map((day) => day.recall_ms?.p95 ?? 0));
-  const kept = share(
+  const reuse = share(
     sum((day) => day.frozen),
     retrievals,
   );
@@ -222,7 +222,7 @@ export function headlines(days: readonly Day[]): Headline[] {
   );
   const tokens = sum((day) => day.tokens * day.retrievals) / Math.max(1, retrievals);
   const goal = (text: string, among: number, met: boolean) =>
-    among < ENOUGH ? undefined : { text, met };
+    among < MIN_FOR_GOAL ? undefined : { text, met };
   return [
     { id: "known", name: t("insights.head.known"), value: count(known) },
     {
@@ -239,8 +239,8 @@ export function headlines(days: readonly Day[]): Headline[] {
     {
       id: "kept",
       name: t("insights.head.kept"),
-      value: percent(kept),
-      goal: goal(t("insights.goal.kept"), retrievals, (kept ?? 0) > 0.7),
+      value: percent(reuse),
+      goal: goal(t("insights.goal.kept"), retrievals, (reuse ?? 0) > 0.7),
     },
     {
       id: "tokens",
@@ -292,7 +292,7 @@ function money(value: number): string {
   return new Intl.NumberFormat(locale(), { maximumFractionDigits: 6 }).format(value);
 }
 
-/** A day of the server's, which is one of UTC. */
+/** The name of a day, which is in UTC. */
 export function dayName(day: string, style: "short" | "long" = "short"): string {
   return new Intl.DateTimeFormat(locale(), {
     day: "numeric",
@@ -304,7 +304,7 @@ export function dayName(day: string, style: "short" | "long" = "short"): string 
 
 const STEPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10];
 
-/** What a chart has to be as high as: the next number that is easy to halve. */
+/** The upper end of the axis: the next number that is easy to halve. */
 export function top(chart: Chart): number {
   if (chart.whole) return chart.whole;
   const sums = chart.days.map((_, at) => {
@@ -314,21 +314,21 @@ export function top(chart: Chart): number {
       : Math.max(...values);
   });
   const highest = Math.max(0, ...sums);
-  // Half of nothing is nothing, but half of one is half a memory.
+  // Counts need an even upper end, so that the middle is a whole number.
   if (highest === 0) return chart.kind === "columns" ? 2 : 1;
   const power = 10 ** Math.floor(Math.log10(highest));
   const next = STEPS.map((step) => step * power).find((step) => step >= highest - 1e-9);
-  // Five memories and a half there never are: whole things get a whole middle.
+  // Counts get an even upper end, so that the middle is a whole number.
   if (chart.kind === "columns" && highest >= 1 && highest <= 10) return 2 * Math.ceil(highest / 2);
   return Number((next ?? highest).toPrecision(3));
 }
 
-/** Whether there is anything to see. */
+/** Whether the chart has no data. */
 export function isEmpty(chart: Chart): boolean {
   return chart.series.every((one) => one.values.every((value) => !value));
 }
 
-/** A chart as a file for a spreadsheet: plain numbers with a point, whatever the language. */
+/** A chart as CSV: plain numbers with a decimal point in every language. */
 export function csvOf(chart: Chart): string {
   const lines = chart.days.map((day, at) => [
     day,
@@ -337,7 +337,7 @@ export function csvOf(chart: Chart): string {
   return csv([[t("insights.day"), ...chart.series.map((one) => one.name)], ...lines]);
 }
 
-/** Rows as RFC 4180 has them. A word that a spreadsheet would run as a formula is kept from it. */
+/** Rows as CSV (RFC 4180). Text that a spreadsheet would run as a formula is escaped. */
 export function csv(rows: readonly (readonly string[])[]): string {
   const cell = (text: string) => {
     const safe = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;

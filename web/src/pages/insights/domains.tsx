@@ -1,4 +1,4 @@
-/** Which areas of a life the memory is about now, the largest first. */
+/** Current memories by domain, the largest first. */
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { t } from "../../i18n/index.ts";
@@ -7,7 +7,7 @@ import { Figure } from "./chart-card.tsx";
 import { count, csv, type Naming } from "./charts.ts";
 import type { Figures } from "./figures.ts";
 
-const MOST = 10;
+const MAX_DOMAINS = 10;
 
 export function TopDomains({
   domains,
@@ -56,7 +56,7 @@ export function TopDomains({
         </div>
       ) : (
         <ul className="flex flex-col gap-1.5 px-4 pb-4">
-          {domains.slice(0, MOST).map((one) => (
+          {domains.slice(0, MAX_DOMAINS).map((one) => (
             <li
               key={one.domain ?? ""}
               className="grid grid-cols-[8rem_1fr_auto] items-center gap-3"

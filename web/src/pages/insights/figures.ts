@@ -1,4 +1,4 @@
-/** What the server counts: one entry for every day, in UTC. */
+/** Daily counts of the server, in UTC. */
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { InsightDay, InsightsView } from "lukasa-client";
@@ -8,11 +8,11 @@ import type { Range } from "./search.ts";
 export type Day = InsightDay;
 export type Figures = InsightsView;
 
-/** The figures of the last days. They follow every operation. */
+/** The counts of the last days, refetched after every operation. */
 export function useFigures(days: Range) {
   const lukasa = useLukasa();
   return useQuery({
-    // What is under `stats` is read again when something was written.
+    // Queries under `stats` are invalidated after every write.
     queryKey: ["stats", "insights", days],
     queryFn: ({ signal }) => lukasa.insights(days, { signal }),
     placeholderData: keepPreviousData,

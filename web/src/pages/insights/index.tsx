@@ -1,4 +1,4 @@
-/** How a memory grows, is used and is corrected. */
+/** Insights page: growth, use and corrections of the memory. */
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChartNoAxesColumn, CircleCheck, CircleX, Table2 } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
@@ -77,7 +77,7 @@ function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
     [domains],
   );
   const sections = useMemo(() => sectionsOf(figures.days, naming), [figures, naming]);
-  // One day for all charts: what happened on it is seen in each of them.
+  // The chosen day is shared by all charts.
   const [chosen, setChosen] = useState<number | null>(null);
   const last = figures.days.length - 1;
   const at = Math.min(chosen ?? last, last);
@@ -138,7 +138,7 @@ function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
   );
 }
 
-/** The range in a few numbers, and whether they are what they should be. */
+/** Headline numbers of the period, and whether they meet their goals. */
 function Headlines({ all }: { all: readonly Headline[] }) {
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border bg-line sm:grid-cols-4">

@@ -1,6 +1,6 @@
 /**
- * A chart, drawn. One day is always told in numbers: the pointer or the arrow keys choose it. What tells
- * the series apart is the pattern and the dash as much as the colour.
+ * The SVG plot of a chart. The pointer or the arrow keys choose the day whose numbers are shown. Series differ
+ * by pattern and dash as well as by colour.
  */
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
 import { t } from "../../i18n/index.ts";
@@ -9,9 +9,9 @@ import { type Chart, count, dayName, top } from "./charts.ts";
 
 const HEIGHT = 136;
 const AXIS = 40;
-/** Room above the highest, so that its stroke is whole. */
+/** Space above the highest value, so that its stroke is not clipped. */
 const HEAD = 4;
-/** Columns have six ways to be filled; lines are three at most. */
+/** Columns have six fills; there are at most three lines. */
 const FILLS = ["fill-accent", "fill-good", "fill-warn"];
 const STROKES = ["stroke-accent", "stroke-good", "stroke-warn"];
 const DASHES = [undefined, "6 3", "2 3"];
@@ -22,9 +22,9 @@ export function Plot({
   onAt,
 }: {
   chart: Chart;
-  /** The day that is told. */
+  /** The index of the chosen day. */
   at: number;
-  /** Null goes back to the latest. */
+  /** Null selects the latest day. */
   onAt: (at: number | null) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
@@ -52,7 +52,7 @@ export function Plot({
       aria-valuemin={1}
       aria-valuemax={last + 1}
       aria-valuenow={at + 1}
-      aria-valuetext={told(chart, at)}
+      aria-valuetext={dayText(chart, at)}
       dir="ltr"
       onPointerMove={point}
       onPointerDown={point}
@@ -114,8 +114,8 @@ const MOVES: Record<string, ((at: number, last: number) => number) | undefined> 
   End: (_, last) => last,
 };
 
-/** "15 Nov 2026: strong 120, tentative 14". */
-export function told(chart: Chart, at: number): string {
+/** The values of a day as text: "15 Nov 2026: strong 120, tentative 14". */
+export function dayText(chart: Chart, at: number): string {
   const values = chart.series.map(({ name, values }) => {
     const value = values[at];
     return `${name} ${value === null || value === undefined ? t("insights.none") : chart.format(value)}`;
@@ -146,12 +146,12 @@ function Columns({ chart, band, y }: Drawing) {
   });
 }
 
-/** The first series is plain; the others are hatched, dotted and lined. */
+/** The fill of a series: the first is plain; the others are hatched, dotted and lined. */
 function filled(which: number) {
   return which === 0 ? { className: FILLS[0] } : { fill: `url(#insights-pattern-${which})` };
 }
 
-/** What the columns are filled with, once for all charts of the page. */
+/** SVG patterns for columns, defined once for all charts of the page. */
 export function Patterns() {
   return (
     <svg aria-hidden="true" width="0" height="0" className="absolute">
@@ -195,7 +195,7 @@ function Lines({ chart, band, y, at }: Drawing & { at: number }) {
         strokeDasharray={DASHES[which]}
         className={STROKES[which]}
       />
-      {/* A day between two without a figure has no line to be seen by. */}
+      {/* A single day between days without a value has no line, so it is drawn as a dot. */}
       {runs(values).map(([[day, v] = [0, 0], second]) =>
         second ? null : <circle key={day} cx={x(day)} cy={y(v)} r={2.5} className={FILLS[which]} />,
       )}
@@ -212,7 +212,7 @@ function Lines({ chart, band, y, at }: Drawing & { at: number }) {
   ));
 }
 
-/** Stretches of days that all have a figure. */
+/** Runs of consecutive days with a value. */
 function runs(values: readonly (number | null)[]): [number, number][][] {
   const found: [number, number][][] = [];
   let open = false;
@@ -227,23 +227,23 @@ function runs(values: readonly (number | null)[]): [number, number][][] {
   return found;
 }
 
-/** The room that the name of a day takes. */
-const NAME = 48;
+/** Width of a day label, in pixels. */
+const LABEL_WIDTH = 48;
 
-/** The first and the last day by name, and in between, in its place, the one that is told. */
+/** Labels of the first and last day, and of the chosen day at its place. */
 function Days({ chart, band, at }: { chart: Chart; band: number; at: number }) {
   const last = chart.days.length - 1;
   const width = band * (last + 1);
-  const here = Math.min(width - NAME / 2, Math.max(NAME / 2, (at + 0.5) * band));
+  const here = Math.min(width - LABEL_WIDTH / 2, Math.max(LABEL_WIDTH / 2, (at + 0.5) * band));
   const name = (day: number) => dayName(chart.days[day] ?? "");
   return (
     <g className="text-[0.6875rem]">
-      {here > NAME * 1.6 && (
+      {here > LABEL_WIDTH * 1.6 && (
         <text x={0} y={HEIGHT + 15} className="fill-muted">
           {name(0)}
         </text>
       )}
-      {here < width - NAME * 1.6 && (
+      {here < width - LABEL_WIDTH * 1.6 && (
         <text x={width} y={HEIGHT + 15} textAnchor="end" className="fill-muted">
           {name(last)}
         </text>
@@ -255,7 +255,7 @@ function Days({ chart, band, at }: { chart: Chart; band: number; at: number }) {
   );
 }
 
-/** The sign of a series, as it is drawn. */
+/** The legend symbol of a series. */
 export function Sign({ chart, which }: { chart: Chart; which: number }) {
   return (
     <svg aria-hidden="true" width="14" height="10" className="shrink-0">
@@ -276,7 +276,7 @@ export function Sign({ chart, which }: { chart: Chart; which: number }) {
   );
 }
 
-/** Short enough for an axis: 12k. */
+/** A number short enough for an axis: 12k. */
 function short(value: number): string {
   if (value < 1_000) return value < 1 ? String(Number(value.toPrecision(2))) : count(value);
   return `${count(value / 1_000)}k`;

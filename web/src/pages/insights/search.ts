@@ -1,4 +1,4 @@
-/** What the address of this page may carry after the question mark. */
+/** Search parameters of the Insights page. */
 export const RANGES = [7, 30, 90] as const;
 export type Range = (typeof RANGES)[number];
 
@@ -9,10 +9,10 @@ export interface InsightsSearch {
   table?: true;
 }
 
-export function insightsSearch(said: Record<string, unknown>): InsightsSearch {
+export function insightsSearch(params: Record<string, unknown>): InsightsSearch {
   const search: InsightsSearch = {};
-  const days = RANGES.find((one) => one === said.days);
+  const days = RANGES.find((one) => one === params.days);
   if (days) search.days = days;
-  if (said.table === true) search.table = true;
+  if (params.table === true) search.table = true;
   return search;
 }

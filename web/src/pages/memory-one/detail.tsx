@@ -1,4 +1,4 @@
-/** All there is about one memory, in the panel beside the list and on a page of its own. */
+/** Everything about one memory, for the side panel and the full page. */
 
 import { Link, useRouter } from "@tanstack/react-router";
 import { Eraser, FileSearch, MessageSquareText } from "lucide-react";
@@ -34,13 +34,13 @@ export function Detail({
 }: {
   id: string;
   then?: Then;
-  /** Which part was asked for: `history`, or `edit`. */
+  /** The part to open: `history` or `edit`. */
   part?: string;
   onErased: () => void;
   onEdited?: () => void;
 }) {
   const memory = useMemory(id, then ?? {});
-  // Kept while it is being erased, because afterwards there is nothing left to ask for.
+  // Kept during erasing, because afterwards the memory cannot be fetched any more.
   const [erasing, setErasing] = useState<MemoryView>();
   const gone = memory.error instanceof LukasaError && memory.error.status === 404;
   return (
@@ -144,10 +144,10 @@ function About({
   );
 }
 
-/** What has a place of its own here, or belongs to rows. */
+/** Actions with their own place here, or only for rows. */
 const ELSEWHERE = ["history", "sources", "select"];
 
-/** What can be done to it, as buttons that name their keys, and the way to have it done by talking. */
+/** The actions as buttons with their shortcuts, and a link to change the memory in a chat. */
 function Acts({
   memory,
   readOnly,
@@ -208,7 +208,7 @@ export function Part({ title, children }: { title: ReactNode; children: ReactNod
   );
 }
 
-/** Where it came from, in short; the Sources page has the whole way. */
+/** The provenance in short; the Sources page has all of it. */
 function Provenance({ memory }: { memory: MemoryView }) {
   return (
     <Part title={t("memory.part.provenance")}>

@@ -1,4 +1,4 @@
-/** Erasing one memory: what would go with it is asked for first, and said. */
+/** The dialog for erasing one memory, with a preview of what is removed. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
@@ -14,7 +14,7 @@ export function EraseMemory({
   onClose,
 }: {
   memory: MemoryView;
-  /** Told whether it was erased. */
+  /** Receives whether it was erased. */
   onClose: (erased: boolean) => void;
 }) {
   const lukasa = useLukasa();

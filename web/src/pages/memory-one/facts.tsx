@@ -1,4 +1,4 @@
-/** What a memory is besides its words, each in a line. */
+/** The properties of a memory besides its text. */
 
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
@@ -13,7 +13,7 @@ export function Facts({ memory }: { memory: MemoryView }) {
   const domain = useDomainName(memory.domain);
   const { timeZone } = usePreferences();
   const { value } = memory;
-  const said = typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
+  const valueText = typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
   const rows: [string, ReactNode][] = [
     [t("memory.field.from"), dayOf(memory.valid_from, timeZone)],
     [
@@ -30,10 +30,10 @@ export function Facts({ memory }: { memory: MemoryView }) {
       t("memory.field.key"),
       <span key="k" className="font-mono text-[0.8125rem]">
         <bdi>{memory.key}</bdi>
-        {said && (
+        {valueText && (
           <>
             {" = "}
-            <bdi>{said}</bdi>
+            <bdi>{valueText}</bdi>
           </>
         )}
       </span>,

@@ -1,4 +1,4 @@
-/** Everything that was done to a memory, from now back to its beginning, with what changed in its words. */
+/** The history of a memory, newest first, with text diffs. */
 
 import { RotateCcw } from "lucide-react";
 import type { MemoryView, OperationView, UpdateMemory } from "lukasa-client";
@@ -50,7 +50,7 @@ function StepShown({
   const { timeZone } = usePreferences();
   const { admin } = useSignIn();
   const undone = Boolean(operation.undone_by);
-  const told = after && before ? differences(before, after, timeZone) : [];
+  const lines = after && before ? differences(before, after, timeZone) : [];
   const different = after !== undefined && memory.status === "active" && !sameClaim(after, memory);
   return (
     <li className="relative flex flex-col gap-1 ps-5 pb-4">
@@ -82,7 +82,7 @@ function StepShown({
           {after.content}
         </p>
       ) : null}
-      {told.map((line) => (
+      {lines.map((line) => (
         <p key={line} dir="auto" className="text-[0.8125rem] text-muted">
           {line}
         </p>
@@ -114,7 +114,7 @@ function StepShown({
   );
 }
 
-/** Who did it, in the words that people use; the id of a key only for whoever can look it up. */
+/** The author of an operation as text; with the id of the key only for operators. */
 function actorOf(operation: OperationView, admin: boolean): string {
   if (operation.caller === "human") return t("memory.actor.you");
   if (operation.caller === "job")
@@ -125,14 +125,14 @@ function actorOf(operation: OperationView, admin: boolean): string {
 
 const FIELDS = ["domain", "force", "key", "category", "tier", "status"] as const;
 
-/** What changed besides the words, each in one line. */
+/** Changes besides the text, one line each. */
 function differences(before: MemoryView, after: MemoryView, timeZone: string | null): string[] {
   const lines: string[] = [];
   const line = (name: string, was: string, is: string) =>
     lines.push(t("memory.history.field", { name, was, is }));
   const none = t("memory.history.none");
   for (const field of FIELDS) {
-    // An earlier version is superseded by being earlier, which says nothing.
+    // Earlier versions are always superseded, so the status is no difference.
     if (field === "status") continue;
     if ((before[field] ?? "") !== (after[field] ?? ""))
       line(t(`memory.field.${field}`), before[field] ?? none, after[field] ?? none);
@@ -151,7 +151,7 @@ function sameClaim(one: MemoryView, other: MemoryView): boolean {
   return JSON.stringify(claimOf(one)) === JSON.stringify(claimOf(other));
 }
 
-/** What a version says, as a change that says it again. */
+/** The claim of a version as an update, for restoring it. */
 function claimOf(memory: MemoryView): UpdateMemory {
   const { content, summary, detail, category, type, kind, force, domain, key, value, tags } =
     memory;

@@ -1,4 +1,4 @@
-/** One memory on a page of its own: what it says, since when, and where it came from. */
+/** Page of one memory: its text, validity and sources. */
 
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";

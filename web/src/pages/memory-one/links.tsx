@@ -1,4 +1,4 @@
-/** What a memory is linked to, and linking it to another. */
+/** The links of a memory, and adding one. */
 
 import { Link as RouterLink } from "@tanstack/react-router";
 import { Link2, X } from "lucide-react";
@@ -15,7 +15,7 @@ import { Select } from "../../ui/select.tsx";
 import { wordOf } from "../memory/words.ts";
 
 const RELATIONS = ["relates_to", "supersedes", "contradicts"] as const;
-const MOST = 6;
+const MAX_FOUND = 6;
 
 export function Links({ memory, readOnly }: { memory: MemoryView; readOnly: boolean }) {
   const links = useLinks(memory.id);
@@ -96,7 +96,7 @@ function AddLink({
     const there = new Set([memory.id, ...linked.map((one) => otherOf(one, memory.id))]);
     return select(all, { text, status: ["active"] })
       .filter((one) => !there.has(one.id))
-      .slice(0, MOST);
+      .slice(0, MAX_FOUND);
   }, [all, text, memory.id, linked]);
   const take = (other: MemoryView) => {
     void link(other, relation);

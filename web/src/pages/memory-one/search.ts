@@ -1,16 +1,16 @@
-/** What the address of this page may carry after the question mark. */
+/** Search parameters of the one memory page. */
 export interface OneMemorySearch {
   tab?: string;
-  /** What was true then. */
+  /** Shows what was true at this time. */
   as_of?: string;
-  /** What was known then. */
+  /** Shows what was known at this time. */
   known_at?: string;
 }
 
-export function oneMemorySearch(said: Record<string, unknown>): OneMemorySearch {
+export function oneMemorySearch(params: Record<string, unknown>): OneMemorySearch {
   return {
-    tab: typeof said.tab === "string" ? said.tab : undefined,
-    as_of: typeof said.as_of === "string" ? said.as_of : undefined,
-    known_at: typeof said.known_at === "string" ? said.known_at : undefined,
+    tab: typeof params.tab === "string" ? params.tab : undefined,
+    as_of: typeof params.as_of === "string" ? params.as_of : undefined,
+    known_at: typeof params.known_at === "string" ? params.known_at : undefined,
   };
 }

@@ -1,4 +1,4 @@
-/** The memories by domain, side by side. Left and right go to the next column, up and down along it. */
+/** Board of memories by domain. Left and right move between columns, up and down within one. */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { MemoryView } from "lukasa-client";
@@ -54,7 +54,7 @@ export function Board({ memories, onOpen }: { memories: readonly MemoryView[]; o
   );
 }
 
-/** The memory at the same height in the next column, or the last one there. */
+/** The memory at the same position in the next column, or the last one there. */
 function beside(columns: readonly Group[], id: string | undefined, by: number) {
   const at = columns.findIndex((column) => column.memories.some((one) => one.id === id));
   const height = columns[at]?.memories.findIndex((one) => one.id === id) ?? 0;
@@ -76,7 +76,7 @@ function Column({ column, onOpen, onPress }: { column: Group; onOpen: Open; onPr
     getItemKey: (at) => column.memories[at]?.id ?? at,
     overscan: 4,
   });
-  // Each column knows its own cards; the one that has the card brings it onto the screen.
+  // Each column knows its own cards; the column of the card scrolls to it.
   useLayoutEffect(() => {
     const before = marks.reveal;
     marks.reveal = (id) => {

@@ -1,4 +1,4 @@
-/** One line to save a memory by hand. */
+/** An input to save a memory. */
 import { type FormEvent, useState } from "react";
 import { useMemoryActs } from "../../data/acts.ts";
 import { t } from "../../i18n/index.ts";
@@ -9,7 +9,7 @@ export function Composer({ onDone }: { onDone: () => void }) {
   const { save } = useMemoryActs();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
-  // What is refused stays, to be said in another way.
+  // Refused text stays in the field, so that it can be changed.
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (busy || !text.trim()) return;

@@ -1,6 +1,6 @@
 /**
- * What can be done to a memory, once: the keys, the buttons of a row and the buttons of the panel all come
- * from this list. While somebody looks back in time only looking is left.
+ * The actions on a memory, defined once: shortcuts, row buttons and panel buttons are built from this list.
+ * During time travel only read-only actions are available.
  */
 import type { MemoryView } from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
@@ -21,7 +21,7 @@ export interface Doing {
   actsOn: (memory: MemoryView) => readonly Doable[];
 }
 
-/** Which acts fit a status. A proposal is answered where it stands, with its evidence. */
+/** Actions by status. Proposals are answered in their own list, with their evidence. */
 const FITTING: Record<string, readonly string[]> = {
   active: ["edit", "confirm", "forget", "delete"],
   upcoming: ["edit", "confirm", "forget", "delete"],
@@ -33,7 +33,7 @@ const FITTING: Record<string, readonly string[]> = {
 const LOOKING = ["history", "sources"];
 const CHANGING = ["select"];
 
-/** The acts, for the Memory page or for the page of one memory. */
+/** The actions, for the Memory page or for the page of one memory. */
 export function useDoables(
   edit: (id: string) => void,
   sources: (id: string) => void,
@@ -79,7 +79,7 @@ export function useDoables(
   );
 }
 
-/** Which of them fit this memory now. */
+/** The actions that apply to a status. */
 export function fitting(doables: readonly Doable[], status: string, readOnly: boolean): Doable[] {
   const names = [...(readOnly ? [] : [...(FITTING[status] ?? []), ...CHANGING]), ...LOOKING];
   return doables.filter((one) => names.includes(one.name));
@@ -92,10 +92,10 @@ export function useDoingOf(doables: Doable[], readOnly: boolean): Doing {
   );
 }
 
-/** After these a row is no longer where it was. */
+/** Actions that remove the row from its place. */
 const LEAVING = ["forget", "delete", "restore"];
 
-/** Runs one on the row that has the focus, if it fits it. */
+/** Runs an action on the focused row, if it applies. */
 export function doOnCurrent(
   name: string,
   marks: Marks,

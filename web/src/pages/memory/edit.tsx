@@ -1,4 +1,4 @@
-/** Edits a memory where it stands: its words, where it belongs, how binding it is, and its dates. */
+/** Form to edit a memory in place: text, area, force and dates. */
 import type { MemoryView, UpdateMemory } from "lukasa-client";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { useMemoryActs } from "../../data/acts.ts";
@@ -36,7 +36,7 @@ function draftOf(memory: MemoryView): Draft {
   };
 }
 
-/** What is different, as the server wants to be told; nothing if nothing is. */
+/** The changed fields as an update; undefined if nothing changed. */
 export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | undefined {
   const was = draftOf(memory);
   const changes: UpdateMemory = {};
@@ -53,13 +53,13 @@ export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | unde
   if (draft.until !== was.until)
     changes.valid_until = draft.until ? `${draft.until}T00:00:00Z` : null;
   if (Object.keys(changes).length === 0) return undefined;
-  // New dates, or another place for the same words, put right what was written down.
+  // New dates or another area for the same text are a correction, not a change.
   const same = changes.content === undefined;
   changes.mode = redated || same ? "correction" : draft.mode;
   return changes;
 }
 
-/** What was typed and refused, by memory: whoever edits it again goes on from there. */
+/** Refused drafts by memory, restored when it is edited again. */
 const refused = new Map<string, Draft>();
 
 export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () => void }) {
@@ -89,7 +89,7 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
   const known = domains.data ?? [];
   const choices = [
     { value: "", text: t("memory.noDomain") },
-    // A shut domain keeps nothing, so nothing can be moved there.
+    // A domain that is off saves nothing, so nothing can be moved there.
     ...known
       .filter((one) => !one.requires_opt_in || one.opted_in_at || one.name === memory.domain)
       .map((one) => ({ value: one.name, text: one.display_name })),
@@ -105,7 +105,7 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
       className="flex flex-col gap-2.5"
     >
       <textarea
-        // biome-ignore lint/a11y/noAutofocus: whoever pressed E wants to type
+        // biome-ignore lint/a11y/noAutofocus: the user pressed E to type
         autoFocus
         dir="auto"
         rows={1}

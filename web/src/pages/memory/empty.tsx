@@ -1,4 +1,4 @@
-/** What stands where there is nothing: for the first visit something to run, otherwise the way on. */
+/** Empty states of the Memory page: a command to run on the first visit, otherwise next steps. */
 import { Link } from "@tanstack/react-router";
 import { Layers, SearchX, Trash2 } from "lucide-react";
 import { useSignIn } from "../../app/sign-in.tsx";
@@ -9,7 +9,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import type { Tab } from "./set.ts";
 
-/** Nothing was ever saved. It flips by itself when the first memory comes. */
+/** No memory was ever saved. Replaced by the list when the first one arrives. */
 export function FirstVisit({ onAdd }: { onAdd: () => void }) {
   const signIn = useSignIn();
   return (
@@ -58,7 +58,7 @@ export function FirstVisit({ onAdd }: { onAdd: () => void }) {
   );
 }
 
-/** Nothing of this kind, or nothing that fits. */
+/** No memory in this tab, or none that matches the filter. */
 export function NothingHere({
   tab,
   filtered,

@@ -1,4 +1,4 @@
-/** The search box and the chips: what narrows the set, each also in the address. */
+/** Search box and filter chips; each filter is also in the address. */
 
 import { ChevronDown, Search, Sparkles, X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
@@ -28,7 +28,7 @@ export function SearchBox({
   onText: (text: string) => void;
   meaning: boolean;
   onMeaning: (meaning: boolean) => void;
-  /** Down or Escape: on to the rows. */
+  /** Down or Escape: moves the focus to the rows. */
   onLeave: () => void;
 }) {
   return (
@@ -97,7 +97,7 @@ export function FilterChips({
   all: readonly MemoryView[];
   search: MemorySearch;
   change: Change;
-  /** Whether the tab leaves a status to choose. */
+  /** Whether the tab allows a status filter. */
   standing: boolean;
 }) {
   const names = useContext(DomainNames);
@@ -160,7 +160,7 @@ export function categoryName(name: string): string {
   return known(key) ? t(key) : name;
 }
 
-/** One filter: a chip that says what is chosen, with the choices behind it. */
+/** One filter: a chip with the current choice, and a menu of choices. */
 export function FilterMenu<T extends string>({
   name,
   value,
@@ -170,7 +170,7 @@ export function FilterMenu<T extends string>({
 }: {
   name: string;
   value: T | undefined;
-  /** What it is called when nothing is chosen. */
+  /** The label when nothing is chosen. */
   any?: string;
   choices: readonly { value: T; text: string }[];
   onChange: (value: T | undefined) => void;

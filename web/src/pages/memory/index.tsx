@@ -1,4 +1,4 @@
-/** Everything that is known, as one filtered set with several views. */
+/** Memory page: all memories as one filtered set with several views. */
 
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
 import { History, Plus } from "lucide-react";
@@ -26,11 +26,11 @@ import { Shown } from "./views.tsx";
 import { DomainNames, useDomainNames } from "./words.ts";
 
 const route = getRouteApi("/memory");
-// What not everybody asks for comes when it is asked for.
+// Rarely used parts are loaded on demand.
 const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
-/** How long the typing has to rest before the address says it. */
-const REST = 400;
+/** Debounce of the search text in the address. */
+const TYPING_DEBOUNCE_MS = 400;
 
 export default function MemoryPage() {
   const search = route.useSearch();
@@ -46,7 +46,7 @@ export default function MemoryPage() {
   const names = useDomainNames();
   const tab = tabOf(search);
   const view = search.view ?? "list";
-  // The files are those of today, and all of them.
+  // The Markdown view always shows the current state, unfiltered.
   const files = view === "markdown";
   const then = files ? undefined : thenOf(search);
 
@@ -78,11 +78,11 @@ export default function MemoryPage() {
   );
   const doing = useDoingOf(doables, then !== undefined);
 
-  // The address follows what is typed, and what is typed follows the address when somebody goes back.
+  // Sync the text with the address in both directions: typing updates it, and going back restores it.
   useEffect(() => {
     const rest = setTimeout(() => {
       if (typed !== (search.text ?? "")) change({ text: typed || undefined });
-    }, REST);
+    }, TYPING_DEBOUNCE_MS);
     return () => clearTimeout(rest);
   }, [typed, search.text, change]);
   const lastText = useRef(search.text);
@@ -280,7 +280,7 @@ export default function MemoryPage() {
   );
 }
 
-/** What a tab writes into the address. */
+/** The search parameters of a tab. */
 function searchOf(tab: Tab): Partial<MemorySearch> {
   if (tab === "forgotten" || tab === "trashed") return { status: tab, force: undefined };
   return { status: undefined, force: tab === "all" ? undefined : tab };

@@ -1,6 +1,6 @@
 /**
- * Rows in groups, of which only those on the screen are drawn. The list and the timeline are both this:
- * one has categories or domains for groups, the other months.
+ * A virtual list of grouped rows. Both the list (groups are categories or domains) and the timeline (groups
+ * are months) use it.
  */
 
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
@@ -29,13 +29,13 @@ export function List({
 }: {
   label: string;
   groups: readonly Group[];
-  /** The heading of a group; none if it gives an empty one. */
+  /** The heading of a group; none if empty. */
   nameOf: (name: string) => string;
   extraOf?: (memory: MemoryView) => RowExtra;
   onOpen: Open;
-  /** With the line of time down the side. */
+  /** With the vertical line of the timeline. */
   rail?: boolean;
-  /** What scrolls with the rows and stands before them. */
+  /** Content before the rows that scrolls with them. */
   top?: ReactNode;
   bottom?: ReactNode;
 }) {
@@ -74,7 +74,7 @@ export function List({
     scrollPaddingStart: 40,
     scrollPaddingEnd: 40,
     overscan: 8,
-    // The row that has the focus stays, wherever one scrolls: it is the list's one tab stop.
+    // Always render the focused row: it is the list's only tab stop.
     rangeExtractor: (range: Range) => {
       const shown = defaultRangeExtractor(range);
       const at = marks.current === undefined ? undefined : places.get(marks.current);
@@ -82,7 +82,7 @@ export function List({
       return [...shown, at].sort((a, b) => a - b);
     },
   });
-  // What stands before the rows may change its height: a proposal is answered, and they move up.
+  // The height of the content before the rows may change, such as when a proposal is answered.
   useLayoutEffect(() => {
     const place = grid.current;
     if (!place) return;

@@ -1,4 +1,4 @@
-/** The memory as the files that a model and an editor see, to the byte: to read, copy and take along. */
+/** The vault as Markdown files, byte for byte: to read, copy and download. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Copy, Download, FileText } from "lucide-react";
@@ -36,7 +36,7 @@ export function Markdown({
     );
   }
   if (!vault.data) return <Skeleton />;
-  // What a sync compares with is not for reading.
+  // The other files are the base for sync and are not shown.
   const files = vault.data.files.filter((one) => one.path.endsWith(".md"));
   const named = (path: string | undefined) => files.find((one) => one.path === path);
   const chosen = named(file) ?? named("profile.md") ?? files[0];
@@ -80,7 +80,7 @@ export function Markdown({
   );
 }
 
-/** How many memories a file has: one line is one memory. */
+/** The number of memories in a file: one per line. */
 function linesOf(file: VaultFile): number {
   return file.content.split("\n").filter((line) => line.startsWith("- ")).length;
 }
@@ -113,7 +113,7 @@ function FileShown({ file }: { file: VaultFile }) {
         </div>
       </header>
       <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         className="min-h-0 flex-1 overflow-auto px-4 py-4 font-mono text-[0.8125rem] leading-relaxed whitespace-pre-wrap -outline-offset-2"
       >
@@ -126,7 +126,7 @@ function FileShown({ file }: { file: VaultFile }) {
   );
 }
 
-/** A line with its marks dimmed. The letters are the file's own, and nothing in them is acted on. */
+/** A line with its ids dimmed. The text is shown as it is and never interpreted. */
 function Line({ text }: { text: string }) {
   if (/^#{1,6} /.test(text)) {
     return (

@@ -1,25 +1,24 @@
 /**
- * Which memory has the focus, which are selected and which is being edited. It stands beside React's state
- * so that a key press draws two rows anew and not the page: with ten thousand memories that is the
- * difference between a frame and a wait.
+ * Focus, selection and editing state of the rows. It is kept outside of React state so that a key press
+ * renders two rows and not the page, which matters with ten thousand memories.
  */
 import { createContext, type KeyboardEvent, useContext, useSyncExternalStore } from "react";
 
-const PAGE = 10;
+const PAGE_STEP = 10;
 
 export class Marks {
   current: string | undefined;
   editing: string | undefined;
-  /** The one that the panel shows. */
+  /** The memory that the panel shows. */
   opened: string | undefined;
   selected: ReadonlySet<string> = new Set();
-  /** The row that is to take the focus once it is drawn. */
+  /** The row that takes the focus once it is rendered. */
   wanted: string | undefined;
-  /** The view's own way to bring a row onto the screen. */
+  /** Scrolls a row into view; set by the view. */
   reveal: (id: string) => void = () => {};
-  /** The ids that the view shows, in the order in which J and K go through them. */
+  /** The ids that the view shows, in the order of J and K. */
   order: readonly string[] = [];
-  /** Rows that have just been sent away; whoever is quick must not send them away twice. */
+  /** Rows that are being removed, so that a quick second key press does not remove them again. */
   private leaving = new Set<string>();
   private readonly listeners = new Set<() => void>();
 
@@ -28,21 +27,21 @@ export class Marks {
     return () => this.listeners.delete(listener);
   };
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 
-  /** Makes this row the one that keys act on; with `focus` it also takes the focus. */
+  /** Makes this row the current one; with `focus` it also takes the focus. */
   go(id: string | undefined, focus = true): void {
     this.current = id;
     if (focus && id !== undefined) {
       this.wanted = id;
       this.reveal(id);
     }
-    this.tell();
+    this.notify();
   }
 
-  /** So many rows on from where the focus is. */
+  /** Moves the focus by a number of rows. */
   move(by: number): void {
     const at = this.current === undefined ? -1 : this.order.indexOf(this.current);
     const began = at === -1 ? (by > 0 ? -1 : 0) : at;
@@ -50,7 +49,7 @@ export class Marks {
     this.go(this.order[next]);
   }
 
-  /** This row is about to go: on to the one that takes its place, or false if it is going already. */
+  /** Marks a row as being removed and moves on to the next; false if it is being removed already. */
   leave(id: string): boolean {
     if (this.leaving.has(id)) return false;
     this.leaving.add(id);
@@ -60,15 +59,15 @@ export class Marks {
     return true;
   }
 
-  /** The keys that every list has: arrows, a page, the ends, and all. */
+  /** List keys: arrows, page up and down, home and end, select all. */
   press = (event: KeyboardEvent): void => {
     const { key, metaKey, ctrlKey, altKey } = event;
     const all = this.order.length;
     const moves: Record<string, number> = {
       ArrowDown: 1,
       ArrowUp: -1,
-      PageDown: PAGE,
-      PageUp: -PAGE,
+      PageDown: PAGE_STEP,
+      PageUp: -PAGE_STEP,
       Home: -all,
       End: all,
     };
@@ -81,14 +80,14 @@ export class Marks {
   edit(id: string | undefined): void {
     const was = this.editing;
     this.editing = id;
-    this.tell();
-    // Whoever has finished editing goes on from that row.
+    this.notify();
+    // After editing, the focus returns to the row.
     if (id === undefined && was !== undefined) this.go(was);
   }
 
   show(id: string | undefined): void {
     this.opened = id;
-    this.tell();
+    this.notify();
   }
 
   toggle(id: string): void {
@@ -99,12 +98,11 @@ export class Marks {
 
   select(ids: Iterable<string>): void {
     this.selected = new Set(ids);
-    this.tell();
+    this.notify();
   }
 
   /**
-   * The view shows other rows now. The focus stays where it was: on the row, or if that is gone on the one
-   * that took its place.
+   * Updates the shown rows. The focus stays on its row, or moves to the one that took its place.
    */
   follow(order: readonly string[], hadFocus: boolean): void {
     const was = this.order;
@@ -128,7 +126,7 @@ export function useMarks(): Marks {
   return useContext(MarksContext);
 }
 
-/** One thing that the marks say, drawn anew only when it is different. */
+/** A value derived from the marks; renders only when it changes. */
 export function useMark<T>(read: (marks: Marks) => T): T {
   const marks = useMarks();
   return useSyncExternalStore(marks.subscribe, () => read(marks));

@@ -1,4 +1,4 @@
-/** One memory beside the list, for as long as it is looked at. Phones have a page for it instead. */
+/** The side panel with one memory. Phones open a page instead. */
 import { Link } from "@tanstack/react-router";
 import { Maximize2, X } from "lucide-react";
 import type { Then } from "../../data/past.ts";

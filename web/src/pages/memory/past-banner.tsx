@@ -5,7 +5,7 @@ import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { exact } from "../../ui/time.tsx";
 
-/** Says that this is not the present, for as long as it is not. */
+/** Banner shown during time travel. */
 export function PastBanner({ then, onBack }: { then: Then; onBack: () => void }) {
   const { timeZone } = usePreferences();
   const when = (at: string | undefined) => (at ? exact(at, timeZone) : t("memory.past.now"));

@@ -1,4 +1,4 @@
-/** What waits for a yes, before anything else: the words, why somebody thinks so, and three answers. */
+/** Proposals above the list: text, reasoning, and three answers. */
 import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { useProposalActs } from "../../data/proposals.ts";
@@ -10,13 +10,13 @@ import { INPUT } from "../../ui/field.tsx";
 import { Force, SourceIcon } from "../../ui/standing.tsx";
 import { useDomainName } from "./words.ts";
 
-/** More than this wait on the Review page, where there is a deck for them. */
-const FEW = 3;
+/** Shown at first; the Review page has a deck for more. */
+const MAX_SHOWN = 3;
 
 export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
   const [all, setAll] = useState(false);
   if (memories.length === 0) return null;
-  const shown = all ? memories : memories.slice(0, FEW);
+  const shown = all ? memories : memories.slice(0, MAX_SHOWN);
   return (
     <section
       aria-label={t("memory.proposals")}
@@ -31,9 +31,9 @@ export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
           <Proposal key={memory.id} memory={memory} />
         ))}
       </ul>
-      {memories.length > FEW && (
+      {memories.length > MAX_SHOWN && (
         <Button small look="quiet" className="mt-2" onClick={() => setAll(!all)}>
-          {all ? t("memory.fewer") : t("memory.more", { count: memories.length - FEW })}
+          {all ? t("memory.fewer") : t("memory.more", { count: memories.length - MAX_SHOWN })}
         </Button>
       )}
     </section>
@@ -63,7 +63,7 @@ export function Proposal({ memory }: { memory: MemoryView }) {
         </p>
       ) : (
         <textarea
-          // biome-ignore lint/a11y/noAutofocus: whoever pressed Edit wants to type
+          // biome-ignore lint/a11y/noAutofocus: the user pressed Edit to type
           autoFocus
           dir="auto"
           rows={1}

@@ -1,4 +1,4 @@
-/** What can be done to a row with the pointer. Each is also a key, which its title names. */
+/** Action buttons of a row; their tooltips name the shortcuts. */
 
 import {
   Check,

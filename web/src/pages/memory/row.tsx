@@ -1,4 +1,4 @@
-/** One memory as a row: what it says, and what it is, in words and shapes. */
+/** One memory as a row. */
 
 import { Check } from "lucide-react";
 import type { FoundMemory, MemoryView } from "lukasa-client";
@@ -17,22 +17,22 @@ import { useMark, useMarks } from "./marks.ts";
 import { RowActs } from "./row-acts.tsx";
 import { dayOf, useDomainName, validity, wordOf } from "./words.ts";
 
-/** What a view has to say about a row besides the memory itself. */
+/** Additional data of a view for a row. */
 export interface RowExtra {
   /** Why it was found by meaning. */
   why?: FoundMemory["why"];
-  /** When it was, in the timeline. */
+  /** The date in the timeline. */
   when?: string;
 }
 
 interface RowProps extends RowExtra {
   memory: MemoryView;
-  /** Its place among the rows, and how far down that is. */
+  /** Its index, and its offset from the top. */
   index: number;
   start: number;
   measure: (element: Element | null) => void;
   onOpen: Open;
-  /** Whether it stands on the line of time. */
+  /** Whether it is drawn on the line of the timeline. */
   rail?: boolean;
 }
 
@@ -69,7 +69,7 @@ export const Row = memo(function Row(props: RowProps) {
           onFocus={() => !current && marks.go(memory.id, false)}
           onKeyDown={marks.press}
           onContextMenu={(event) => {
-            // A finger that rests on a row selects it; there is no key for it on a phone.
+            // A long press selects a row on touch devices.
             if ((event.nativeEvent as PointerEvent).pointerType !== "touch") return;
             event.preventDefault();
             marks.toggle(memory.id);
@@ -94,7 +94,7 @@ export const Row = memo(function Row(props: RowProps) {
           </span>
           {rail && <Rail />}
           <span className="flex min-w-0 flex-1 flex-col gap-x-3 gap-y-1 py-1.5 md:flex-row md:items-center">
-            {/* Words of either direction begin where the page begins; within them each keeps its own. */}
+            {/* Text of either direction is aligned with the page's start, and keeps its own direction. */}
             <span className="flex min-w-0 flex-1 flex-col text-left rtl:text-right">
               <span dir="auto" className="line-clamp-2 md:line-clamp-1">
                 {memory.content}
@@ -123,7 +123,7 @@ export function Selected() {
   );
 }
 
-/** The line of time, with a bead for this memory. */
+/** The line of the timeline, with a dot for this memory. */
 function Rail() {
   return (
     <span aria-hidden className="relative w-3 shrink-0 self-stretch">
@@ -133,7 +133,7 @@ function Rail() {
   );
 }
 
-/** Takes the focus when it is asked to, also if it was off the screen when it was asked. */
+/** Focuses the element when its row is wanted, also if it is rendered only afterwards. */
 export function useTakesFocus<T extends HTMLElement>(id: string) {
   const marks = useMarks();
   const wanted = useMark((all) => all.wanted === id);
@@ -150,21 +150,21 @@ export function useTakesFocus<T extends HTMLElement>(id: string) {
 /** The key and value under which a rule is looked up. */
 function Rule({ memory }: { memory: MemoryView }) {
   const { value } = memory;
-  const said = typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
+  const valueText = typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
   return (
     <span className="truncate font-mono text-xs text-muted">
       <bdi>{memory.key}</bdi>
-      {said && (
+      {valueText && (
         <>
           {" = "}
-          <bdi>{said}</bdi>
+          <bdi>{valueText}</bdi>
         </>
       )}
     </span>
   );
 }
 
-/** Domain, tier, source, and when it was last confirmed. */
+/** Area, tier, source, and the last confirmation. */
 function Standing({ memory, when }: { memory: MemoryView; when?: string }) {
   const domain = useDomainName(memory.domain);
   return (
@@ -190,7 +190,7 @@ function Confirmed({ memory, when }: { memory: MemoryView; when?: string }): Rea
   const now = useNow();
   const { timeZone } = usePreferences();
   const ago = (at: string) => relative(Date.parse(at), now);
-  const said = () => {
+  const text = () => {
     if (when) return dayOf(when, timeZone);
     if (memory.status === "trashed")
       return t("memory.daysLeft", { count: daysLeft(memory.updated_at, now) });
@@ -202,12 +202,12 @@ function Confirmed({ memory, when }: { memory: MemoryView; when?: string }): Rea
   };
   return (
     <span title={validity(memory, timeZone)} className="whitespace-nowrap tabular-nums">
-      {said()}
+      {text()}
     </span>
   );
 }
 
-/** Why it was found: the words that it has, and the ways in which it was near. */
+/** Why it was found: the matching words, and the search arms. */
 function Why({ why }: { why: FoundMemory["why"] }) {
   const arms = [...new Set(why.arms.map((one) => one.arm.split("_")[0] ?? one.arm))];
   return (

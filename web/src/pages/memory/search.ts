@@ -1,11 +1,11 @@
-/** What the address of this page may carry after the question mark: the view and the filter. */
+/** Search parameters of the Memory page: the view and the filter. */
 export const VIEWS = ["list", "board", "timeline", "markdown"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface MemorySearch {
   view?: View;
   text?: string;
-  /** Finds by meaning what `text` asks, as a chat would; otherwise its words have to occur. */
+  /** Searches `text` by meaning, as a chat would; otherwise its words have to occur. */
   how?: "meaning";
   status?: string;
   domain?: string;
@@ -14,18 +14,18 @@ export interface MemorySearch {
   tier?: string;
   tag?: string;
   from?: string;
-  /** What the list is grouped by, if not by category. */
+  /** Grouping of the list; by category if absent. */
   group?: "domain";
-  /** What the timeline goes by, if not by when it is true. */
+  /** Time axis of the timeline; by validity if absent. */
   by?: "learned";
   /** The file that the markdown view shows. */
   file?: string;
-  /** The memory in the panel at the side, and the part of it that was asked for. */
+  /** The memory in the side panel, and its open part. */
   one?: string;
   tab?: string;
-  /** What was true then. */
+  /** Shows what was true at this time. */
   as_of?: string;
-  /** What was known then. */
+  /** Shows what was known at this time. */
   known_at?: string;
 }
 
@@ -44,20 +44,20 @@ const WORDS = [
 ] as const;
 const TIMES = ["as_of", "known_at"] as const;
 
-export function memorySearch(said: Record<string, unknown>): MemorySearch {
+export function memorySearch(params: Record<string, unknown>): MemorySearch {
   const search: MemorySearch = {};
-  const view = VIEWS.find((one) => one === said.view);
+  const view = VIEWS.find((one) => one === params.view);
   if (view && view !== "list") search.view = view;
-  if (said.how === "meaning") search.how = "meaning";
-  if (said.group === "domain") search.group = "domain";
-  if (said.by === "learned") search.by = "learned";
+  if (params.how === "meaning") search.how = "meaning";
+  if (params.group === "domain") search.group = "domain";
+  if (params.by === "learned") search.by = "learned";
   for (const word of WORDS) {
-    // An address may say `text=12`, which arrives as a number.
-    const value = typeof said[word] === "number" ? String(said[word]) : said[word];
+    // `text=12` is parsed as a number.
+    const value = typeof params[word] === "number" ? String(params[word]) : params[word];
     if (typeof value === "string" && value) search[word] = value;
   }
   for (const time of TIMES) {
-    const value = said[time];
+    const value = params[time];
     if (typeof value === "string" && !Number.isNaN(Date.parse(value))) search[time] = value;
   }
   return search;

@@ -1,4 +1,4 @@
-/** What can be done to the selected memories, all at once and undone all at once. */
+/** Action bar for the selected memories, with one undo for all of them. */
 
 import { FolderInput, X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
@@ -17,7 +17,7 @@ export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }
   const domains = useDomains();
   if (selected.size === 0) return null;
   const memories = [...selected].flatMap((id) => byId.get(id) ?? []);
-  const gone = memories.some(({ status }) => status === "forgotten" || status === "trashed");
+  const removed = memories.some(({ status }) => status === "forgotten" || status === "trashed");
   const run = (act: (memories: readonly MemoryView[]) => void) => {
     marks.select([]);
     act(memories);
@@ -31,7 +31,7 @@ export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }
       <output className="me-2 font-medium">
         {t("memory.nSelected", { count: selected.size })}
       </output>
-      {gone ? (
+      {removed ? (
         <Button small onClick={() => run(acts.restore)}>
           {t("memory.act.restore")}
         </Button>

@@ -1,6 +1,6 @@
 /**
- * The one set that every view of the Memory page shows: which memories, how many there are behind each
- * tab, and in which groups. Ten thousand are sorted when they change and filtered with every letter.
+ * The filtered set that every view of the Memory page shows: memories, counts of the tabs, and groups. Ten
+ * thousand memories are sorted when they change and filtered with every key press.
  */
 import type { MemoryView } from "lukasa-client";
 import { useMemo } from "react";
@@ -12,7 +12,7 @@ import type { MemorySearch } from "./search.ts";
 export const TABS = ["all", "hard", "soft", "forgotten", "trashed"] as const;
 export type Tab = (typeof TABS)[number];
 
-/** Forgotten and trashed are tabs of their own; hard and soft are two halves of what stands. */
+/** The tab of a search. Forgotten and trashed are separate tabs; hard and soft split the current memories. */
 export function tabOf({ status, force }: MemorySearch): Tab {
   if (status === "forgotten" || status === "trashed") return status;
   return force === "hard" || force === "soft" ? force : "all";
@@ -24,7 +24,7 @@ export function thenOf({ as_of, known_at }: MemorySearch): Then | undefined {
 
 const SOURCES: readonly Source[] = ["said", "assistant", "inferred", "imported"];
 
-/** What the address asks for, without the tab. */
+/** The filter of the address, without the tab. */
 function filterOf(search: MemorySearch, text: string): Filter {
   return {
     text: search.how === "meaning" ? undefined : text,
@@ -37,12 +37,12 @@ function filterOf(search: MemorySearch, text: string): Filter {
 }
 
 export interface MemorySet {
-  /** Whatever there is, of any status. */
+  /** All memories of every status. */
   all: readonly MemoryView[];
   byId: ReadonlyMap<string, MemoryView>;
-  /** What the filter and the tab leave, the latest first. */
+  /** The memories that match filter and tab, the latest first. */
   shown: readonly MemoryView[];
-  /** How many each tab holds under this filter. */
+  /** Counts of each tab under this filter. */
   counts: Record<Tab, number>;
   proposals: readonly MemoryView[];
   complete: boolean;

@@ -1,4 +1,4 @@
-/** Two ways to look back: what was true on a day, and what was known on a day. */
+/** Time travel sliders: what was true on a day, and what was known on a day. */
 
 import { X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
@@ -13,10 +13,10 @@ import { day, exact } from "../../ui/time.tsx";
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
-/** How long the hand has to rest before the server is asked. */
-const REST = 150;
+/** Debounce of the slider before the server is asked. */
+const SLIDER_DEBOUNCE_MS = 150;
 
-/** From the first that is known to now, in steps that make a slider of it. */
+/** The range of a slider from the first known memory to now, and its step. */
 export function spanOf(first: number, now: number): { first: number; step: number; steps: number } {
   const long = now - first;
   const step = long > 60 * DAY ? DAY : long > 2 * DAY ? HOUR : MINUTE;
@@ -87,15 +87,15 @@ function TimeSlider({
   const placeOf = (at: string | undefined) =>
     at ? Math.min(steps, Math.max(0, Math.floor((Date.parse(at) - first) / step))) : steps;
   const [place, setPlace] = useState(() => placeOf(value));
-  // Another hand than this one, such as the way back to now, moves it as well.
+  // Other controls, such as "Back to now", move the slider as well.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the address changes
   useEffect(() => setPlace(placeOf(value)), [value]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the hand's rest that matters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: restarts only when the slider moves
   useEffect(() => {
     if (place === placeOf(value)) return;
     const rest = setTimeout(
       () => onChange(place === steps ? undefined : new Date(first + place * step).toISOString()),
-      REST,
+      SLIDER_DEBOUNCE_MS,
     );
     return () => clearTimeout(rest);
   }, [place]);

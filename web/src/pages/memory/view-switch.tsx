@@ -1,4 +1,4 @@
-/** The views of the one set, side by side. */
+/** Switch between the views. */
 import { LayoutList, Milestone, SquareKanban, TextQuote } from "lucide-react";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";

@@ -1,4 +1,4 @@
-/** The set in the view that was asked for. */
+/** The set in the chosen view. */
 import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useContext, useMemo } from "react";
 import { usePreferences } from "../../app/preferences.ts";
@@ -16,7 +16,7 @@ import type { MemorySearch } from "./search.ts";
 import { groupsOf, type MemorySet, stretchesOf, tabOf, thenOf } from "./set.ts";
 import { DomainNames } from "./words.ts";
 
-// The list is what people come for; the others are loaded when they are first asked for.
+// The list is the default view; the others are loaded on demand.
 const Board = lazy(async () => ({ default: (await import("./board.tsx")).Board }));
 const Markdown = lazy(async () => ({ default: (await import("./markdown.tsx")).Markdown }));
 
@@ -85,8 +85,8 @@ function Grouped({ set, search, onOpen, top }: WithTop) {
   );
 }
 
-/** More than this, and a year would be too long a stretch to find one's way in. */
-const FEW = 60;
+/** Up to this number of memories the timeline is grouped by year, above it by month. */
+const MAX_BY_YEAR = 60;
 
 function Timeline({ set, search, onOpen }: ShownProps) {
   const { timeZone } = usePreferences();
@@ -97,7 +97,7 @@ function Timeline({ set, search, onOpen }: ShownProps) {
   );
   const groups = useMemo(() => {
     const words = new Intl.DateTimeFormat(locale(), {
-      month: set.shown.length > FEW ? "long" : undefined,
+      month: set.shown.length > MAX_BY_YEAR ? "long" : undefined,
       year: "numeric",
       timeZone: timeZone ?? undefined,
     });
@@ -119,7 +119,7 @@ function Timeline({ set, search, onOpen }: ShownProps) {
 const itself = (name: string) => name;
 const nameless = () => "";
 
-/** What a chat that asked the same would be given, in its order and with the reasons. */
+/** Search by meaning: what a chat with this query would receive, ranked and with reasons. */
 function Meaning({ set, search, onOpen, onClear }: ShownProps) {
   const found = useMeaning(search.text ?? "", thenOf(search));
   const whys = useMemo(
@@ -147,7 +147,7 @@ function Meaning({ set, search, onOpen, onClear }: ShownProps) {
   return (
     <>
       <output className="block px-4 pb-2 text-[0.8125rem] text-muted sm:px-6">
-        {t("memory.meaning.said", { count: groups[0]?.memories.length ?? 0, considered, ms })}
+        {t("memory.meaning.counts", { count: groups[0]?.memories.length ?? 0, considered, ms })}
         {!model && ` ${t("memory.meaning.wordsOnly")}`}
       </output>
       {groups.length === 0 ? (

@@ -1,4 +1,4 @@
-/** What the server names, in the person's own words. What we have no word for is shown as it was named. */
+/** Translations of names from the server. Unknown names are shown as they are. */
 import type { MemoryView } from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
 import { useDomains } from "../../data/domains.ts";
@@ -13,7 +13,7 @@ export function wordOf(
   return known(key) ? t(key) : name;
 }
 
-/** The names of the domains, as the tenant wrote them. Read once by a page, and not by every row of it. */
+/** Display names of the domains. Read once per page, not by every row. */
 export const DomainNames = createContext<ReadonlyMap<string, string>>(new Map());
 
 export function useDomainNames(): ReadonlyMap<string, string> {
@@ -26,12 +26,12 @@ export function useDomainName(name: string | null | undefined): string | undefin
   return name ? (names.get(name) ?? name) : undefined;
 }
 
-/** The day from or until which something holds. A bare date is a day anywhere, not an hour in UTC. */
+/** A validity date. A date without a time is the same day in every time zone. */
 export function dayOf(at: string, timeZone: string | null): string {
   return day(at, /T00:00:00(\.0+)?Z$/.test(at) ? "UTC" : timeZone);
 }
 
-/** Since when and until when it holds. */
+/** The validity of a memory as text. */
 export function validity(memory: MemoryView, timeZone: string | null): string {
   const from = dayOf(memory.valid_from, timeZone);
   return memory.valid_until

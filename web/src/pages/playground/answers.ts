@@ -1,4 +1,4 @@
-/** The server's answers to a message: the context, and what each arm made of it. */
+/** Requests for a message: its context, and its search results by arm. */
 
 import { useQuery } from "@tanstack/react-query";
 import {
@@ -18,27 +18,27 @@ export interface Answers {
   found: SearchAnswer;
 }
 
-/** Asks when there is a message, and again only when told to: every context that is given is noted. */
+/** Fetches when there is a message, and again only on request: every retrieval is stored. */
 export function useAnswers(query: string, setting: Setting, wanted = true) {
   const lukasa = useLukasa();
   const timezone = useTimezone();
-  const asked = retrieveBody(query, setting, timezone);
-  const searched = searchBody(query, setting, timezone);
+  const retrieveRequest = retrieveBody(query, setting, timezone);
+  const searchRequest = searchBody(query, setting, timezone);
   return useQuery({
-    queryKey: ["playground", asked, searched] as const,
+    queryKey: ["playground", retrieveRequest, searchRequest] as const,
     queryFn: async ({ signal }): Promise<Answers> => {
-      const context = await lukasa.memories.retrieve(asked, { signal });
-      const found = await lukasa.memories.search(searched, { signal });
+      const context = await lukasa.memories.retrieve(retrieveRequest, { signal });
+      const found = await lukasa.memories.search(searchRequest, { signal });
       return { context, found };
     },
     enabled: wanted && query !== "",
-    // Another setting for the same message: what is shown stays until there is something new to show.
+    // After a changed setting the previous result stays visible until the new one is there.
     placeholderData: (before, old) => (old?.queryKey[1].query === query ? before : undefined),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-/** What the server kept of a retrieval. It is noted behind the answer, so it may take a moment. */
+/** The stored trace of a retrieval. It is written after the response, so it may take a moment. */
 export function useTrace(id: string, wanted: boolean) {
   const lukasa = useLukasa();
   return useQuery({
@@ -51,7 +51,7 @@ export function useTrace(id: string, wanted: boolean) {
   });
 }
 
-/** The commands that ask the same of this server. */
+/** curl commands for the same requests. */
 export function useCommands(query: string, setting: Setting): { retrieve: string; search: string } {
   const { user, local } = useSignIn();
   const timezone = useTimezone();
@@ -62,7 +62,7 @@ export function useCommands(query: string, setting: Setting): { retrieve: string
   };
 }
 
-/** The zone in which the person says "yesterday". */
+/** The user's time zone, for words such as "yesterday". */
 function useTimezone(): string {
   return usePreferences().timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -1,18 +1,18 @@
 /**
- * What is asked of the server and what its answers mean, without a page around it: the two requests,
- * and how each memory moved from arm to arm. Pure.
+ * Request bodies of the playground, and the evaluation of both responses: ranks by arm, outcomes and budget.
+ * Pure.
  */
 import type { ContextView, Retrieve, SearchAnswer, SearchRequest } from "lukasa-client";
 import type { Setting } from "./search.ts";
 
-/** As many as a message that looks back calls for. */
-const MEMORIES = 10;
-const TURNS = 5;
+/** Search limits, the same as of a retrieval. */
+const MAX_MEMORIES = 10;
+const MAX_TURNS = 5;
 
 /** The body of `POST /api/memory/retrieve`. */
 export function retrieveBody(query: string, setting: Setting, timezone?: string): Retrieve {
   const { session, budget, window, domains, as_of, known_at, precise, freeze } = setting;
-  return whole({
+  return withoutUnset({
     query,
     session_id: session,
     freeze: session ? freeze : undefined,
@@ -26,13 +26,13 @@ export function retrieveBody(query: string, setting: Setting, timezone?: string)
   });
 }
 
-/** The body of `POST /api/memory/search`, which tells what each arm made of the same message. */
+/** The body of `POST /api/memory/search`, which returns the ranks of each arm for the same message. */
 export function searchBody(query: string, setting: Setting, timezone?: string): SearchRequest {
   const { domains, as_of, known_at, precise, fusion, rerank } = setting;
-  return whole({
+  return withoutUnset({
     query,
-    limit: MEMORIES,
-    turns: TURNS,
+    limit: MAX_MEMORIES,
+    turns: MAX_TURNS,
     domains,
     precise,
     as_of,
@@ -43,8 +43,8 @@ export function searchBody(query: string, setting: Setting, timezone?: string): 
   });
 }
 
-/** Without the fields that say nothing. */
-function whole<T extends object>(body: T): T {
+/** Removes undefined fields. */
+function withoutUnset<T extends object>(body: T): T {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as T;
 }
 
@@ -52,26 +52,26 @@ export type Outcome =
   | { kind: "in"; mark: string }
   | { kind: "baseline"; mark: string }
   | { kind: "out"; reason: string }
-  /** Retrieve had not asked for it: other settings, or the message calls for less. */
+  /** Not part of the retrieval: other settings, or fewer results were requested. */
   | { kind: "unasked" };
 
 /** The place of a turn: its chat, and its number there. */
-export interface Said {
+export interface TurnPlace {
   session: string;
   turn: number;
 }
 
-/** A memory or a turn on its way through the arms. */
+/** A memory or a turn with its ranks. */
 export interface Row {
   id: string;
   what: "memory" | "turn";
   text: string;
-  /** Where a turn was said. */
-  said?: Said;
-  /** Its rank and score with each arm that found it. */
+  /** The place of a turn. */
+  place?: TurnPlace;
+  /** Rank and score by arm. */
   arms: ReadonlyMap<string, { rank: number; score: number }>;
   fused: number;
-  /** Its place in the answer. */
+  /** Its rank in the response. */
   last: number;
   score: number;
   relevance: number;
@@ -105,12 +105,12 @@ export function rowsOf(found: SearchAnswer, context: ContextView): Row[] {
     ),
     ...found.turns.map(({ turn, why }, at) => ({
       ...row(turn.id, "turn", turn.content, why, at),
-      said: { session: turn.session_id, turn: turn.number },
+      place: { session: turn.session_id, turn: turn.number },
     })),
   ];
 }
 
-/** What became of each memory and turn that the context speaks of. What went in, went in. */
+/** The outcome of each memory and turn of the context. Inclusion in one part takes precedence. */
 export function outcomesOf(context: ContextView): Map<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
   const { baseline, dynamic } = context;
@@ -129,8 +129,8 @@ export function outcomesOf(context: ContextView): Map<string, Outcome> {
 }
 
 /**
- * Whether the past was looked up for this message. Retrieve names everything it found, in or out; where
- * it names nothing and a search finds something, it did not look.
+ * Whether memory was searched for this message. A retrieval lists everything it found, included or left out:
+ * if it lists nothing while a search finds something, it did not search.
  */
 export function verdict(
   context: ContextView,
@@ -141,7 +141,7 @@ export function verdict(
   return found.memories.length + found.turns.length > 0 ? "spared" : "nothing";
 }
 
-/** The budget as it was spent: the rules apart from the rest of the baseline. */
+/** The used budget: rules counted separately from the rest of the baseline. */
 export function spent(context: ContextView): { baseline: number; rules: number; dynamic: number } {
   const rules = context.baseline.citations
     .filter((one) => context.hard.some((hard) => hard.mark === one.mark))
@@ -159,29 +159,29 @@ export function total(took: ContextView["took_ms"]): number {
   return STAGES.reduce((sum, stage) => sum + took[stage], 0);
 }
 
-/** How many bytes a prompt's text has on the wire. */
+/** The size of a text in UTF-8 bytes. */
 export function bytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The lines that only one of two contexts has, by what stands behind them. */
+/** Lines that only the first of two contexts has, compared by memory or turn. */
 export function onlyIn(one: ContextView, other: ContextView): ContextView["soft"] {
   const name = (line: ContextView["soft"][number]) => line.version_id ?? line.turn_id ?? line.text;
   const has = new Set([...other.hard, ...other.soft].map(name));
   return [...one.hard, ...one.soft].filter((line) => !has.has(name(line)));
 }
 
-/** One memory or turn that a part of the prompt did without, and why each of them did. */
+/** A memory or turn that was left out of a part of the prompt, with the reasons. */
 export interface Left {
   id: string;
   memory: boolean;
   reasons: readonly { part: "baseline" | "dynamic"; reason: string }[];
   relevance: number | null;
-  /** The mark under which the other part has it after all. */
+  /** Its mark in the other part, if it is included there. */
   mark?: string;
 }
 
-/** What was left out, each once: first what is nowhere in the prompt, then what came in the other way. */
+/** What was left out, each once: first what is nowhere in the prompt, then what is in the other part. */
 export function leftOut(context: ContextView): Left[] {
   const outcomes = outcomesOf(context);
   const byId = new Map<string, Left>();

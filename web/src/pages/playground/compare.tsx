@@ -1,4 +1,4 @@
-/** Two settings next to each other, in numbers, and the lines that only one of them gave. */
+/** Comparison of two settings: numbers, and the lines of only one of them. */
 import type { ContextView } from "lukasa-client";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";

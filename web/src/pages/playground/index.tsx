@@ -1,4 +1,4 @@
-/** What would go into a prompt, and why. */
+/** Playground page: what would go into a prompt, and why. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FlaskConical, SquareSplitHorizontal } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
@@ -24,7 +24,7 @@ export default function PlaygroundPage() {
   const go = (search: PlaygroundSearch) => void navigate({ to: "/playground", search });
   const change = (part: Partial<PlaygroundSearch>) =>
     go({ ...setting, query: query || undefined, against, table: table || undefined, ...part });
-  // Settings that were taken back have to leave the address too.
+  // Reset settings have to be removed from the address too.
   const set = (next: Setting) =>
     go({ query: query || undefined, against, table: table || undefined, ...next });
   const compare = () => change({ against: against ? undefined : { ...setting } });
@@ -32,9 +32,9 @@ export default function PlaygroundPage() {
   const message = useRef<HTMLTextAreaElement>(null);
   const first = useAnswers(query, setting);
   const second = useAnswers(query, against ?? setting, against !== undefined);
-  const run = (said: string) => {
-    if (!said) return;
-    if (said !== query) return change({ query: said });
+  const run = (message: string) => {
+    if (!message) return;
+    if (message !== query) return change({ query: message });
     void first.refetch();
     if (against) void second.refetch();
   };
@@ -109,7 +109,7 @@ export default function PlaygroundPage() {
   );
 }
 
-/** The message, as the person would write it. Enter asks; with Shift it goes on. */
+/** The message field. Enter sends; Shift+Enter starts a new line. */
 function Message({
   query,
   at,

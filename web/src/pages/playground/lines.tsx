@@ -1,4 +1,4 @@
-/** The lines that went into the prompt, and what was left out and why. */
+/** The lines of the prompt, and what was left out and why. */
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useMemories } from "../../data/memories.ts";
@@ -8,10 +8,10 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Force } from "../../ui/standing.tsx";
 import type { Answers } from "./answers.ts";
-import { type Left, leftOut, type Said } from "./ask.ts";
+import { type Left, leftOut, type TurnPlace } from "./ask.ts";
 import { figure, reasonWords, TurnLink } from "./ranks.tsx";
 
-/** Every line of both parts, in the order of the prompt, under its mark. */
+/** The lines of both parts, in the order of the prompt, with their marks. */
 export function WentIn({ context, found }: Answers) {
   const turns = placesOf(found);
   const lines = [...context.baseline.citations, ...context.dynamic.citations];
@@ -39,7 +39,7 @@ export function WentIn({ context, found }: Answers) {
                       {line.text}
                     </Link>
                   ) : (
-                    <Turn said={turns.get(line.turn_id ?? "")}>{line.text}</Turn>
+                    <Turn place={turns.get(line.turn_id ?? "")}>{line.text}</Turn>
                   )}
                 </span>
                 <span className="text-[0.8125rem] text-muted">{line.section}</span>
@@ -55,7 +55,7 @@ export function WentIn({ context, found }: Answers) {
 
 const FIRST = 8;
 
-/** What could have gone in. Its words are those that the search gave, or that the memory has today. */
+/** What was left out. The text comes from the search response, or from the current memory. */
 export function LeftOut({ context, found }: Answers) {
   const [all, setAll] = useState(false);
   const { byId } = useMemories();
@@ -76,7 +76,7 @@ export function LeftOut({ context, found }: Answers) {
             key={one.id}
             left={one}
             text={words.get(one.id) ?? byId.get(one.id)?.content}
-            said={turns.get(one.id)}
+            place={turns.get(one.id)}
           />
         ))}
       </ul>
@@ -91,7 +91,15 @@ export function LeftOut({ context, found }: Answers) {
   );
 }
 
-function LeftRow({ left, text = left.id, said }: { left: Left; text?: string; said?: Said }) {
+function LeftRow({
+  left,
+  text = left.id,
+  place,
+}: {
+  left: Left;
+  text?: string;
+  place?: TurnPlace;
+}) {
   return (
     <li className="flex items-start gap-3 px-4 py-2">
       <span className="flex min-w-0 flex-1 flex-col gap-0.5">
@@ -105,7 +113,7 @@ function LeftRow({ left, text = left.id, said }: { left: Left; text?: string; sa
               {text}
             </Link>
           ) : (
-            <Turn said={said}>{text}</Turn>
+            <Turn place={place}>{text}</Turn>
           )}
         </span>
         <span className="text-[0.8125rem] text-muted">
@@ -120,15 +128,15 @@ function LeftRow({ left, text = left.id, said }: { left: Left; text?: string; sa
   );
 }
 
-/** Where the turns that were found were said. */
-function placesOf(found: Answers["found"]): Map<string, Said> {
+/** The places of the turns that were found. */
+function placesOf(found: Answers["found"]): Map<string, TurnPlace> {
   return new Map(
     found.turns.map(({ turn }) => [turn.id, { session: turn.session_id, turn: turn.number }]),
   );
 }
 
-function Turn({ said, children }: { said: Said | undefined; children: string }) {
-  return said ? <TurnLink said={said}>{children}</TurnLink> : children;
+function Turn({ place, children }: { place: TurnPlace | undefined; children: string }) {
+  return place ? <TurnLink place={place}>{children}</TurnLink> : children;
 }
 
 function Figures({ tokens, relevance }: { tokens?: number; relevance?: number | null }) {

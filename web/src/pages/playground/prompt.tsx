@@ -1,4 +1,4 @@
-/** What goes into the prompt: how the budget was spent, and the very bytes. */
+/** The prompt: its token budget and its exact text. */
 
 import { Check, Copy } from "lucide-react";
 import type { ContextView } from "lukasa-client";
@@ -68,7 +68,7 @@ function Part({
       </div>
       {part.content ? (
         <pre
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
           tabIndex={0}
           className="max-h-96 overflow-y-auto rounded-control border bg-sunken px-3 py-2.5 font-mono text-[0.8125rem] leading-relaxed whitespace-pre-wrap [unicode-bidi:plaintext]"
         >

@@ -1,6 +1,6 @@
 /**
- * How the order came about: where each arm put a memory, where it stood when they were brought together,
- * and where the reranker left it. Drawn as lines that move, or told as a table of exact numbers.
+ * Ranking: the rank of each memory by arm, after fusion, and after the reranker. Shown as lines, or as a table
+ * of exact numbers.
  */
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState, useSyncExternalStore } from "react";
@@ -8,9 +8,9 @@ import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { type Column, Table } from "../../ui/table.tsx";
-import type { Outcome, Row, Said } from "./ask.ts";
+import type { Outcome, Row, TurnPlace } from "./ask.ts";
 
-/** Pixels: the height of a rank, the way from arm to arm, and the room beside the first and the last. */
+/** Pixels: height of a rank, distance between arms, and padding beside the first and the last. */
 const WIDE = { lane: 32, step: 68, edge: 30 };
 const NARROW = { lane: 50, step: 46, edge: 22 };
 
@@ -19,7 +19,7 @@ interface Stage {
   rank: (row: Row) => number | undefined;
 }
 
-/** Where vectors were compared with nothing, the words have their room. */
+/** The columns. Without vector ranks, that column is left out. */
 function stages(rows: readonly Row[]): Stage[] {
   const vectors = rows.some((row) => row.arms.has("vector"));
   return [
@@ -45,7 +45,7 @@ export function Ranks({
   return table ? <RankTable label={label} rows={rows} /> : <RankLines label={label} rows={rows} />;
 }
 
-/** Lines from arm to arm. Whatever ranks below the last lane is on the lane under it, with its number. */
+/** Lines from arm to arm. Ranks below the last lane are drawn on the lane under it, with their number. */
 function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
   const [near, setNear] = useState<string>();
   const columns = stages(rows);
@@ -187,7 +187,7 @@ function RankLine({
   );
 }
 
-/** The same for whoever cannot see the lines: "keyword 3, fused 2, …". */
+/** The ranks as text for screen readers: "keyword 3, fused 2, …". */
 function path(row: Row, columns: readonly Stage[]): string {
   return columns
     .map(({ name, rank }) => `${name} ${rank(row) ?? t("playground.rank.none")}`)
@@ -196,7 +196,7 @@ function path(row: Row, columns: readonly Stage[]): string {
 
 function RankTable({ label, rows }: { label: string; rows: readonly Row[] }) {
   const named = new Set(rows.flatMap((row) => [...row.arms.keys()]));
-  // Words and vectors first: what the lines show.
+  // Keyword and vector first, as in the lines.
   const arms = [...new Set(["keyword", "vector", ...named])].filter((arm) => named.has(arm));
   const columns: Column<Row>[] = [
     { key: "last", title: t("playground.stage.reranked"), number: true, cell: (row) => row.last },
@@ -223,7 +223,7 @@ function RankTable({ label, rows }: { label: string; rows: readonly Row[] }) {
       key: arm,
       title: armName(arm),
       number: true,
-      cell: (row: Row) => <Arm said={row.arms.get(arm)} />,
+      cell: (row: Row) => <Arm found={row.arms.get(arm)} />,
     })),
     {
       key: "matched",
@@ -242,21 +242,21 @@ function RankTable({ label, rows }: { label: string; rows: readonly Row[] }) {
   return <Table label={label} columns={whole} rows={rows} rowKey={(row) => row.id} />;
 }
 
-function Arm({ said }: { said: { rank: number; score: number } | undefined }) {
-  if (!said) return <span className="text-faint">{t("playground.rank.none")}</span>;
+function Arm({ found }: { found: { rank: number; score: number } | undefined }) {
+  if (!found) return <span className="text-faint">{t("playground.rank.none")}</span>;
   return (
     <span className="whitespace-nowrap">
-      {said.rank} <span className="text-xs text-muted">{figure(said.score, 3)}</span>
+      {found.rank} <span className="text-xs text-muted">{figure(found.score, 3)}</span>
     </span>
   );
 }
 
-/** What it says, which leads to it. */
+/** The text of a row, with a link to the memory or turn. */
 export function RowName({
   row,
   wrap,
 }: {
-  row: Pick<Row, "id" | "what" | "text" | "said">;
+  row: Pick<Row, "id" | "what" | "text" | "place">;
   wrap?: boolean;
 }): ReactNode {
   const look = classes(
@@ -266,7 +266,7 @@ export function RowName({
   if (row.what === "turn") {
     return (
       <span dir="auto" className={look} title={row.text}>
-        {row.said ? <TurnLink said={row.said}>{row.text}</TurnLink> : row.text}
+        {row.place ? <TurnLink place={row.place}>{row.text}</TurnLink> : row.text}
       </span>
     );
   }
@@ -283,12 +283,12 @@ export function RowName({
   );
 }
 
-/** What was said, which leads to where it was. */
-export function TurnLink({ said, children }: { said: Said; children: ReactNode }) {
+/** A link to a turn. */
+export function TurnLink({ place, children }: { place: TurnPlace; children: ReactNode }) {
   return (
     <Link
       to="/sources"
-      search={{ view: "chats", ...said }}
+      search={{ view: "chats", ...place }}
       className="rounded-sm underline-offset-2 hover:underline"
     >
       {children}
@@ -309,7 +309,7 @@ export function OutcomeBadge({ outcome }: { outcome: Outcome }) {
   return <Badge>{t("playground.outcome.unasked")}</Badge>;
 }
 
-/** Why something was left out, as the server says it, or in the person's language where we know it. */
+/** The reason for leaving something out, translated if it is known. */
 export function reasonWords(reason: string): string {
   const key = `playground.reason.${reason.replace(/[^a-z]+/gi, "-")}`;
   return known(key) ? t(key) : reason;

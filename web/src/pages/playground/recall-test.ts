@@ -1,4 +1,4 @@
-/** An answer that was right, as a test that it stays right: a file that `lukasa eval run` reads. Pure. */
+/** Recall tests: a file for `lukasa eval run` with a message and the memories it must find. Pure. */
 import type { ContextView, SearchAnswer } from "lukasa-client";
 import { outcomesOf } from "./ask.ts";
 import type { Setting } from "./search.ts";
@@ -12,9 +12,8 @@ export interface Wanted {
 }
 
 /**
- * What is known of the message and stands in the prompt, the best first: what the search found, then
- * whatever else came in for this message alone. The lines of a prompt are not the memories' own words,
- * so those are looked up.
+ * The memories in the prompt for this message, the best first: the search results, then the other memories
+ * of the dynamic part. Prompt lines differ from the text of the memories, so the text is looked up.
  */
 export function wanted(
   context: ContextView,
@@ -36,12 +35,12 @@ export function wanted(
   return [...all].map(([id, content]) => ({ id, content }));
 }
 
-/** What a test is not asked with, though the answer was. */
+/** Whether the setting has fields that a test file cannot contain. */
 export function unsaid(setting: Setting): boolean {
   return Boolean(setting.session || setting.window);
 }
 
-/** The whole file, with its one case. */
+/** The test file with one case. */
 export function recallTest(
   user: string,
   query: string,
@@ -49,7 +48,7 @@ export function recallTest(
   find: readonly string[],
 ): string {
   const { domains, budget, precise, as_of, known_at } = setting;
-  const said: [string, string | undefined][] = [
+  const fields: [string, string | undefined][] = [
     ["user", basic(user)],
     ["query", basic(query)],
     ["domains", domains && list(domains)],
@@ -59,7 +58,9 @@ export function recallTest(
     ["known_at", known_at && basic(known_at)],
     ["find", list(find)],
   ];
-  const lines = said.flatMap(([key, value]) => (value === undefined ? [] : [`${key} = ${value}`]));
+  const lines = fields.flatMap(([key, value]) =>
+    value === undefined ? [] : [`${key} = ${value}`],
+  );
   return [
     `# What recall must find. Run it with: lukasa eval run ${FILE}`,
     "[[case]]",
@@ -75,14 +76,14 @@ function list(all: readonly string[]): string {
   return `[\n${all.map((one) => `  ${basic(one)},\n`).join("")}]`;
 }
 
-/** What prints nothing or turns the reading direction: in a file that people review it has to be seen. */
-const UNSEEN =
+/** Invisible and direction-changing characters, escaped so that they are visible in a review. */
+const INVISIBLE =
   /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-/** A TOML basic string, of which a JSON string is one; but TOML knows no half of a surrogate pair. */
+/** A TOML basic string. A JSON string is one, except that TOML allows no lone surrogates. */
 function basic(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(
-    UNSEEN,
+    INVISIBLE,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

@@ -1,4 +1,4 @@
-/** Everything about one answer: the verdict, the way there, the prompt, and how to ask the same again. */
+/** One result: verdict, ranking, prompt, timing, and the commands to repeat it. */
 import { ChevronRight, Search, SearchX } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { usePreferences } from "../../app/preferences.ts";
@@ -29,7 +29,7 @@ export function Result({
 }: {
   query: string;
   setting: Setting;
-  /** What it is called while two are compared. */
+  /** Its name in a comparison. */
   name?: string;
   narrow?: boolean;
   table: boolean;
@@ -77,7 +77,7 @@ function Running() {
   );
 }
 
-/** In a sentence: was anything looked up, and what was understood of the message. */
+/** The verdict: whether memory was searched, and what was detected in the message. */
 function Verdict({ context, found, name }: Answers & { name?: string }) {
   const was = verdict(context, found);
   const Icon = was === "looked" ? Search : SearchX;
@@ -99,7 +99,7 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
           </div>
         </div>
         <dl className="flex flex-wrap gap-x-8 gap-y-2">
-          <Said name={t("playground.domains")}>
+          <Detail name={t("playground.domains")}>
             {context.domains.length === 0 && t("playground.domains.none")}
             {context.domains.map((one) => (
               <span key={one.domain} className="inline-flex items-baseline gap-1.5">
@@ -115,9 +115,9 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
                 </span>
               </span>
             ))}
-          </Said>
+          </Detail>
           {context.times.length > 0 && (
-            <Said name={t("playground.times")}>
+            <Detail name={t("playground.times")}>
               {timesOf(context).map((one) => (
                 <span
                   key={`${one.words} ${one.from}`}
@@ -129,38 +129,38 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
                   </span>
                 </span>
               ))}
-            </Said>
+            </Detail>
           )}
-          <Said name={t("playground.cache")}>
+          <Detail name={t("playground.cache")}>
             {t(context.cache === "hit" ? "playground.cache.hit" : "playground.cache.miss")}
-          </Said>
-          <Said name={t("playground.model")}>
+          </Detail>
+          <Detail name={t("playground.model")}>
             {context.model ? <bdi>{context.model}</bdi> : t("playground.model.none")}
-          </Said>
+          </Detail>
           {context.degraded.length > 0 && (
-            <Said name={t("playground.degraded")}>
+            <Detail name={t("playground.degraded")}>
               {context.degraded.map((part) => (
                 <Badge key={part} tone="warn">
                   {part}
                 </Badge>
               ))}
-            </Said>
+            </Detail>
           )}
-          <Said name={t("playground.retrieval")}>
+          <Detail name={t("playground.retrieval")}>
             <code className="font-mono text-[0.8125rem] select-all">{context.retrieval_id}</code>
-          </Said>
+          </Detail>
         </dl>
       </div>
     </Card>
   );
 }
 
-/** What was said twice is told once. */
+/** The detected times without duplicates. */
 function timesOf({ times }: Answers["context"]): Answers["context"]["times"] {
   return [...new Map(times.map((one) => [`${one.words} ${one.from}`, one])).values()];
 }
 
-/** From when to when; whole days by their dates alone. */
+/** A time range; whole days as dates only. */
 function Span({ from, until }: { from: string; until?: string | null }) {
   const { timeZone } = usePreferences();
   const midnight = (at: string) => day(at, timeZone) !== day(Date.parse(at) - 1, timeZone);
@@ -181,7 +181,7 @@ function Span({ from, until }: { from: string; until?: string | null }) {
   );
 }
 
-function Said({ name, children }: { name: string; children: ReactNode }) {
+function Detail({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <dt className="text-xs text-muted">{name}</dt>
@@ -235,7 +235,7 @@ function RanksCard({
   );
 }
 
-/** Where the time went, stage by stage. */
+/** Time per stage. */
 function Timing({ context }: Answers) {
   const whole = total(context.took_ms);
   return (
@@ -268,7 +268,7 @@ export function milliseconds(value: number): string {
   return t("playground.ms", { value: figure(value, value < 10 ? 3 : 1) });
 }
 
-/** The commands that ask the same, the test that they stay answered so, and what the server kept of this answer. */
+/** Commands to repeat the request, saving it as a test, and the stored trace. */
 function Again(props: Answers & { query: string; setting: Setting; keyed: boolean }) {
   const commands = useCommands(props.query, props.setting);
   const [open, setOpen] = useState(false);

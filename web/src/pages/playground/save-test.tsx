@@ -1,4 +1,4 @@
-/** Keeps what a message found as a test: which memories it has to find, and the file that says so. */
+/** Saves a message and the memories it found as a recall test. */
 import { ClipboardCheck, Download } from "lucide-react";
 import { useState } from "react";
 import { useShortcuts } from "../../app/shortcuts.tsx";
@@ -19,7 +19,7 @@ interface Asked extends Answers {
   setting: Setting;
 }
 
-/** The button; with a key of its own unless two answers are on the page. */
+/** The button; with a shortcut unless two results are compared. */
 export function SaveTest({ keyed, ...asked }: Asked & { keyed: boolean }) {
   const [open, setOpen] = useState(false);
   const { byId } = useMemories();

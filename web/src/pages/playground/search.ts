@@ -1,11 +1,11 @@
 /**
- * What the address of this page may carry after the question mark: the message, and the settings it is
- * asked with, so that a link shows somebody else the same.
+ * Search parameters of the Playground page: the message and the settings, so that a link reproduces the
+ * request.
  */
 export const BUDGETS = ["compact", "standard", "deep"] as const;
 export type Budget = (typeof BUDGETS)[number] | number;
 
-/** Everything that changes the answer, besides the message. What is absent is as the server has it. */
+/** The settings of a request. Absent fields use the server's defaults. */
 export interface Setting {
   session?: string;
   budget?: Budget;
@@ -14,53 +14,53 @@ export interface Setting {
   as_of?: string;
   known_at?: string;
   precise?: boolean;
-  /** False for a baseline that follows every change. */
+  /** False to use a fresh baseline instead of the chat's frozen one. */
   freeze?: false;
-  /** How the arms are brought together; for the ranks only, a context is always made by scores. */
+  /** Fusion by ranks, for the ranking only; a context always fuses by scores. */
   fusion?: "ranks";
-  /** False for the order before the reranker; for the ranks only. */
+  /** False to skip the reranker; for the ranking only. */
   rerank?: false;
 }
 
 export interface PlaygroundSearch extends Setting {
   /** The message to try. */
   query?: string;
-  /** The other setting, while two are compared. */
+  /** The second setting of a comparison. */
   against?: Setting;
   /** The ranks as a table instead of lines. */
   table?: true;
 }
 
-export function playgroundSearch(said: Record<string, unknown>): PlaygroundSearch {
-  const search: PlaygroundSearch = settingOf(said);
-  if (typeof said.query === "string" && said.query) search.query = said.query;
-  // A message of digits alone comes out of an address as a number.
-  if (typeof said.query === "number") search.query = String(said.query);
-  if (isRecord(said.against)) search.against = settingOf(said.against);
-  if (said.table === true) search.table = true;
+export function playgroundSearch(params: Record<string, unknown>): PlaygroundSearch {
+  const search: PlaygroundSearch = settingOf(params);
+  if (typeof params.query === "string" && params.query) search.query = params.query;
+  // A message of digits alone is parsed as a number.
+  if (typeof params.query === "number") search.query = String(params.query);
+  if (isRecord(params.against)) search.against = settingOf(params.against);
+  if (params.table === true) search.table = true;
   return search;
 }
 
-function settingOf(said: Record<string, unknown>): Setting {
+function settingOf(params: Record<string, unknown>): Setting {
   const setting: Setting = {};
-  if (typeof said.session === "string" && said.session) setting.session = said.session;
-  if (typeof said.session === "number") setting.session = String(said.session);
-  const budget = BUDGETS.find((one) => one === said.budget) ?? positive(said.budget);
+  if (typeof params.session === "string" && params.session) setting.session = params.session;
+  if (typeof params.session === "number") setting.session = String(params.session);
+  const budget = BUDGETS.find((one) => one === params.budget) ?? positive(params.budget);
   if (budget) setting.budget = budget;
-  const window = positive(said.window);
+  const window = positive(params.window);
   if (window) setting.window = window;
-  if (Array.isArray(said.domains)) {
-    const domains = said.domains.filter((one): one is string => typeof one === "string");
+  if (Array.isArray(params.domains)) {
+    const domains = params.domains.filter((one): one is string => typeof one === "string");
     if (domains.length > 0) setting.domains = domains;
   }
   for (const axis of ["as_of", "known_at"] as const) {
-    const at = said[axis];
+    const at = params[axis];
     if (typeof at === "string" && !Number.isNaN(Date.parse(at))) setting[axis] = at;
   }
-  if (said.precise === true) setting.precise = true;
-  if (said.freeze === false) setting.freeze = false;
-  if (said.fusion === "ranks") setting.fusion = "ranks";
-  if (said.rerank === false) setting.rerank = false;
+  if (params.precise === true) setting.precise = true;
+  if (params.freeze === false) setting.freeze = false;
+  if (params.fusion === "ranks") setting.fusion = "ranks";
+  if (params.rerank === false) setting.rerank = false;
   return setting;
 }
 

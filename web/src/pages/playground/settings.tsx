@@ -1,4 +1,4 @@
-/** What a message is asked with: whose chat, how many tokens, which domains, and when. */
+/** Settings of a request: chat, budget, areas and time. */
 import { CalendarClock, Layers2, SlidersHorizontal } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useDomains } from "../../data/domains.ts";
@@ -13,7 +13,7 @@ import { Switch } from "../../ui/switch.tsx";
 import { BUDGETS, type Setting } from "./search.ts";
 
 interface Props {
-  /** What it is called while two are compared. */
+  /** Its name in a comparison. */
   name?: string;
   setting: Setting;
   onChange: (setting: Setting) => void;
@@ -76,7 +76,7 @@ function BudgetChoice({ setting, change }: Part) {
   );
 }
 
-/** A whole number, taken over when it is done being typed. */
+/** A whole number, applied on blur or Enter. */
 function NumberInput({
   label,
   value,
@@ -144,7 +144,7 @@ function DomainChoice({ setting, change }: Part) {
       trigger={
         <Button>
           <Layers2 size={14} aria-hidden className="text-muted" />
-          {chosen.length === 0 ? t("playground.domains.told") : chosen.join(", ")}
+          {chosen.length === 0 ? t("playground.domains.detected") : chosen.join(", ")}
         </Button>
       }
     >
@@ -190,7 +190,7 @@ function TimeChoice({ setting, change }: Part) {
   );
 }
 
-/** A point in time, in the browser's zone; underneath as the API is told it. */
+/** A point in time in the browser's time zone, with its UTC form for the API. */
 function Instant({
   label,
   help,
@@ -208,15 +208,15 @@ function Instant({
         type="datetime-local"
         value={value ? local(value) : ""}
         onChange={(event) => {
-          const said = event.currentTarget.value;
-          onChange(said ? new Date(said).toISOString() : undefined);
+          const value = event.currentTarget.value;
+          onChange(value ? new Date(value).toISOString() : undefined);
         }}
       />
     </Field>
   );
 }
 
-/** An instant as the browser's field for one writes it. */
+/** An instant as the value of a `datetime-local` input. */
 function local(at: string): string {
   const date = new Date(at);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

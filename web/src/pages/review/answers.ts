@@ -1,4 +1,4 @@
-/** Answering cards: taken off the deck at once, sent, said, and put back by undo or by a refusal. */
+/** Answers to cards: removed from the deck at once, sent, announced, and put back by undo or a refusal. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import type { ReviewItem, Written } from "lukasa-client";
@@ -12,7 +12,7 @@ import type { Card, Decision, Verdict } from "./deck.ts";
 
 type Asked = Exclude<Card, { kind: "consent" }>;
 
-/** How the server asks about what was used and turned out wrong. */
+/** The server's question about a memory whose use turned out wrong. */
 const REFUTED = "Using this turned out wrong. Is it still true?";
 
 function question(card: Card): string {
@@ -40,7 +40,7 @@ export function useDeck(consent: Consent) {
     setResult(t(`review.did.${verdict}`));
     return decision;
   };
-  /** Back on top, before the server has said so again; unless it was answered again meanwhile. */
+  /** Puts a card back on top before the server lists it again, unless it was answered again meanwhile. */
   const putBack = (decision: Decision) => {
     without(decision);
     const { card } = decision;
@@ -64,11 +64,11 @@ export function useDeck(consent: Consent) {
     setDecided((all) =>
       all.map((one) => (one.number === decision.number ? { ...one, operation } : one)),
     );
-    // Where events do not come, the list is read anew all the same.
+    // Refetch the list also without live events.
     void queries.invalidateQueries({ queryKey: ["review"] });
   };
 
-  // An answer may also be taken back from its message, or somewhere else.
+  // An answer may also be undone from its toast, or elsewhere.
   useLiveEvent(({ operation }) => {
     const undone = decided.find((one) => one.operation && one.operation === operation.undoes);
     if (undone) without(undone);
@@ -101,7 +101,7 @@ export function useDeck(consent: Consent) {
         : () =>
             lukasa.memories.update(id, {
               content: words,
-              // What was said once may have changed; what was misheard was never so.
+              // An old statement may have changed; a wrong extraction was never true.
               mode: card.kind === "doubt" ? "change" : "correction",
             });
       void send(card, "corrected", run, words);
@@ -113,7 +113,7 @@ export function useDeck(consent: Consent) {
       else void send(card, "corrected", () => lukasa.review.answer(no), against?.content);
     },
     open: (name: string, open: boolean) => consent.open(name, open),
-    /** Takes the latest decision back; before the first, whatever was done last elsewhere. */
+    /** Undoes the latest decision; without one, the latest write made elsewhere. */
     undo: async () => {
       const last = decided.at(-1);
       if (!last) return undoLatest();
@@ -122,7 +122,7 @@ export function useDeck(consent: Consent) {
       if (["kept", "forgotten", "corrected"].includes(last.verdict)) await undoLatest();
       putBack(last);
     },
-    /** Takes one decision back, whichever it was. */
+    /** Undoes one decision. */
     takeBack: async (decision: Decision) => {
       if (decision.operation) {
         const done = await act({
@@ -136,14 +136,14 @@ export function useDeck(consent: Consent) {
     },
     again: () => setDecided((all) => all.filter((one) => one.verdict !== "skipped")),
     question,
-    /** What a screen reader says: what came of the last card, and what the next one asks. */
-    heard: (card: Card | undefined, at: number, of: number) => {
+    /** Text for screen readers: the result of the last card, and the next question. */
+    announcement: (card: Card | undefined, at: number, of: number) => {
       if (!card) return result;
       const words =
         card.kind === "consent"
           ? t("review.consent.text")
           : card.kind === "contradiction"
-            ? t("review.heardSides", {
+            ? t("review.announceSides", {
                 first: card.item.memory.content,
                 second: card.item.against?.content ?? "",
               })

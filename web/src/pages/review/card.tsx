@@ -1,4 +1,4 @@
-/** One card: the question, what it is about, and what speaks for it. */
+/** One card: the question, the memory, and its evidence. */
 
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
@@ -25,7 +25,7 @@ export function CardFace({
 }: {
   card: Card;
   editing: boolean;
-  /** The new words, or nothing if it stays as it was. */
+  /** The new text, or null if unchanged. */
   onEdited: (words: string | null) => void;
   onChoose: (side: 1 | 2) => void;
   onOpen: (domain: string, open: boolean) => void;
@@ -117,12 +117,12 @@ function Editor({
   onEdited: (words: string | null) => void;
 }) {
   const [words, setWords] = useState(memory.content);
-  const said = words.trim();
+  const text = words.trim();
   const press = (event: KeyboardEvent) => {
     if (event.key === "Escape") onEdited(null);
     else if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault();
-      if (said) onEdited(said === memory.content ? null : said);
+      if (text) onEdited(text === memory.content ? null : text);
     }
   };
   return (
@@ -130,7 +130,7 @@ function Editor({
       className="flex flex-col gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        if (said) onEdited(said === memory.content ? null : said);
+        if (text) onEdited(text === memory.content ? null : text);
       }}
     >
       <Field label={t("review.edit.label")} help={t("review.edit.help")}>
@@ -148,7 +148,7 @@ function Editor({
           {t("shell.cancel")}
           <Kbd keys="Escape" />
         </Button>
-        <Button small look="primary" type="submit" disabled={!said}>
+        <Button small look="primary" type="submit" disabled={!text}>
           {t("review.edit.save")}
         </Button>
       </div>

@@ -1,4 +1,4 @@
-/** Areas of a life that stay shut until their person opens them, and when to ask about them. */
+/** Sensitive domains that are off until the user turns them on, and when to ask about them. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import type { DomainView } from "lukasa-client";
@@ -19,8 +19,8 @@ export interface Consent {
 }
 
 /**
- * They are asked about when something that was said was not kept because its area is shut, unless the
- * person has said never to; and always if that is what they came for.
+ * Asks when something was not saved because its domain is off, unless the user chose never to be asked; always
+ * if the page was opened for it.
  */
 export function useConsent(wanted: boolean): Consent {
   const lukasa = useLukasa();
@@ -38,12 +38,12 @@ export function useConsent(wanted: boolean): Consent {
     const all = (domains.data ?? []).filter((domain) => domain.requires_opt_in);
     const shut = all.filter((domain) => !domain.opted_in_at);
     if (wanted) return all;
-    // Whatever was opened on this card stays on it, so that it can be shut again.
+    // Domains turned on with this card stay on it, so that they can be turned off again.
     if (never || !leftOut || (shut.length === 0 && touched.length === 0)) return [];
     return all.filter((domain) => !domain.opted_in_at || touched.includes(domain.name));
   }, [domains.data, wanted, never, leftOut, touched]);
 
-  const draw = (changed: DomainView) =>
+  const show = (changed: DomainView) =>
     queries.setQueryData<DomainView[]>(["domains"], (all = []) =>
       all.map((one) => (one.name === changed.name ? changed : one)),
     );
@@ -51,16 +51,16 @@ export function useConsent(wanted: boolean): Consent {
     const before = domains.data?.find((one) => one.name === name);
     if (!before) return;
     setTouched((all) => [...new Set([...all, name])]);
-    draw({ ...before, opted_in_at: wish ? new Date().toISOString() : null });
+    show({ ...before, opted_in_at: wish ? new Date().toISOString() : null });
     try {
-      draw(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
+      show(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
       showToast({
         text: t(wish ? "review.consent.opened" : "review.consent.shut"),
         about: domainWords(before).name,
         action: { label: t("shell.undo.undo"), run: () => void open(name, !wish) },
       });
     } catch (error) {
-      draw(before);
+      show(before);
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
   };

@@ -1,6 +1,6 @@
 /**
- * The deck of the Review page: which card lies on top, and what was decided. Pure. The server's list is
- * the deck; what was decided here is taken out of it at once, and comes back when it is undone.
+ * The deck of the Review page: its cards and decisions. Pure. The deck is the server's list without the cards
+ * decided here, which return when their decision is undone.
  */
 import type { DomainView, ReviewItem } from "lukasa-client";
 
@@ -14,17 +14,17 @@ export type Card =
 export type Verdict = "kept" | "forgotten" | "corrected" | "skipped" | "opened" | "never";
 
 export interface Decision {
-  /** Counts up: a card may be answered, taken back and answered again while the first is on its way. */
+  /** A serial number: a card may be answered, undone and answered again while the first is pending. */
   number: number;
   card: Card;
   verdict: Verdict;
-  /** What it says now, if it was corrected or the other side was chosen. */
+  /** The new text, if it was corrected or the other side was chosen. */
   words?: string;
-  /** What takes it back, once the server has answered. */
+  /** The operation that undo reverts, once the server has answered. */
   operation?: string;
 }
 
-/** The cards there are: what the server asks, and last the areas of a life that may be opened. */
+/** All cards: the review items, and last the card for sensitive domains. */
 export function cardsOf(items: readonly ReviewItem[], domains: readonly DomainView[]): Card[] {
   const cards = items.flatMap((item): Card[] => {
     const kind = KINDS.find((one) => one === item.kind);
@@ -35,13 +35,13 @@ export function cardsOf(items: readonly ReviewItem[], domains: readonly DomainVi
   return cards;
 }
 
-/** What still lies there, the top card first. */
+/** The undecided cards, the top card first. */
 export function left(cards: readonly Card[], decided: readonly Decision[]): Card[] {
-  const gone = new Set(decided.map((one) => one.card.id));
-  return cards.filter((card) => !gone.has(card.id));
+  const decidedIds = new Set(decided.map((one) => one.card.id));
+  return cards.filter((card) => !decidedIds.has(card.id));
 }
 
-/** How often each was decided, in the order in which they are told. */
+/** Counts of the verdicts, in display order. */
 export function tally(decided: readonly Decision[]): [Verdict, number][] {
   const order: Verdict[] = ["kept", "forgotten", "corrected", "opened", "never", "skipped"];
   return order

@@ -1,4 +1,4 @@
-/** The deck: one card after the other, each answered with one key, each answer taken back with Z. */
+/** Review page: a deck of cards, each answered with one key and undone with Z. */
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ArrowDown, ArrowLeft, ArrowRight, Check, Inbox, Pencil } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
@@ -82,7 +82,7 @@ export default function ReviewPage() {
             />
           )}
           <output className="sr-only">
-            {deck.heard(card, decided.length + 1, decided.length + pending.length)}
+            {deck.announcement(card, decided.length + 1, decided.length + pending.length)}
           </output>
         </div>
       )}
@@ -90,7 +90,7 @@ export default function ReviewPage() {
   );
 }
 
-/** Which kinds there are to choose from; nothing to choose while there is one. */
+/** Filter by kind; hidden while there is only one. */
 function Kinds({ cards, chosen }: { cards: readonly Card[]; chosen?: Kind }) {
   const navigate = useNavigate();
   const there = KINDS.filter((kind) => cards.some((card) => card.kind === kind));
@@ -133,7 +133,7 @@ function Deck({
   const open = (name: string, wanted: boolean) => void deck.open(name, wanted);
   const edited = (words: string | null) => {
     setEditing(undefined);
-    // The focus was in what is gone now; the card takes it, so that keys go on working.
+    // The focused element was removed; focus the card, so that shortcuts keep working.
     face.current?.focus();
     if (words !== null) deck.edit(card, words);
   };
@@ -211,7 +211,7 @@ function Deck({
           />
         </div>
       </section>
-      {/* Left is left also where one writes from right to left: the keys are arrows. */}
+      {/* The arrow keys have fixed directions, also in right-to-left languages. */}
       <div
         className={classes(
           "grid grid-cols-2 gap-2 sm:flex rtl:sm:flex-row-reverse",

@@ -1,4 +1,4 @@
-/** What the address of this page may carry after the question mark. */
+/** Search parameters of the Review page. */
 import { KINDS, type Kind } from "./deck.ts";
 
 export interface ReviewSearch {
@@ -6,6 +6,6 @@ export interface ReviewSearch {
   kind?: Kind;
 }
 
-export function reviewSearch(said: Record<string, unknown>): ReviewSearch {
-  return { kind: KINDS.find((kind) => kind === said.kind) };
+export function reviewSearch(params: Record<string, unknown>): ReviewSearch {
+  return { kind: KINDS.find((kind) => kind === params.kind) };
 }

@@ -1,4 +1,4 @@
-/** The end of the deck: what came of it, and each answer once more with its undo. */
+/** Summary after the last card: counts, and each answer with undo. */
 
 import { Link } from "@tanstack/react-router";
 import { Undo2 } from "lucide-react";
@@ -23,14 +23,14 @@ export function Summary({
   deck: ReturnType<typeof useDeck>;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // The buttons of the deck are gone, and the focus with them.
+  // The focused button of the deck was removed; focus the heading.
   useEffect(() => heading.current?.focus(), []);
   const counts = tally(decided).map(([verdict, count]) =>
     t(`review.count.${verdict}`, {
       count: verdict === "opened" ? openedIn(decided).length : count,
     }),
   );
-  const told = new Intl.ListFormat(locale(), { type: "unit" }).format(counts);
+  const summary = new Intl.ListFormat(locale(), { type: "unit" }).format(counts);
   const skipped = decided.some((one) => one.verdict === "skipped");
   useShortcuts(t("review.title"), [
     { keys: "z", label: t("shell.undo.key"), run: () => void deck.undo(), quiet: true },
@@ -42,7 +42,7 @@ export function Summary({
         <h2 ref={heading} tabIndex={-1} className="text-lg font-semibold outline-none">
           {t("review.done")}
         </h2>
-        <p className="text-muted">{told}</p>
+        <p className="text-muted">{summary}</p>
         <div className="flex flex-wrap justify-center gap-2 pt-2">
           <Link to="/sources" className={buttonClasses()}>
             {t("review.known")}
@@ -77,7 +77,7 @@ export function Summary({
   );
 }
 
-/** The areas that were opened on the way. */
+/** The domains that were turned on. */
 function openedIn(decided: readonly Decision[]): DomainView[] {
   return decided.flatMap(({ card }) =>
     card.kind === "consent" ? card.domains.filter((domain) => domain.opted_in_at) : [],

@@ -1,7 +1,7 @@
-/** A card that follows the finger: far enough to one side is the same as that side's button. */
+/** Swipe gesture: the card follows the finger, and far enough to one side triggers that side's action. */
 import { type PointerEvent, useRef, useState } from "react";
 
-const FAR = 90;
+const SWIPE_DISTANCE_PX = 90;
 
 export function useSwipe(on: { left: () => void; right: () => void } | null) {
   const from = useRef<{ x: number; y: number } | null>(null);
@@ -21,13 +21,13 @@ export function useSwipe(on: { left: () => void; right: () => void } | null) {
       onPointerMove: (event: PointerEvent) => {
         if (!from.current) return;
         const [x, y] = [event.clientX - from.current.x, event.clientY - from.current.y];
-        // Whoever moves up or down wants to read on.
-        if (Math.abs(y) > Math.abs(x) && Math.abs(x) < FAR / 3) setShift(0);
+        // A vertical movement scrolls.
+        if (Math.abs(y) > Math.abs(x) && Math.abs(x) < SWIPE_DISTANCE_PX / 3) setShift(0);
         else setShift(x);
       },
       onPointerUp: () => {
-        if (from.current && shift > FAR) on?.right();
-        else if (from.current && shift < -FAR) on?.left();
+        if (from.current && shift > SWIPE_DISTANCE_PX) on?.right();
+        else if (from.current && shift < -SWIPE_DISTANCE_PX) on?.left();
         end();
       },
       onPointerCancel: end,

@@ -1,4 +1,4 @@
-/** What a shut area of a life is, in plain words. */
+/** Names and descriptions of sensitive domains, and the choice never to be asked. */
 import type { DomainView } from "lukasa-client";
 import { known, t } from "../../i18n/index.ts";
 
@@ -11,22 +11,22 @@ export function domainWords(domain: DomainView): { name: string; text: string } 
   };
 }
 
-const NEVER = "lukasa.neverAsk";
+const STORAGE_KEY = "lukasa.neverAsk";
 
-/** Whether this person has said, in this browser, never to be asked about shut areas. */
+/** Whether the user chose, in this browser, never to be asked about sensitive domains. */
 export function neverAsk(user: string): boolean {
   return read().includes(user);
 }
 
 export function setNeverAsk(user: string, never: boolean): void {
   const others = read().filter((one) => one !== user);
-  localStorage.setItem(NEVER, JSON.stringify(never ? [...others, user] : others));
+  localStorage.setItem(STORAGE_KEY, JSON.stringify(never ? [...others, user] : others));
 }
 
 function read(): string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(NEVER) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((one) => typeof one === "string") : [];
+    const stored: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "[]");
+    return Array.isArray(stored) ? stored.filter((one) => typeof one === "string") : [];
   } catch {
     return [];
   }

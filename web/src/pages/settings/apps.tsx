@@ -1,4 +1,4 @@
-/** Who may come in: each app's key, what it may do, when it was last here, and showing it the door. */
+/** API keys of apps: permissions, last use, and revoking. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
@@ -88,7 +88,7 @@ export function Apps() {
                     <bdi>{key.user}</bdi>
                   </Badge>
                 ) : (
-                  <Badge>{t("settings.keys.everybody")}</Badge>
+                  <Badge>{t("settings.keys.allUsers")}</Badge>
                 )}
                 {ended(key) && (
                   <Badge tone="bad">

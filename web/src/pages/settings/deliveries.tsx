@@ -1,4 +1,4 @@
-/** What a webhook was told of: what arrived, what waits, what was given up, and sending it again. */
+/** Deliveries of a webhook by state, and sending them again. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useLukasa } from "../../app/sign-in.tsx";

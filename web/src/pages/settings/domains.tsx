@@ -1,4 +1,4 @@
-/** The areas of a life: which are open, and what may happen in each without asking. */
+/** Domains: turning sensitive ones on or off, and the admission policy of each. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
@@ -7,7 +7,7 @@ import { type FormEvent, useState } from "react";
 import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
 import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
 import { useDomains } from "../../data/domains.ts";
-import { usePolicy, useSayPolicy } from "../../data/policy.ts";
+import { usePolicy, useUpdatePolicy } from "../../data/policy.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -65,7 +65,7 @@ function Domain({ domain }: { domain: DomainView }) {
   const signIn = useSignIn();
   const queries = useQueryClient();
   const policy = usePolicy();
-  const say = useSayPolicy();
+  const say = useUpdatePolicy();
   const name = domainName(domain);
   const open = !domain.requires_opt_in || Boolean(domain.opted_in_at);
   const own = policy.data?.user.domains as Record<string, string> | null | undefined;

@@ -1,4 +1,4 @@
-/** What may happen without asking; apps, people, webhooks and jobs; the console itself. */
+/** Settings page: policy, apps, users, webhooks, jobs, appearance. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useSignIn } from "../../app/sign-in.tsx";
 import { t } from "../../i18n/index.ts";
@@ -15,15 +15,15 @@ import { WaysIn } from "./ways-in.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
 const route = getRouteApi("/settings");
-/** Only for whoever runs the server. */
+/** Tabs for operators only. */
 const ADMIN = new Set<SettingsTab>(["apps", "people", "webhooks"]);
 
 export default function SettingsPage() {
   const signIn = useSignIn();
   const navigate = useNavigate();
   const tabs = SETTINGS_TABS.filter((one) => signIn.admin || !ADMIN.has(one));
-  const asked = route.useSearch().tab ?? "rules";
-  const tab = tabs.includes(asked) ? asked : "rules";
+  const requested = route.useSearch().tab ?? "rules";
+  const tab = tabs.includes(requested) ? requested : "rules";
   return (
     <Page title={t("settings.title")}>
       <div className="mx-auto flex w-full max-w-3xl flex-col gap-5">

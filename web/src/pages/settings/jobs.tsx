@@ -1,4 +1,4 @@
-/** What waits to be done in the background, and what was given up and can be tried again. */
+/** Background jobs, and retrying failed ones. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -16,7 +16,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 
-const OFTEN = 5_000;
+const REFETCH_INTERVAL_MS = 5_000;
 const TONES = { dead: "bad", running: "accent", waiting: "plain" } as const;
 
 export function Jobs() {
@@ -27,7 +27,7 @@ export function Jobs() {
   const jobs = useQuery({
     queryKey: ["jobs"],
     queryFn: ({ signal }) => lukasa.learning.jobs({ signal }),
-    refetchInterval: OFTEN,
+    refetchInterval: REFETCH_INTERVAL_MS,
   });
   const retry = async (some: readonly JobView[]) => {
     setBusy(true);
@@ -73,7 +73,7 @@ export function Jobs() {
       </ul>
       {signIn.admin && (
         <p className="border-t px-4 py-3 text-[0.8125rem] text-muted">
-          {t("settings.jobs.everybody")} <code className="font-mono">lukasa doctor --fix</code>
+          {t("settings.jobs.allUsers")} <code className="font-mono">lukasa doctor --fix</code>
         </p>
       )}
     </Card>
@@ -109,7 +109,7 @@ function Job({ job, onRetry }: { job: JobView; onRetry: () => void }) {
         <Button
           small
           onClick={(event) => {
-            // The button goes, and soon its job; who came by keyboard stays at the list.
+            // The button is removed, so move the focus to the list for keyboard users.
             event.currentTarget.closest("ul")?.focus();
             onRetry();
           }}
@@ -121,7 +121,7 @@ function Job({ job, onRetry }: { job: JobView; onRetry: () => void }) {
   );
 }
 
-/** Which chat it is about. */
+/** A link to the chat of a job. */
 function Chat({ session }: { session: string }) {
   const sessions = useSessions();
   const found = sessions.data?.find((one) => one.id === session);

@@ -1,6 +1,6 @@
-/** How the console looks and listens, here in this browser; and the time zone, which is a memory. */
+/** Appearance and shortcuts of the console in this browser; and the time zone, which is a memory. */
 import { prefer, usePreferences } from "../../app/preferences.ts";
-import { useSayTimeZone, useTimeZone, zoneOf } from "../../data/time-zone.ts";
+import { useSetTimeZone, useTimeZone, zoneOf } from "../../data/time-zone.ts";
 import { LANGUAGES, type Language, t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { Select } from "../../ui/select.tsx";
@@ -12,7 +12,7 @@ export function Look() {
   const { theme, density, language, singleKeys, timeZone } = usePreferences();
   const now = useNow();
   const memory = useTimeZone();
-  const say = useSayTimeZone();
+  const say = useSetTimeZone();
   const browser = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const zone = zoneOf(memory.data) ?? timeZone ?? browser;
   const zones = [...new Set([zone, browser, "UTC", ...Intl.supportedValuesOf("timeZone")])].sort();

@@ -1,4 +1,4 @@
-/** Making a key: whose memory it is for, what it may do, how far its words are trusted, how long it lasts. */
+/** Dialog to create a key: user, permissions, trust level and expiry. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import type { IssuedView } from "lukasa-client";
@@ -13,7 +13,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { Select } from "../../ui/select.tsx";
 
 const MAY = ["read", "write", "propose", "erase", "admin", "chat"] as const;
-/** What most apps need, and no more. */
+/** Permissions that most apps need. */
 const USUAL: readonly string[] = ["read", "write", "propose"];
 const ORIGINS = ["assistant", "user_said", "tool", "document", "import"] as const;
 const DAYS = ["0", "30", "90", "365"] as const;
@@ -53,7 +53,7 @@ export function MakeKey({
       });
       onOpenChange(false);
       onMade(made);
-      // The next one begins with as little as this one did.
+      // Reset the form for the next key.
       setName("");
       setUser("");
       setMay(USUAL);

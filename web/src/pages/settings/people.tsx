@@ -1,4 +1,4 @@
-/** Whom the server remembers something about, and letting them see it themselves. */
+/** Users of the tenant, and their sign-in links. */
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import type { SignInLink, UserView } from "lukasa-client";

@@ -1,10 +1,10 @@
-/** What may happen without asking, in plain words: a preset, and what differs from it. */
+/** Policy settings: a preset, and deviations from it. */
 import { Radio } from "@base-ui/react/radio";
 import { RadioGroup } from "@base-ui/react/radio-group";
 import type { PolicyPatch } from "lukasa-client";
 import type { ReactNode } from "react";
 import { ProblemCard } from "../../app/problems.tsx";
-import { type InForce, usePolicy, useSayPolicy } from "../../data/policy.ts";
+import { type InForce, usePolicy, useUpdatePolicy } from "../../data/policy.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -19,7 +19,7 @@ const MINUTES = [10, 30, 60, 120, 0];
 
 export function Policy() {
   const policy = usePolicy();
-  const say = useSayPolicy();
+  const say = useUpdatePolicy();
   if (policy.error) return <ProblemCard error={policy.error} retry={() => void policy.refetch()} />;
   if (!policy.data) return <Skeleton />;
   const now = policy.data.in_force as unknown as InForce;
@@ -143,7 +143,7 @@ function Preset({ preset }: { preset: string }) {
   );
 }
 
-/** A setting: its name and what it means now on one side, the choice on the other. */
+/** A setting: name and explanation on one side, the choice on the other. */
 export function Row({
   label,
   help,

@@ -1,4 +1,4 @@
-/** What the address of this page may carry after the question mark. */
+/** Search parameters of the Settings page. */
 export const SETTINGS_TABS = ["rules", "apps", "people", "webhooks", "jobs", "look"] as const;
 export type SettingsTab = (typeof SETTINGS_TABS)[number];
 
@@ -6,6 +6,6 @@ export interface SettingsSearch {
   tab?: SettingsTab;
 }
 
-export function settingsSearch(said: Record<string, unknown>): SettingsSearch {
-  return { tab: SETTINGS_TABS.find((tab) => tab === said.tab) };
+export function settingsSearch(params: Record<string, unknown>): SettingsSearch {
+  return { tab: SETTINGS_TABS.find((tab) => tab === params.tab) };
 }

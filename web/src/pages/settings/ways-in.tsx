@@ -1,11 +1,11 @@
-/** How an assistant gets here: the command that connects those on a machine, and the address for others. */
+/** Connecting an assistant: the command for one machine, and the address for other MCP clients. */
 import { useSignIn } from "../../app/sign-in.tsx";
 import { quoted } from "../../data/curl.ts";
 import { t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 
-/** What `lukasa connect` takes for granted. */
+/** Default URLs of `lukasa connect`. */
 const USUAL = ["http://127.0.0.1:7777", "http://localhost:7777"];
 
 function command(user: string, local: boolean): string {

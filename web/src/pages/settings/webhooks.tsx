@@ -1,4 +1,4 @@
-/** Addresses that are told of what is written: ids and verbs, never words. */
+/** Webhooks: endpoints that receive ids and verbs of every change, never text. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Webhook } from "lucide-react";

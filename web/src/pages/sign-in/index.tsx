@@ -1,4 +1,4 @@
-/** Signing in, with a key or with the one-time link that the server printed. */
+/** Sign-in page: with a key, or with a one-time link. */
 
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Navigate, useRouter } from "@tanstack/react-router";
@@ -24,7 +24,7 @@ export default function SignInPage() {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const link = useLinkOnce();
-  // On one person's machine nobody signs in, and there is nothing to do here.
+  // Local mode needs no sign-in: redirect.
   const known = useQuery({
     queryKey: ["sign-in"],
     queryFn: signedIn,
@@ -114,7 +114,7 @@ export default function SignInPage() {
   );
 }
 
-/** Why nobody came in. The server says the same of every credential it refuses; here it is known which. */
+/** The error of a failed sign-in. The server gives the same error for a key and a link; the page knows which. */
 function Refused({ error, byLink }: { error: unknown; byLink: boolean }) {
   if (!(error instanceof LukasaError) || error.status !== 401) return <ProblemCard error={error} />;
   return (
@@ -127,7 +127,7 @@ function Refused({ error, byLink }: { error: unknown; byLink: boolean }) {
   );
 }
 
-/** The link's secret from behind the `#`, which is then taken out of the address and the history. */
+/** The link's secret from the URL fragment, which is then removed from the address and the history. */
 function useLinkOnce(): string | undefined {
   const [link] = useState(() => {
     const found = /^#(lk_link_[\w-]+)$/.exec(location.hash)?.[1];

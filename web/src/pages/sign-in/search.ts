@@ -1,11 +1,11 @@
-/** What the address of this page may carry after the question mark. */
+/** Search parameters of the sign-in page. */
 export interface SignInSearch {
-  /** Where to go afterwards; a place of this console, never another host. */
+  /** The page to open afterwards; a path of this console, never another host. */
   to?: string;
 }
 
-export function signInSearch(said: Record<string, unknown>): SignInSearch {
-  return { to: inside(said.to) };
+export function signInSearch(params: Record<string, unknown>): SignInSearch {
+  return { to: inside(params.to) };
 }
 
 function inside(to: unknown): string | undefined {

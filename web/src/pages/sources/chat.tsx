@@ -1,4 +1,4 @@
-/** One chat, to be read: what was said, with what was learned from each turn beside it. */
+/** One chat for reading, with what was learned from each turn. */
 
 import { useNavigate } from "@tanstack/react-router";
 import { FileQuestion, Trash2 } from "lucide-react";
@@ -51,11 +51,11 @@ function Reader({
   const dependents = useDependents({ session_id: session.id });
   const title = useTitle(session);
   const chats = useChatActs();
-  // What is being taken away: the whole chat, or one turn of it.
+  // What is being removed: the chat, or one turn of it.
   const [removing, setRemoving] = useState<"chat" | number>();
-  const said = turns.data ?? [];
+  const allTurns = turns.data ?? [];
   const cited = useCited(dependents.data?.memories ?? []);
-  const at = said.findIndex((turn) => turn.number === search.turn);
+  const at = allTurns.findIndex((turn) => turn.number === search.turn);
   const go = (turn: TurnView | undefined) => {
     if (!turn) return;
     setRemoving(undefined);
@@ -64,10 +64,10 @@ function Reader({
   };
   const why = (turn: TurnView) =>
     void navigate({ to: "/sources", search: { ...search, turn: turn.number, why: true } });
-  const chosen = said[at];
+  const chosen = allTurns[at];
   useShortcuts(t("sources.title"), [
-    { keys: "j", label: t("sources.key.next"), run: () => go(said[at + 1]) },
-    { keys: "k", label: t("sources.key.before"), run: () => go(said[Math.max(at, 1) - 1]) },
+    { keys: "j", label: t("sources.key.next"), run: () => go(allTurns[at + 1]) },
+    { keys: "k", label: t("sources.key.before"), run: () => go(allTurns[Math.max(at, 1) - 1]) },
     ...(chosen?.role === "assistant"
       ? [{ keys: "y", label: t("sources.why.short"), run: () => why(chosen) }]
       : []),
@@ -98,7 +98,7 @@ function Reader({
           </h2>
           <p className="flex flex-wrap gap-x-3 text-[0.8125rem] text-muted">
             <span>{t("sources.chats.turns", { count: session.turns })}</span>
-            <Time at={said[0]?.said_at ?? session.opened_at} absolute />
+            <Time at={allTurns[0]?.said_at ?? session.opened_at} absolute />
             {session.incognito && <Badge>{t("sources.incognito")}</Badge>}
           </p>
         </div>
@@ -126,8 +126,8 @@ function Reader({
       {turns.error && <ProblemCard error={turns.error} retry={() => void turns.refetch()} />}
       {turns.isPending && <Skeleton rows={4} />}
       <ol className="flex flex-col gap-1">
-        {numbers(session, said).map((number) => {
-          const turn = said.find((one) => one.number === number);
+        {numbers(session, allTurns).map((number) => {
+          const turn = allTurns.find((one) => one.number === number);
           const pass = (passes.data ?? []).find((one) => one.last_turn === number);
           return (
             <Fragment key={number}>
@@ -170,12 +170,12 @@ function Reader({
 }
 
 const NONE: readonly DependentMemory[] = [];
-/** A gap wider than this is said once and not turn by turn. */
-const MOST = 2_000;
+/** Above this size a gap of missing turns is shown as one. */
+const MAX_GAP = 2_000;
 
-/** Every turn there was, also those of which nothing is left. */
+/** The numbers of all turns, including those that are no longer stored. */
 function numbers(session: SessionView, turns: readonly TurnView[]): number[] {
-  const last = Math.min(Math.max(session.turns, turns.at(-1)?.number ?? 0), MOST);
+  const last = Math.min(Math.max(session.turns, turns.at(-1)?.number ?? 0), MAX_GAP);
   return Array.from({ length: last }, (_, at) => at + 1);
 }
 
@@ -201,7 +201,7 @@ function Missing({ number, session }: { number: number; session: SessionView }) 
   );
 }
 
-/** Where a pass ended, and what came of it. */
+/** The end of a learning pass, and its result. */
 function Learned({ pass }: { pass: PassView }) {
   if (!pass.applied_at) return null;
   const counted = (what: string, of: unknown) =>

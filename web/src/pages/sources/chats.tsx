@@ -1,4 +1,4 @@
-/** The reading room: every chat by how long ago it was, a search in all of them, and the trash. */
+/** Chats by age, a search in all of them, and the trash. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -33,7 +33,7 @@ export function Chats({ find }: { find?: string }) {
   useShortcuts(t("sources.title"), [
     { keys: "/", label: t("sources.chats.find"), run: () => field.current?.focus(), quiet: true },
   ]);
-  // The address follows what is typed, a little later.
+  // Update the address after a short delay.
   useEffect(() => {
     const wanted = words.trim() || undefined;
     if (wanted === find) return;
@@ -124,7 +124,7 @@ function All() {
     return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
   }
   if (!sessions.data) return <Skeleton />;
-  // What is incognito is not for reading, and where nothing was said there is nothing to read.
+  // Incognito and empty chats have nothing to read.
   const read = sessions.data.filter((session) => !session.incognito && session.turns > 0);
   if (read.length === 0) {
     return (
@@ -226,7 +226,7 @@ function Row({
   children,
 }: {
   session: SessionView;
-  /** What can be done to it, by what it is called. */
+  /** The actions, given the title of the chat. */
   children: (title: string) => ReactNode;
 }) {
   const place = useRef<HTMLLIElement>(null);

@@ -1,4 +1,4 @@
-/** What happened: the list of episodes, and one of them with its turns and what rests on it. */
+/** The list of episodes, and one episode with its turns and dependent memories. */
 
 import { Link, useNavigate } from "@tanstack/react-router";
 import { BookOpenText, Trash2 } from "lucide-react";
@@ -18,7 +18,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { LINK, Quoted, quotesIn, useSaid } from "./grounds.tsx";
+import { LINK, Quoted, quotesIn, useCaption } from "./grounds.tsx";
 import { Removal } from "./removal.tsx";
 import type { SourcesSearch } from "./search.ts";
 import { above } from "./trail.tsx";
@@ -166,13 +166,13 @@ function Turns({
 }: {
   episode: EpisodeView;
   from: SourcesSearch;
-  /** What rests on these turns; its quotations are marked in them. */
+  /** Memories based on these turns; their quotations are marked in them. */
   memories: readonly DependentMemory[];
 }) {
   const turns = useTurns(episode.session_id);
   const chat = useOneSession(episode.session_id);
   const title = useTitle(chat.data);
-  const said = useSaid();
+  const captionOf = useCaption();
   const shown = (turns.data ?? []).filter(
     (turn) => turn.number >= episode.first_turn && turn.number <= episode.last_turn,
   );
@@ -196,7 +196,7 @@ function Turns({
               search={{ ...from, session: turn.session_id, turn: turn.number }}
               className={LINK}
             >
-              <bdi>{said(turn, title)}</bdi>
+              <bdi>{captionOf(turn, title)}</bdi>
             </Link>
           </p>
         </li>

@@ -1,4 +1,4 @@
-/** Erasing a turn or a chat. The page holds the dialog, because what it was opened from goes. */
+/** Erasing a turn or a chat. The page renders the dialog, because the erased item is removed from it. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import type { Written } from "lukasa-client";
@@ -8,18 +8,18 @@ import { t } from "../../i18n/index.ts";
 import { EraseDialog } from "../../ui/erase-dialog.tsx";
 
 interface Erasing {
-  /** What has to be typed. */
+  /** The text to type. */
   word?: string;
-  /** What would go. */
+  /** What would be removed. */
   goes: ReactNode;
-  /** What would not. */
+  /** What would stay. */
   stays?: string;
   run: () => Promise<Written>;
 }
 
 const Current = createContext<((what: Erasing) => void) | undefined>(undefined);
 
-/** Asks, erases and shows the receipt; nothing for somebody who may not erase. */
+/** Opens the erase dialog; undefined without the erase permission. */
 export function useErase() {
   return useContext(Current);
 }

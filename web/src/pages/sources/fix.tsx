@@ -1,6 +1,6 @@
 /**
- * Putting a memory right, in three clicks at most: it is wrong (what is true?), it is out of date (what
- * holds now?), it is not to be mentioned, or it is not about this person at all.
+ * Correcting a memory in at most three clicks: it is wrong (what is true?), it is outdated (what is true
+ * now?), it should not be mentioned, or it is not about this user.
  */
 
 import { Link } from "@tanstack/react-router";
@@ -25,7 +25,7 @@ export const FIX_KEYS: Record<Fault, string> = {
   other: "n",
 };
 
-/** What was put right a moment ago, so that it stays said when the memory is gone from the page. */
+/** The latest fix, so that its result stays visible after the memory left the page. */
 export interface Fixed {
   fault: Fault;
   operation?: string;
@@ -60,7 +60,7 @@ export function useFix(memory: MemoryView) {
       else if (fault === "mention") void send(fault, () => lukasa.memories.forget(memory.id));
       else void send(fault, () => lukasa.memories.delete(memory.id));
     },
-    /** With words they take its place; without, it held until now. */
+    /** New text replaces the memory; without text, its validity ends now. */
     say: (words: string) => {
       if (!asking) return;
       const now = new Date().toISOString();
@@ -82,7 +82,7 @@ export function FixBar({
 }: {
   memory: MemoryView;
   fix: ReturnType<typeof useFix>;
-  /** Whether the keys act on this one now. */
+  /** Whether the shortcuts apply to this memory. */
   keys?: boolean;
 }) {
   if (fix.fixed) {
@@ -114,10 +114,10 @@ export function FixBar({
 
 function Ask({ fault, fix }: { fault: "wrong" | "outdated"; fix: ReturnType<typeof useFix> }) {
   const [words, setWords] = useState("");
-  const said = words.trim();
-  const may = said !== "" || fault === "outdated";
+  const text = words.trim();
+  const may = text !== "" || fault === "outdated";
   const form = useRef<HTMLFormElement>(null);
-  // The focus is in what is about to go; what the form is about takes it, so that keys go on working.
+  // The focused form is about to be removed; focus the memory, so that shortcuts keep working.
   const leave = (then: () => void) => {
     form.current?.closest<HTMLElement>("[data-memory]")?.focus();
     then();
@@ -131,7 +131,7 @@ function Ask({ fault, fix }: { fault: "wrong" | "outdated"; fix: ReturnType<type
       className="flex flex-wrap items-end gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        if (may) leave(() => fix.say(said));
+        if (may) leave(() => fix.say(text));
       }}
     >
       <div className="min-w-56 flex-1">
@@ -147,7 +147,7 @@ function Ask({ fault, fix }: { fault: "wrong" | "outdated"; fix: ReturnType<type
         </Field>
       </div>
       <Button look="primary" type="submit" disabled={!may}>
-        {fault === "outdated" && !said ? t("sources.fix.end") : t("shell.save")}
+        {fault === "outdated" && !text ? t("sources.fix.end") : t("shell.save")}
       </Button>
       <Button look="quiet" onClick={() => leave(fix.cancel)}>
         {t("shell.cancel")}

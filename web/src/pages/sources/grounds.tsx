@@ -1,4 +1,4 @@
-/** What a memory rests on: the sentence, marked in what was said, and who said it when and where. */
+/** Evidence of a memory: the quoted sentence marked in its turn, with speaker, time and chat. */
 
 import { Link } from "@tanstack/react-router";
 import { FileQuestion } from "lucide-react";
@@ -14,11 +14,11 @@ import { SourceIcon } from "../../ui/standing.tsx";
 import { day, Time } from "../../ui/time.tsx";
 import type { SourcesSearch } from "./search.ts";
 
-/** A quiet way on. */
+/** Style of a secondary link. */
 export const LINK =
   "inline-flex min-h-6 items-center text-muted underline decoration-strong-line/50 underline-offset-2 hover:text-ink";
 
-/** The words of a turn with quotations in them marked; all of them, or what is around the marks. */
+/** The text of a turn with marked quotations; all of it, or an excerpt around the marks. */
 export function Quoted({
   text,
   quotes,
@@ -46,20 +46,20 @@ export function Quoted({
   );
 }
 
-/** Whether the words of a turn are left out, because it is about a domain that is not open. */
+/** Whether the text of a turn is hidden, because it is about a domain that is off. */
 export function isHidden(turn: TurnView): boolean {
   return Boolean(turn.hidden_domain);
 }
 
-/** What memories quote of a turn. */
+/** The quotes that memories have of a turn. */
 export function quotesIn(turn: string, memories: readonly DependentMemory[]): string[] {
   return memories.flatMap(({ memory }) =>
     memory.evidence.filter((one) => one.turn_id === turn).map((one) => one.description),
   );
 }
 
-/** "You said, 12 Mar 2026, in ‘Tax question’". */
-export function useSaid(): (turn: TurnView, title: string | undefined) => string {
+/** Captions such as "You said, 12 Mar 2026, in ‘Tax question’". */
+export function useCaption(): (turn: TurnView, title: string | undefined) => string {
   const { timeZone } = usePreferences();
   return (turn, title) => {
     const who = turn.speaker
@@ -72,13 +72,13 @@ export function useSaid(): (turn: TurnView, title: string | undefined) => string
   };
 }
 
-/** Everything a memory rests on, each with the way there. */
+/** The evidence of a memory, with links. */
 export function Grounds({
   memory,
   from = { memory: memory.id },
 }: {
   memory: MemoryView;
-  /** The levels above, for the way back. */
+  /** The levels above, for the breadcrumb. */
   from?: SourcesSearch;
 }) {
   const grounds = useGrounds(memory);
@@ -107,7 +107,7 @@ export function Grounds({
 }
 
 function One({ ground, from }: { ground: Ground; from: SourcesSearch }) {
-  const said = useSaid();
+  const captionOf = useCaption();
   const { turn, session, quote } = ground;
   const quotes = useMemo(() => (quote ? [quote] : []), [quote]);
   if (!turn) {
@@ -127,7 +127,7 @@ function One({ ground, from }: { ground: Ground; from: SourcesSearch }) {
       </figure>
     );
   }
-  const caption = said(turn, session?.title ?? undefined);
+  const caption = captionOf(turn, session?.title ?? undefined);
   return (
     <figure className="border-s-2 border-line ps-3">
       <blockquote>

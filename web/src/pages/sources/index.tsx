@@ -1,4 +1,4 @@
-/** From what is known back to the sentence it came from, and from there to what rests on it. */
+/** Sources page: from portraits to the sentence behind a memory, and to what depends on it. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useShortcuts } from "../../app/shortcuts.tsx";
 import { t } from "../../i18n/index.ts";
@@ -74,7 +74,7 @@ function Below({ search }: { search: SourcesSearch }) {
   );
 }
 
-/** The lowest level that the address names. */
+/** The lowest level of the address. */
 function Level({ search }: { search: SourcesSearch }) {
   const { portrait, memory, episode, session, turn, why } = search;
   if (session && turn !== undefined && why) {

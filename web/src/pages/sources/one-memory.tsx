@@ -1,4 +1,4 @@
-/** A memory: what it rests on, where it is told, which answers used it, and how to put it right. */
+/** A memory: its evidence, its portraits, the answers that used it, and corrections. */
 
 import { Link } from "@tanstack/react-router";
 import { LukasaError, type MemoryView } from "lukasa-client";
@@ -17,7 +17,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
 import { Time } from "../../ui/time.tsx";
 import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
-import { Grounds, LINK, Quoted, useSaid } from "./grounds.tsx";
+import { Grounds, LINK, Quoted, useCaption } from "./grounds.tsx";
 import { portraitName } from "./portraits.tsx";
 import type { SourcesSearch } from "./search.ts";
 
@@ -71,23 +71,23 @@ function One({ memory, search }: { memory: MemoryView; search: SourcesSearch }) 
       </Card>
       <Card title={t("sources.rests")}>
         <Grounds memory={memory} from={from} />
-        <Happened memory={memory} from={from} />
+        <Episodes memory={memory} from={from} />
       </Card>
-      <Told memory={memory} />
+      <CitingPortraits memory={memory} />
       <Answers memory={memory} />
     </div>
   );
 }
 
-/** Only where it is not simply so. */
+/** The status badge; hidden for active memories. */
 export function Status({ status }: { status: string }) {
   if (status === "active") return null;
   const key = `memory.status.${status}`;
   return <Badge tone="warn">{known(key) ? t(key) : status}</Badge>;
 }
 
-/** The episodes in which it came up. */
-function Happened({ memory, from }: { memory: MemoryView; from: SourcesSearch }) {
+/** The episodes of a memory. */
+function Episodes({ memory, from }: { memory: MemoryView; from: SourcesSearch }) {
   const grounds = useGrounds(memory);
   const episodes = useEpisodes();
   const turns = (grounds.data ?? []).flatMap((ground) => ground.turn ?? []);
@@ -122,18 +122,18 @@ function Rows({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Told({ memory }: { memory: MemoryView }) {
+function CitingPortraits({ memory }: { memory: MemoryView }) {
   const portraits = usePortraits();
-  const told = (portraits.data ?? []).flatMap((portrait) =>
+  const citing = (portraits.data ?? []).flatMap((portrait) =>
     portrait.sentences
       .filter((sentence) => sentence.memory_ids.includes(memory.id))
       .map((sentence) => ({ portrait, sentence })),
   );
-  if (told.length === 0) return null;
+  if (citing.length === 0) return null;
   return (
     <Card title={t("sources.toldIn")}>
       <ul className="flex flex-col gap-2">
-        {told.map(({ portrait, sentence }) => (
+        {citing.map(({ portrait, sentence }) => (
           <li key={`${portrait.name} ${sentence.text}`}>
             <Link to="/sources" search={{ portrait: portrait.name }} className={LINK}>
               {portraitName(portrait)}
@@ -150,7 +150,7 @@ const NO_QUOTES: readonly string[] = [];
 
 function Answers({ memory }: { memory: MemoryView }) {
   const answers = useAnswers(memory.id);
-  const said = useSaid();
+  const captionOf = useCaption();
   const list = answers.data ?? [];
   return (
     <Card id="answers" title={t("sources.usedIn", { count: list.length })}>
@@ -170,7 +170,7 @@ function Answers({ memory }: { memory: MemoryView }) {
                     search={{ session: turn.session_id, turn: turn.number, why: true }}
                     className={LINK}
                   >
-                    <bdi>{said(turn, session?.title ?? undefined)}</bdi>
+                    <bdi>{captionOf(turn, session?.title ?? undefined)}</bdi>
                   </Link>
                 </p>
               </>

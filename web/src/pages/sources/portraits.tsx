@@ -1,4 +1,4 @@
-/** What is known, told in sentences: each with the memories it rests on. */
+/** Portraits: sentences about the user, each with the memories it cites. */
 
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
@@ -20,7 +20,7 @@ export function portraitName({ name, title }: Pick<PortraitView, "name" | "title
   return known(key) ? t(key) : title;
 }
 
-/** Who made a portrait that no model had a part in. */
+/** `made_by` of a portrait that was written without a model. */
 const TEMPLATE = "template";
 
 export function Portraits({ only }: { only?: string }) {
@@ -30,10 +30,10 @@ export function Portraits({ only }: { only?: string }) {
     return <ProblemCard error={portraits.error} retry={() => void portraits.refetch()} />;
   }
   if (!portraits.data) return <Skeleton />;
-  const told = portraits.data.filter(
+  const shown = portraits.data.filter(
     (one) => one.sentences.length > 0 && (!only || one.name === only),
   );
-  if (told.length === 0) {
+  if (shown.length === 0) {
     return (
       <EmptyState
         icon={<Waypoints size={20} aria-hidden />}
@@ -46,10 +46,10 @@ export function Portraits({ only }: { only?: string }) {
   }
   return (
     <div className="flex flex-col gap-4">
-      {told.map((portrait) => (
+      {shown.map((portrait) => (
         <Portrait key={portrait.name} portrait={portrait} />
       ))}
-      {told.every((portrait) => portrait.made_by === TEMPLATE) && (
+      {shown.every((portrait) => portrait.made_by === TEMPLATE) && (
         <p className="px-4 text-[0.8125rem] text-muted">{t("sources.told.own")}</p>
       )}
     </div>
@@ -91,7 +91,7 @@ function Portrait({ portrait }: { portrait: PortraitView }) {
   );
 }
 
-/** A sentence, and a number for each memory behind it. */
+/** A sentence, and a number for each memory it cites. */
 function Sentence({ sentence, portrait }: { sentence: SentenceView; portrait: string }) {
   const { byId } = useMemories();
   const lead = sentence.lead === "You told me" ? "told" : "mentioned";

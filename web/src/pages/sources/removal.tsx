@@ -1,6 +1,6 @@
 /**
- * What depends on this? Asked before a turn, an episode or a chat is taken away: what would go with it,
- * what would rest on less, and what stays. Deleting can be undone; erasing asks once more.
+ * "What depends on this?": before a turn, an episode or a chat is removed, shows what would be removed with it,
+ * what would have less evidence, and what stays. Deleting can be undone; erasing asks again.
  */
 
 import { Link } from "@tanstack/react-router";
@@ -15,10 +15,10 @@ import { useErase } from "./erasing.tsx";
 
 export interface RemovalProps {
   source: SourceName;
-  /** What has to be typed before it is erased, if it has a name. */
+  /** The text to type before erasing, if it has a name. */
   name?: string;
   onDelete: () => void;
-  /** Absent for what cannot be erased by itself. */
+  /** Absent if it cannot be erased by itself. */
   onErase?: () => Promise<Written>;
   onClose: () => void;
 }
@@ -34,7 +34,7 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
       tabIndex={-1}
       aria-label={t("sources.depends.title")}
       onKeyDown={(event) => {
-        // Escape in the dialog is the dialog's own.
+        // The dialog handles its own Escape.
         if (event.key === "Escape" && place.current?.contains(event.target as Node)) onClose();
       }}
       className="flex flex-col gap-3 rounded-card border bg-sunken p-4 outline-none"
@@ -44,7 +44,7 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
         <ProblemCard error={dependents.error} retry={() => void dependents.refetch()} />
       )}
       {dependents.isPending && <p className="text-muted">{t("shell.loading")}</p>}
-      {dependents.data && <Reach found={dependents.data} />}
+      {dependents.data && <Impact found={dependents.data} />}
       <div className="flex flex-wrap gap-2">
         <Button onClick={onDelete} disabled={dependents.isPending}>
           {t("sources.delete")}
@@ -57,8 +57,8 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
               dependents.data &&
               erase({
                 word: name,
-                goes: goes(dependents.data),
-                stays: stays(dependents.data),
+                goes: removedText(dependents.data),
+                stays: keptText(dependents.data),
                 run: onErase,
               })
             }
@@ -74,29 +74,29 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
   );
 }
 
-/** "1 turn, 3 memories and 1 episode go with it." */
-function goes({ reached }: DependentsView): string {
+/** What would be removed: "1 turn, 3 memories and 1 episode". */
+function removedText({ reached }: DependentsView): string {
   const parts = (["turns", "withdrawn", "episodes"] as const)
     .filter((part) => reached[part] > 0)
     .map((part) => t(`sources.depends.count.${part}`, { count: reached[part] }));
   return new Intl.ListFormat(locale(), { type: "conjunction" }).format(parts);
 }
 
-/** "1 memory stays, because you stated it." */
-function stays({ reached }: DependentsView): string | undefined {
+/** What would stay: "1 memory stays, because you stated it." */
+function keptText({ reached }: DependentsView): string | undefined {
   return reached.kept > 0 ? t("sources.depends.kept", { count: reached.kept }) : undefined;
 }
 
-function Reach({ found }: { found: DependentsView }) {
+function Impact({ found }: { found: DependentsView }) {
   const { reached } = found;
   return (
     <>
       <ul className="flex flex-col gap-0.5">
-        <li>{t("sources.depends.goes", { what: goes(found) })}</li>
+        <li>{t("sources.depends.goes", { what: removedText(found) })}</li>
         {reached.weakened > 0 && (
           <li>{t("sources.depends.weakened", { count: reached.weakened })}</li>
         )}
-        {stays(found) && <li>{stays(found)}</li>}
+        {keptText(found) && <li>{keptText(found)}</li>}
         {reached.portraits > 0 && (
           <li>{t("sources.depends.portraits", { count: reached.portraits })}</li>
         )}

@@ -1,31 +1,31 @@
-/** What the address of this page may carry after the question mark: which level is open, and how. */
+/** Search parameters of the Sources page: the open level and its view. */
 export interface SourcesSearch {
-  /** At the top: what is known, what happened, what was said, or the chats in the trash. */
+  /** The view of the top level: portraits (absent), episodes, chats, or the chats in the trash. */
   view?: "episodes" | "chats" | "trash";
-  /** Words to look for in the chats. */
+  /** Search text for the chats. */
   find?: string;
-  /** The levels, from above to below; the lowest of them is shown, the others are the way back. */
+  /** The open levels, from top to bottom; the lowest is shown, the others are the breadcrumb. */
   portrait?: string;
   memory?: string;
   episode?: string;
   session?: string;
   turn?: number;
-  /** Why the turn was said. */
+  /** Whether the "why" view of the turn is shown. */
   why?: boolean;
 }
 
-export function sourcesSearch(said: Record<string, unknown>): SourcesSearch {
+export function sourcesSearch(params: Record<string, unknown>): SourcesSearch {
   const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
   const views = ["episodes", "chats", "trash"] as const;
   return {
-    view: views.find((view) => view === said.view),
-    find: text(said.find),
-    portrait: text(said.portrait),
-    memory: text(said.memory),
-    episode: text(said.episode),
-    // A chat may be named by a number.
-    session: typeof said.session === "number" ? String(said.session) : text(said.session),
-    turn: typeof said.turn === "number" ? said.turn : undefined,
-    why: said.why === true ? true : undefined,
+    view: views.find((view) => view === params.view),
+    find: text(params.find),
+    portrait: text(params.portrait),
+    memory: text(params.memory),
+    episode: text(params.episode),
+    // A numeric session id is parsed as a number.
+    session: typeof params.session === "number" ? String(params.session) : text(params.session),
+    turn: typeof params.turn === "number" ? params.turn : undefined,
+    why: params.why === true ? true : undefined,
   };
 }

@@ -1,5 +1,5 @@
-/** Reads the trace of a retrieval, which the API gives as it was noted: what was given where, and what was left out. Pure. */
-/** Where a memory or a turn stood: for each way of searching that found it, and when they were brought together. */
+/** Reads the stored trace of a retrieval: included items with their place, and what was left out. Pure. */
+/** The ranks of a memory or a turn: by search arm, and after fusion. */
 export interface Found {
   arms: { arm: string; rank: number }[];
   fused?: number;
@@ -7,7 +7,7 @@ export interface Found {
 
 export interface GivenPlace {
   part: "baseline" | "dynamic";
-  /** Its place in that part, from one on. */
+  /** Its rank in that part, starting at 1. */
   rank: number;
   tokens: number;
   relevance?: number;
@@ -24,7 +24,7 @@ export interface LeftOut {
 export interface Trace {
   given: Map<string, GivenPlace>;
   leftOut: LeftOut[];
-  /** By the id of the memory or turn; nothing in older records. */
+  /** By the id of the memory or turn; empty in older traces. */
   found: Map<string, Found>;
   budget?: { limit: number; baseline: number; dynamic: number };
   considered?: number;
@@ -68,8 +68,8 @@ export function readTrace(trace: unknown): Trace {
 }
 
 /**
- * How each memory or turn was found, by its id: the best place that each way of searching gave it.
- * Neighbours and whole chats are the same way from further off.
+ * The ranks of each memory or turn by id: its best rank in each arm. The variants of an arm with neighbours
+ * or whole chats count as the same arm.
  */
 function foundIn(trace: unknown): Map<string, Found> {
   const found = new Map<string, Found>();

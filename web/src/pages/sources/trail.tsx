@@ -1,4 +1,4 @@
-/** The way back up: from the sentence to what is known. */
+/** Breadcrumb of the open levels. */
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
@@ -13,7 +13,7 @@ interface Step {
   key: string;
   name: ReactNode;
   search: SourcesSearch;
-  /** Somebody's own words. */
+  /** Whether the label is text of a user. */
   words?: boolean;
 }
 
@@ -109,7 +109,7 @@ function MemoryName({ id }: { id: string }) {
   return memory.data?.content ?? t("sources.level.memory");
 }
 
-/** One level up, for the key that goes there. */
+/** The search parameters one level up, for the shortcut. */
 export function above(search: SourcesSearch): SourcesSearch {
   const { portrait, memory, episode, session, turn, why } = search;
   if (why) return { portrait, memory, episode, session, turn };

@@ -1,4 +1,4 @@
-/** One turn of a chat that is being read. */
+/** One turn of a chat. */
 
 import { Link } from "@tanstack/react-router";
 import { CircleHelp, EyeOff, Trash2 } from "lucide-react";
@@ -23,13 +23,13 @@ export function Turn({
   children,
 }: {
   turn: TurnView;
-  /** The memories that rest on it. */
+  /** The memories based on it. */
   cited: readonly DependentMemory[];
   chosen: boolean;
   search: SourcesSearch;
   onWhy: () => void;
   onRemove: () => void;
-  /** Shows what was said about domains that are not open. */
+  /** Shows hidden text about domains that are off. */
   onShow: () => void;
   children?: ReactNode;
 }) {

@@ -1,4 +1,4 @@
-/** "Why did you say this?": what an answer used, what it had been given, what was left out, and the fix. */
+/** "Why did you say this?": memories used, available and left out for an answer, with corrections. */
 
 import { Link } from "@tanstack/react-router";
 import type { GroundsView, MemoryView } from "lukasa-client";
@@ -18,7 +18,7 @@ import { Meter } from "../../ui/meter.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { wordOf } from "../memory/words.ts";
 import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
-import { Grounds, LINK, Quoted, useSaid } from "./grounds.tsx";
+import { Grounds, LINK, Quoted, useCaption } from "./grounds.tsx";
 import { Status } from "./one-memory.tsx";
 import type { SourcesSearch } from "./search.ts";
 import { type Found, type GivenPlace, type LeftOut, readTrace, type Trace } from "./trace.ts";
@@ -35,7 +35,7 @@ export function WhyLevel({
   const title = useTitle(chat.data);
   const retrieval = useRetrieval(why.data?.retrieval_id);
   const trace = useMemo(() => readTrace(retrieval.data?.trace), [retrieval.data]);
-  const said = useSaid();
+  const captionOf = useCaption();
   const [chosen, setChosen] = useState<string>();
   const list = useRef<HTMLDivElement>(null);
   const move = (by: 1 | -1) => {
@@ -51,7 +51,7 @@ export function WhyLevel({
   if (!why.data) return <Skeleton rows={3} />;
   const used = why.data.memories.filter((one) => one.how !== "given");
   const given = why.data.memories.filter((one) => one.how === "given");
-  // What was found once more and stood in the prompt already was not left out of it.
+  // Search results that were already in the prompt were not left out.
   const left = trace.leftOut.filter((one) => !(one.memory && trace.given.has(one.memory)));
   const shown = {
     chosen: chosen ?? why.data.memories[0]?.memory.id,
@@ -66,7 +66,7 @@ export function WhyLevel({
           <Quoted text={why.data.turn.content} quotes={NO_QUOTES} whole />
         </blockquote>
         <p className="pt-1 text-[0.8125rem] text-muted">
-          <bdi>{said(why.data.turn, chat.data ? title : undefined)}</bdi>
+          <bdi>{captionOf(why.data.turn, chat.data ? title : undefined)}</bdi>
         </p>
       </section>
       <div ref={list} className="flex flex-col gap-4">
@@ -138,7 +138,7 @@ function Group({
   );
 }
 
-/** A memory behind the answer, as it was known then. */
+/** A memory of the answer, as it was known then. */
 function Used({
   grounds,
   place,
@@ -156,10 +156,10 @@ function Used({
   const now = useMemory(memory.id);
   const fix = useFix(memory);
   useLiveEvent(({ operation }) => fix.undone(operation.undoes));
-  const stands = !now.data || now.data.status === "active";
+  const isCurrent = !now.data || now.data.status === "active";
   useShortcuts(
     t("sources.title"),
-    chosen && stands && !fix.fixed
+    chosen && isCurrent && !fix.fixed
       ? FIXES.map((fault) => ({
           keys: FIX_KEYS[fault],
           label: t(`sources.fix.${fault}`),
@@ -192,12 +192,12 @@ function Used({
       <FoundBy found={found} />
       {now.data && <Since then={memory} now={now.data} />}
       <Grounds memory={memory} />
-      {(stands || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
+      {(isCurrent || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
     </section>
   );
 }
 
-/** Where in the prompt it was, and how well it fitted. */
+/** Its place in the prompt, and its relevance. */
 function Place({ place }: { place: GivenPlace }) {
   const parts = [
     t("sources.why.rank", { rank: place.rank, part: t(`sources.part.${place.part}`) }),
@@ -209,7 +209,7 @@ function Place({ place }: { place: GivenPlace }) {
   return <span className="text-xs text-muted tabular-nums">{parts.join(" · ")}</span>;
 }
 
-/** Which ways of searching found it, and on what place: "found by meaning (1), words (2); together 1". */
+/** The search arms that found it with their ranks: "found by meaning (1), words (2); together 1". */
 function FoundBy({ found }: { found: Found | undefined }) {
   if (!found) return null;
   const arms = found.arms.map(({ arm, rank }) =>
@@ -230,7 +230,7 @@ function percent(share: number): string {
   return new Intl.NumberFormat(locale(), { style: "percent" }).format(share);
 }
 
-/** What became of it since the answer. */
+/** Changes of the memory since the answer. */
 function Since({ then, now }: { then: MemoryView; now: MemoryView }) {
   if (now.status !== "active") return <Status status={now.status} />;
   if (now.content === then.content) return null;
@@ -252,7 +252,7 @@ function LeftOutCard({
     <Card title={t("sources.why.left", { count: left.length })} flush>
       <ul className="divide-y divide-line">
         {left.map((one, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: what was left out then never changes places
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
           <li key={at} className="flex flex-wrap items-center justify-between gap-x-3 px-4 py-2">
             <div className="min-w-0">
               {one.memory ? <MemoryLine id={one.memory} /> : <TurnLine left={one} />}

@@ -1,8 +1,8 @@
-/** A server without a model: its guide shows memory at work, and the page shows what it does. */
+/** A server without a model: the scripted guide answers, and the page shows what it does with memory. */
 import { say } from "../../chat.ts";
 import { axe, expect, open, screens, test } from "../../fixture.ts";
 
-test("an empty chat teaches, and says who answers", async ({ page }) => {
+test("empty chat shows suggestions and who answers", async ({ page }) => {
   await open(page, "/chat");
   await expect(page.getByText("No model is set: a scripted guide answers.")).toBeVisible();
   await expect(page.getByText("AI can be wrong. Check what matters.")).toBeVisible();
@@ -14,7 +14,7 @@ test("an empty chat teaches, and says who answers", async ({ page }) => {
   await expect(field).toBeFocused();
 });
 
-test("what is remembered is said under the reply, opens, and is undone there, also after a reload", async ({
+test("memory line under the reply opens and undoes, also after a reload", async ({
   page,
   lukasa,
 }) => {
@@ -42,7 +42,7 @@ test("what is remembered is said under the reply, opens, and is undone there, al
   await expect
     .poll(async () => (await lukasa.memories.get(memory?.id ?? "")).content)
     .toBe("I want to retire at age 50");
-  await page.getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("button", { name: "Redo" }).click();
   await expect
     .poll(async () => (await lukasa.memories.get(memory?.id ?? "")).content)
     .toBe("I want to retire at age 55");

@@ -1,12 +1,8 @@
-/** What becomes of a chat: it is closed when it is left, cut when it is long, and kept only if it may be. */
+/** The end of a chat: closed on leaving, cut to the context window, and not stored if incognito. */
 import { answered, say, appended as test } from "../../chat.ts";
 import { axe, expect, open, screens, seed } from "../../fixture.ts";
 
-test("a chat is closed when it is left, if something was said in it", async ({
-  page,
-  lukasa,
-  allowed,
-}) => {
+test("chat is closed on leaving if it has new messages", async ({ page, lukasa, allowed }) => {
   allowed.push(/favicon/);
   const beacons: string[] = [];
   page.on("request", (request) => {
@@ -20,14 +16,14 @@ test("a chat is closed when it is left, if something was said in it", async ({
   await say(page, "Remember that my bike is red");
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toBeVisible();
   await answered(page);
-  expect(beacons, "nothing was said in the old one").toEqual([]);
+  expect(beacons, "the old chat has no new messages").toEqual([]);
   const session = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   await expect.poll(async () => (await lukasa.sessions.get(session)).turns).toBe(2);
   await page.getByRole("link", { name: "My bike squeaks" }).click();
   await expect.poll(() => beacons).toEqual([JSON.stringify({ session_id: session, dirty: true })]);
   await expect.poll(async () => (await lukasa.sessions.get(session)).state).toBe("idle");
 
-  // Also from a page that goes away.
+  // Also when the page is unloaded.
   await page.goBack();
   await say(page, "Remember that my bike is fast");
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toHaveCount(2);
@@ -40,8 +36,8 @@ test("a chat is closed when it is left, if something was said in it", async ({
 test("incognito: memory is used, and nothing of the chat is kept", async ({ page, lukasa }) => {
   await seed(lukasa, ["Only flies with hand luggage"]);
   await open(page, "/chat");
-  await page.getByRole("button", { name: "Remembers" }).click();
-  await page.getByRole("menuitemradio", { name: "Incognito: knows you, keeps nothing" }).click();
+  await page.getByRole("button", { name: "Memory on" }).click();
+  await page.getByRole("menuitemradio", { name: "Incognito, uses memory" }).click();
   await expect(page.getByText("Incognito", { exact: true })).toBeVisible();
   await expect(page.getByText("Nothing of this chat is kept.")).toBeVisible();
   await axe(page);
@@ -55,12 +51,12 @@ test("incognito: memory is used, and nothing of the chat is kept", async ({ page
   expect((await lukasa.memories.list({ status: "all" }).all()).map((one) => one.content)).toEqual([
     "Only flies with hand luggage",
   ]);
-  const kept = await lukasa.sessions.list().all();
-  expect(kept.filter((one) => one.turns > 0)).toEqual([]);
+  const sessions = await lukasa.sessions.list().all();
+  expect(sessions.filter((one) => one.turns > 0)).toEqual([]);
   expect((await lukasa.sessions.search("secret")).data).toEqual([]);
   await page.reload();
   await expect(page.getByRole("heading", { name: "This chat leaves no trace" })).toBeVisible();
-  // Not even that there was one.
+  // No session is left either.
   await expect.poll(async () => (await lukasa.sessions.list().all()).length).toBe(0);
   await expect(page.getByRole("navigation", { name: "Chats" }).getByRole("link")).toHaveCount(0);
 });
@@ -77,7 +73,7 @@ test("incognito without memory: nothing is used either", async ({ page, lukasa }
   expect(await lukasa.sessions.list().all()).toEqual([]);
 });
 
-test("a chat that outgrows the window says where it was cut", async ({ page, lukasa }) => {
+test("chat larger than the context window shows where it is cut", async ({ page, lukasa }) => {
   const long = "We talked about the move to Lisbon, the flat, the cello and the taxes. ".repeat(
     110,
   );
@@ -106,7 +102,7 @@ test("a chat that outgrows the window says where it was cut", async ({ page, luk
   expect(spoken.length).toBe(window.turns.length + 1);
 });
 
-test("a memory that is away takes the memory from a chat, and not the chat", async ({ page }) => {
+test("degraded memory is reported under the reply", async ({ page }) => {
   await page.route("**/v1/chat/completions", async (route) => {
     const answer = await route.fetch();
     await route.fulfill({

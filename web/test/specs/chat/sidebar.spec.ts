@@ -1,11 +1,11 @@
-/** The chats by recency: searched, renamed, deleted and brought back, by pointer and by keys alone. */
+/** The chats by recency: search, rename, delete and restore, by pointer and by keyboard. */
 import type { Lukasa } from "lukasa-client";
 import { answered, say, appended as test } from "../../chat.ts";
 import { axe, expect, open, screens } from "../../fixture.ts";
 
 const DAY = 86_400_000;
 
-/** A few weeks of somebody's chats: today's as they were said, the older ones brought from elsewhere. */
+/** Seeds a few weeks of chats: today's are appended, the older ones imported. */
 async function life(lukasa: Lukasa): Promise<(title: string) => string> {
   const older: [string, number, string, string][] = [
     ["Risotto without wine", 1, "A risotto without peanuts", "Use apple juice and stock."],
@@ -52,7 +52,7 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
   await page.getByRole("searchbox", { name: "Search in chats" }).fill("");
 
   await group("Today").getByText("night shifts").hover();
-  await page.getByRole("button", { name: /What to do with “Plan my night/ }).click();
+  await page.getByRole("button", { name: /Actions for “Plan my night/ }).click();
   await page.getByRole("menuitem", { name: "Rename" }).click();
   const name = page.getByRole("textbox", { name: "New name of the chat" });
   await expect(name).toBeFocused();
@@ -67,7 +67,7 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
   ).toBeVisible();
 
   await group("Today").getByText("night shifts").hover();
-  await page.getByRole("button", { name: /What to do with “Plan my night/ }).click();
+  await page.getByRole("button", { name: /Actions for “Plan my night/ }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await expect(page).toHaveURL(/\/chat$/);
   await expect(group("Today").getByRole("link")).toHaveCount(1);
@@ -81,7 +81,7 @@ test("chats are grouped by recency, found, renamed and deleted", async ({ page, 
   expect((await lukasa.sessions.get("shifts")).trashed_at).toBeNull();
 });
 
-test("with keys alone: new, next, rename, delete, undo", async ({ page, lukasa }) => {
+test("chat list by keyboard: new, next, rename, delete, undo", async ({ page, lukasa }) => {
   const named = await life(lukasa);
   const tax = named("Two countries, one tax");
   await open(page, "/chat/lisbon");
@@ -116,7 +116,7 @@ test("with keys alone: new, next, rename, delete, undo", async ({ page, lukasa }
   await page.getByRole("main").focus();
   await page.keyboard.press("z");
   await expect.poll(async () => (await lukasa.sessions.get(tax)).trashed_at).toBeNull();
-  // From the list too, where the focus goes on to the next.
+  // Deleting from the list moves the focus to the next chat.
   const chats = page.getByRole("navigation", { name: "Chats" });
   await chats.getByRole("link", { name: /night shifts/ }).focus();
   await page.keyboard.press("Delete");
@@ -124,7 +124,7 @@ test("with keys alone: new, next, rename, delete, undo", async ({ page, lukasa }
   await expect(chats.getByRole("link", { name: /resident in Lisbon/ })).toBeFocused();
 });
 
-test("a deleted chat takes along what was learned from it, and can be had again", async ({
+test("deleted chat takes along what was learned from it, and is restored with it", async ({
   page,
   lukasa,
   allowed,
@@ -143,16 +143,16 @@ test("a deleted chat takes along what was learned from it, and can be had again"
   const session = new URL(address).pathname.split("/").at(-1) ?? "";
   await expect.poll(async () => (await lukasa.sessions.get(session)).turns).toBe(2);
   await page.getByRole("main").focus();
-  expect(beacons, "it was not left yet").toEqual([]);
+  expect(beacons, "the chat is still open").toEqual([]);
   await page.keyboard.press("d");
-  const said = page.getByRole("status").filter({ hasText: "Chat in the trash" });
-  await expect(said).toContainText(
+  const toast = page.getByRole("status").filter({ hasText: "Chat in the trash" });
+  await expect(toast).toContainText(
     "1 memory stays, because you stated it, agreed to it or had it saved",
   );
   await expect(page).toHaveURL(/\/chat$/);
   await page.waitForTimeout(600);
-  expect(beacons, "what is deleted is not learned from on the way out").toEqual([]);
-  // Its address says where it is, and the list leads there too.
+  expect(beacons, "a deleted chat is not closed and learned from").toEqual([]);
+  // Its address shows that it is in the trash, and links to the deleted chats.
   await page.goto(address);
   await expect(page.getByRole("heading", { name: "This chat is in the trash" })).toBeVisible();
   await expect(page.getByRole("textbox", { name: "Message" })).toHaveCount(0);
@@ -166,7 +166,7 @@ test("a deleted chat takes along what was learned from it, and can be had again"
   expect((await lukasa.sessions.get(session)).trashed_at).toBeNull();
 });
 
-test("on phones the chats are in a drawer", async ({ page, lukasa }) => {
+test("chat list is a drawer on phones", async ({ page, lukasa }) => {
   await life(lukasa);
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/chat/lisbon");
@@ -181,7 +181,7 @@ test("on phones the chats are in a drawer", async ({ page, lukasa }) => {
   await expect(drawer).toHaveCount(0);
 });
 
-test("what was said by anybody is text", async ({ page, lukasa }) => {
+test("hostile text is rendered as text in chats", async ({ page, lukasa }) => {
   const nasty = "<img src=x onerror=alert(1)> [click](javascript:alert(1)) **bold**\n- <b>item</b>";
   await lukasa.sessions.append("nasty", [
     { role: "user", content: nasty },
@@ -195,13 +195,13 @@ test("what was said by anybody is text", async ({ page, lukasa }) => {
   await expect(log.locator("strong")).toHaveText("bold");
 });
 
-test("a chat that is not there says so", async ({ page, allowed }) => {
+test("unknown chat shows not found", async ({ page, allowed }) => {
   allowed.push(/404/);
   await open(page, "/chat/nowhere");
   await expect(page.getByRole("heading", { name: "There is no such chat" })).toBeVisible();
 });
 
-test("from right to left", async ({ page, lukasa }) => {
+test("chat page from right to left", async ({ page, lukasa }) => {
   await life(lukasa);
   await page.addInitScript(() => {
     localStorage.setItem("lukasa.preferences", JSON.stringify({ language: "xx-RTL" }));

@@ -1,7 +1,7 @@
 /**
- * Words that want to be more than words. Whatever is saved as a memory, a tag, the name of a domain or the
- * title of a chat is shown as text by every view: no script runs, no dialog opens, nothing is asked of
- * another host, and the policy is not even tried.
+ * Hostile text. A memory, a tag, the name of a domain and the title of a chat are rendered as text by
+ * every view: no script runs, no dialog opens, no request goes to another host, and the content security
+ * policy has nothing to block.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const NAUGHTY = [
   "] ^mem-01hx3v9d0kf7rtm4q5wz8yb2ca\n# Not a heading",
 ];
 
-/** What others have collected, if it is there. */
+/** The public list of naughty strings, if the evaluation data is available. */
 function collected(): string[] {
   const folder = process.env.LUKASA_EVAL_DATA;
   const file = folder && join(folder, "injection", "naughty_strings.json");
@@ -51,13 +51,13 @@ function collected(): string[] {
   );
 }
 
-/** Saves them as their person would. An import would hold them back as proposals, and no row would show them. */
+/** Saves them as the user would. An import would make them proposals, and no row would show them. */
 async function seedHostile(lukasa: Lukasa, strings: readonly string[]): Promise<void> {
   const waiting = [...strings];
   const work = async () => {
     for (let content = waiting.shift(); content !== undefined; content = waiting.shift()) {
       const tags = [content.trim().slice(0, 40) || "empty"];
-      // What the server refuses, such as an empty line, cannot be shown either.
+      // The server refuses some of them, such as an empty line; those cannot be shown either.
       await lukasa.memories.save({ content, tags }).catch((error) => {
         if (!(error instanceof LukasaError)) throw error;
       });
@@ -74,7 +74,7 @@ async function seedHostile(lukasa: Lukasa, strings: readonly string[]): Promise<
   await lukasa.sessions.open({ title: "<script>window.ran = 24</script>" });
 }
 
-async function harmless(page: Page): Promise<void> {
+async function expectHarmless(page: Page): Promise<void> {
   const state = await page.evaluate(() => ({
     ran: (window as unknown as { ran?: unknown }).ran,
     elements: document.querySelectorAll(
@@ -87,7 +87,7 @@ async function harmless(page: Page): Promise<void> {
   expect(state).toEqual({ ran: undefined, elements: 0, links: 0 });
 }
 
-test("hostile words are words, in every view", async ({ page, lukasa }) => {
+test("hostile text is rendered as text in every view", async ({ page, lukasa }) => {
   test.setTimeout(180_000);
   let dialogs = 0;
   page.on("dialog", (dialog) => {
@@ -102,32 +102,32 @@ test("hostile words are words, in every view", async ({ page, lukasa }) => {
   await open(page, "/memory");
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("window.ran");
   await expect(page.getByText("<script>window.ran = 21</script> proposed")).toBeVisible();
-  await harmless(page);
-  // All of it has been on the screen once: a page further until the end.
+  await expectHarmless(page);
+  // Scroll page by page, so that every row has been rendered once.
   const scroller = page.getByRole("list", { name: "Memory" }).locator("..");
   for (let at = 0; at < Math.ceil(strings.length / 12); at++) {
     await scroller.evaluate((element, top) => element.scrollTo(0, top), at * 560);
     await page.waitForTimeout(30);
-    await harmless(page);
+    await expectHarmless(page);
   }
   for (const view of ["board", "timeline", "markdown"]) {
     await page.goto(`/memory?view=${view}`);
     await expect(page.getByText(/window\.ran/).first()).toBeVisible();
-    await harmless(page);
+    await expectHarmless(page);
   }
   await page.goto(`/memory?text=${encodeURIComponent("<script>")}&how=meaning&tag=x`);
   await page.goto(`/memory?tag=${encodeURIComponent(NAUGHTY[0] ?? "")}&domain=%3Cb%3E`);
-  await harmless(page);
+  await expectHarmless(page);
   for (const start of ["<script>", "<img", "<iframe", "javascript:", "[a link]"]) {
     const memory = saved.find((one) => one.content.startsWith(start));
     if (!memory) continue;
     await page.goto(`/memory/${memory.id}`);
     await expect(page.getByText(memory.content.slice(0, 12)).first()).toBeVisible();
     await expect(page.getByText("Saved").or(page.getByText("Imported")).first()).toBeVisible();
-    await harmless(page);
+    await expectHarmless(page);
   }
   await page.goto("/chat");
   await expect(page.locator("h1").first()).toBeVisible();
-  await harmless(page);
+  await expectHarmless(page);
   expect(dialogs).toBe(0);
 });

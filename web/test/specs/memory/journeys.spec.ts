@@ -1,4 +1,4 @@
-/** What a person does on the Memory page, by keyboard wherever there is a key for it. */
+/** User journeys on the Memory page, by keyboard wherever there is a shortcut. */
 import { expect, open, screens, test } from "../../fixture.ts";
 import { live } from "./life.ts";
 
@@ -6,13 +6,13 @@ test.describe.configure({ timeout: 90_000 });
 
 const focused = "button[data-memory]:focus";
 
-test("every row act has a key, and each is undone", async ({ page, lukasa }) => {
+test("row actions have shortcuts, and each is undone", async ({ page, lukasa }) => {
   const ids = await live(lukasa);
   const sister = ids["Has a sister called Ana who lives in Porto"] ?? "";
   await open(page, "/memory");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.getByText("Wants to retire at 55")).toBeVisible();
-  // One tab stop for the whole list, and J and K go along it.
+  // The list has one tab stop, and J and K move along it.
   await expect(list.locator("button[tabindex='0']")).toHaveCount(1);
   await page.keyboard.press("j");
   await expect(page.locator(focused)).toContainText("nurse");
@@ -30,7 +30,7 @@ test("every row act has a key, and each is undone", async ({ page, lukasa }) => 
   await expect(page.getByRole("tab", { name: /Recently forgotten/ })).toContainText("2");
   await page.keyboard.press("z");
   await expect(list.getByText("Has a sister")).toBeVisible();
-  // D puts it into the trash, where it says how long it stays.
+  // D moves it to the trash, where the remaining days are shown.
   await page.keyboard.press("d");
   await expect(page.getByRole("tab", { name: /Trash/ })).toContainText("2");
   await page.getByRole("tab", { name: /Trash/ }).click();
@@ -39,7 +39,7 @@ test("every row act has a key, and each is undone", async ({ page, lukasa }) => 
   await page.keyboard.press("j");
   await page.keyboard.press("r");
   await expect(page.getByRole("status").getByText("Restored")).toBeVisible();
-  // S leads to the sources, and back again to the same list.
+  // S opens the sources, and going back shows the same list.
   await page.getByRole("tab", { name: /^All/ }).click();
   await page.keyboard.press("j");
   await page.keyboard.press("s");
@@ -48,10 +48,7 @@ test("every row act has a key, and each is undone", async ({ page, lukasa }) => 
   await expect(list).toBeVisible();
 });
 
-test("E edits in place, and the words show before the server has answered", async ({
-  page,
-  lukasa,
-}) => {
+test("E edits in place, and the text shows before the server answers", async ({ page, lukasa }) => {
   const ids = await live(lukasa);
   const id = ids["Works night shifts as a nurse at the Charité in Berlin"] ?? "";
   await open(page, "/memory?text=nurse");
@@ -63,11 +60,11 @@ test("E edits in place, and the words show before the server has answered", asyn
   await screens(page, "memory-edit");
   await words.fill("Works day shifts as a nurse at the Charité in Berlin");
   let answer = () => {};
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     answer = resolve;
   });
   await page.route(`**/api/memory/${id}`, async (route) => {
-    if (route.request().method() === "PATCH") await held;
+    if (route.request().method() === "PATCH") await released;
     await route.continue();
   });
   await page.keyboard.press("Enter");
@@ -81,7 +78,7 @@ test("E edits in place, and the words show before the server has answered", asyn
   await words.fill("nonsense");
   await page.keyboard.press("Escape");
   await expect(page.locator(focused)).toContainText("day shifts");
-  // Where it belongs, how binding it is and its dates are edited in the same place.
+  // Area, force and dates are edited in the same place.
   await page.keyboard.press("e");
   await page.getByRole("combobox", { name: "Force" }).click();
   await page.getByRole("option", { name: "rule" }).click();
@@ -95,7 +92,7 @@ test("E edits in place, and the words show before the server has answered", asyn
   expect(now.valid_until?.slice(0, 10)).toBe("2027-05-01");
 });
 
-test("several at once: selected with X, forgotten together, undone together", async ({
+test("selection with X: several memories are forgotten and undone together", async ({
   page,
   lukasa,
 }) => {
@@ -130,10 +127,10 @@ test("several at once: selected with X, forgotten together, undone together", as
     .toBe(4);
 });
 
-test("proposals stand on top and are answered there", async ({ page, lukasa }) => {
+test("proposals are listed on top and answered there", async ({ page, lukasa }) => {
   await live(lukasa);
   await open(page, "/memory");
-  const waiting = page.getByRole("region", { name: "Waiting for your yes" });
+  const waiting = page.getByRole("region", { name: "Proposals" });
   const train = waiting.getByRole("listitem").filter({ hasText: "overnight train" });
   await expect(train).toContainText("I'd rather sleep on the train to Vienna");
   await train.getByRole("button", { name: "Edit" }).click();
@@ -148,7 +145,10 @@ test("proposals stand on top and are answered there", async ({ page, lukasa }) =
   await expect(waiting.getByRole("listitem")).toHaveCount(1);
 });
 
-test("the filter narrows as one types, and meaning says why", async ({ page, lukasa }) => {
+test("filter narrows while typing, and search by meaning gives reasons", async ({
+  page,
+  lukasa,
+}) => {
   await live(lukasa);
   await open(page, "/memory");
   await expect(page.locator("button[data-memory]").first()).toBeVisible();
@@ -171,12 +171,12 @@ test("the filter narrows as one types, and meaning says why", async ({ page, luk
   await expect(page.locator(focused)).toBeVisible();
   await box.fill("quetzalcoatl");
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Nothing fits")).toBeVisible();
+  await expect(page.getByText("No matches")).toBeVisible();
   await page.getByRole("button", { name: "Clear the filter" }).click();
   await expect(page.getByRole("list", { name: "Memory" })).toBeVisible();
 });
 
-test("words that are refused stay where they were typed", async ({ page, lukasa, allowed }) => {
+test("refused text stays in its field", async ({ page, lukasa, allowed }) => {
   allowed.push(/422/);
   await lukasa.memories.save("Plays the cello");
   await open(page, "/memory");
@@ -201,7 +201,7 @@ test("words that are refused stay where they were typed", async ({ page, lukasa,
   await expect(page.getByRole("textbox", { name: "What it says" })).toHaveValue("Plays the viola");
 });
 
-test("the first memory shows by itself", async ({ page, lukasa }) => {
+test("first memory shows without a reload", async ({ page, lukasa }) => {
   await open(page, "/memory");
   await expect(page.getByText("Waiting for your first memory")).toBeVisible();
   const curl = page.locator("pre").first();

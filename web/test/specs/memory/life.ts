@@ -1,4 +1,4 @@
-/** A life to look at: some weeks of it, told to several assistants. */
+/** Sample memories of one user. */
 import type { CreateMemory, Lukasa } from "lukasa-client";
 
 export const LIFE: CreateMemory[] = [
@@ -76,7 +76,7 @@ export const LIFE: CreateMemory[] = [
   { content: "מעדיפה לקרוא בעברית לפני השינה", valid_from: "2026-01-15" },
 ];
 
-/** Saves it, with one thing changed, one confirmed, one forgotten, one in the trash and two proposed. */
+/** Saves them, with one changed, one confirmed, one forgotten, one in the trash and two proposed. */
 export async function live(lukasa: Lukasa): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
   for (const memory of LIFE) {

@@ -1,13 +1,10 @@
-/** One memory: its history, its links, what was true and known at another time, and its end. */
+/** One memory: its history, its links, time travel, and erasing it. */
 import { axe, expect, open, screens, test } from "../../fixture.ts";
 import { live } from "./life.ts";
 
 test.describe.configure({ timeout: 90_000 });
 
-test("H shows the history, and an earlier version comes back as a new one", async ({
-  page,
-  lukasa,
-}) => {
+test("history lists versions, and restoring one writes a new version", async ({ page, lukasa }) => {
   const { retire = "" } = await live(lukasa);
   await open(page, "/memory?text=retire");
   await expect(page.locator("button[data-memory]").first()).toBeVisible();
@@ -25,17 +22,14 @@ test("H shows the history, and an earlier version comes back as a new one", asyn
   await expect(history.getByText("Changed")).toHaveCount(2);
   await page.keyboard.press("z");
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 55");
-  // Undo works after a reload as well, and the history shows all of it.
+  // After a reload the history shows the undo as well.
   await page.reload();
   await expect(history.getByText("Undone", { exact: true })).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(panel).toHaveCount(0);
 });
 
-test("looking back: what was true then, what was known then, and nothing to change", async ({
-  page,
-  lukasa,
-}) => {
+test("time travel shows what was true then, read-only", async ({ page, lukasa }) => {
   const { retire = "" } = await live(lukasa);
   await lukasa.memories.update(retire, {
     mode: "correction",
@@ -56,7 +50,7 @@ test("looking back: what was true then, what was known then, and nothing to chan
   await expect(list).not.toContainText("retire at 57");
   await screens(page, "memory-past");
   await axe(page);
-  // Nothing acts: the keys of change are asleep, the panel has none of their buttons.
+  // Read-only: shortcuts that write do nothing, and the panel lacks their buttons.
   await page.getByText("Wants to retire at 50").click();
   const panel = page.getByRole("complementary", { name: "Memory" });
   await expect(panel.getByText("Wants to retire at 50").first()).toBeVisible();
@@ -68,7 +62,7 @@ test("looking back: what was true then, what was known then, and nothing to chan
   expect((await lukasa.memories.get(retire)).status).toBe("active");
 });
 
-test("as known on a day before it was corrected", async ({ page, lukasa }) => {
+test("time travel by known_at shows a memory before its correction", async ({ page, lukasa }) => {
   const saved = await lukasa.memories.save({ content: "Lives in Mitte", valid_from: "2026-01-01" });
   const id = saved.memory?.id ?? "";
   const then = new Date().toISOString();
@@ -83,7 +77,7 @@ test("as known on a day before it was corrected", async ({ page, lukasa }) => {
   await expect(page.locator("p", { hasText: /^Lives in Wedding$/ }).first()).toBeVisible();
 });
 
-test("links are made by searching, and ended", async ({ page, lukasa }) => {
+test("links are created by search, and ended", async ({ page, lukasa }) => {
   const ids = await live(lukasa);
   const id = ids["Learning Portuguese for a move to Lisbon"] ?? "";
   await open(page, `/memory/${id}`);
@@ -104,7 +98,7 @@ test("links are made by searching, and ended", async ({ page, lukasa }) => {
   await expect(page.getByRole("link", { name: /Looking for a flat/ })).toBeVisible();
 });
 
-test("erasing shows what goes, wants a word, and gives a receipt", async ({
+test("erasing a memory shows what is removed, asks for a word, and gives a receipt", async ({
   page,
   lukasa,
   allowed,
@@ -113,13 +107,13 @@ test("erasing shows what goes, wants a word, and gives a receipt", async ({
   const { retire = "" } = await live(lukasa);
   await open(page, `/memory?one=${retire}`);
   const panel = page.getByRole("complementary", { name: "Memory" });
-  await panel.getByRole("button", { name: "Erase for good" }).click();
+  await panel.getByRole("button", { name: "Erase permanently" }).click();
   const dialog = page.getByRole("dialog", { name: "Erase this memory?" });
-  await expect(dialog.getByRole("region", { name: "This goes" })).toContainText("1 memory");
+  await expect(dialog.getByRole("region", { name: "This is removed" })).toContainText("1 memory");
   await expect(dialog).toContainText("Wants to retire at 55");
   const yes = dialog.getByRole("button", { name: "Erase" });
   await expect(yes).toBeDisabled();
-  // As a phone writes it.
+  // With the capital letter and the space that phone keyboards add.
   await dialog.getByRole("textbox").fill("Erase ");
   await axe(page);
   await screens(page, "memory-erase");

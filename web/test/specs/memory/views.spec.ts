@@ -1,7 +1,7 @@
 import { axe, expect, open, screens, test } from "../../fixture.ts";
 import { live } from "./life.ts";
 
-test("one set in four views, each in the address", async ({ page, lukasa }) => {
+test("four views of one set, each in the address", async ({ page, lukasa }) => {
   test.setTimeout(120_000);
   await live(lukasa);
   await open(page, "/memory");
@@ -29,7 +29,7 @@ test("one set in four views, each in the address", async ({ page, lukasa }) => {
   await expect(file).toContainText("^mem-");
   await axe(page);
   await screens(page, "memory-markdown");
-  // What is shown is the server's file, to the byte.
+  // The file is shown byte for byte as the server has it.
   const shown = await file.locator("pre").evaluate((pre) => pre.textContent);
   const { files } = await lukasa.vault.get();
   const profile = files.find((one) => one.path === "profile.md");

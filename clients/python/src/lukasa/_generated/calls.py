@@ -8,10 +8,10 @@ from . import models, params
 
 
 def list_memories(query: params.ListMemoriesQuery | None = None) -> Call[models.MemoryPage]:
-    """What do you know about me?
+    """List memories, newest first.
 
-    Lists memories, newest first. With `as_of` and `known_at` it answers for any point on both
-    time axes, and the same pair always gives the same list. `status=all` hides nothing.
+    With `as_of` and `known_at` it answers for any point on both time axes, and the same pair
+    always gives the same list. `status=all` lists memories in every state.
     """
     return Call(
         "GET",
@@ -23,11 +23,11 @@ def list_memories(query: params.ListMemoriesQuery | None = None) -> Call[models.
 
 
 def save_memory(body: params.CreateMemory, query: params.SaveMemoryQuery | None = None) -> Call[models.Written]:
-    """Remember this.
+    """Save a memory.
 
-    The memory is active at once. Saying the same again returns the memory that is there. With
-    `similar=true` the answer also lists what it may be repeating: update that one instead, or
-    keep both.
+    The memory is active at once. Saving the same content again returns the existing memory.
+    With `similar=true` the answer also lists possible duplicates: update one of these instead,
+    or keep both.
     """
     return Call(
         "POST",
@@ -41,10 +41,10 @@ def save_memory(body: params.CreateMemory, query: params.SaveMemoryQuery | None 
 
 
 def search_memories(body: params.SearchRequest) -> Call[models.SearchAnswer]:
-    """Find what bears on a message.
+    """Search for memories relevant to a message.
 
-    Keyword, meaning, links and time look at everything the user's memory holds, and their
-    scores are fused. With `as_of` and `known_at` it answers for any point on both time axes.
+    Search by keyword, meaning, links and time covers the user's whole memory, and the scores
+    are fused. With `as_of` and `known_at` it answers for any point on both time axes.
     """
     return Call(
         "POST",
@@ -56,11 +56,11 @@ def search_memories(body: params.SearchRequest) -> Call[models.SearchAnswer]:
 
 
 def retrieve_context(body: params.RetrieveRequest | None = None) -> Call[models.Context]:
-    """The context for a message.
+    """Get the context for a message.
 
-    A baseline that stays the same for the session, then what bears on this message, inside one
-    budget, with a mark on every line to cite it by. The answer comes in time even if something
-    behind it does not: `degraded` says what had to be done without.
+    A baseline that stays the same for the session, then memories relevant to this message,
+    within one budget, with a mark on every line to cite it by. The deadline is met even if a
+    component is slow or unavailable: `degraded` lists what is missing.
     """
     return Call(
         "POST",
@@ -72,9 +72,9 @@ def retrieve_context(body: params.RetrieveRequest | None = None) -> Call[models.
 
 
 def list_usage(query: params.ListUsageQuery | None = None) -> Call[models.UsagePage]:
-    """What was used, and when?
+    """List uses of memories, newest first.
 
-    Kept for 90 days.
+    They are kept for 90 days.
     """
     return Call(
         "GET",
@@ -86,9 +86,9 @@ def list_usage(query: params.ListUsageQuery | None = None) -> Call[models.UsageP
 
 
 def report_usage(body: params.ReportUsage) -> Call[models.Usage]:
-    """Say what came of a memory.
+    """Report how a memory was used.
 
-    That a memory was put into a prompt is noted by itself.
+    That a memory was put into a prompt is recorded automatically.
     """
     return Call(
         "POST",
@@ -101,7 +101,7 @@ def report_usage(body: params.ReportUsage) -> Call[models.Usage]:
 
 
 def get_stats() -> Call[models.Stats]:
-    """Counts over a memory and its use."""
+    """Get counts of memories and of their use."""
     return Call(
         "GET",
         "/api/memory/stats",
@@ -111,7 +111,7 @@ def get_stats() -> Call[models.Stats]:
 
 
 def get_insights(query: params.GetInsightsQuery | None = None) -> Call[models.Insights]:
-    """How has this memory grown, been used and been corrected?"""
+    """Get daily statistics of growth, use, corrections and cost."""
     return Call(
         "GET",
         "/api/insights",
@@ -124,7 +124,8 @@ def get_insights(query: params.GetInsightsQuery | None = None) -> Call[models.In
 def propose_memory(body: params.CreateMemory) -> Call[models.Written]:
     """Propose a memory.
 
-    It is stored and visible to its person, and never active until they say yes to its words.
+    It is stored and visible to the user, and becomes active only when the user agrees to its
+    words.
     """
     return Call(
         "POST",
@@ -137,7 +138,7 @@ def propose_memory(body: params.CreateMemory) -> Call[models.Written]:
 
 
 def list_proposals(query: params.ListProposalsQuery | None = None) -> Call[models.MemoryPage]:
-    """What waits for an answer."""
+    """List open proposals."""
     return Call(
         "GET",
         "/api/memory/proposals",
@@ -148,7 +149,7 @@ def list_proposals(query: params.ListProposalsQuery | None = None) -> Call[model
 
 
 def list_contradictions() -> Call[models.ContradictionList]:
-    """What contradicts what?"""
+    """List contradictions between memories."""
     return Call(
         "GET",
         "/api/memory/contradictions",
@@ -158,10 +159,10 @@ def list_contradictions() -> Call[models.ContradictionList]:
 
 
 def resolve_contradiction(id: str, body: params.ResolveContradiction, if_match: str | None = None) -> Call[models.Written]:
-    """Say which of two contradicting memories is true.
+    """Resolve a contradiction: say which of the two memories is true.
 
-    Named by the one that waits. Only a human can say it. If the waiting one is true it takes
-    the other's place; the whole is one operation that can be undone.
+    It is identified by the waiting memory. Only the user can do it. If the waiting memory is
+    true, it replaces the other; this is one operation, which can be undone.
     """
     return Call(
         "POST",
@@ -175,7 +176,7 @@ def resolve_contradiction(id: str, body: params.ResolveContradiction, if_match: 
 
 
 def purge_trash() -> Call[models.Written]:
-    """Remove for good what has lain in the trash for thirty days."""
+    """Permanently remove memories that have been in the trash for thirty days."""
     return Call(
         "POST",
         "/api/memory/purge",
@@ -186,7 +187,7 @@ def purge_trash() -> Call[models.Written]:
 
 
 def get_memory(id: str, query: params.GetMemoryQuery | None = None) -> Call[models.Memory]:
-    """One memory, now or at a point on both time axes."""
+    """Get one memory, now or at a point on both time axes."""
     return Call(
         "GET",
         f"/api/memory/{quoted(id)}",
@@ -200,7 +201,7 @@ def update_memory(id: str, body: params.UpdateMemory | None = None, if_match: st
     """Change or correct a memory.
 
     Nothing is overwritten: a new version is opened and the old one closed, on both time axes.
-    With `If-Match` the update happens only if nobody else was quicker.
+    With `If-Match` the update happens only if the memory has not changed since.
     """
     return Call(
         "PATCH",
@@ -214,10 +215,10 @@ def update_memory(id: str, body: params.UpdateMemory | None = None, if_match: st
 
 
 def delete_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
-    """Delete this.
+    """Delete a memory.
 
-    Moves the memory into the trash. It can be restored for thirty days and is then removed for
-    good.
+    Moves the memory into the trash. It can be restored for thirty days and is then removed
+    permanently.
     """
     return Call(
         "DELETE",
@@ -230,7 +231,7 @@ def delete_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
 
 
 def get_memory_history(id: str) -> Call[models.History]:
-    """Every version a memory ever had."""
+    """List every version of a memory."""
     return Call(
         "GET",
         f"/api/memory/{quoted(id)}/history",
@@ -240,11 +241,11 @@ def get_memory_history(id: str) -> Call[models.History]:
 
 
 def confirm_memory(id: str, body: params.ConfirmMemory | None = None, if_match: str | None = None) -> Call[models.Written]:
-    """Answer a proposal, or say that a memory still holds.
+    """Answer a proposal, or confirm an active memory.
 
-    A proposal becomes active only by a human's yes (a user token, or the person on their own
-    machine) to exactly the words that were shown. On an active memory it records the
-    affirmation.
+    A proposal becomes active only when the user (with a user token, or on a local server)
+    agrees to exactly the words that were shown. For an active memory the confirmation is
+    recorded.
     """
     return Call(
         "POST",
@@ -258,7 +259,7 @@ def confirm_memory(id: str, body: params.ConfirmMemory | None = None, if_match: 
 
 
 def forget_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
-    """Forget this.
+    """Forget a memory.
 
     Ends the memory now. It is never put into a prompt again, stays in the history, and can be
     restored.
@@ -274,7 +275,7 @@ def forget_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
 
 
 def restore_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
-    """Bring back what was forgotten or deleted, exactly as it was."""
+    """Restore a forgotten or deleted memory exactly as it was."""
     return Call(
         "POST",
         f"/api/memory/{quoted(id)}/restore",
@@ -286,10 +287,10 @@ def restore_memory(id: str, if_match: str | None = None) -> Call[models.Written]
 
 
 def erase_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
-    """Erase this, now and everywhere.
+    """Erase a memory, now and everywhere.
 
-    Removes every version, link and piece of evidence and the kept answers that quote it. What
-    stays is a receipt that says how much was removed, and nothing of what it said. It cannot be
+    Removes every version, link and piece of evidence, and the stored responses that quote it.
+    Only a receipt stays, with counts of what was removed and none of its content. It cannot be
     undone.
     """
     return Call(
@@ -303,7 +304,7 @@ def erase_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
 
 
 def preview_erasure(id: str) -> Call[models.ErasurePreview]:
-    """What erasing a memory would remove, without removing anything."""
+    """Preview what erasing a memory would remove, without removing anything."""
     return Call(
         "GET",
         f"/api/memory/{quoted(id)}/erasure",
@@ -313,7 +314,7 @@ def preview_erasure(id: str) -> Call[models.ErasurePreview]:
 
 
 def list_erasures() -> Call[models.Receipts]:
-    """The receipts of memories that were erased, newest first, each as it stands now."""
+    """List the receipts of erased memories, newest first, with their current state."""
     return Call(
         "GET",
         "/api/erasures",
@@ -323,8 +324,9 @@ def list_erasures() -> Call[models.Receipts]:
 
 
 def get_receipt_key() -> Call[models.ReceiptKey]:
-    """The public key to verify receipts with. Keep a copy: a receipt is checked against the key
-    you know, not against the one it brings along.
+    """Get the public key to verify receipts with.
+
+    Keep a copy: a receipt is verified with the key you know, not with the one it contains.
     """
     return Call(
         "GET",
@@ -335,7 +337,7 @@ def get_receipt_key() -> Call[models.ReceiptKey]:
 
 
 def list_links(id: str) -> Call[models.Links]:
-    """The links of a memory."""
+    """List the links of a memory."""
     return Call(
         "GET",
         f"/api/memory/{quoted(id)}/links",
@@ -357,7 +359,7 @@ def link_memories(id: str, body: params.CreateLink) -> Call[models.Written]:
 
 
 def unlink_memories(id: str, link_id: str) -> Call[models.Written]:
-    """End a link."""
+    """Remove a link."""
     return Call(
         "DELETE",
         f"/api/memory/{quoted(id)}/links/{quoted(link_id)}",
@@ -368,7 +370,7 @@ def unlink_memories(id: str, link_id: str) -> Call[models.Written]:
 
 
 def list_operations(query: params.ListOperationsQuery | None = None) -> Call[models.OperationPage]:
-    """What was written, newest first."""
+    """List operations, newest first."""
     return Call(
         "GET",
         "/api/operations",
@@ -379,7 +381,7 @@ def list_operations(query: params.ListOperationsQuery | None = None) -> Call[mod
 
 
 def get_operation(id: str) -> Call[models.Operation]:
-    """One operation."""
+    """Get one operation."""
     return Call(
         "GET",
         f"/api/operations/{quoted(id)}",
@@ -391,8 +393,8 @@ def get_operation(id: str) -> Call[models.Operation]:
 def undo_operation(id: str) -> Call[models.Written]:
     """Undo an operation as a whole.
 
-    Everything it closed is open again and everything it opened is closed. The undo is itself an
-    operation, so it can be undone.
+    Every version it closed is opened again, and every version it opened is closed. The undo is
+    itself an operation, so it can be undone.
     """
     return Call(
         "POST",
@@ -417,7 +419,7 @@ def list_sessions(query: params.ListSessionsQuery | None = None) -> Call[models.
 def open_session(body: params.OpenSession | None = None) -> Call[models.Session]:
     """Open a session.
 
-    Opening one that is there gives the one that is there. Appending opens it too.
+    If the session exists, it is returned. Appending a turn opens a session too.
     """
     return Call(
         "POST",
@@ -430,7 +432,7 @@ def open_session(body: params.OpenSession | None = None) -> Call[models.Session]
 
 
 def search_sessions(query: params.SearchSessionsQuery | None = None) -> Call[models.FoundSessions]:
-    """Search in all chats."""
+    """Search in all sessions."""
     return Call(
         "GET",
         "/api/sessions/search",
@@ -451,7 +453,7 @@ def get_session(session_id: str) -> Call[models.Session]:
 
 
 def edit_session(session_id: str, body: params.EditSession | None = None) -> Call[models.Session]:
-    """Rename a session, put it aside or take it up again."""
+    """Rename, archive or unarchive a session."""
     return Call(
         "PATCH",
         f"/api/sessions/{quoted(session_id)}",
@@ -465,8 +467,8 @@ def edit_session(session_id: str, body: params.EditSession | None = None) -> Cal
 def delete_session(session_id: str) -> Call[models.Session]:
     """Move a session to the trash.
 
-    What was said in it is found no more, and what was learned from it alone goes with it. It
-    can be restored for thirty days.
+    Its turns are no longer found, and what was learned from it alone is removed with it. It can
+    be restored for thirty days.
     """
     return Call(
         "DELETE",
@@ -491,8 +493,9 @@ def list_turns(session_id: str, query: params.ListTurnsQuery | None = None) -> C
 def append_turns(session_id: str, body: params.AppendTurns) -> Call[models.AppendedTurns]:
     """Append turns.
 
-    The session is opened if it is not there. Turns are never changed afterwards, and are found
-    by recall as soon as this answers. With an `Idempotency-Key` they are appended once.
+    The session is opened if it does not exist. Turns are never changed afterwards, and are
+    found by recall as soon as this request is answered. With an `Idempotency-Key` they are
+    appended once.
     """
     return Call(
         "POST",
@@ -507,8 +510,8 @@ def append_turns(session_id: str, body: params.AppendTurns) -> Call[models.Appen
 def close_session(session_id: str, body: params.CloseSession | None = None) -> Call[models.ClosedSession]:
     """Close a session.
 
-    What was said since the last time is learned from, if a chat model is set up. Closing a
-    session that is closed does nothing. Speaking in it again makes it active.
+    The turns since the last time are learned from, if a chat model is configured. Closing a
+    closed session does nothing. A new turn makes it active again.
     """
     return Call(
         "POST",
@@ -523,7 +526,8 @@ def close_session(session_id: str, body: params.CloseSession | None = None) -> C
 def learn_session(session_id: str) -> Call[models.ClosedSession]:
     """Learn from a session now.
 
-    Open or closed, whatever the policy says. Turns that were learned from are not read again.
+    Works for open and closed sessions, whatever the policy says. Turns that were learned from
+    already are not read again.
     """
     return Call(
         "POST",
@@ -535,7 +539,7 @@ def learn_session(session_id: str) -> Call[models.ClosedSession]:
 
 
 def restore_session(session_id: str) -> Call[models.Session]:
-    """Take a session out of the trash."""
+    """Restore a session from the trash."""
     return Call(
         "POST",
         f"/api/sessions/{quoted(session_id)}/restore",
@@ -546,10 +550,10 @@ def restore_session(session_id: str) -> Call[models.Session]:
 
 
 def get_window(session_id: str, query: params.GetWindowQuery | None = None) -> Call[models.Window]:
-    """A chat, cut to a model's window.
+    """Get a session, cut to a model's context window.
 
-    Once it fills most of the budget, the early turns come as a summary. No turn is deleted, and
-    no model is asked while you wait: the summary is made behind.
+    Once it fills most of the budget, early turns are replaced by a summary. No turn is deleted,
+    and the request calls no model: the summary is made in the background.
     """
     return Call(
         "GET",
@@ -561,10 +565,10 @@ def get_window(session_id: str, query: params.GetWindowQuery | None = None) -> C
 
 
 def get_why(session_id: str, number: int) -> Call[models.Why]:
-    """Why did you say this?
+    """Explain a turn.
 
-    The memories that a turn says it used, then those it had been given, as they were known
-    then.
+    Lists the memories that the turn reports as used, then those it was given, as they were at
+    the time.
     """
     return Call(
         "GET",
@@ -575,7 +579,7 @@ def get_why(session_id: str, number: int) -> Call[models.Why]:
 
 
 def list_episodes(query: params.ListEpisodesQuery | None = None) -> Call[models.EpisodePage]:
-    """What happened, and when?"""
+    """List episodes, the latest first."""
     return Call(
         "GET",
         "/api/episodes",
@@ -586,9 +590,10 @@ def list_episodes(query: params.ListEpisodesQuery | None = None) -> Call[models.
 
 
 def list_dependents(query: params.ListDependentsQuery | None = None) -> Call[models.Dependents]:
-    """What depends on this? Shows, before a turn, an episode or a whole session is deleted, which
-    memories would go with it, which would rest on less, and which stay because their person
-    said them.
+    """List what depends on a turn, an episode or a session.
+
+    Shows before a deletion which memories would be removed with it, which would lose some of
+    their support, and which stay because the user stated them.
     """
     return Call(
         "GET",
@@ -600,11 +605,11 @@ def list_dependents(query: params.ListDependentsQuery | None = None) -> Call[mod
 
 
 def delete_turn(id: str) -> Call[models.Written]:
-    """Delete something that was said.
+    """Delete a turn.
 
-    The turn, what was told of it and every memory that rests on it alone go into the trash
-    together; memories with other support rest on that. Undo brings all of it back; after thirty
-    days it is removed for good. See first what would go with `GET /api/dependents`.
+    The turn, its episodes and every memory that depends on it alone are moved into the trash
+    together; memories with other support stay. Undo restores all of it; after thirty days it is
+    removed permanently. `GET /api/dependents` previews what is affected.
     """
     return Call(
         "DELETE",
@@ -616,9 +621,9 @@ def delete_turn(id: str) -> Call[models.Written]:
 
 
 def erase_turn(id: str) -> Call[models.Written]:
-    """Erase something that was said, now and everywhere.
+    """Erase a turn, now and everywhere.
 
-    Like deleting it, but nothing can be brought back, and no quotation of it stays anywhere.
+    Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
     """
     return Call(
         "POST",
@@ -630,7 +635,7 @@ def erase_turn(id: str) -> Call[models.Written]:
 
 
 def erase_session(session_id: str) -> Call[models.Written]:
-    """Erase a whole session, now and everywhere, with what was learned from it alone."""
+    """Erase a whole session, now and everywhere, with everything learned from it alone."""
     return Call(
         "POST",
         f"/api/sessions/{quoted(session_id)}/erase",
@@ -641,10 +646,10 @@ def erase_session(session_id: str) -> Call[models.Written]:
 
 
 def delete_episode(id: str) -> Call[models.Written]:
-    """Delete what was told of something that happened.
+    """Delete an episode.
 
-    The episode and every memory that rests on its turns alone go into the trash together; what
-    was said stays. Undo brings all of it back.
+    The episode and every memory that depends on its turns alone are moved into the trash
+    together; the turns stay. Undo restores all of it.
     """
     return Call(
         "DELETE",
@@ -656,7 +661,7 @@ def delete_episode(id: str) -> Call[models.Written]:
 
 
 def list_passes(query: params.ListPassesQuery | None = None) -> Call[models.PassList]:
-    """What was learned from which turns, and what was not?"""
+    """List extraction passes, the latest first."""
     return Call(
         "GET",
         "/api/passes",
@@ -667,7 +672,7 @@ def list_passes(query: params.ListPassesQuery | None = None) -> Call[models.Pass
 
 
 def list_jobs() -> Call[models.JobList]:
-    """What waits to be done, and what was given up?"""
+    """List background jobs, failed ones first."""
     return Call(
         "GET",
         "/api/jobs",
@@ -677,7 +682,7 @@ def list_jobs() -> Call[models.JobList]:
 
 
 def retry_job(id: str) -> Call[models.Job]:
-    """Try a job again that was given up."""
+    """Retry a failed job."""
     return Call(
         "POST",
         f"/api/jobs/{quoted(id)}/retry",
@@ -688,7 +693,7 @@ def retry_job(id: str) -> Call[models.Job]:
 
 
 def list_model_calls(query: params.ListModelCallsQuery | None = None) -> Call[models.ModelCalls]:
-    """What were chat models asked, and what did it cost?"""
+    """List calls of chat models and their cost."""
     return Call(
         "GET",
         "/api/model-calls",
@@ -699,10 +704,12 @@ def list_model_calls(query: params.ListModelCallsQuery | None = None) -> Call[mo
 
 
 def consolidate(body: params.Consolidation | None = None) -> Call[models.Night]:
-    """Weigh again what was learned, as every night does: what was said often rises, what use has
-    shown to be wrong sinks, guesses that nothing supports go, what ended long ago is put into
-    the trash, and what the person talks about lately is noted for a month. No words change, and
-    undo takes all of it back.
+    """Consolidate memories now, as the daily job does.
+
+    Memories that were repeated often are rated higher, those that use has shown to be wrong are
+    rated lower, guesses without support are removed, memories that ended long ago are moved
+    into the trash, and recent topics of the user are saved for a month. No content changes.
+    Undo reverses all of it.
     """
     return Call(
         "POST",
@@ -715,9 +722,10 @@ def consolidate(body: params.Consolidation | None = None) -> Call[models.Night]:
 
 
 def get_review() -> Call[models.Review]:
-    """What should I look at? What waits for a yes, what contradicts what, what may not be true any
-    more, what is only a guess, and what was learned in the last thirty days. Each item says how
-    to answer it in one call.
+    """List memories that the user should review.
+
+    Proposals, contradictions, memories that may no longer be true, guesses, and memories
+    learned in the last thirty days. Each item contains the requests that answer it.
     """
     return Call(
         "GET",
@@ -728,10 +736,11 @@ def get_review() -> Call[models.Review]:
 
 
 def list_portraits() -> Call[models.Portraits]:
-    """What do you know about me? Every portrait: who the person is, how to help them, what they
-    are at, and one for each domain that something is known about. Reading asks no model: what
-    one phrased before is shown as far as it still holds, and the memories' own words say the
-    rest.
+    """List all portraits.
+
+    Who the user is, how to help them, what they are working on, and one for each domain with
+    memories. Reading calls no model: sentences that a model phrased before are shown if they
+    are still valid, and the rest is in the memories' own words.
     """
     return Call(
         "GET",
@@ -742,9 +751,10 @@ def list_portraits() -> Call[models.Portraits]:
 
 
 def phrase_portraits(body: params.Phrasing | None = None) -> Call[models.Portraits]:
-    """Have the portraits phrased anew now, as every night does: a model is asked about those whose
-    memories have changed, if one is set up. It may say only what the memories it cites say;
-    whatever else it says is dropped. Answers with all of them.
+    """Phrase the portraits again now, as the daily job does.
+
+    A model, if one is configured, phrases those whose memories have changed. It may state only
+    what the cited memories state; anything else is dropped. Returns all portraits.
     """
     return Call(
         "POST",
@@ -757,7 +767,7 @@ def phrase_portraits(body: params.Phrasing | None = None) -> Call[models.Portrai
 
 
 def get_portrait(name: str) -> Call[models.Portrait]:
-    """One portrait by its name."""
+    """Get one portrait by its name."""
     return Call(
         "GET",
         f"/api/portraits/{quoted(name)}",
@@ -767,9 +777,10 @@ def get_portrait(name: str) -> Call[models.Portrait]:
 
 
 def list_clusters() -> Call[models.Clusters]:
-    """Which memories belong together? They are grouped by their links and by the rare words they
-    share, the largest group first; a memory that stands alone is in none. Worked out each time
-    it is asked.
+    """List clusters of related memories.
+
+    Memories are grouped by their links and by the rare words they share, the largest group
+    first. An unrelated memory is in no group. Computed on each request.
     """
     return Call(
         "GET",
@@ -780,9 +791,10 @@ def list_clusters() -> Call[models.Clusters]:
 
 
 def get_state() -> Call[models.State]:
-    """How much is held about the user, and what it hashes to. Two answers with the same hashes
-    hold the same memory: compare them before and after an undo, a restore or a move to another
-    server.
+    """Get counts and hashes of everything stored about the user.
+
+    Equal hashes mean the same memory: compare them before and after an undo, a restore or a
+    move to another server.
     """
     return Call(
         "GET",
@@ -793,9 +805,10 @@ def get_state() -> Call[models.State]:
 
 
 def export() -> Call[bytes]:
-    """Everything that is kept about the user, as one ZIP: JSON lines for programs, markdown for
-    people, and a manifest with the SHA-256 of every file. `docs/moving.md` says what each field
-    means.
+    """Export everything stored about the user as one ZIP.
+
+    It contains JSON lines for programs, markdown for people, and a manifest with the SHA-256 of
+    every file. `docs/moving.md` documents each field.
     """
     return Call(
         "GET",
@@ -806,9 +819,10 @@ def export() -> Call[bytes]:
 
 
 def import_(content: bytes, media: str = "application/jsonl", query: params.ImportQuery | None = None) -> Call[models.Taken]:
-    """Take memories and chats in: an export of Lukasa as a ZIP, or up to 500 items of another
-    program as JSON lines. Nothing comes in twice, and nothing comes back that was put away
-    since.
+    """Import memories and sessions.
+
+    The body is an export of Lukasa as a ZIP, or up to 500 items of another program as JSON
+    lines. Nothing is imported twice, and nothing that was removed since is restored.
     """
     return Call(
         "POST",
@@ -820,7 +834,7 @@ def import_(content: bytes, media: str = "application/jsonl", query: params.Impo
 
 
 def list_imports() -> Call[models.Imports]:
-    """The latest imports, the newest first."""
+    """List the latest imports, newest first."""
     return Call(
         "GET",
         "/api/imports",
@@ -830,8 +844,10 @@ def list_imports() -> Call[models.Imports]:
 
 
 def undo_import(id: str) -> Call[models.Undone]:
-    """Take an import back: its memories are undone, its chats go into the trash. What was changed
-    since stays as it is.
+    """Undo an import.
+
+    Its memories are undone, and its sessions are moved into the trash. What was changed since
+    stays as it is.
     """
     return Call(
         "POST",
@@ -841,8 +857,9 @@ def undo_import(id: str) -> Call[models.Undone]:
 
 
 def get_vault() -> Call[models.Vault]:
-    """All of a memory as markdown files, to read, edit and keep; `.lukasa/base.jsonl` holds what
-    the lines do not show, so that nothing is lost on the way back.
+    """Get a user's memory as markdown files, to read, edit and keep.
+
+    `.lukasa/base.jsonl` contains what the lines do not show, so that a sync loses nothing.
     """
     return Call(
         "GET",
@@ -853,9 +870,10 @@ def get_vault() -> Call[models.Vault]:
 
 
 def sync_vault(body: params.VaultFiles) -> Call[models.VaultSynced]:
-    """Take in what was edited in these files, as one operation. What was edited here too is left
-    alone in both places; what is unchanged writes nothing. Into an empty memory everything
-    comes back.
+    """Apply the edits in these files as one operation.
+
+    Lines that were also edited on the server stay unchanged in both places; unchanged lines
+    write nothing. With an empty memory, everything is restored.
     """
     return Call(
         "POST",
@@ -868,8 +886,10 @@ def sync_vault(body: params.VaultFiles) -> Call[models.VaultSynced]:
 
 
 def plan_vault(body: params.VaultFiles) -> Call[models.VaultPlan]:
-    """What a sync of these files would do: what was edited since they were given out, and what was
-    edited here and there. Writes nothing.
+    """Preview a sync of these files.
+
+    Lists the edits since the files were exported, and the conflicts with edits on the server.
+    Writes nothing.
     """
     return Call(
         "POST",
@@ -881,9 +901,10 @@ def plan_vault(body: params.VaultFiles) -> Call[models.VaultPlan]:
 
 
 def run_vault_command(body: params.VaultCommand) -> Call[models.VaultAnswer]:
-    """Carry out one command of the memory tool (`memory_20250818`) on the files of the vault, with
-    paths under `/memories`. An edit is a versioned change, deleting is forgetting, and undo
-    takes each command back.
+    """Run one command of the memory tool (`memory_20250818`) on the files of the vault.
+
+    Paths are under `/memories`. An edit is a versioned change, deleting is forgetting, and each
+    command can be undone.
     """
     return Call(
         "POST",
@@ -896,7 +917,7 @@ def run_vault_command(body: params.VaultCommand) -> Call[models.VaultAnswer]:
 
 
 def get_policy() -> Call[models.Policy]:
-    """What may happen without asking?"""
+    """Get the policy in force for the user."""
     return Call(
         "GET",
         "/api/policy",
@@ -906,9 +927,9 @@ def get_policy() -> Call[models.Policy]:
 
 
 def put_policy(body: params.PolicyPatch | None = None) -> Call[models.Policy]:
-    """Say what may happen without asking.
+    """Set the user's policy.
 
-    Takes the place of what the user said before; what they leave out is the tenant's to say.
+    Replaces the user's earlier settings; absent settings are inherited from the tenant.
     """
     return Call(
         "PUT",
@@ -920,7 +941,7 @@ def put_policy(body: params.PolicyPatch | None = None) -> Call[models.Policy]:
 
 
 def get_tenant_policy() -> Call[models.TenantPolicy]:
-    """What may happen to all users of the tenant without asking?"""
+    """Get the tenant's policy."""
     return Call(
         "GET",
         "/api/tenant/policy",
@@ -930,7 +951,7 @@ def get_tenant_policy() -> Call[models.TenantPolicy]:
 
 
 def put_tenant_policy(body: params.PolicyPatch | None = None) -> Call[models.TenantPolicy]:
-    """Say it for all users of the tenant."""
+    """Set the tenant's policy, for all its users."""
     return Call(
         "PUT",
         "/api/tenant/policy",
@@ -941,7 +962,7 @@ def put_tenant_policy(body: params.PolicyPatch | None = None) -> Call[models.Ten
 
 
 def get_session_context(session_id: str) -> Call[models.Given]:
-    """What was this session given?"""
+    """Get the exact context that a session was given."""
     return Call(
         "GET",
         f"/api/sessions/{quoted(session_id)}/context",
@@ -961,7 +982,7 @@ def get_retrieval(retrieval_id: str) -> Call[models.Retrieval]:
 
 
 def detect_domains(body: params.DetectRequest) -> Call[models.DetectAnswer]:
-    """Which domains is this message about?"""
+    """Detect the domains that a message is about."""
     return Call(
         "POST",
         "/api/domains/detect",
@@ -972,7 +993,7 @@ def detect_domains(body: params.DetectRequest) -> Call[models.DetectAnswer]:
 
 
 def list_domains() -> Call[models.Domains]:
-    """Every domain, and which of them the person has opened."""
+    """List all domains, and which of them the user has opened."""
     return Call(
         "GET",
         "/api/domains",
@@ -982,7 +1003,7 @@ def list_domains() -> Call[models.Domains]:
 
 
 def put_domain(name: str, body: params.PutDomain) -> Call[models.Domain]:
-    """Add a domain of the tenant's own, or change it."""
+    """Add or change a domain of the tenant."""
     return Call(
         "PUT",
         f"/api/domains/{quoted(name)}",
@@ -995,8 +1016,7 @@ def put_domain(name: str, body: params.PutDomain) -> Call[models.Domain]:
 def open_domain(name: str) -> Call[models.Domain]:
     """Open a domain.
 
-    Opening is consent, so only the person can do it: with a user token, or on their own
-    machine.
+    Opening is consent, so only the user can do it: with a user token, or on a local server.
     """
     return Call(
         "PUT",
@@ -1007,7 +1027,7 @@ def open_domain(name: str) -> Call[models.Domain]:
 
 
 def shut_domain(name: str) -> Call[models.Domain]:
-    """Shut a domain again. What is already kept stays until it is deleted."""
+    """Close a domain again. What is already stored stays until it is deleted."""
     return Call(
         "DELETE",
         f"/api/domains/{quoted(name)}/opt-in",
@@ -1016,7 +1036,7 @@ def shut_domain(name: str) -> Call[models.Domain]:
 
 
 def list_users(query: params.ListUsersQuery | None = None) -> Call[models.Users]:
-    """The tenant's users, by name."""
+    """List the tenant's users, by name."""
     return Call(
         "GET",
         "/api/users",
@@ -1027,9 +1047,9 @@ def list_users(query: params.ListUsersQuery | None = None) -> Call[models.Users]
 
 
 def create_user(body: params.CreateUser) -> Call[models.User]:
-    """Create a user ahead of their first memory, or let a deleted one come back, empty.
+    """Create a user before their first memory, or create a deleted user again, without memories.
 
-    There is no need to: the first memory saved about somebody creates them.
+    This is optional: the first memory about a user creates them.
     """
     return Call(
         "POST",
@@ -1040,7 +1060,7 @@ def create_user(body: params.CreateUser) -> Call[models.User]:
 
 
 def get_user(user: str) -> Call[models.User]:
-    """One user, and how much is kept about them."""
+    """Get one user, with counts of what is stored about them."""
     return Call(
         "GET",
         f"/api/users/{quoted(user)}",
@@ -1050,12 +1070,13 @@ def get_user(user: str) -> Call[models.User]:
 
 
 def delete_user(user: str) -> Call[models.UserDeleted]:
-    """Erase a user and everything kept about them, now. What stays is a signed receipt, and a row
-    without a name that has the user refused until they are created again. It cannot be undone.
+    """Erase a user and everything stored about them, now.
 
-    The user may do it too, signed in or with a token that may erase. For a user with very much
-    to remove the answer is 202: the user is refused from then on, the rows are removed in the
-    background, and `GET /api/users/{user}/erasures` has the progress and then the receipt.
+    Only a signed receipt stays, and a row without a name, because of which requests about the
+    user are refused until they are created again. It cannot be undone. The user may do it too,
+    signed in or with a token that may erase. For a user with very much data the answer is 202:
+    requests about the user are refused from then on, the rows are removed in the background,
+    and `GET /api/users/{user}/erasures` has the progress and then the receipt.
     """
     return Call(
         "DELETE",
@@ -1065,8 +1086,9 @@ def delete_user(user: str) -> Call[models.UserDeleted]:
 
 
 def preview_user_erasure(user: str) -> Call[models.ErasurePreview]:
-    """What deleting a user would remove, without removing anything. The person themselves may ask
-    it too.
+    """Preview what deleting a user would remove, without removing anything.
+
+    The user may request it too.
     """
     return Call(
         "GET",
@@ -1077,8 +1099,8 @@ def preview_user_erasure(user: str) -> Call[models.ErasurePreview]:
 
 
 def list_user_erasures(user: str) -> Call[models.Receipts]:
-    """The receipts of everything erased about a user, who may be gone; and the progress of an
-    erasure that is under way.
+    """List the receipts of everything erased about a user, who may be deleted, and the progress of
+    a running erasure.
     """
     return Call(
         "GET",
@@ -1089,7 +1111,7 @@ def list_user_erasures(user: str) -> Call[models.Receipts]:
 
 
 def list_keys() -> Call[models.Keys]:
-    """The tenant's keys, without their secrets."""
+    """List the tenant's keys, without their secrets."""
     return Call(
         "GET",
         "/api/keys",
@@ -1099,7 +1121,7 @@ def list_keys() -> Call[models.Keys]:
 
 
 def create_key(body: params.CreateKey) -> Call[models.Issued]:
-    """Make a key. Its secret is in this answer and nowhere else."""
+    """Create a key. Its secret is shown only in this answer."""
     return Call(
         "POST",
         "/api/keys",
@@ -1109,7 +1131,7 @@ def create_key(body: params.CreateKey) -> Call[models.Issued]:
 
 
 def revoke_key(id: str) -> Call[models.Revoked]:
-    """Revoke a key and everything that was made from it: tokens, links and sign-ins."""
+    """Revoke a key and everything made from it: tokens, links and sign-ins."""
     return Call(
         "DELETE",
         f"/api/keys/{quoted(id)}",
@@ -1118,10 +1140,10 @@ def revoke_key(id: str) -> Call[models.Revoked]:
 
 
 def mint_token(body: params.MintToken) -> Call[models.Issued]:
-    """Mint a short-lived token for one person's browser.
+    """Mint a short-lived token for one user's browser.
 
-    It is bound to that person, ends by itself, and speaks as a human, which no key does: it can
-    answer proposals and open domains.
+    It is bound to that user, expires, and acts as the user, which no key does: it can answer
+    proposals and open domains.
     """
     return Call(
         "POST",
@@ -1132,7 +1154,7 @@ def mint_token(body: params.MintToken) -> Call[models.Issued]:
 
 
 def get_sign_in() -> Call[models.SignInView]:
-    """Who am I here?"""
+    """Get the current sign-in."""
     return Call(
         "GET",
         "/api/sign-in",
@@ -1142,7 +1164,10 @@ def get_sign_in() -> Call[models.SignInView]:
 
 
 def sign_in(body: params.SignIn | None = None) -> Call[models.SignInView]:
-    """Sign in. The answer sets a cookie; nothing else is needed from then on."""
+    """Sign in.
+
+    The answer sets a cookie; no other credential is needed from then on.
+    """
     return Call(
         "POST",
         "/api/sign-in",
@@ -1152,8 +1177,9 @@ def sign_in(body: params.SignIn | None = None) -> Call[models.SignInView]:
 
 
 def sign_out() -> Call[bytes]:
-    """Sign out, here and for good. What was made with this sign-in stays: links, tokens and the
-    sign-ins of others.
+    """Sign out permanently in this browser.
+
+    Links, tokens and other sign-ins that were made with this sign-in stay valid.
     """
     return Call(
         "DELETE",
@@ -1163,8 +1189,9 @@ def sign_out() -> Call[bytes]:
 
 
 def make_sign_in_link(body: params.MakeLink) -> Call[models.SignInLink]:
-    """Make a link that signs one person in, once, within a quarter of an hour. Send it to nobody
-    else.
+    """Make a link that signs one user in.
+
+    It works once, within fifteen minutes. Send it only to that user.
     """
     return Call(
         "POST",
@@ -1175,8 +1202,9 @@ def make_sign_in_link(body: params.MakeLink) -> Call[models.SignInLink]:
 
 
 def list_sign_ins(query: params.ListSignInsQuery | None = None) -> Call[models.SignIns]:
-    """The live sign-ins, tokens and links: an administrator sees the tenant's, a person their own.
-    The latest 1,000.
+    """List active sign-ins, tokens and links.
+
+    An administrator sees the tenant's, a user their own. The latest 1,000.
     """
     return Call(
         "GET",
@@ -1188,8 +1216,9 @@ def list_sign_ins(query: params.ListSignInsQuery | None = None) -> Call[models.S
 
 
 def end_sign_ins(query: params.EndSignInsQuery | None = None) -> Call[models.Revoked]:
-    """End all sign-ins, tokens and links of one user, and what was made from them. A person ends
-    their own, this one included; an administrator names the user.
+    """End all sign-ins, tokens and links of one user, and everything made from them.
+
+    A user ends their own, including this one; an administrator names the user.
     """
     return Call(
         "DELETE",
@@ -1200,7 +1229,7 @@ def end_sign_ins(query: params.EndSignInsQuery | None = None) -> Call[models.Rev
 
 
 def end_sign_in(id: str) -> Call[models.Revoked]:
-    """End one sign-in, token or link, and what was made from it."""
+    """End one sign-in, token or link, and everything made from it."""
     return Call(
         "DELETE",
         f"/api/sign-ins/{quoted(id)}",
@@ -1209,7 +1238,7 @@ def end_sign_in(id: str) -> Call[models.Revoked]:
 
 
 def list_webhooks() -> Call[models.Webhooks]:
-    """The tenant's webhooks, without their secrets."""
+    """List the tenant's webhooks, without their secrets."""
     return Call(
         "GET",
         "/api/webhooks",
@@ -1219,10 +1248,10 @@ def list_webhooks() -> Call[models.Webhooks]:
 
 
 def create_webhook(body: params.CreateWebhook) -> Call[models.CreatedWebhook]:
-    """Set up a webhook. Its secret is in this answer and nowhere else.
+    """Create a webhook. Its secret is shown only in this answer.
 
-    It is told of every write that begins from now on, by a signed `POST` (Standard Webhooks)
-    with ids and the verb, and never with words of a memory.
+    It receives every write from now on as a signed `POST` (Standard Webhooks) with ids and the
+    verb, never with text of a memory.
     """
     return Call(
         "POST",
@@ -1233,7 +1262,7 @@ def create_webhook(body: params.CreateWebhook) -> Call[models.CreatedWebhook]:
 
 
 def edit_webhook(id: str, body: params.EditWebhook | None = None) -> Call[models.Webhook]:
-    """Change a webhook, or switch it off and on."""
+    """Change, disable or enable a webhook."""
     return Call(
         "PATCH",
         f"/api/webhooks/{quoted(id)}",
@@ -1243,7 +1272,7 @@ def edit_webhook(id: str, body: params.EditWebhook | None = None) -> Call[models
 
 
 def delete_webhook(id: str) -> Call[bytes]:
-    """Remove a webhook, with what is known about its deliveries."""
+    """Delete a webhook and its delivery log."""
     return Call(
         "DELETE",
         f"/api/webhooks/{quoted(id)}",
@@ -1252,7 +1281,7 @@ def delete_webhook(id: str) -> Call[bytes]:
 
 
 def test_webhook(id: str) -> Call[models.TestedWebhook]:
-    """Send a webhook a test, and see how it is answered."""
+    """Send a test delivery to a webhook."""
     return Call(
         "POST",
         f"/api/webhooks/{quoted(id)}/test",
@@ -1261,7 +1290,9 @@ def test_webhook(id: str) -> Call[models.TestedWebhook]:
 
 
 def list_deliveries(id: str, query: params.ListDeliveriesQuery | None = None) -> Call[models.Deliveries]:
-    """How the latest deliveries went, those that were given up among them; kept for thirty days.
+    """List the latest deliveries, including failed ones.
+
+    They are kept for thirty days.
     """
     return Call(
         "GET",
@@ -1273,7 +1304,7 @@ def list_deliveries(id: str, query: params.ListDeliveriesQuery | None = None) ->
 
 
 def replay_webhook(id: str, body: params.ReplayWebhook | None = None) -> Call[models.Replayed]:
-    """Send again what was sent before, under the same `webhook-id`s."""
+    """Send deliveries again, with the same `webhook-id`s."""
     return Call(
         "POST",
         f"/api/webhooks/{quoted(id)}/replay",
@@ -1283,7 +1314,7 @@ def replay_webhook(id: str, body: params.ReplayWebhook | None = None) -> Call[mo
 
 
 def healthz() -> Call[models.Alive]:
-    """The process is alive."""
+    """Liveness check: the process is running."""
     return Call(
         "GET",
         "/healthz",
@@ -1293,7 +1324,9 @@ def healthz() -> Call[models.Alive]:
 
 
 def readyz() -> Call[models.Alive]:
-    """The database answers, its schema is there, and the server is not about to stop."""
+    """Readiness check: the database answers, its schema is present, and the server is not
+    stopping.
+    """
     return Call(
         "GET",
         "/readyz",

@@ -14,8 +14,8 @@ from .._view import View
 class AgentsPatch(View):
     """What assistants may do without asking."""
     replace: str | None = Field(default=None)
-    """When an assistant may replace what the user stated: `evidence` (with a quotation from what
-    the user typed; the default), `always` or `never`.
+    """When an assistant may replace a memory that the user stated: `evidence` (with a quotation of
+    the user; the default), `always` or `never`.
     """
 
 
@@ -25,35 +25,36 @@ class Alive(View):
 
 
 class Answer(View):
-    """How an item of the review is answered."""
+    """The request that answers an item of the review."""
     method: str
     path: str
     body: Any
 
 
 class AppendedTurns(View):
-    """Where the appended messages stand."""
+    """Result of appending turns."""
     session: Session
     turn_ids: list[str]
     """The ids of the turns, in the order they were sent."""
     first: int
-    """The number of the first of them."""
+    """The number of the first appended turn."""
     kept: bool
-    """Whether they were kept: what is said incognito is not."""
+    """Whether they were stored; in an incognito session they are not."""
 
 
 class ArchiveTrust(View):
-    """How far an export is trusted. One that is not comes in with the origin `import`, without
-    consents or confirmations, and its rules, orders and sensitive things wait for a yes.
+    """Whether an export is trusted. An untrusted one is imported with the origin `import`, without
+    consents or confirmations, and its rules, instructions and sensitive memories wait for
+    consent.
     """
     signed_here: bool
     """Whether this server signed it for this user, and it has not been changed since."""
     trusted: bool
-    """Whether it is taken in as it stands."""
+    """Whether it is imported unchanged."""
 
 
 class Arm(View):
-    """What one arm made of it."""
+    """Rank and score of a result in one arm."""
     arm: str
     rank: int
     score: float
@@ -68,7 +69,7 @@ class Baseline(View):
 
 
 class Budget(View):
-    """How the budget was spent, in tokens."""
+    """Use of the budget, in tokens."""
     limit: int
     used: int
     baseline: int
@@ -76,11 +77,11 @@ class Budget(View):
 
 
 class Citation(View):
-    """A line that went into the prompt, and what stands behind it."""
+    """A line of the prompt, and its source."""
     mark: str
     memory_id: str | None = Field(default=None)
     also_memory_ids: list[str] | None = Field(default=None)
-    """The other memories it says, where there was no room for a line of each."""
+    """Other memories in the same line, if the budget did not allow a line for each."""
     version_id: str | None = Field(default=None)
     turn_id: str | None = Field(default=None)
     session_id: str | None = Field(default=None)
@@ -88,27 +89,28 @@ class Citation(View):
     text: str
     tokens: int
     relevance: float | None = Field(default=None)
-    """How well it fits the message, between 0 and 1; null in the baseline, which fits always.
+    """Relevance to the message, between 0 and 1; null in the baseline, which does not depend on
+    it.
     """
 
 
 class ClosedSession(View):
-    """What closing did."""
+    """Result of closing a session."""
     session: Session
     learning: bool
-    """Whether what was said is being learned from now."""
+    """Whether learning from the new turns has started."""
 
 
 class ClusterMember(View):
-    """A memory of a cluster."""
+    """A memory in a cluster."""
     memory_id: str
     content: str
 
 
 class Cluster(View):
-    """Memories that belong together."""
+    """Related memories."""
     name: str
-    """Its commonest words."""
+    """Its most frequent words."""
     memories: list[ClusterMember]
 
 
@@ -117,37 +119,37 @@ class Clusters(View):
 
 
 class Context(View):
-    """What to put into the prompt, and why."""
+    """Text to put into the prompt, with its citations."""
     retrieval_id: str
     context: str
     """Both parts, ready to paste: the baseline first."""
     baseline: Part
-    """The same for the whole session: put it where the provider's prefix cache keeps it."""
+    """The same for the whole session: put it where the provider's prefix cache covers it."""
     dynamic: Part
     """For this message only: put it after everything that is cached."""
     frozen: bool
-    """Whether the baseline is the session's own from before."""
+    """Whether the baseline was rendered earlier in the session and reused."""
     hard: list[Citation]
-    """The rules among it all, which must be respected."""
+    """The rules in both parts, which must be respected."""
     soft: list[Citation]
-    """The rest, for judgment."""
+    """The other memories, as context for judgment."""
     domains: list[DomainDetected]
     budget: Budget
     times: list[Time]
-    """The times the message speaks of."""
+    """The times that the message mentions."""
     considered: int
-    """How many memories and turns were looked at."""
+    """How many memories and turns were considered."""
     cache: str
-    """`hit` if the same message was answered in this session a moment ago and nothing has changed.
+    """`hit` if the same message was answered in this session recently and nothing has changed.
     """
     degraded: list[str]
-    """What had to be done without: `embedder`, `reranker`, `older_turns`, `database`."""
+    """What was not available: `embedder`, `reranker`, `older_turns`, `database`."""
     model: str | None = Field(default=None)
     took_ms: Took
 
 
 class ContradictionList(View):
-    """Contradictions that wait for their person, the newest first."""
+    """Contradictions that wait for the user's decision, newest first."""
     data: list[Contradiction]
 
 
@@ -155,13 +157,13 @@ class Contradiction(View):
     """Two memories that cannot both be true."""
     since: datetime
     standing: Memory
-    """What stands."""
+    """The memory that is in use."""
     against: Memory
-    """What speaks against it, and waits."""
+    """The memory that contradicts it, and waits for a decision."""
 
 
 class Counts(View):
-    """How much is kept about a user."""
+    """Counts of what is stored about a user."""
     memories: int
     versions: int
     links: int
@@ -169,38 +171,38 @@ class Counts(View):
 
 
 class CountsView(View):
-    """How many of each."""
+    """Counts of imported and skipped items."""
     memories: int
     """New memories."""
     proposals: int
-    """Memories that wait for their person's yes."""
+    """Memories that wait for the user's consent."""
     known: int
-    """What was here already, or was here once and has been put away."""
+    """Items that exist already, or existed and were removed by the user."""
     links: int
     episodes: int
     chats: int
     turns: int
     secrets: int
-    """Left out because they look like a secret."""
+    """Items left out because they look like a secret."""
     left_out: int
-    """Left out for another reason."""
+    """Items left out for another reason."""
 
 
 class CreatedWebhook(View):
-    """A webhook with its secret, shown this once."""
+    """A new webhook with its secret, which is shown only once."""
     id: str
     url: str
     verbs: list[str]
-    """It is told of these kinds of operation; of all if there are none."""
+    """The kinds of operation it is subscribed to; all if empty."""
     created_at: datetime
     enabled: bool
     disabled_at: datetime | None = Field(default=None)
-    """Since when nothing is sent to it, and why."""
+    """Since when it is disabled, and why."""
     disabled_because: str | None = Field(default=None)
     failing_since: datetime | None = Field(default=None)
-    """Since when no delivery has arrived; null if the last one did."""
+    """Since when deliveries have failed; null if the last one succeeded."""
     secret: str
-    """What deliveries are signed with. It cannot be shown again."""
+    """The secret that signs deliveries. It cannot be shown again."""
 
 
 class Deliveries(View):
@@ -208,33 +210,33 @@ class Deliveries(View):
 
 
 class Delivery(View):
-    """How a delivery went."""
+    """A delivery and its state."""
     id: str
-    """The operation that was told of; also the `webhook-id` it was sent with."""
+    """The id of the operation; also the `webhook-id` it was sent with."""
     user: str
-    """Whom it is about, by your own id for them."""
+    """The user of the operation, by your own id."""
     verb: str
     state: str
-    """`delivered`; `waiting` to be tried again; `dead` after the last attempt."""
+    """`delivered`; `waiting` for a retry; `dead` after the last attempt."""
     attempts: int
     status: int | None = Field(default=None)
-    """What was last answered."""
+    """The status of the last answer."""
     error: str | None = Field(default=None)
     first_at: datetime
     last_at: datetime
     next_at: datetime | None = Field(default=None)
-    """When it is tried again."""
+    """When it is retried."""
 
 
 class DependentMemory(View):
-    """A memory that rests on a source, and what would become of it."""
+    """A memory that depends on a source, and what happens to it when the source is removed."""
     memory: Memory
     fate: str
     """`withdrawn`, `weakened` or `kept`."""
 
 
 class Dependents(View):
-    """What rests on a source."""
+    """Memories and episodes that depend on a source."""
     reached: Reached
     memories: list[DependentMemory]
     episodes: list[Episode]
@@ -256,21 +258,21 @@ class DomainDetected(View):
     domain: str
     score: float
     words: list[str]
-    """The words that speak for it."""
+    """The words that indicate it."""
 
 
 class Domain(View):
-    """An area of a life."""
+    """A domain: an area of the user's life."""
     name: str
     display_name: str
     sensitive: bool
-    """Nothing inferred is kept here without its person's yes."""
+    """Nothing inferred is stored here without the user's consent."""
     requires_opt_in: bool
-    """Nothing at all is kept here until its person opens it."""
+    """Nothing at all is stored here until the user opens it."""
     default_expiration_days: int | None = Field(default=None)
     builtin: bool
     opted_in_at: datetime | None = Field(default=None)
-    """Since when the person has it open; null if they have not opened it."""
+    """When the user opened it; null if it is not open."""
 
 
 class Domains(View):
@@ -284,7 +286,7 @@ class EpisodePage(View):
 
 
 class Episode(View):
-    """What happened in a stretch of a conversation."""
+    """Summary of a part of a conversation."""
     id: str
     session_id: str
     first_turn: int
@@ -293,31 +295,31 @@ class Episode(View):
     title: str | None = Field(default=None)
     summary: str
     origin: str
-    """The least trusted of the words it was made from."""
+    """The least trusted origin of its turns."""
     started_at: datetime
     ended_at: datetime
     prompt: str
     """The prompt it was made with, and its version."""
     absorbed: bool
-    """Whether it is a month old and all that it left behind is strong or stated by now: nobody
-    needs it any more to know what came of it.
+    """Whether it is a month old and everything learned from it is strong or stated by now, so that
+    it is no longer needed.
     """
 
 
 class ErasurePreview(View):
-    """What an erasure would remove."""
+    """The rows that an erasure would remove."""
     user: str | None = Field(default=None)
-    """The user, if everything about them would go."""
+    """The user, if everything about them would be removed."""
     memory_id: str | None = Field(default=None)
-    """The memory, if only that would go."""
+    """The memory, if only that would be removed."""
     removes: dict[str, int]
     """Rows by table."""
     message: str
-    """The same in words."""
+    """The same as text."""
 
 
 class ErasureProgress(View):
-    """How far the erasure of a user has come."""
+    """Progress of the erasure of a user."""
     erasure_id: str
     began_at: datetime
     removed: dict[str, int]
@@ -325,7 +327,8 @@ class ErasureProgress(View):
 
 
 class ErasureReceipt(View):
-    """What a receipt says: what was erased, when and how much, and none of what it said."""
+    """The content of a receipt: what was erased, when, and how many rows; none of the erased text.
+    """
     id: str
     erased: str
     """`user`, `memory` or `turn`."""
@@ -335,34 +338,35 @@ class ErasureReceipt(View):
     turn_id: str | None = Field(default=None)
     operation_id: str | None = Field(default=None)
     verb: str
-    """`erase`, or `purge` for what had lain in the trash."""
+    """`erase`, or `purge` for a memory that was in the trash."""
     erased_at: datetime
     removed: dict[str, int]
     """Rows removed, by table."""
     replayed: bool
-    """Whether a restored backup had brought it back, and it was removed again."""
+    """Whether a restored backup contained it, and it was removed again."""
     files: str
-    """`pending` until the database's files were rewritten without it, then `done`."""
+    """`pending` until the database's files have been rewritten without it, then `done`."""
     files_done_at: datetime | None = Field(default=None)
     journal: bool
     """Whether it is in the journal that is replayed when a backup is restored."""
     not_removed: list[str]
-    """What could not be removed, in words."""
+    """What could not be removed, as text."""
     issued_at: datetime
 
 
 class Estimate(View):
-    """What learning from the chats will ask of a chat model; zeroes where none is set up."""
+    """Estimated chat model cost of learning from the sessions; zeroes if no model is configured.
+    """
     calls: int
     input_tokens: int
     output_tokens: int
     cost_micros: int
-    """In millionths of the currency that the prices are in."""
+    """In millionths of the currency of the configured prices."""
     seconds: int
 
 
 class EvidenceView(View):
-    """Something that supports a memory, and the turn it was said in."""
+    """Evidence for a memory, with the turn it comes from."""
     type: str
     description: str
     turn_id: str | None = Field(default=None)
@@ -383,17 +387,17 @@ class FoundSession(View):
     id: str
     score: float
     best_turn_id: str
-    """The turn that speaks most for it."""
+    """The best matching turn."""
 
 
 class FoundSessionView(View):
-    """A session in which it was talked about."""
+    """A session found by a search."""
     session: Session
     best: Turn | None = Field(default=None)
 
 
 class FoundSessions(View):
-    """Sessions that were found, the best first."""
+    """Found sessions, best match first."""
     data: list[FoundSessionView]
 
 
@@ -403,28 +407,29 @@ class FoundTurn(View):
 
 
 class Given(View):
-    """Exactly what a session was given."""
+    """The exact context that a session was given."""
     baselines: list[Baseline]
     retrievals: list[Retrieval]
     """Newest first, at most 200."""
 
 
 class Grounds(View):
-    """A memory behind a turn."""
+    """A memory that a turn used or was given."""
     memory: Memory
-    """As it was known when the turn was said."""
+    """The memory as it was at the time of the turn."""
     how: str
-    """`cited` or another use, if the turn said it used it; `given` if it only had it."""
+    """`cited` or another use, if the turn reported it; `given` if it was only in the context.
+    """
     influence: str | None = Field(default=None)
 
 
 class History(View):
-    """Every version a memory ever had, in the order they came to be known."""
+    """Every version of a memory, in the order they became known."""
     data: list[Memory]
 
 
 class Import(View):
-    """An import that was made."""
+    """A past import."""
     id: str
     format: str
     name: str
@@ -433,7 +438,7 @@ class Import(View):
     operation_ids: list[str]
     counts: CountsView
     undone_at: datetime | None = Field(default=None)
-    """When it was taken back, if it was."""
+    """When it was undone, if it was."""
 
 
 class Imports(View):
@@ -444,11 +449,11 @@ class InsightDay(View):
     """One day, in UTC."""
     day: str
     saved: int
-    """Memories that were told."""
+    """Memories that were saved explicitly."""
     learned: int
-    """Memories that were learned from chats."""
+    """Memories that were learned from sessions."""
     proposed: int
-    """Memories that began by waiting for a yes."""
+    """Memories that began as proposals."""
     confirmed: int
     rejected: int
     corrected: int
@@ -456,42 +461,41 @@ class InsightDay(View):
     memories: TierCounts
     """How many there were at the end of the day."""
     domains: list[DomainCount]
-    """The same by domain, candidates aside, the largest first."""
+    """The same by domain, without candidates, the largest first."""
     retrievals: int
     degraded: int
-    """Retrievals that had to do without something, such as a model."""
+    """Retrievals with a missing component, such as a model."""
     frozen: int
-    """Retrievals that began with the same block as the one before in their chat, so that a
-    provider's cache could hit.
+    """Retrievals with the same baseline as the one before in their session, so that a provider's
+    cache could hit.
     """
     tokens: float
     """Tokens that a retrieval put into a prompt, on average."""
     recall_ms: RecallTimes | None = Field(default=None)
     calls: int
-    """What chat models were asked, and what it cost in millionths of the currency of the prices.
-    """
+    """Calls of chat models, with their cost in millionths of the currency of the prices."""
     input_tokens: int
     output_tokens: int
     cost_micros: int
 
 
 class Insights(View):
-    """A memory over time."""
+    """A user's memory over time."""
     days: list[InsightDay]
-    """Every day of the stretch, the oldest first."""
+    """Every day of the period, the oldest first."""
     domains: list[DomainCount]
-    """What is active now, the largest first."""
+    """Active memories by domain, the largest first."""
 
 
 class Issued(View):
-    """A key or token with its secret, shown this once."""
+    """A key or token with its secret, which is shown only once."""
     id: str
     name: str
     user: str | None = Field(default=None)
-    """The one user it is for; null for all of the tenant's."""
+    """The user it is bound to; null for all of the tenant's users."""
     permissions: list[str]
     origin: str
-    """The most trusted origin its writes carry."""
+    """The most trusted origin of its writes."""
     created_at: datetime
     expires_at: datetime | None = Field(default=None)
     revoked_at: datetime | None = Field(default=None)
@@ -501,19 +505,19 @@ class Issued(View):
 
 
 class JobList(View):
-    """Jobs: those that were given up first."""
+    """Jobs, failed ones first."""
     data: list[Job]
 
 
 class Job(View):
-    """A piece of work that waits, runs, or was given up."""
+    """A background job that waits, runs, or has failed."""
     id: str
     kind: str
     """`close`, `extract`, `title`, `compress`, `retell`, `upkeep` or `deliver`."""
     session_id: str | None = Field(default=None)
     """The session it is about, if it is about one."""
     state: str
-    """`waiting`, `running` or `dead` (given up; retry it)."""
+    """`waiting`, `running` or `dead` (failed; it can be retried)."""
     queued_at: datetime
     run_at: datetime
     attempts: int
@@ -525,10 +529,10 @@ class Key(View):
     id: str
     name: str
     user: str | None = Field(default=None)
-    """The one user it is for; null for all of the tenant's."""
+    """The user it is bound to; null for all of the tenant's users."""
     permissions: list[str]
     origin: str
-    """The most trusted origin its writes carry."""
+    """The most trusted origin of its writes."""
     created_at: datetime
     expires_at: datetime | None = Field(default=None)
     revoked_at: datetime | None = Field(default=None)
@@ -540,7 +544,7 @@ class Keys(View):
 
 
 class LeftOut(View):
-    """Something that did not go in, and why."""
+    """A memory or turn that was left out, and why."""
     memory_id: str | None = Field(default=None)
     turn_id: str | None = Field(default=None)
     reason: str
@@ -558,15 +562,15 @@ class Link(View):
 
 
 class Links(View):
-    """The links of a memory, from both ends, whose other end is live."""
+    """The links from and to a memory, without those to removed memories."""
     data: list[Link]
 
 
 class MemoryEvent(View):
-    """What changed, for an interface to show, with the handle that takes it back."""
+    """A change for a user interface to show, with the request that undoes it."""
     type: str
     operation_id: str | None = Field(default=None)
-    """Null when nothing had to be written."""
+    """Null if nothing was written."""
     memory_ids: list[str]
     undo: Undo | None = Field(default=None)
 
@@ -579,17 +583,17 @@ class MemoryPage(View):
 
 
 class Memory(View):
-    """A memory, as it stands at the point in time that was asked about."""
+    """A memory, at the requested point in time."""
     id: str
     """Stable through every change, correction, undo and restore."""
     version_id: str
-    """The row that was read; also its ETag."""
+    """The version that was read; also its ETag."""
     version: int
-    """The edition: 1 when saved, one more with each change or correction."""
+    """The version number: 1 when saved, incremented with each change or correction."""
     content: str
     summary: str | None = Field(default=None)
     detail: str | None = Field(default=None)
-    """The long body. It is found by recall and never put into a prompt."""
+    """The long text. It is found by recall and never put into a prompt."""
     status: str
     category: str
     type: str
@@ -604,13 +608,13 @@ class Memory(View):
     origin: str
     """Where the words came from; set by the server."""
     source: str
-    """How it came to be a memory."""
+    """How the memory was created."""
     confidence: float | None = Field(default=None)
-    """How sure an extraction is; null for what was stated."""
+    """Confidence of an extraction; null for a stated memory."""
     effective_confidence: float
-    """One number for readers that want one."""
+    """Confidence as a single number, also for stated memories."""
     fades_at: datetime | None = Field(default=None)
-    """When it will be too faint to go into prompts unasked, if nobody says it again."""
+    """When it will be too weak to be put into prompts automatically, unless it is repeated."""
     evidence: list[EvidenceView]
     reasoning: str | None = Field(default=None)
     session_id: str | None = Field(default=None)
@@ -618,12 +622,12 @@ class Memory(View):
     confirmed_at: datetime | None = Field(default=None)
     last_confirmed_at: datetime | None = Field(default=None)
     consented_at: datetime | None = Field(default=None)
-    """When a human said yes to exactly these words."""
+    """When the user agreed to exactly these words."""
     valid_from: datetime
-    """When it holds in the world."""
+    """When it is valid in the world."""
     valid_until: datetime | None = Field(default=None)
     known_from: datetime
-    """When Lukasa held this row."""
+    """When Lukasa knew this version."""
     known_until: datetime | None = Field(default=None)
     created_at: datetime
     """When the memory was first saved."""
@@ -631,7 +635,7 @@ class Memory(View):
     sha256: str | None = Field(default=None)
     """The digest that a yes to this proposal must carry."""
     superseded_by: str | None = Field(default=None)
-    """In a history: the next edition, if one followed."""
+    """In a history: the next version, if there is one."""
 
 
 class ModelCall(View):
@@ -645,7 +649,7 @@ class ModelCall(View):
     input_tokens: int
     output_tokens: int
     cost_micros: int
-    """Millionths of the currency the prices were given in."""
+    """Millionths of the currency of the configured prices."""
     took_ms: int
 
 
@@ -658,7 +662,7 @@ class ModelCalls(View):
 
 
 class ModelSum(View):
-    """What one purpose cost with one model over thirty days."""
+    """Total cost of one purpose with one model over thirty days."""
     purpose: str
     model: str
     calls: int
@@ -669,11 +673,11 @@ class ModelSum(View):
 
 
 class Night(View):
-    """What consolidation did, or would do."""
+    """Result of a consolidation run or dry run."""
     operation_id: str | None = Field(default=None)
     """The operation that undo reverses as a whole; null if nothing was done."""
     looked_at: int
-    """How many memories were looked at."""
+    """How many memories were examined."""
     steps: list[Step]
 
 
@@ -684,7 +688,7 @@ class OperationPage(View):
 
 
 class Operation(View):
-    """One write, whoever made it."""
+    """One write operation."""
     id: str
     verb: str
     at: datetime
@@ -698,18 +702,18 @@ class Operation(View):
     undoes: str | None = Field(default=None)
     """The operation that this one reversed."""
     undone_by: str | None = Field(default=None)
-    """The operation that reversed this one and still stands."""
+    """The operation that reversed this one and is not undone itself."""
     policy: str | None = Field(default=None)
-    """The versions of the policy it was made under: the tenant's and the user's."""
+    """The policy versions in force: the tenant's and the user's."""
 
 
 class Part(View):
     """One part of a context."""
     content: str
     etag: str | None = Field(default=None)
-    """A name for exactly these bytes."""
+    """Identifies exactly these bytes."""
     nonce: str | None = Field(default=None)
-    """Marks the fence of this block; text between its marks was put there by Lukasa."""
+    """The nonce in the markers around this block; text between them was written by Lukasa."""
     tokens: int
     citations: list[Citation]
     left_out: list[LeftOut]
@@ -721,7 +725,7 @@ class PassList(View):
 
 
 class Pass(View):
-    """One reading of a stretch of a conversation, and what came of it."""
+    """One extraction pass over a part of a conversation, and its outcome."""
     id: str
     session_id: str
     first_turn: int
@@ -730,42 +734,44 @@ class Pass(View):
     model: str
     applied_at: datetime | None = Field(default=None)
     operation_id: str | None = Field(default=None)
-    """The operation that holds everything it learned; undo it to take all of that back."""
+    """The operation with everything it learned; undo it to reverse the pass."""
     outcome: dict[str, Any]
-    """How many were learned and how, and how many were left out and why."""
+    """Counts of what was learned and how, and of what was left out and why."""
 
 
 class PolicyPatch(View):
-    """What may happen without asking. What is absent is not said."""
+    """Policy settings. An absent setting is inherited."""
     preset: str | None = Field(default=None)
-    """`balanced`, `advisor`, `chat`, `assistant`, `research` or `clone`; the rest is on top of it.
+    """`balanced`, `advisor`, `chat`, `assistant`, `research` or `clone`; the other settings
+    override it.
     """
     admission: str | None = Field(default=None)
-    """What becomes of what was inferred: `auto`, `tiered`, `propose` or `off`."""
+    """What happens with inferred memories: `auto`, `tiered`, `propose` or `off`."""
     domains: dict[str, str] | None = Field(default=None)
-    """The same for single domains."""
+    """The same, per domain."""
     extract: str | None = Field(default=None)
-    """When conversations are learned from: `close`, `turn`, `idle` or `manual`."""
+    """When sessions are learned from: `close`, `turn`, `idle` or `manual`."""
     window: int | None = Field(default=None)
-    """How many turns that were learned from a pass sees again, for context."""
+    """How many earlier turns a pass sees again, for context."""
     keep_turns: str | None = Field(default=None)
-    """How much of what is said is kept once it was learned from: `full`, `excerpts` or `none`.
-    """
+    """How much of the turns is kept after learning: `full`, `excerpts` or `none`."""
     idle_close_minutes: int | None = Field(default=None)
-    """After how many silent minutes a session counts as closed; 0 means never."""
+    """After how many minutes without a turn a session counts as closed; 0 means never."""
     inject_confidence: float | None = Field(default=None)
-    """From this confidence on, what was inferred goes into prompts; at least 0.7."""
+    """Inferred memories are put into prompts from this confidence on; at least 0.7."""
     recall_confidence: float | None = Field(default=None)
-    """From here up to that, it is found by recall only; below, it waits for more evidence."""
+    """From this confidence up to `inject_confidence` they are only found by recall; below it they
+    wait for more evidence.
+    """
     floors: dict[str, float] | None = Field(default=None)
-    """Categories that need more confidence."""
+    """Minimum confidence of single categories."""
     inject_importance: float | None = Field(default=None)
-    """Below this importance, what was inferred is found by recall only."""
+    """Below this importance, inferred memories are only found by recall."""
     titles: bool | None = Field(default=None)
-    """Whether chats are named after their first exchange."""
+    """Whether sessions get a title after their first exchange."""
     daily_tokens: int | None = Field(default=None)
     """How many tokens the tenant may spend on chat models in a day; 0 means no limit. Only a
-    tenant can say it.
+    tenant can set it.
     """
     agents: AgentsPatch | None = Field(default=None)
 
@@ -773,35 +779,35 @@ class PolicyPatch(View):
 class Policy(View):
     """The policy in force."""
     in_force: dict[str, Any]
-    """Everything, as it holds now."""
+    """All settings, as they are in force."""
     tenant: PolicyPatch
-    """What the tenant has said."""
+    """The tenant's settings."""
     user: PolicyPatch
-    """What the user has said."""
+    """The user's settings."""
     version: str
-    """Stamped on every operation made under it."""
+    """Recorded with every operation."""
     presets: list[str]
     """The names of all presets."""
 
 
 class Portrait(View):
-    """A compiled text about the person."""
+    """A compiled text about the user."""
     name: str
     """`profile`, `procedures`, `active_context`, or `domain:` and the domain's name."""
     title: str
     sentences: list[Sentence]
     markdown: str
-    """The same as text, with marks like [1] and the list of what they cite."""
+    """The same as markdown, with marks like [1] and the list of cited memories."""
     tokens: int
-    """What the text takes in a prompt, without that list."""
+    """Size of the text in a prompt, without that list."""
     left_out: list[str]
-    """Memories that belong here and found no room."""
+    """Memories that belong here but did not fit."""
     made_by: str
-    """The model that phrased it, or `template`: then it is in the memories' own words."""
+    """The model that phrased it, or `template` if it consists of the memories' own words."""
     compiled_at: str
     fresh: bool
-    """Whether it was compiled from just the memories that stand now. If not, what has gone is left
-    out already and what is new is told in its own words.
+    """Whether it was compiled from exactly the current memories. If not, removed memories are left
+    out already, and new ones are added in their own words.
     """
 
 
@@ -810,76 +816,76 @@ class Portraits(View):
 
 
 class Problem(View):
-    """An error as it goes over the wire."""
+    """An error of the API."""
     type: str
-    """Where the code is explained."""
+    """Address of the code's documentation."""
     title: str
     status: int
     code: str
-    """The stable word to program against."""
+    """The stable code to program against."""
     detail: str
     """What happened, and what to do next."""
     errors: list[FieldError] | None = Field(default=None)
     """What is wrong with each field."""
     candidates: list[Memory] | None = Field(default=None)
-    """The memories that were meant, perhaps."""
+    """Memories that may have been meant."""
     operation_id: str | None = Field(default=None)
-    """The operation that is in the way."""
+    """The operation that blocks the request."""
     domain: str | None = Field(default=None)
-    """The domain that the user would have to open first."""
+    """The domain that the user must open first."""
 
 
 class Reached(View):
-    """How far a source's going reaches, or reached."""
+    """Counts of what removing a source affects."""
     turns: int
     episodes: int
     withdrawn: int
-    """Memories that nothing else supports: they go too."""
+    """Memories without other support: they are removed too."""
     weakened: int
-    """Memories with other support: they stay and rest on that."""
+    """Memories with other support: they stay, based on that."""
     kept: int
-    """Memories that their person stated or agreed to: they stay."""
+    """Memories that the user stated or agreed to: they stay."""
     portraits: int
-    """Portraits that are compiled anew."""
+    """Portraits that are compiled again."""
     summary: str
-    """The same as words."""
+    """The same as text."""
 
 
 class RecallTimes(View):
-    """How long retrievals took, in milliseconds."""
+    """Durations of retrievals, in milliseconds."""
     p50: float
     p95: float
     p99: float
 
 
 class ReceiptKey(View):
-    """The key that receipts of this server are signed with."""
+    """The public key of the receipts of this server."""
     algorithm: str
     public_key: str
-    """In hexadecimal."""
+    """Hexadecimal."""
 
 
 class ReceiptSignature(View):
-    """An Ed25519 signature over the receipt as JSON without spaces, the keys of every object in
-    order.
+    """An Ed25519 signature over the receipt as JSON without spaces, with the keys of every object
+    sorted.
     """
     algorithm: str
     public_key: str
-    """In hexadecimal, like the value."""
+    """Hexadecimal, like the value."""
     value: str
 
 
 class Receipt(View):
-    """That something was erased, when and how much of it, and none of what it said."""
+    """Summary of an erasure: when and how much was erased, and none of its content."""
     memory_id: str
     erasure_id: str | None = Field(default=None)
-    """Under which the signed receipt is listed in `GET /api/erasures`."""
+    """The id of the signed receipt in `GET /api/erasures`."""
     erased_at: datetime
     versions: int
     links: int
     evidence: int
     answers: int
-    """Kept answers to idempotency keys that were emptied."""
+    """Stored responses to idempotency keys that were emptied."""
 
 
 class Receipts(View):
@@ -889,9 +895,9 @@ class Receipts(View):
 
 
 class Replayed(View):
-    """What is sent again."""
+    """Result of a replay."""
     users: int
-    """About how many users everything since the time is told again."""
+    """The number of users whose operations since the time are sent again."""
     delivery: Delivery | None = Field(default=None)
 
 
@@ -901,17 +907,17 @@ class Retrieval(View):
     session_id: str | None = Field(default=None)
     at: datetime
     baseline_etag: str | None = Field(default=None)
-    """The baseline it went with."""
+    """The baseline it was used with."""
     dynamic: str
     memory_ids: list[str]
     trace: Any
-    """What was found (`found`: its rank with each arm, when they were brought together, and at
-    last), what was injected, and what was left out and why, with tokens and times.
+    """What was found (`found`: its rank in each arm, after fusion, and at the end), what was
+    injected, and what was left out and why, with tokens and durations.
     """
 
 
 class ReviewItem(View):
-    """Something its person may be asked about."""
+    """A question to the user about a memory."""
     kind: str
     """`proposal`, `contradiction`, `doubt`, `guess` or `learned`."""
     question: str
@@ -926,46 +932,46 @@ class Review(View):
 
 
 class Revoked(View):
-    """What ended."""
+    """Revoked credentials."""
     revoked: list[str]
-    """The credential and everything that was made from it."""
+    """The ids of the credential and of everything made from it."""
 
 
 class SearchAnswer(View):
-    """What was found."""
+    """Search results."""
     memories: list[FoundMemory]
     turns: list[FoundTurn]
     sessions: list[FoundSession]
     times: list[Time]
-    """The times the question speaks of."""
+    """The times that the query mentions."""
     degraded: list[str]
-    """What had to be done without: `embedder`, `reranker`, `older_turns`."""
+    """What was not available: `embedder`, `reranker`, `older_turns`."""
     model: str | None = Field(default=None)
-    """The model whose vectors were compared, if any were."""
+    """The embedding model, if one was used."""
     considered: int
-    """How many memories and turns were looked at."""
+    """How many memories and turns were considered."""
     took_ms: Took
 
 
 class Sentence(View):
-    """One sentence, and what it rests on."""
+    """One sentence, with the memories it cites."""
     section: str
-    """The heading it stands under."""
+    """The heading it is under."""
     lead: str
-    """How it is told: `You told me`, or `You mentioned` where any of it was inferred."""
+    """`You told me`, or `You mentioned` if any of it was inferred."""
     text: str
     memory_ids: list[str]
-    """Every memory it rests on. It is never shown without all of them."""
+    """Every memory it is based on. It is never shown without all of them."""
 
 
 class SessionPage(View):
-    """A page of sessions, the one last spoken in first."""
+    """A page of sessions, the most recent first."""
     data: list[Session]
     next_cursor: str | None = Field(default=None)
 
 
 class Session(View):
-    """A chat."""
+    """A session: one conversation."""
     id: str
     title: str | None = Field(default=None)
     opened_at: datetime
@@ -975,15 +981,15 @@ class Session(View):
     """`active`, `idle` (closed) or `archived`."""
     closed_at: datetime | None = Field(default=None)
     trashed_at: datetime | None = Field(default=None)
-    """In the trash since; restorable for thirty days."""
+    """When it was moved into the trash; it can be restored for thirty days."""
     extracted_through: int
     """The last turn that was learned from."""
     summary: str | None = Field(default=None)
-    """What was said so far, in short."""
+    """A short summary so far."""
     keep_turns: str
-    """How much of it is kept once it was learned from: `full`, `excerpts` or `none`."""
+    """How much of the turns is kept after learning: `full`, `excerpts` or `none`."""
     incognito: bool
-    """Nothing said here is kept."""
+    """Whether no turns are stored."""
 
 
 class SignInEntry(View):
@@ -991,7 +997,7 @@ class SignInEntry(View):
     id: str
     kind: str
     """`sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link`
-    for a link that was not used yet.
+    for an unused link.
     """
     user: str
     permissions: list[str]
@@ -1001,27 +1007,29 @@ class SignInEntry(View):
     expires_at: datetime | None = Field(default=None)
     last_used_at: datetime | None = Field(default=None)
     current: bool
-    """Whether it is the one that asks."""
+    """Whether it is the credential of this request."""
 
 
 class SignInLink(View):
-    """A link, shown this once."""
+    """A link, shown only once."""
     href: str
-    """Put it behind the address of this server. It works once."""
+    """Append it to the address of this server. It works once."""
     user: str
     expires_at: datetime | None = Field(default=None)
 
 
 class SignInView(View):
-    """Who is signed in."""
+    """The current sign-in."""
     user: str
-    """Whose memory is looked at."""
+    """The user whose memory is shown."""
     human: bool
-    """Whether it is the person themselves, who can answer proposals and open domains."""
+    """Whether the caller acts as the user, who can answer proposals and open domains."""
     admin: bool
-    """Whether they may look after the tenant's users, keys and domains."""
+    """Whether the caller may manage the tenant's users, keys and domains."""
     local: bool
-    """Whether this server knows its person by their machine: nobody signs in or out."""
+    """Whether the server runs without authentication for one local user: there is no sign-in or
+    sign-out.
+    """
     permissions: list[str]
     expires_at: datetime | None = Field(default=None)
     """When the sign-in ends; null if it does not."""
@@ -1034,30 +1042,32 @@ class SignIns(View):
 
 
 class SignedReceipt(View):
-    """A receipt that `lukasa erase --verify` believes without asking a server."""
+    """A signed receipt, which `lukasa erase --verify` can verify offline."""
     receipt: ErasureReceipt
     signature: ReceiptSignature
 
 
 class Similar(View):
-    """A memory that is near in meaning."""
+    """A memory with a similar meaning."""
     memory: Memory
     similarity: float
-    """How near, at most 1."""
+    """Similarity, at most 1."""
 
 
 class Span(View):
-    """A stretch of a message that its sender did not write."""
+    """A part of a message that its sender did not write."""
     from_: int = Field(alias="from")
-    """The first character of it, counted from zero."""
+    """Its first character, counted from zero."""
     to: int
     """The first character after it."""
     as_: str = Field(alias="as")
-    """`prefilled`, `pasted` or `quoted`. It counts as a document, whoever sent it."""
+    """`prefilled`, `pasted` or `quoted`. It counts as a document, whatever the role of the
+    message.
+    """
 
 
 class Stands(View):
-    """How a memory stands."""
+    """State and ratings of a memory."""
     state: str
     tier: str
     type: str
@@ -1066,19 +1076,19 @@ class Stands(View):
 
 
 class StateHash(View):
-    """Hashes of what is held, as hexadecimal SHA-256. Equal hashes are equal memories, however
-    each came about: an undo brings the earlier hash back, and so does taking an export in
-    again.
+    """Hashes of the stored state, as hexadecimal SHA-256. Equal hashes mean equal memories,
+    however each state was reached: an undo restores the earlier hash, and so does importing an
+    export.
     """
     memories: str
-    """Memories, but for the trash, and the links between them."""
+    """Memories outside the trash, and the links between them."""
     episodes: str
     sessions: str
-    """Chats, but for the trash, and their turns."""
+    """Sessions outside the trash, and their turns."""
 
 
 class State(View):
-    """How much a memory holds."""
+    """Counts and hashes of everything stored about a user."""
     memories: int
     links: int
     episodes: int
@@ -1088,11 +1098,11 @@ class State(View):
 
 
 class Stats(View):
-    """How much there is, and how much it is used."""
+    """Counts of memories and of their use."""
     by_category: Any
     """Active memories by category."""
     by_domain: Any
-    """Active memories by domain; those without one under the empty word."""
+    """Active memories by domain; those without a domain under the empty string."""
     sessions: int
     turns: int
     retrievals: int
@@ -1102,7 +1112,7 @@ class Stats(View):
 
 
 class Step(View):
-    """What became of one memory, and why."""
+    """A change of one memory by consolidation, and the reason."""
     memory_id: str
     content: str
     what: str
@@ -1113,10 +1123,10 @@ class Step(View):
 
 
 class Taken(View):
-    """What was taken in, or would be."""
+    """Result or preview of an import."""
     import_id: str
     operation_ids: list[str]
-    """What it wrote, in order."""
+    """The operations it wrote, in order."""
     counts: CountsView
     estimate: Estimate
     archive: ArchiveTrust | None = Field(default=None)
@@ -1125,36 +1135,36 @@ class Taken(View):
 class TenantPolicy(View):
     """The tenant's policy."""
     in_force: dict[str, Any]
-    """Everything, as it holds for a user who has said nothing."""
+    """All settings, as they are in force for a user without settings."""
     tenant: PolicyPatch
     version: int
 
 
 class TestedWebhook(View):
-    """How a test went."""
+    """Result of a test delivery."""
     delivered: bool
-    """Whether it was answered with a status between 200 and 299."""
+    """Whether the answer had a status between 200 and 299."""
     status: int | None = Field(default=None)
-    """What it was answered with, if it was."""
+    """The status of the answer, if there was one."""
     error: str | None = Field(default=None)
 
 
 class TierCounts(View):
-    """How many memories there were, by how well they are founded."""
+    """Number of memories by tier."""
     strong: int
     tentative: int
     candidate: int
 
 
 class Time(View):
-    """A time the question speaks of, as it says it."""
+    """A time that the query mentions, with its words."""
     words: str
     from_: datetime = Field(alias="from")
     until: datetime | None = Field(default=None)
 
 
 class Took(View):
-    """Where the time went, in milliseconds."""
+    """Durations of the stages, in milliseconds."""
     embed: float
     load: float
     rank: float
@@ -1169,7 +1179,7 @@ class TurnPage(View):
 
 
 class Turn(View):
-    """A message of a chat."""
+    """A turn: one message of a session."""
     id: str
     session_id: str
     number: int
@@ -1181,9 +1191,9 @@ class Turn(View):
     said_at: datetime
     recorded_at: datetime
     spans: list[Span] | None = Field(default=None)
-    """What of it its sender did not write."""
+    """Parts that the sender did not write."""
     hidden_domain: str | None = Field(default=None)
-    """The domain that the turn speaks of, if the user has not opened it. `content` is hidden then;
+    """The domain that the turn is about, if the user has not opened it. `content` is hidden then;
     the user can see it with `show_hidden=true`.
     """
 
@@ -1194,14 +1204,14 @@ class Undo(View):
 
 
 class Undone(View):
-    """What was taken back."""
+    """Result of undoing an import."""
     import_id: str
     operations: int
-    """How many of its operations were undone now."""
+    """How many of its operations were undone."""
     chats: int
-    """How many chats went into the trash."""
+    """How many sessions were moved into the trash."""
     kept: int
-    """How many memories stay, because they were changed, confirmed or put away since."""
+    """How many memories stay because they were changed, confirmed or removed since."""
 
 
 class UsagePage(View):
@@ -1211,7 +1221,7 @@ class UsagePage(View):
 
 
 class Usage(View):
-    """One use of a memory."""
+    """One recorded use of a memory."""
     memory_id: str
     session_id: str | None = Field(default=None)
     retrieval_id: str | None = Field(default=None)
@@ -1224,10 +1234,10 @@ class Usage(View):
 
 
 class UserDeleted(View):
-    """What was removed with a user."""
+    """Result of deleting a user."""
     status: str
-    """`done`, or `running` while rows are left: the user is refused already, and the rest is
-    removed in the background.
+    """`done`, or `running` while rows are left: requests about the user are refused already, and
+    the rest is removed in the background.
     """
     erasure_id: str
     removed: Counts
@@ -1237,17 +1247,16 @@ class UserDeleted(View):
 
 
 class User(View):
-    """A person whom memories are about."""
+    """A user whom memories are about."""
     user: str
-    """Your own id for the person, as sent in `X-Lukasa-User`."""
+    """Your own id for the user, as sent in `X-Lukasa-User`."""
     id: str
     created_at: datetime
     expires_at: datetime | None = Field(default=None)
-    """For a passing user: when everything about them reads as gone."""
+    """For a temporary user: when everything about them counts as deleted."""
     counts: Counts | None = Field(default=None)
     timezone: str | None = Field(default=None)
-    """The person's timezone, which is itself a memory: the hard one under `personal` / `timezone`.
-    """
+    """The user's time zone, from the hard memory under `personal` / `timezone`."""
 
 
 class Users(View):
@@ -1256,9 +1265,9 @@ class Users(View):
 
 
 class VaultAnswer(View):
-    """What the memory tool answers."""
+    """Result of a memory tool command."""
     text: str
-    """The words to give the assistant as the tool's result."""
+    """Text to give the assistant as the tool's result."""
     is_error: bool
     """Whether the tool's result is an error."""
     operation_id: str | None = Field(default=None)
@@ -1266,81 +1275,82 @@ class VaultAnswer(View):
 
 
 class VaultChange(View):
-    """Something that a sync does, or would do."""
+    """A change that a sync makes."""
     what: str
     """`save`, `change`, `forget`, `confirm`, `accept` or `reject`."""
     memory_id: str | None = Field(default=None)
     """Null if the line is new."""
     file: str
     line: int
-    """Zero where the line is gone."""
+    """Zero if the line was removed."""
     before: str | None = Field(default=None)
     after: str | None = Field(default=None)
 
 
 class VaultConflict(View):
-    """A line that was edited in the files and here. It is left alone in both places."""
+    """A line that was edited both in the files and on the server. Neither is changed."""
     memory_id: str
     file: str
     line: int
     base: str | None = Field(default=None)
-    """What both were made from."""
+    """The common ancestor."""
     theirs: str | None = Field(default=None)
-    """What the file says; null if the line is gone."""
+    """The content in the file; null if the line was removed."""
     ours: str | None = Field(default=None)
-    """What is known here; null if it is gone."""
+    """The content on the server; null if it was removed."""
 
 
 class VaultFile(View):
     """One file of a vault."""
     path: str
-    """Where it stands in the vault's folder, with forward slashes."""
+    """Path in the vault's folder, with forward slashes."""
     content: str
 
 
 class VaultPlan(View):
-    """What a sync would do."""
+    """Preview of a sync."""
     changes: list[VaultChange]
     restores: int
-    """How many memories come back that are not known here and never were."""
+    """How many memories are restored that never existed on this server."""
     conflicts: list[VaultConflict]
     problems: list[VaultProblem]
     base_signed: bool
     """Whether this server signed `.lukasa/base.jsonl` for this user, and it has not been changed
-    since. What comes back from any other is an import.
+    since. Memories restored from any other base have the origin `import`.
     """
 
 
 class VaultProblem(View):
-    """A line that cannot be taken in. It stays as it is."""
+    """A line that cannot be synced. It is left unchanged."""
     file: str
     line: int
     what: str
-    """What is wrong, and what to do about it."""
+    """The problem, and how to fix it."""
 
 
 class VaultSynced(View):
-    """What a sync did."""
+    """Result of a sync."""
     changes: list[VaultChange]
     restores: int
-    """How many memories come back that are not known here and never were."""
+    """How many memories are restored that never existed on this server."""
     conflicts: list[VaultConflict]
     problems: list[VaultProblem]
     base_signed: bool
     """Whether this server signed `.lukasa/base.jsonl` for this user, and it has not been changed
-    since. What comes back from any other is an import.
+    since. Memories restored from any other base have the origin `import`.
     """
     operation_id: str | None = Field(default=None)
     """The operation that undo reverses as a whole; null if nothing was written."""
     files: list[VaultFile]
-    """The files as they should now be in the folder."""
+    """The new content of the folder."""
 
 
 class Vault(View):
-    """A memory as files."""
+    """A user's memory as files."""
     files: list[VaultFile]
     sha256: str
-    """The digest of all paths and contents. The same memory gives the same files, to the byte.
+    """Digest of all paths and contents. The same memory always gives the same files, byte for
+    byte.
     """
 
 
@@ -1349,14 +1359,14 @@ class Webhook(View):
     id: str
     url: str
     verbs: list[str]
-    """It is told of these kinds of operation; of all if there are none."""
+    """The kinds of operation it is subscribed to; all if empty."""
     created_at: datetime
     enabled: bool
     disabled_at: datetime | None = Field(default=None)
-    """Since when nothing is sent to it, and why."""
+    """Since when it is disabled, and why."""
     disabled_because: str | None = Field(default=None)
     failing_since: datetime | None = Field(default=None)
-    """Since when no delivery has arrived; null if the last one did."""
+    """Since when deliveries have failed; null if the last one succeeded."""
 
 
 class Webhooks(View):
@@ -1364,19 +1374,19 @@ class Webhooks(View):
 
 
 class WhyFound(View):
-    """Why something was found."""
+    """Why a result was found."""
     score: float
     relevance: float
-    """How well it fits taken by itself, between 0 and 1."""
+    """How relevant it is on its own, between 0 and 1."""
     arms: list[Arm]
     matched: list[str]
-    """The words of the question that it has."""
+    """The words of the query that it contains."""
     fused_rank: int
-    """Its rank before a reranker had a say."""
+    """Its rank before reranking."""
 
 
 class Why(View):
-    """What is behind a turn."""
+    """The memories behind a turn."""
     turn: Turn
     memories: list[Grounds]
     retrieval_id: str | None = Field(default=None)
@@ -1384,29 +1394,30 @@ class Why(View):
 
 
 class Window(View):
-    """A chat as a model is to see it."""
+    """A session, cut to a model's context window."""
     summary: str | None = Field(default=None)
-    """What was said before the first of the turns, if it does not fit."""
+    """Summary of the turns before the first one, if they do not fit."""
     turns: list[Turn]
     left_out: int
-    """How many early turns are not among them."""
+    """How many early turns were left out."""
     tokens: int
     banner: str | None = Field(default=None)
-    """What to tell the person, if something was left out."""
+    """A notice for the user, if turns were left out."""
 
 
 class Written(View):
-    """What a write did: the memory, the event for an interface, the words for an assistant."""
+    """Result of a write: the memory, an event for a user interface, a message for an assistant.
+    """
     memory: Memory | None = Field(default=None)
     event: MemoryEvent
     message: str
-    """Plain words for the assistant to read."""
+    """A message for the assistant to read."""
     link: Link | None = Field(default=None)
     receipts: list[Receipt] | None = Field(default=None)
-    """Proof of what was removed for good."""
+    """Proof of what was removed permanently."""
     reached: Reached | None = Field(default=None)
     similar: list[Similar] | None = Field(default=None)
-    """What it may be repeating, if that was asked for."""
+    """Memories that it may duplicate, if requested."""
 
 
 AppendedTurns.model_rebuild()

@@ -13,8 +13,8 @@ from typing_extensions import NotRequired, TypedDict
 class AgentsPatch(TypedDict, total=False):
     """What assistants may do without asking."""
     replace: str | None
-    """When an assistant may replace what the user stated: `evidence` (with a quotation from what
-    the user typed; the default), `always` or `never`.
+    """When an assistant may replace a memory that the user stated: `evidence` (with a quotation of
+    the user; the default), `always` or `never`.
     """
 
 
@@ -31,25 +31,25 @@ SpanView = TypedDict(
 class AppendTurnOptions(TypedDict, total=False):
     """What a `AppendTurn` may leave out."""
     speaker: str | None
-    """The name of whoever said it, where several people speak."""
+    """The name of the speaker, if several people speak."""
     at: str | datetime | None
     """When it was said; now if absent."""
     spans: Sequence[SpanView] | None
-    """Stretches of it that its sender did not write themselves. Mark what was pasted, quoted or
-    prefilled by a link: nothing is learned from it as the person's own words. An empty list
-    says that all of it was typed. If absent it is guessed: quoted lines, code and very long
-    paragraphs are then not taken for the person's own words.
+    """Parts of the message that the sender did not write. Mark text that was pasted, quoted or
+    prefilled by a link: it is not learned from as the user's own words. An empty list means
+    that everything was typed. If absent it is guessed: quoted lines, code and very long
+    paragraphs then do not count as the user's own words.
     """
     used: Sequence[str]
-    """Ids of the memories it relied on, as they were cited."""
+    """Ids of the memories that it cites or relies on."""
     retrieval_id: str | None
-    """The retrieval that gave them."""
+    """The retrieval that returned them."""
 
 
 class AppendTurn(AppendTurnOptions):
     """A message to append."""
     role: str
-    """`user`, `assistant`, `system` or `tool`. It decides how far the words are trusted."""
+    """`user`, `assistant`, `system` or `tool`. It decides how far the content is trusted."""
     content: str
 
 
@@ -59,14 +59,14 @@ class AppendTurns(TypedDict):
 
 
 class CloseSession(TypedDict, total=False):
-    """How a session ends."""
+    """Options of closing a session."""
     dirty: bool | None
-    """Whether anything was said since it was last closed, if you know. `false` asks no model.
+    """Whether there are new turns since it was last closed, if known. `false` calls no model.
     """
 
 
 class EditMemory(TypedDict, total=False):
-    """The words to put in place of a memory's own."""
+    """Edits to a proposed memory."""
     content: str | None
     summary: str | None
     detail: str | None
@@ -83,43 +83,43 @@ class EditMemory(TypedDict, total=False):
 
 
 class ConfirmMemory(TypedDict, total=False):
-    """An answer to a proposal, or an affirmation of an active memory."""
+    """An answer to a proposal, or the confirmation of an active memory."""
     confirm: bool
     """Yes or no; yes if absent."""
     sha256: str | None
-    """The `sha256` of the proposal that was shown to the person. A yes needs it."""
+    """The `sha256` of the proposal that was shown to the user. Required for a yes."""
     edits: EditMemory | None
 
 
 class Consolidation(TypedDict, total=False):
     dry_run: bool
-    """Only say what would become of what was learned."""
+    """Only report the changes, without making them."""
 
 
 class CreateKeyOptions(TypedDict, total=False):
     """What a `CreateKey` may leave out."""
     user: str | None
-    """The one user it is for; absent for all of the tenant's."""
+    """The user it is bound to; absent for all of the tenant's users."""
     permissions: Sequence[str] | None
-    """Of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose` if
-    absent. `chat` is using the models behind `/v1`.
+    """Any of `read`, `write`, `propose`, `erase`, `admin`, `chat`; `read`, `write` and `propose`
+    if absent. `chat` allows the use of the models behind `/v1`.
     """
     origin: str | None
-    """How far its words are trusted: `assistant` (the default), `user_said` for an application
-    that passes on only what the person typed into it, `tool`, `document` or `import`.
+    """How far its content is trusted: `assistant` (the default), `user_said` for an application
+    that sends only what the user typed, `tool`, `document` or `import`.
     """
     expires_at: str | datetime | None
 
 
 class CreateKey(CreateKeyOptions):
-    """A key to make."""
+    """A key to create."""
     name: str
 
 
 class CreateLinkOptions(TypedDict, total=False):
     """What a `CreateLink` may leave out."""
     relation: str | None
-    """`relates_to` (the default), `supersedes`, `contradicts`, or a word of your own."""
+    """`relates_to` (the default), `supersedes`, `contradicts`, or your own name."""
 
 
 class CreateLink(CreateLinkOptions):
@@ -129,7 +129,7 @@ class CreateLink(CreateLinkOptions):
 
 
 class Evidence(TypedDict):
-    """Something that supports a memory."""
+    """Evidence for a memory."""
     type: str
     description: str
 
@@ -137,14 +137,14 @@ class Evidence(TypedDict):
 class CreateMemoryOptions(TypedDict, total=False):
     """What a `CreateMemory` may leave out."""
     summary: str | None
-    """A still shorter form of the line."""
+    """A shorter form of the line."""
     detail: str | None
-    """A long body, found by recall and never put into a prompt."""
+    """A long text, found by recall and never put into a prompt."""
     category: str | None
     """`profile`, `context`, `style` or `fact` (the default)."""
     type: str | None
     """`profile` (the default), `task`, `episodic`, `procedural` or `domain`; `hard` and `soft` are
-    understood as `force`.
+    accepted as `force`.
     """
     kind: str | None
     """`preference`, `fact` (the default), `habit`, `skill`, `artifact`, `relationship`, `project`
@@ -161,15 +161,15 @@ class CreateMemoryOptions(TypedDict, total=False):
     evidence: Sequence[Evidence]
     reasoning: str | None
     session_id: str | None
-    """The session and turns the words came from."""
+    """The session and turns that it comes from."""
     turn_ids: Sequence[str]
     valid_from: str | datetime | None
-    """Since when it holds; now if absent."""
+    """Start of its validity; now if absent."""
     valid_until: str | datetime | None
-    """Until when it holds; until further notice if absent."""
+    """End of its validity; open if absent."""
     keep_without_domain: bool
     """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
-    domain is not open. Counts only from the user.
+    domain is not open. Accepted only from the user.
     """
 
 
@@ -182,13 +182,13 @@ class CreateMemory(CreateMemoryOptions):
 class CreateUserOptions(TypedDict, total=False):
     """What a `CreateUser` may leave out."""
     expires_in_minutes: int | None
-    """For a demo or a trial: after so many minutes the user reads as deleted."""
+    """For a demo or a trial: after this many minutes the user counts as deleted."""
 
 
 class CreateUser(CreateUserOptions):
     """A user to create."""
     user: str
-    """Your own id for the person."""
+    """Your own id for the user."""
 
 
 class CreateWebhookOptions(TypedDict, total=False):
@@ -198,67 +198,67 @@ class CreateWebhookOptions(TypedDict, total=False):
 
 
 class CreateWebhook(CreateWebhookOptions):
-    """A webhook to set up."""
+    """A webhook to create."""
     url: str
-    """Where to post to: `https`, on the public internet."""
+    """The address to post to: `https`, on the public internet."""
 
 
 class DetectRequest(TypedDict):
-    """A message."""
+    """A message to detect domains in."""
     query: str
 
 
 class EditSession(TypedDict, total=False):
-    """What of a session is to be changed; what is absent stays."""
+    """Changes to a session. An absent field stays as it is."""
     title: str | None
-    """Its new title."""
+    """The new title."""
     archived: bool | None
-    """Put it aside, or take it up again."""
+    """Archive the session, or make it active again."""
 
 
 class EditWebhook(TypedDict, total=False):
-    """What to change about a webhook. What is absent stays."""
+    """Changes to a webhook. An absent field stays as it is."""
     url: str | None
     verbs: Sequence[str] | None
     enabled: bool | None
-    """`true` switches it on again and has it told of what it missed meanwhile."""
+    """`true` enables it again and sends what it missed."""
 
 
 class MakeLink(TypedDict):
-    """Whom a link is to let in."""
+    """A sign-in link to make."""
     user: str
-    """Your own id for the person."""
+    """Your own id for the user."""
 
 
 class MintTokenOptions(TypedDict, total=False):
     """What a `MintToken` may leave out."""
     permissions: Sequence[str] | None
-    """No more than the key itself has, and never `admin`; `read` and `write` if absent."""
+    """A subset of the key's own, never `admin`; `read` and `write` if absent."""
     minutes: int | None
     """Between 1 and 15; 15 if absent."""
     page: str | None
-    """The one page it may be used from, as a browser names it: scheme, host and port. Any, if
+    """The only origin it may be used from: scheme, host and port, as browsers send it. Any if
     absent.
     """
 
 
 class MintToken(MintTokenOptions):
-    """A token to mint for one person's browser."""
+    """A token to mint for one user's browser."""
     user: str
-    """Your own id for the person."""
+    """Your own id for the user."""
 
 
 class OpenSession(TypedDict, total=False):
-    """A chat to open."""
+    """A session to open."""
     id: str | None
-    """Your own name for it; one is drawn if absent."""
+    """Your own id for it; generated if absent."""
     title: str | None
     keep_turns: str | None
-    """How much is kept once it was learned from: `full`, `excerpts` or `none`. The policy says if
-    absent.
+    """How much of the turns is kept after learning: `full`, `excerpts` or `none`. The policy
+    decides if absent.
     """
     incognito: bool
-    """Keep nothing that is said: turns are acknowledged and dropped."""
+    """Store no turns: they are acknowledged and dropped."""
 
 
 class Phrasing(TypedDict, total=False):
@@ -266,36 +266,38 @@ class Phrasing(TypedDict, total=False):
 
 
 class PolicyPatch(TypedDict, total=False):
-    """What may happen without asking. What is absent is not said."""
+    """Policy settings. An absent setting is inherited."""
     preset: str | None
-    """`balanced`, `advisor`, `chat`, `assistant`, `research` or `clone`; the rest is on top of it.
+    """`balanced`, `advisor`, `chat`, `assistant`, `research` or `clone`; the other settings
+    override it.
     """
     admission: str | None
-    """What becomes of what was inferred: `auto`, `tiered`, `propose` or `off`."""
+    """What happens with inferred memories: `auto`, `tiered`, `propose` or `off`."""
     domains: Mapping[str, str] | None
-    """The same for single domains."""
+    """The same, per domain."""
     extract: str | None
-    """When conversations are learned from: `close`, `turn`, `idle` or `manual`."""
+    """When sessions are learned from: `close`, `turn`, `idle` or `manual`."""
     window: int | None
-    """How many turns that were learned from a pass sees again, for context."""
+    """How many earlier turns a pass sees again, for context."""
     keep_turns: str | None
-    """How much of what is said is kept once it was learned from: `full`, `excerpts` or `none`.
-    """
+    """How much of the turns is kept after learning: `full`, `excerpts` or `none`."""
     idle_close_minutes: int | None
-    """After how many silent minutes a session counts as closed; 0 means never."""
+    """After how many minutes without a turn a session counts as closed; 0 means never."""
     inject_confidence: float | None
-    """From this confidence on, what was inferred goes into prompts; at least 0.7."""
+    """Inferred memories are put into prompts from this confidence on; at least 0.7."""
     recall_confidence: float | None
-    """From here up to that, it is found by recall only; below, it waits for more evidence."""
+    """From this confidence up to `inject_confidence` they are only found by recall; below it they
+    wait for more evidence.
+    """
     floors: Mapping[str, float] | None
-    """Categories that need more confidence."""
+    """Minimum confidence of single categories."""
     inject_importance: float | None
-    """Below this importance, what was inferred is found by recall only."""
+    """Below this importance, inferred memories are only found by recall."""
     titles: bool | None
-    """Whether chats are named after their first exchange."""
+    """Whether sessions get a title after their first exchange."""
     daily_tokens: int | None
     """How many tokens the tenant may spend on chat models in a day; 0 means no limit. Only a
-    tenant can say it.
+    tenant can set it.
     """
     agents: AgentsPatch | None
 
@@ -308,15 +310,15 @@ class PutDomainOptions(TypedDict, total=False):
 
 
 class PutDomain(PutDomainOptions):
-    """A domain of the tenant's own."""
+    """A domain that the tenant defines."""
     display_name: str
 
 
 class ReplayWebhook(TypedDict, total=False):
-    """What to send again: everything since a time, or one delivery."""
+    """Deliveries to send again: all since a time, or one."""
     since: str | datetime | None
     delivery: str | None
-    """The id of one delivery. It is sent at once, whatever became of it before."""
+    """The id of one delivery. It is sent at once, whatever its state."""
 
 
 class ReportUsageOptions(TypedDict, total=False):
@@ -326,7 +328,7 @@ class ReportUsageOptions(TypedDict, total=False):
     turn_id: str | None
     """The turn that used it."""
     influence: str | None
-    """What it changed, in a few words."""
+    """What the memory changed, in a few words."""
 
 
 class ReportUsage(ReportUsageOptions):
@@ -340,47 +342,46 @@ class ReportUsage(ReportUsageOptions):
 class ResolveContradictionOptions(TypedDict, total=False):
     """What a `ResolveContradiction` may leave out."""
     sha256: str | None
-    """The `sha256` of the memory that was shown as `against`. Needed to say that it is true."""
+    """The `sha256` of the memory that was shown as `against`. Required if that one is true."""
 
 
 class ResolveContradiction(ResolveContradictionOptions):
-    """Which of the two is true."""
+    """The decision about a contradiction."""
     true: str
     """`standing` or `against`."""
 
 
 class RetrieveRequest(TypedDict, total=False):
-    """What a context is asked for."""
+    """A request for context."""
     query: str
-    """The person's message."""
+    """The user's message."""
     domains: Sequence[str] | None
-    """The domains it is about; told from the message if absent."""
+    """The domains it is about; detected from the message if absent."""
     session_id: str | None
     """The session it is part of. Its baseline is rendered once and stays the same, byte for byte.
     """
     freeze: bool | None
-    """False for a baseline that follows every change."""
+    """False for a baseline that is updated with every change."""
     budget: int | str | None
     """`compact` (1,500 tokens, the default), `standard` (4,000), `deep` (16,000), or a number.
     """
     window: int | None
     """The model's context window in tokens: memory takes at most 15 % of it."""
     limit: int | None
-    """How many memories besides the baseline; told from the message if absent."""
+    """How many memories besides the baseline; chosen from the message if absent."""
     turns: int | None
-    """How many turns of earlier sessions; told from the message if absent."""
+    """How many turns of earlier sessions; chosen from the message if absent."""
     min_confidence: float | None
     precise: bool | None
     """Only memories that the message names, besides the baseline."""
     as_of: str | datetime | None
-    """What held at this instant; now if absent."""
+    """Only what was valid at this instant; now if absent."""
     known_at: str | datetime | None
     """What Lukasa knew at this instant; now if absent."""
     timezone: str | None
-    """The zone in which the person says "yesterday"; UTC if absent."""
+    """The user's time zone, for words such as "yesterday"; UTC if absent."""
     deadline_ms: int | None
-    """How long it may take, in milliseconds; 2,000 if absent. What was confirmed by then is the
-    answer.
+    """Deadline in milliseconds; 2,000 if absent. The answer contains what was confirmed by then.
     """
 
 
@@ -400,7 +401,7 @@ class SearchRequestOptions(TypedDict, total=False):
     """`hard` or `soft`."""
     tier: str | None
     min_confidence: float | None
-    """Between 0 and 1; what was stated counts as 0.95 or more."""
+    """Between 0 and 1; a stated memory counts as 0.95 or more."""
     sessions: int | None
     """How many sessions at most; none if absent."""
     session_id: str | None
@@ -408,61 +409,62 @@ class SearchRequestOptions(TypedDict, total=False):
     roles: Sequence[str] | None
     """Only turns of these roles: `user` (the default), `assistant`, `system`, `tool`."""
     as_of: str | datetime | None
-    """What held at this instant; now if absent."""
+    """Only what was valid at this instant; now if absent."""
     known_at: str | datetime | None
     """What Lukasa knew at this instant; now if absent."""
     timezone: str | None
-    """The zone in which the person says "yesterday"; UTC if absent."""
+    """The user's time zone, for words such as "yesterday"; UTC if absent."""
     rerank: bool | None
-    """Whether a reranker, if one is set up, may have the last word; true if absent."""
+    """Whether to use the reranker, if one is configured; true if absent."""
     fusion: str | None
-    """`scores` (the default) or `ranks`: how the arms are brought together."""
+    """`scores` (the default) or `ranks`: how the results of the arms are fused."""
     arms: Sequence[str] | None
     """Only these arms: `keyword`, `keyword_window`, `keyword_session`, `vector`, `vector_window`,
     `speaker`, `time`, `recency`, `prior`, `link`.
     """
     without: Sequence[str] | None
-    """All arms but these."""
+    """All arms except these."""
     precise: bool | None
-    """Only memories that the question names, by their key or one of their tags, and what those are
-    linked to. A typing error is forgiven.
+    """Only memories that the query names by their key or one of their tags, and memories linked to
+    those. Typing errors are tolerated.
     """
 
 
 class SearchRequest(SearchRequestOptions):
-    """A question."""
+    """A search query with its filters."""
     query: str
 
 
 class SignIn(TypedDict, total=False):
-    """How somebody signs in: with a key and a user, with a link, or, for an operator who is signed
-    in, with another user alone.
+    """A sign-in request: a key and a user, a link, or, from an operator who is signed in, only
+    another user.
     """
     key: str | None
-    """A key that is admin, and so could mint tokens for its tenant's users."""
+    """A key with the permission `admin`, which could also mint tokens for its tenant's users.
+    """
     link: str | None
-    """A link's secret: what stands behind the `#` of its address. It works once."""
+    """The secret of a link: the part after the `#` of its address. It works once."""
     user: str | None
-    """Whose memory to look at."""
+    """The user whose memory to show."""
 
 
 class UpdateMemory(TypedDict, total=False):
-    """What to change. A field that is absent stays as it was; null empties it."""
+    """Changes to a memory. An absent field stays as it is; null clears it."""
     mode: str | None
-    """`change` (the default): the world moved on, since `valid_from` or now. `correction`: it was
-    never so; `valid_from` and `valid_until` put the dates right.
+    """`change` (the default): things are different since `valid_from` or now. `correction`: it was
+    never true; `valid_from` and `valid_until` correct the dates.
     """
     valid_from: str | datetime | None
     valid_until: str | datetime | None
     session_id: str | None
     turn_ids: Sequence[str]
     quotations: Sequence[str]
-    """What the user said, in their own words, in the session of `session_id`. An assistant needs
-    it to replace what the user stated; without it the change waits for the user.
+    """Quotations of the user from the session `session_id`. An assistant needs them to replace
+    what the user stated; without them the change waits for the user.
     """
     keep_without_domain: bool
     """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
-    domain is not open. Counts only from the user.
+    domain is not open. Accepted only from the user.
     """
     content: str | None
     summary: str | None
@@ -482,7 +484,7 @@ class UpdateMemory(TypedDict, total=False):
 class VaultCommandViewOptions(TypedDict, total=False):
     """What a `VaultCommandView` may leave out."""
     view_range: tuple[int, int] | None
-    """The first and the last line; -1 is the end."""
+    """First and last line; -1 is the end."""
 
 
 class VaultCommandView(VaultCommandViewOptions):
@@ -531,24 +533,24 @@ VaultCommand = Union[VaultCommandView, VaultCommandCreate, VaultCommandStrReplac
 class VaultFile(TypedDict):
     """One file of a vault."""
     path: str
-    """Where it stands in the vault's folder, with forward slashes."""
+    """Path in the vault's folder, with forward slashes."""
     content: str
 
 
 class VaultFilesOptions(TypedDict, total=False):
     """What a `VaultFiles` may leave out."""
     trust: bool
-    """For a sync: trust a base that this server did not sign for this user, and bring memories
-    back with the origins and consents it names. Counts only from a person.
+    """For a sync: trust a base that this server did not sign for this user, and restore memories
+    with the origins and consents it names. Accepted only from the user.
     """
 
 
 class VaultFiles(VaultFilesOptions):
-    """The files of a vault as they now are in its folder."""
+    """The current files of a vault's folder."""
     files: Sequence[VaultFile]
-    """Memories stand in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
-    `domains/{name}.md`; `.lukasa/base.jsonl` is what they were made from. Others are passed
-    over.
+    """Memories are in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
+    `domains/{name}.md`; `.lukasa/base.jsonl` is the state they were made from. Other files are
+    ignored.
     """
 
 
@@ -569,20 +571,19 @@ class ListMemoriesQuery(TypedDict, total=False):
     tier: str
     tag: str
     as_of: str | datetime
-    """What held at this instant; now if absent."""
+    """Only what was valid at this instant; now if absent."""
     known_at: str | datetime
     """What Lukasa knew at this instant; now if absent."""
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
-    """`next_cursor` of the page before."""
+    """`next_cursor` of the previous page."""
 
 
 class SaveMemoryQuery(TypedDict, total=False):
     """What `save_memory` can be asked for."""
     similar: bool
-    """Also say which memories are so near in meaning that this may be one of them, said again.
-    """
+    """Also return memories with so similar a meaning that this may be a duplicate."""
 
 
 class ListUsageQuery(TypedDict, total=False):
@@ -592,13 +593,13 @@ class ListUsageQuery(TypedDict, total=False):
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
-    """`next_cursor` of the page before."""
+    """`next_cursor` of the previous page."""
 
 
 class GetInsightsQuery(TypedDict, total=False):
     """What `get_insights` can be asked for."""
     days: int
-    """How many days, today among them: between 1 and 90; 30 if absent."""
+    """How many days, including today: between 1 and 90; 30 if absent."""
 
 
 class ListProposalsQuery(TypedDict, total=False):
@@ -606,13 +607,13 @@ class ListProposalsQuery(TypedDict, total=False):
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
-    """`next_cursor` of the page before."""
+    """`next_cursor` of the previous page."""
 
 
 class GetMemoryQuery(TypedDict, total=False):
     """What `get_memory` can be asked for."""
     as_of: str | datetime
-    """What held at this instant; now if absent."""
+    """Only what was valid at this instant; now if absent."""
     known_at: str | datetime
     """What Lukasa knew at this instant; now if absent."""
 
@@ -624,7 +625,7 @@ class ListOperationsQuery(TypedDict, total=False):
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
-    """`next_cursor` of the page before."""
+    """`next_cursor` of the previous page."""
 
 
 class ListSessionsQuery(TypedDict, total=False):
@@ -632,17 +633,17 @@ class ListSessionsQuery(TypedDict, total=False):
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
-    """`next_cursor` of the page before."""
+    """`next_cursor` of the previous page."""
     state: str
-    """Only those that are `active`, `idle` or `archived`."""
+    """Only sessions in this state: `active`, `idle` or `archived`."""
     trashed: bool
-    """Those in the trash instead."""
+    """List the sessions in the trash instead."""
 
 
 class SearchSessionsQuery(TypedDict, total=False):
     """What `search_sessions` can be asked for."""
     query: str
-    """What was talked about."""
+    """The search text."""
     limit: int
     """Between 1 and 200; 50 if absent."""
 
@@ -652,18 +653,17 @@ class ListTurnsQuery(TypedDict, total=False):
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
-    """`next_cursor` of the page before."""
+    """`next_cursor` of the previous page."""
     show_hidden: bool
-    """Also show what the user said about domains that are not open. Counts only from the user.
-    """
+    """Also show turns about domains that are not open. Accepted only from the user."""
 
 
 class GetWindowQuery(TypedDict, total=False):
     """What `get_window` can be asked for."""
     budget: int
-    """How many tokens of conversation the model can take; 32,000 if absent."""
+    """The model's budget for the conversation, in tokens; 32,000 if absent."""
     threshold: float
-    """The share of it above which early turns are summed up; 0.8 if absent."""
+    """The share of the budget above which early turns are summarized; 0.8 if absent."""
 
 
 class ListEpisodesQuery(TypedDict, total=False):
@@ -673,7 +673,7 @@ class ListEpisodesQuery(TypedDict, total=False):
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
-    """`next_cursor` of the page before."""
+    """`next_cursor` of the previous page."""
 
 
 class ListDependentsQuery(TypedDict, total=False):
@@ -703,20 +703,20 @@ class ListModelCallsQuery(TypedDict, total=False):
 class ImportQuery(TypedDict, total=False):
     """What `import_` can be asked for."""
     format: str
-    """Which program it is from: `mem0`, `mcp`, `chatgpt`, `claude`, `basic-memory` or `jsonl`. A
-    ZIP is always an export of Lukasa.
+    """The source format: `mem0`, `mcp`, `chatgpt`, `claude`, `basic-memory` or `jsonl`. A ZIP is
+    always an export of Lukasa.
     """
     source: str
-    """A digest of the whole source, or any other name for it that stays the same. Every request
-    with the same one belongs to the same import.
+    """A digest of the whole source, or another stable name for it. All requests with the same
+    value belong to the same import.
     """
     name: str
-    """What its person calls it, such as the name of the file."""
+    """A display name, such as the name of the file."""
     dry_run: bool
-    """Only say what would become of it."""
+    """Only report the result, without writing anything."""
     trust: bool
     """Trust an export that this server did not sign for this user: keep its origins, consents,
-    policy and log. Counts only from a person; from a key it changes nothing.
+    policy and log. Accepted only from the user; from a key it has no effect.
     """
 
 
@@ -725,19 +725,19 @@ class ListUsersQuery(TypedDict, total=False):
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
-    """`next_cursor` of the page before."""
+    """`next_cursor` of the previous page."""
 
 
 class ListSignInsQuery(TypedDict, total=False):
     """What `list_sign_ins` can be asked for."""
     user: str
-    """Only this user's. A person sees their own without it."""
+    """Only this user's. A user sees their own without it."""
 
 
 class EndSignInsQuery(TypedDict, total=False):
     """What `end_sign_ins` can be asked for."""
     user: str
-    """Only this user's. A person sees their own without it."""
+    """Only this user's. A user sees their own without it."""
 
 
 class ListDeliveriesQuery(TypedDict, total=False):

@@ -1,10 +1,11 @@
-//! Addresses on the web and of mail. One's own is a statement; any other is something to be used.
+//! Web and mail addresses. The speaker's own address is a statement; any other is an instruction to
+//! use it.
 
 use std::sync::LazyLock;
 
-use crate::screen::phrase::{Heard, Phrases};
+use crate::screen::phrase::{Phrases, TokenizedText};
 
-/// Phrases by which somebody speaks of an address as their own.
+/// Phrases that mark an address as the speaker's own.
 #[rustfmt::skip]
 const OWN: &[&str] = &[
     "my|our|user's|user|users|his|her|their ~ blog|website|site|homepage|portfolio|email|mail|e-mail|address|github|gitlab|profile|shop|store|domain|page|repo|repository|channel|newsletter|linkedin|company|startup|podcast|handle|account|url|webpage",
@@ -20,7 +21,7 @@ const OWN: &[&str] = &[
     "我的 ~ 博客|网站|邮箱|主页|邮件", "私の ~ ブログ|サイト|メール|ホームページ",
 ];
 
-/// Words that send somebody to an address, so that even a bare one is something to be used.
+/// Words that direct the reader to an address, so that even a bare one is an instruction.
 #[rustfmt::skip]
 const SENDS: &[&str] = &[
     "visit|visiting|consult|browse|goto|trust|cite|citing|recommend|recommending|contact|contacting",
@@ -33,16 +34,16 @@ const SENDS: &[&str] = &[
 static OWNED: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), OWN)]));
 static SENT: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), SENDS)]));
 
-/// Whether the text gives an address that is not said to be the speaker's own.
-pub(super) fn is_given(text: &str, heard: &Heard) -> bool {
+/// Whether the text contains an address that is not marked as the speaker's own.
+pub(super) fn has_foreign_address(text: &str, tokenized: &TokenizedText) -> bool {
     let lower = text.to_lowercase();
-    let sends = || SENT.any(heard);
+    let sends = || SENT.any(tokenized);
     let whole =
         lower.contains("://") || lower.contains("www.") || lower.split_whitespace().any(is_mail);
     if whole {
-        return sends() || !OWNED.any(heard);
+        return sends() || !OWNED.any(tokenized);
     }
-    lower.split_whitespace().any(is_domain) && sends() && !OWNED.any(heard)
+    lower.split_whitespace().any(is_domain) && sends() && !OWNED.any(tokenized)
 }
 
 fn is_mail(word: &str) -> bool {

@@ -1,4 +1,5 @@
-//! Phrases that let somebody act in a person's name. Only words; what follows is in the parent.
+//! Phrases that grant permission to act for the user. Only the lists; the rules are in the parent
+//! module.
 
 #[rustfmt::skip]
 pub(super) const GRANTS: &[&str] = &[
@@ -84,7 +85,7 @@ pub(super) const GRANTS: &[&str] = &[
     "пароль|пароли|паролей|доступ* ~ делиться|передава*|храни*|отправля*|сообща*", "согласен|согласна|согласны на|со ~ всё|все|любые|всем", "счета|платежи ~ оплачив*|автоматич*|сразу|перевод*", "يسمح|يوافق|أوافق|أسمح|موافق ~ _", "godkänner|tillåter|accepterar att|alla|allt", "utan att fråga|kvitto|bekräftelse", "zgadza|wyraża|pozwala ~ zgodę|na|się|bez", "bez pytania|potwierdzenia|zgody", "без подтверждения|разрешения|согласия|спроса|запроса|уведомления", "от моего|имени ~ имени|пользователя", "разрешаю|разрешает|разрешено|уполномочен*|авторизован*|доверенность", "onay almadan|olmadan|istemeden", "sormadan", "adıma|adına", "izin veriyorum|verir|verdi|verildi|verilmiştir", "yetkili|yetkilendir*", "확인|승인|허락|동의 없이", "묻지 않고|말고", "대신 ~ 결제|구매|예약|송금|전송|서명|주문", "권한을|권한이|허락한다|허용한다|허용합니다|승인했다|승인했습니다",
 ];
 
-/// Phrases in which the same words refuse, or tell of something else.
+/// Phrases in which the same words refuse, or mean something else.
 #[rustfmt::skip]
 pub(super) const DENIALS: &[&str] = &[
     "never|not|nobody|no-one|n't|nothing|don't|doesn't|isn't|aren't|can't|wasn't ~ without|allowed|permitted|authorised|authorized|permission|approve|approves|approved|grant|access ~ asking|asked|asks|permission|confirmation|confirming|consent|approval|to",

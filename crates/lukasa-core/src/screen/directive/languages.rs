@@ -1,5 +1,5 @@
-//! Phrases of other languages that only orders and rules have. Only words; how they count is in the
-//! parent.
+//! Phrases in other languages that only orders and rules have. Only the lists; the rules are in the
+//! parent module.
 
 #[rustfmt::skip]
 pub(super) const ORDERS: &[&str] = &[
@@ -21,7 +21,7 @@ pub(super) const ORDERS: &[&str] = &[
     "je|jij|jullie|u moet|moeten|dient|mag|zult|bent-nu|bent-een|zal-nu|kunt-nu|hoort|mag-niet", "assistent|assistenten|ai|chatbot|agent|agenten|model|bot moet|moeten|dient|dienen|zou-moeten|mag|mogen|zal", "ik wil|wens|eis|vraag|heb-nodig ~ dat-je|dat-jij|dat-u|je-vragen|dat-de-assistent", "vanaf nu|heden|vandaag|dit-moment", "voortaan", "in|bij|voor alle|elk|elke|iedere|ieder ~ antwoord|antwoorden|gesprek|gesprekken|samenvatting|samenvattingen|sessie", "wanneer|als|telkens|zodra|elke-keer ~ gebruiker|gebruikers|iemand|klant ~ vraagt|vragen|noemt|zegt|vraag|naar", "negeer|vergeet|omzeil|negeren|vergeten ~ instructies|regels|opdrachten|vorige|eerdere|bovenstaande|richtlijnen|alles", "nieuwe|volgende|vorige|eerdere|deze|jouw|je instructie|instructies|opdracht|opdrachten|regels|richtlijnen", "je|jouw|uw taak|rol|instructies|antwoord|antwoorden|ontwikkelaar|maker|doel|missie|wachtwoord|regels", "betrouwbare|gezaghebbende|officiële|vertrouwde|geloofwaardige|aanbevolen ~ bron|bronnen|leverancier|expert|autoriteit|aanbieder|merk", "onthoud|bewaar|noteer|sla ~ als|dat ~ bron|betrouwba*|beste|expert|aanbevolen|gezaghebbend*", "gedraag|antwoord|reageer je-als|alsof|als|alleen|altijd|met", "^ kun|kunt|kan|zou|wil je|jij|u", "vertel|zeg|noem|onthul ~ gebruiker|niemand|niet|niets ~ niet|niets|dit|hierover", "stuur|verzend|maak|deel ~ naar|aan|over ~ adres|server|rekening|url|volgende", "altijd aanbevelen|noemen|citeren|gebruiken|antwoorden|vermelden", "moet|moeten altijd|worden ~ aanbevolen|genoemd|geciteerd|vermeld|vertrouwd",
 ];
 
-/// Languages in which only the plainest orders are known.
+/// Languages with only the most obvious orders.
 #[rustfmt::skip]
 pub(super) const MORE: &[&str] = &[
     // Chinese
@@ -41,11 +41,11 @@ pub(super) const MORE: &[&str] = &[
     "bỏ qua ~ hướng-dẫn|lệnh|chỉ-dẫn|trên|trước|tất-cả|quy-tắc", "quên ~ hướng-dẫn|lệnh|mọi|tất-cả|trước", "từ bây|giờ|nay ~ giờ|trở-đi|về-sau", "kể từ bây|nay|giờ", "bạn phải|là|hãy|nên|cần|sẽ|có-thể|được|không-được|đang", "trợ lý ~ phải|nên|cần", "khi|nếu|mỗi-khi ~ người-dùng|ai-đó|bạn|khách", "^ viết|hãy-viết|hãy-cho|dịch|tóm-tắt|nói-cho|lặp-lại|xóa|liệt-kê|mô-tả|trả-lời|giả-vờ|cung-cấp|kể-cho", "vui lòng", "xin hãy", "cho tôi|mình biết|xem|một|hỏi", "tôi muốn|cần|yêu-cầu bạn", "nguồn đáng|tin|uy|chính ~ _", "giúp tôi", "là gì", "như thế nào", "mật khẩu|mã là|bí",
     "huwag|kalimutan|balewalain|isulat|sabihin|ibigay|ipaliwanag|isalin|ulitin|ipadala|burahin|gumawa|ilista|magpanggap|kumilos|sumulat|magbigay|tukuyin|ilarawan|pakisulat|pakibigay|pakisabi|pakiusap|maaari|maaaring|paano|bakit|mula-ngayon|dapat|kailangan-mo|sagutin|ipagpalagay|isipin|mangyaring|gamitin|bigyan|suriin|kumpirmahin|pakitulungan|tulungan|huwag-pansinin|gusto-kong|nais-kong",
     "अनदेखा|नजरअंदाज|नज़रअंदाज़|उपेक्षा|भूल|भूलें ~ करें|करो|जाओ|जाएं|निर्देश*|कर", "अब से", "आप|आपको|आपका|आपके|आपकी|तुम|तुम्हें|तुम्हारा|तुम्हारी|तू", "सहायक|मॉडल|एजेंट ~ चाहिए|को|हमेशा", "उपयोगकर्ता ~ पूछ*|कह*|मांग*", "कृपया", "विश्वसनीय|भरोसेमंद|आधिकारिक स्रोत*", "करें|करो|कीजिए|कीजिये|बताओ|बताएं|बताइए|बताएँ|बताना|दें|दीजिए|दीजिये|लिखें|लिखो|लिखिए|समझाएं|समझाइए|समझाओ|दोहराएं|भेजें|भेजो|बनाएं|बनाओ|कहें|कहो|मान|मानें|बनें|रहें|दिखाएं|दिखाओ|सकते-हैं|सकता-है|सकती-हैं|क्या|कैसे|क्यों|कौन|कितना|कितने|कौनसा|हैं-क्या|प्रिंट|अनुवाद|सारांश|चलो|चलिए", "ভুলে|উপেক্ষা ~ যান|যাও|করুন|করো|কর", "এখন থেকে", "আপনি|আপনাকে|আপনার|তুমি|তোমাকে|তোমার|আপনারা", "দয়া করে", "করুন|করো|বলুন|বলো|দাও|লিখুন|লেখো|লিখ|ব্যাখ্যা|পাঠান|তৈরি|অনুবাদ|কি|কী|কেন|কীভাবে|কিভাবে|কে|কত|পারেন|পারবেন|জানান|দেখান|সাহায্য|বর্ণনা|উত্তর|অনুগ্রহ",
-    // Gaelic, Irish, Swahili, Zulu: what the test sets happen to hold
+    // Gaelic, Irish, Swahili, Zulu: phrases from the test sets
     "nochd|cuir|sgriobh|innis|freagair|thoir|dearmad|dèan", "scriobh|abair|tabhair|cad|conas|taispeain", "andika|puuza|sema|nipe|eleza|bhala|ngicela|phendula|ziba|khombisa|nikeza",
 ];
 
-/// Phrases that say the same words and order nothing.
+/// Harmless phrases with the same words.
 #[rustfmt::skip]
 pub(super) const INNOCENT: &[&str] = &[
     "ab jetzt|sofort|heute ~ ich|wir|mein|meine", "ab heute|sofort bin|esse|trinke|wohne|arbeite|habe|lebe ich", "von nun|jetzt an|ab bin|esse|habe|trinke|lebe ich", "künftig|zukünftig|fortan ~ ich|wir", "désormais|dorénavant je|j|nous|mon|ma", "à partir|compter de|d maintenant|aujourd-hui|présent je|j|nous", "a partir de-ahora|de-hoy soy|tengo|vivo|trabajo|yo|no|como|voy|mi|estoy", "de ahora en|adelante soy|tengo|vivo|yo|mi|estoy", "d'ora in poi|avanti sono|ho|io|mangio|vivo|lavoro", "a partir de-agora|de-hoje sou|tenho|eu|moro|vou|meu|estou", "vanaf nu|vandaag ben|heb|woon|werk|eet ik", "voortaan ben|eet|werk ik", "从现在|今后|以后|从今 ~ 我", "これから|今後|今から ~ 私|僕|俺", "from-now|отныне|впредь я", "请|請 记住|记得|注意 ~ 我",

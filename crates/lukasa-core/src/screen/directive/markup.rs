@@ -1,6 +1,6 @@
-//! Marks that structure a prompt or a program. What a person says about themselves has none.
+//! Markup of prompts and programs, which users' statements about themselves do not have.
 
-/// Names that a chat gives its speakers.
+/// Role names in chats.
 const ROLES: &[&str] = &[
     "system",
     "assistant",
@@ -20,7 +20,7 @@ const ROLES: &[&str] = &[
     "question",
 ];
 
-/// Whether the text holds role marks, tags, headings, fences, or data.
+/// Whether the text contains role marks, tags, headings, fences, or data.
 pub(super) fn is_marked_up(text: &str) -> bool {
     const MARKS: &[&str] = &[
         "<|", "|>", "```", "[[", "]]", "{{", "}}", "{\"", "{'", "\":", "':", "[inst", "[/inst",
@@ -37,7 +37,7 @@ pub(super) fn is_marked_up(text: &str) -> bool {
             .any(|(at, mark)| is_role(&lower, at, mark))
 }
 
-/// `<name ...>` or `</name>`: letters right behind the bracket, and a bracket that closes it soon.
+/// `<name ...>` or `</name>`: letters right after the bracket, and a closing bracket soon after.
 fn has_tag(text: &str) -> bool {
     text.match_indices('<').any(|(at, _)| {
         let inside = text[at + 1..].trim_start_matches('/');
@@ -46,13 +46,13 @@ fn has_tag(text: &str) -> bool {
     })
 }
 
-/// A line as programs write it: a bracket with a name or a time in front, a speaker, a shell's
-/// prompt, a dotted name and a colon, or capitals that open a block.
+/// Whether a line looks like program output: a name or a time in brackets, a speaker, a shell
+/// prompt, a dotted name with a colon, or capitals that open a block.
 fn is_logged(line: &str) -> bool {
     const SPEAKERS: &[&str] = &["user", "me", "bot", "usuario", "nutzer", "utilisateur", "utente"];
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*>•".contains(c));
     if let Some(inside) = line.strip_prefix('[') {
-        // A checkbox or a link is a person's.
+        // People write checkboxes and links too, which are shorter.
         let end = inside.chars().take(40).position(|c| c == ']').unwrap_or(0);
         return end >= 3;
     }
@@ -97,7 +97,7 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&depth) && rest.starts_with(' ') && rest.trim().len() > 1
 }
 
-/// Whether a role's name stands before this colon or bracket, and nothing but an opening before it.
+/// Whether a role's name is before this colon or bracket, at the start of a sentence or a bracket.
 fn is_role(text: &str, at: usize, mark: &str) -> bool {
     let before = text[..at].trim_end();
     let name = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or("");

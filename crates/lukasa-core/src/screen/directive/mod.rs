@@ -1,14 +1,14 @@
-//! Tells an order, or a rule for an assistant, from a statement about a person.
+//! Distinguishes orders, and rules for an assistant, from statements about a user.
 //!
-//! A memory says what is so about somebody. Text that tells an assistant what to do would be obeyed
-//! in every later conversation, so it never becomes one by itself, whoever wrote it: a page, a tool,
-//! or a link that typed it for the user. The rules look at the shape of sentences and at phrases
-//! that only orders have. They do not ask who speaks, and they do not look anything up.
+//! A memory states a fact. Text that instructs an assistant would be obeyed in every later
+//! conversation, so it never becomes a memory automatically, regardless of its author: a page, a
+//! tool, or a link that prefilled it for the user. The rules use the structure of sentences and
+//! phrases that only orders have. They ignore the speaker and look nothing up.
 //!
-//! Two questions are kept apart. A memory must not be an order of any kind ([`is_directive`]). The
-//! sentence it was drawn from may well hold one, since people state a thing and ask for another in
-//! one breath: "I love spicy food, give me something hot". There only what commands memory or the
-//! conversations to come counts ([`commands`]).
+//! There are two checks. A memory must not be an order of any kind ([`is_directive`]). The sentence
+//! it was extracted from may contain one, since people combine statements and requests: "I love
+//! spicy food, give me something hot". There, only commands to memory or for later conversations
+//! count ([`commands`]).
 
 mod address;
 mod english;
@@ -21,7 +21,7 @@ mod verbs;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::phrase::{Heard, Phrases};
+use super::phrase::{Phrases, TokenizedText};
 
 static ORDERS: LazyLock<Phrases<()>> = LazyLock::new(|| {
     Phrases::new([((), english::ORDERS), ((), languages::ORDERS), ((), languages::MORE)])
@@ -35,114 +35,116 @@ static OF_A_USER: LazyLock<Phrases<()>> =
 static GRANTS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), grants::GRANTS)]));
 static DENIALS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), grants::DENIALS)]));
 
-/// Whether the text tells somebody what to do, or how an assistant is to act, or only asks, rather
-/// than stating something about a person.
+/// Whether the text is an order, a rule for an assistant, or only a question, rather than a
+/// statement about a user.
 pub fn is_directive(text: &str) -> bool {
-    orders(text, &Heard::new(text))
+    orders(text, &TokenizedText::new(text))
 }
 
-/// Whether the text commands memory or later conversations: what is to be stored, from now on,
-/// whom to trust, which rules to drop, or notes that are meant for a machine.
+/// Whether the text commands memory or later conversations: what to store, what to do from now on,
+/// whom to trust, which rules to drop, or notes addressed to a machine.
 pub fn commands(text: &str) -> bool {
-    stands(text, &Heard::new(text))
+    is_standing_command(text, &TokenizedText::new(text))
 }
 
-/// Whether the text asks or orders, states nothing about anybody beside that, and commands no more
-/// than the task at hand.
+/// Whether the text only asks or orders, makes no other statement, and commands only the current
+/// task.
 pub fn only_requests(text: &str) -> bool {
-    requests(text, &Heard::new(text))
+    requests(text, &TokenizedText::new(text))
 }
 
-/// Whether the text speaks of "the user" as of somebody else, as nobody does who types.
+/// Whether the text mentions "the user" in the third person, which users themselves do not write.
 pub fn speaks_of_a_user(text: &str) -> bool {
-    OF_A_USER.any(&Heard::new(text))
+    OF_A_USER.any(&TokenizedText::new(text))
 }
 
 /// Whether the text grants permission to act for the user.
 pub fn authorises(text: &str) -> bool {
-    allows(&Heard::new(text))
+    grants_permission(&TokenizedText::new(text))
 }
 
-pub(super) fn orders(text: &str, heard: &Heard) -> bool {
+pub(super) fn orders(text: &str, tokenized: &TokenizedText) -> bool {
     markup::is_marked_up(text)
-        || !places(heard).is_empty()
-        || only_asks(heard)
-        || address::is_given(text, heard)
-        || !standing_places(heard).is_empty()
+        || !find_orders(tokenized).is_empty()
+        || only_asks(tokenized)
+        || address::has_foreign_address(text, tokenized)
+        || !find_standing_commands(tokenized).is_empty()
 }
 
-pub(super) fn stands(text: &str, heard: &Heard) -> bool {
+pub(super) fn is_standing_command(text: &str, tokenized: &TokenizedText) -> bool {
     markup::is_marked_up(text)
-        || address::is_given(text, heard)
-        || !standing_places(heard).is_empty()
+        || address::has_foreign_address(text, tokenized)
+        || !find_standing_commands(tokenized).is_empty()
 }
 
-pub(super) fn of_a_user(heard: &Heard) -> bool {
-    OF_A_USER.any(heard)
+pub(super) fn of_a_user(tokenized: &TokenizedText) -> bool {
+    OF_A_USER.any(tokenized)
 }
 
-pub(super) fn allows(heard: &Heard) -> bool {
-    let denied: Vec<_> = DENIALS.find(heard).map(|found| found.start..found.end).collect();
+pub(super) fn grants_permission(tokenized: &TokenizedText) -> bool {
+    let denied: Vec<_> = DENIALS.find(tokenized).map(|found| found.start..found.end).collect();
     GRANTS
-        .find(heard)
+        .find(tokenized)
         .any(|found| !denied.iter().any(|d| d.start <= found.start && found.end <= d.end))
 }
 
-pub(super) fn requests(text: &str, heard: &Heard) -> bool {
-    if stands(text, heard) {
+pub(super) fn requests(text: &str, tokenized: &TokenizedText) -> bool {
+    if is_standing_command(text, tokenized) {
         return false;
     }
-    let ordered = places(heard);
+    let ordered = find_orders(tokenized);
     let states = |number: usize| {
-        let own = heard.tokens.iter().filter(|token| token.sentence == number);
+        let own = tokenized.tokens.iter().filter(|token| token.sentence == number);
         let mut own = own.filter(|token| !verbs::GREETINGS.contains(&token.text.as_str()));
         own.next().is_some_and(|token| verbs::STATES.contains(&token.text.as_str()))
     };
-    // What stands beside a request and is about nobody is what the request is about.
-    let asks = !ordered.is_empty() || heard.asked.contains(&true);
-    asks && (0..heard.asked.len()).all(|number| heard.asked[number] || !states(number))
+    // Sentences beside a request that state nothing belong to the request.
+    let asks = !ordered.is_empty() || tokenized.questions.contains(&true);
+    asks && (0..tokenized.questions.len())
+        .all(|number| tokenized.questions[number] || !states(number))
 }
 
-/// Whether nothing but questions is put. A question grants nothing.
-pub(super) fn questions(heard: &Heard) -> bool {
-    !heard.asked.is_empty() && heard.asked.iter().all(|asked| *asked)
+/// Whether every sentence is a question. A question grants no permission.
+pub(super) fn questions(tokenized: &TokenizedText) -> bool {
+    !tokenized.questions.is_empty() && tokenized.questions.iter().all(|asked| *asked)
 }
 
-/// Where the orders begin, but for phrases that only look so.
-fn places(heard: &Heard) -> Vec<usize> {
-    let innocent = innocent(heard);
-    let phrases = ORDERS.find(heard).map(|found| found.start..found.end);
-    let verbs = (0..heard.tokens.len()).filter(|at| verbs::orders(&heard.tokens, *at));
+/// Positions of orders, without phrases that only resemble them.
+fn find_orders(tokenized: &TokenizedText) -> Vec<usize> {
+    let innocent = innocent(tokenized);
+    let phrases = ORDERS.find(tokenized).map(|found| found.start..found.end);
+    let verbs = (0..tokenized.tokens.len()).filter(|at| verbs::orders(&tokenized.tokens, *at));
     let found = phrases.chain(verbs.map(|at| at..at + 1));
     found.filter(|range| !covers(&innocent, range)).map(|range| range.start).collect()
 }
 
-fn standing_places(heard: &Heard) -> Vec<usize> {
-    let innocent = innocent(heard);
-    let found = STANDING.find(heard).map(|found| found.start..found.end);
+fn find_standing_commands(tokenized: &TokenizedText) -> Vec<usize> {
+    let innocent = innocent(tokenized);
+    let found = STANDING.find(tokenized).map(|found| found.start..found.end);
     found.filter(|range| !covers(&innocent, range)).map(|range| range.start).collect()
 }
 
-fn innocent(heard: &Heard) -> Vec<Range<usize>> {
-    INNOCENT.find(heard).map(|found| found.start..found.end).collect()
+fn innocent(tokenized: &TokenizedText) -> Vec<Range<usize>> {
+    INNOCENT.find(tokenized).map(|found| found.start..found.end).collect()
 }
 
 fn covers(innocent: &[Range<usize>], range: &Range<usize>) -> bool {
     innocent.iter().any(|own| own.start <= range.start && range.end <= own.end)
 }
 
-/// Whether every sentence is a question. Who only asks has stated nothing.
-fn only_asks(heard: &Heard) -> bool {
+/// Whether the text only asks: every sentence is a question or a greeting, and none is a statement.
+fn only_asks(tokenized: &TokenizedText) -> bool {
     let mut sentences = 0;
-    for (number, asked) in heard.asked.iter().enumerate() {
-        let own: Vec<_> = heard.tokens.iter().filter(|token| token.sentence == number).collect();
+    for (number, asked) in tokenized.questions.iter().enumerate() {
+        let own: Vec<_> =
+            tokenized.tokens.iter().filter(|token| token.sentence == number).collect();
         let Some(first) = own.first() else { continue };
         sentences += 1;
         let opener = own.iter().find(|token| !verbs::GREETINGS.contains(&token.text.as_str()));
         let states = opener.is_some_and(|token| verbs::STATES.contains(&token.text.as_str()));
         let next = own.get(1).map_or("", |token| token.text.as_str());
         let bare = verbs::ASKS.contains(&first.text.as_str()) && verbs::ASKED.contains(&next);
-        // A greeting in front of a question states nothing either.
+        // A greeting before a question is not a statement either.
         let greets = own.len() <= 3
             && own.iter().all(|token| verbs::GREETINGS.contains(&token.text.as_str()));
         if greets {

@@ -1,23 +1,23 @@
-//! Sentences that begin with a verb are orders. Lists of the verbs, and where they count.
+//! Detects orders by their verb: a sentence that begins with an imperative is an order.
 //!
-//! A list holds the form that orders have. Verbs by which people leave out the "I" ("live in
-//! Berlin", "love hiking") are not in it, nor are forms that tell of somebody else as well.
+//! The lists contain imperative forms. Verbs that people use without "I" ("live in Berlin", "love
+//! hiking") are not listed, nor are forms that can be the third person as well.
 
 use crate::screen::phrase::Token;
 
-/// Whether the word at this place begins an order.
+/// Whether the word at this position begins an order.
 pub(super) fn orders(tokens: &[Token], at: usize) -> bool {
     let token = &tokens[at];
     let word = token.text.as_str();
     let next = tokens.get(at + 1).filter(|next| next.sentence == token.sentence);
     let next = next.map_or("", |next| next.text.as_str());
-    let aside = token.after_comma && TOLD.contains(&next);
+    let aside = token.after_comma && AFTER_ORDER_VERB.contains(&next);
     let opens = token.opens || aside || (token.after_comma && follows_condition(tokens, at));
     if !opens {
         return false;
     }
     if CLEAR.contains(&word) || WORLD.contains(&word) {
-        // "Call me Sam" and "give me a break" tell, and "forget it" is nothing.
+        // "Call me Sam" and "forget it" are not orders.
         let tells = matches!(
             (word, next),
             ("forget", "it" | "me") | ("call" | "let", "me") | ("tell", "you")
@@ -28,14 +28,14 @@ pub(super) fn orders(tokens: &[Token], at: usize) -> bool {
     WITH_OBJECT.contains(&word) && OBJECTS.contains(&next)
 }
 
-/// Whether the sentence began as "when somebody asks, ...".
+/// Whether the sentence begins with a condition, as in "when asked, ...".
 fn follows_condition(tokens: &[Token], at: usize) -> bool {
     let own = tokens[..at].iter().rev().take_while(|t| t.sentence == tokens[at].sentence);
     own.last().is_some_and(|first| CONDITIONS.contains(&first.text.as_str()))
 }
 
-/// What follows a verb after a comma only if it is an order: "I am vegan, give me a recipe".
-const TOLD: &[&str] = &["me", "us", "your", "all", "any", "every", "no", "only"];
+/// Words that follow a verb after a comma only in an order: "I am vegan, give me a recipe".
+const AFTER_ORDER_VERB: &[&str] = &["me", "us", "your", "all", "any", "every", "no", "only"];
 
 #[rustfmt::skip]
 const CONDITIONS: &[&str] = &[
@@ -46,7 +46,7 @@ const CONDITIONS: &[&str] = &[
     "wanneer", "zodra", "voordat", "如果", "当", "每",
 ];
 
-/// Verbs that begin nothing but an order.
+/// Verbs that begin only orders.
 #[rustfmt::skip]
 const CLEAR: &[&str] = &[
     "ignore", "disregard", "forget", "override", "overwrite", "bypass", "disable", "delete",
@@ -74,11 +74,11 @@ const CLEAR: &[&str] = &[
     "let", "presume", "interpret", "evade", "leak", "dump", "exfiltrate", "strictly", "unlock",
 ];
 
-/// Of those, the ones that can be a name when nothing follows.
+/// Verbs of `CLEAR` that can be a noun when nothing follows.
 #[rustfmt::skip]
 const NOT_ALONE: &[&str] = &["call", "request", "direct", "mark", "rate", "pass", "stop", "let", "sort", "count", "rank"];
 
-/// Verbs that are nouns as well, or with which people leave out the "I": an object shows the order.
+/// Verbs that are nouns as well, or are used without "I": they need an object to be an order.
 #[rustfmt::skip]
 const WITH_OBJECT: &[&str] = &[
     "use", "make", "do", "get", "find", "search", "look", "open", "go", "check", "run", "pay",
@@ -158,7 +158,7 @@ const WORLD: &[&str] = &[
     "beschouw", "citeer", "vind", "zoek", "bereken", "bewaar", "onthoud",
 ];
 
-/// Words that a question begins with, and what then follows, where the mark is left out.
+/// First and second words of questions without a question mark.
 #[rustfmt::skip]
 pub(super) const ASKS: &[&str] = &[
     "how", "what", "why", "where", "which", "who", "can", "could", "would", "will", "is", "are", "do",
@@ -170,7 +170,7 @@ pub(super) const ASKED: &[&str] = &[
     "many", "you", "i", "there", "the", "will", "it", "we", "kind", "type", "have", "has",
 ];
 
-/// Words that begin a statement even where a question follows: "I am vegan, what can I eat?"
+/// Words that begin a statement even if a question follows: "I am vegan, what can I eat?"
 #[rustfmt::skip]
 pub(super) const STATES: &[&str] = &[
     "i", "my", "we", "our", "ich", "mein", "meine", "wir", "unser", "unsere", "je", "j", "mon", "ma",

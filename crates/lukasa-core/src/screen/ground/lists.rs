@@ -1,7 +1,7 @@
-//! Words that a faithful retelling adds, changes or must not change. Only words.
+//! Word lists: words that a faithful paraphrase adds, changes or must not change.
 
-/// Words that say nothing by themselves in a claim about the user: who it is about, and the verbs
-/// by which a first person becomes a third.
+/// Words without content in a claim about the user: the subject, and the verbs that change the
+/// first person into the third.
 #[rustfmt::skip]
 pub(super) const RETELLING: &[&str] = &[
     "user", "users", "person", "speaker", "they", "theirs", "themselves", "s",
@@ -18,7 +18,7 @@ pub(super) const RETELLING: &[&str] = &[
     "пользователь", "пользователя", "пользователю", "пользователем", "пользовательница", "пользовательницы", "нравится", "у", "зовут", "предпочитает", "любит", "хочет", "использует", "живет", "живёт", "работает", "имеет",
 ];
 
-/// The same for writing without spaces: taken out before characters are compared.
+/// The same for writing without spaces: removed before characters are compared.
 #[rustfmt::skip]
 pub(super) const RETELLING_DENSE: &[&str] = &[
     "用户的", "用户", "使用者", "用戶", "本人", "喜欢", "喜歡", "偏好", "更喜欢", "希望", "想要", "名叫", "叫做", "名字", "居住", "住在", "工作", "使用", "拥有", "有", "是", "的", "在", "了", "一名", "一位", "一个", "个", "名", "位", "叫", "为", "他", "她", "我", "也", "很", "和",
@@ -26,7 +26,7 @@ pub(super) const RETELLING_DENSE: &[&str] = &[
     "は", "が", "を", "に", "の", "で", "と", "も", "へ", "や", "な", "だ", "う", "る", "て", "い", "し", "た",
 ];
 
-/// Words that turn a sentence round.
+/// Words that negate a sentence.
 #[rustfmt::skip]
 pub(super) const NEGATIONS: &[&str] = &[
     "not", "no", "never", "none", "nobody", "nothing", "without", "cannot", "neither", "nor", "t",
@@ -37,20 +37,21 @@ pub(super) const NEGATIONS: &[&str] = &[
     "不", "没", "別", "无", "無", "非",
 ];
 
-/// Words that say no without one: a claim may use them for a negated sentence, and the reverse.
+/// Words that are negative without a negation: a claim may use them for a negated sentence, and
+/// vice versa.
 #[rustfmt::skip]
 pub(super) const REFUSALS: &[&str] = &[
     "dislike", "dislikes", "hate", "hates", "avoid", "avoids", "refuse", "refuses", "stop", "stopped", "quit", "skip", "skips", "lack", "lacks", "except", "unable", "former", "formerly", "ex", "free", "instead", "rather", "allergic", "intolerant", "vegan", "vegetarian", "abstain", "abstains", "against", "loathe", "loathes", "detests", "can't", "miss", "misses", "gave", "less", "unlike", "opposed", "rarely", "hardly", "seldom",
     "hasse", "hasst", "vermeide", "vermeidet", "ungern", "hör", "aufgehört", "statt", "déteste", "évite", "arrêté", "odio", "odia", "evito", "evita", "dejé", "dejó", "detesto", "detesta", "odeio", "odeia", "evita", "haat", "vermijdt", "讨厌", "避免", "嫌い", "苦手", "避け",
 ];
 
-/// Words that widen a claim: what was said once is not so always.
+/// Words that generalise a claim: a single statement does not support "always".
 #[rustfmt::skip]
 pub(super) const WIDENING: &[&str] = &[
     "always", "every", "everything", "everyone", "all", "only", "must", "any", "anyone", "whenever", "forever", "permanently", "best", "most", "trusted", "official", "immer", "alle", "alles", "jeder", "jede", "jedes", "nur", "muss", "stets", "toujours", "tous", "toutes", "chaque", "doit", "seulement", "siempre", "todos", "todas", "cada", "debe", "sempre", "tutti", "tutte", "ogni", "deve", "altijd", "elke", "moet", "alleen",
 ];
 
-/// Words that stand for each other in a retelling.
+/// Groups of synonyms.
 #[rustfmt::skip]
 pub(super) const ALIKE: &[&[&str]] = &[
     &["live", "lives", "living", "lived", "reside", "resides", "moved", "move", "relocated", "based", "home", "grew"],

@@ -1,10 +1,10 @@
-//! Whether what is claimed was said.
+//! Checks whether a claim is supported by its evidence.
 //!
-//! A proposal comes with the words it rests on. A model in somebody else's hands will quote innocent
-//! words for a claim of its own, so the claim has to be made of what it quotes: every name, number
-//! and address in it is in the evidence, most of its other words are, it does not turn a yes into a
-//! no, and it does not say "always" of what was said once. It compares words, not meanings: a
-//! retelling in quite other words is refused, and so is one in another language.
+//! A proposal comes with quotations as evidence. A manipulated model may quote harmless words for a
+//! claim of its own, so the claim must consist of the quoted words: every name, number and address
+//! in it is in the evidence, most of its other words are, it does not negate the evidence, and it
+//! does not generalise a single statement to "always". The check compares words, not meanings: a
+//! paraphrase in very different words is refused, and so is one in another language.
 
 mod lists;
 
@@ -19,7 +19,7 @@ use super::phrase::fold;
 use crate::context::line::is_unseen;
 use crate::word::{is_east_asian, words};
 
-/// Languages whose little words are known here, each by its two letters.
+/// Languages with a stop word list, by their two-letter codes.
 const LANGUAGES: [(&str, Algorithm); 7] = [
     ("en", Algorithm::English),
     ("de", Algorithm::German),
@@ -36,10 +36,10 @@ struct Known {
     negations: HashSet<String>,
     refusals: HashSet<String>,
     widening: HashSet<String>,
-    /// From a word to the groups of words it stands in.
+    /// From a word to the groups of synonyms it belongs to.
     alike: HashMap<String, Vec<usize>>,
     numbers: HashMap<String, &'static str>,
-    /// What a retelling adds where no spaces are written, the longer first.
+    /// Phrases that a paraphrase adds in writing without spaces, the longer first.
     dense: Vec<&'static str>,
 }
 
@@ -73,17 +73,17 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 
 /// A word of a claim or of its evidence.
 #[derive(Debug, Clone)]
-struct Said {
+struct TextWord {
     text: String,
-    /// What is left of it without its endings, by language. Stemming is dear, and most words are
-    /// compared with none that begins alike, so it is done when it is asked for.
+    /// Its stem in each language. Stemming is expensive, and most words are never compared with one
+    /// that begins with the same letter, so it is computed on demand.
     stems: OnceCell<[String; LANGUAGES.len()]>,
-    /// A name, a number, or a word that widens: it must have been said.
+    /// Whether it is a name, a number, or a generalising word: it must be in the evidence.
     rare: bool,
     clause: usize,
 }
 
-impl Said {
+impl TextWord {
     fn stems(&self) -> &[String; LANGUAGES.len()] {
         self.stems.get_or_init(|| {
             LANGUAGES.map(|(_, language)| Stemmer::create(language).stem(&self.text).into_owned())
@@ -91,29 +91,29 @@ impl Said {
     }
 }
 
-/// Whether what the claim says is said in the evidence, in its own words or nearly.
+/// Whether the evidence supports the claim, in the same or nearly the same words.
 pub fn grounded(claim: &str, evidence: &[&str]) -> bool {
-    // Names and numbers that were all said carry a retelling in freer words.
-    said_in(claim, evidence, |&Words { found, content, rare }| {
+    // If all names and numbers are in the evidence, the other words may be freer.
+    is_supported(claim, evidence, |&Words { found, content, rare }| {
         found * 3 >= content * 2 || (rare > 0 && content > 1 && found * 2 >= content)
     })
 }
 
-/// Whether every word of the claim that says anything is said in the other: whoever has the other
-/// learns nothing from the claim.
+/// Whether every content word of the claim is in the other text, so that the claim adds nothing to
+/// it.
 pub fn says_no_more(claim: &str, other: &str) -> bool {
-    said_in(claim, &[other], |&Words { found, content, .. }| found == content)
+    is_supported(claim, &[other], |&Words { found, content, .. }| found == content)
 }
 
-/// How many words of a claim were said: of those that say something, and of names and numbers, which
-/// all must be.
+/// Word counts of a claim: content words, how many of them are in the evidence, and names and
+/// numbers, which all must be.
 struct Words {
     found: usize,
     content: usize,
     rare: usize,
 }
 
-fn said_in(claim: &str, evidence: &[&str], enough: impl Fn(&Words) -> bool) -> bool {
+fn is_supported(claim: &str, evidence: &[&str], enough: impl Fn(&Words) -> bool) -> bool {
     let claim: String = claim.nfkc().filter(|c| !is_unseen(*c)).collect();
     let evidence: Vec<String> =
         evidence.iter().map(|text| text.nfkc().filter(|c| !is_unseen(*c)).collect()).collect();
@@ -122,14 +122,14 @@ fn said_in(claim: &str, evidence: &[&str], enough: impl Fn(&Words) -> bool) -> b
         return false;
     }
     let claimed = read(&claim);
-    let said = read(&joined);
+    let stated = read(&joined);
     if !same_language(&claim, &joined) {
         return false;
     }
     let (dense_found, dense) = dense_pairs(&claim, &joined);
     let (mut found, mut content, mut rare) = (0, 0, 0);
     for word in claimed.iter().filter(|word| word.rare || !says_nothing(&word.text)) {
-        let is_said = said.iter().any(|other| same(word, other));
+        let is_said = stated.iter().any(|other| same(word, other));
         if word.rare {
             if !is_said {
                 return false;
@@ -141,12 +141,12 @@ fn said_in(claim: &str, evidence: &[&str], enough: impl Fn(&Words) -> bool) -> b
         }
     }
     let enough = enough(&Words { found, content, rare }) && dense_found * 3 >= dense * 2;
-    rare + content + dense > 0 && enough && keeps_the_sign(&claim, &claimed, &joined, &said)
+    rare + content + dense > 0 && enough && keeps_negation(&claim, &claimed, &joined, &stated)
 }
 
-/// Cuts a text into its words, and marks those that must have been said. What is written without
-/// spaces is left to `dense_pairs`.
-fn read(text: &str) -> Vec<Said> {
+/// Splits a text into words, and marks those that must be in the evidence. Writing without spaces
+/// is left to `dense_pairs`.
+fn read(text: &str) -> Vec<TextWord> {
     let (mut clause, mut end, mut opens) = (0, 0, true);
     let mut found = Vec::new();
     for word in words(text) {
@@ -180,7 +180,7 @@ fn read(text: &str) -> Vec<Said> {
         let rare = digit
             || KNOWN.widening.contains(&text)
             || (!little && ((capital && !opens) || shouted));
-        found.push(Said { text, stems: OnceCell::new(), rare, clause });
+        found.push(TextWord { text, stems: OnceCell::new(), rare, clause });
         opens = false;
     }
     found
@@ -196,7 +196,7 @@ fn cardinal(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-/// Whether a word is there for the sake of the sentence only.
+/// Whether a word has no content: a stop word, a negation or a word that paraphrases add.
 pub(crate) fn says_nothing(word: &str) -> bool {
     KNOWN.retelling.contains(word)
         || KNOWN.negations.contains(word)
@@ -204,15 +204,15 @@ pub(crate) fn says_nothing(word: &str) -> bool {
         || (word.chars().count() == 1 && !word.chars().all(char::is_numeric))
 }
 
-/// Whether two words are the same but for their ending, or stand for each other.
-fn same(a: &Said, b: &Said) -> bool {
+/// Whether two words are equal but for their ending, or synonyms.
+fn same(a: &TextWord, b: &TextWord) -> bool {
     if a.text == b.text {
         return true;
     }
     if a.text.chars().any(char::is_numeric) || b.text.chars().any(char::is_numeric) {
         return false;
     }
-    // Stemming takes endings only.
+    // Stemming removes only endings, so the first letters must be equal.
     let begin = a.text.chars().next() == b.text.chars().next();
     let stems =
         begin && a.stems().iter().zip(b.stems()).any(|(a, b)| a == b && a.chars().count() > 2);
@@ -223,11 +223,11 @@ fn same(a: &Said, b: &Said) -> bool {
     stems || (!a.rare && (alike() || ends_differently(&a.text, &b.text)))
 }
 
-/// "teach" and "teacher": one beginning of five letters or more, and little behind it.
+/// "teach" and "teacher": a common prefix of five letters or more, and short endings.
 fn ends_differently(a: &str, b: &str) -> bool {
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let rest = |word: &str| word.chars().count() - shared;
-    // Russian bends its verbs more, and no stemmer for it is at hand.
+    // Russian inflects its verbs more, and is not among the stemmed languages.
     let cyrillic = a.chars().all(|c| matches!(c, '\u{0400}'..='\u{04ff}'));
     (shared >= 5 || (cyrillic && shared >= 3))
         && rest(a) <= 3
@@ -235,7 +235,7 @@ fn ends_differently(a: &str, b: &str) -> bool {
         && rest(a) + rest(b) <= 4
 }
 
-/// Addresses of a text, in lower case.
+/// Web and mail addresses in a text, in lower case.
 fn addresses(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split_whitespace().filter_map(|run| {
         let run = run.trim_matches(|c: char| !c.is_alphanumeric() && c != '/').to_lowercase();
@@ -246,7 +246,7 @@ fn addresses(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// Whether both texts can be of one language: told by their little words, if both have some.
+/// Whether both texts can be in the same language, judged by their stop words, if both have some.
 fn same_language(claim: &str, evidence: &str) -> bool {
     let hits = |text: &str| -> Vec<usize> {
         let own: Vec<String> = words(text).iter().map(|word| fold(&word.text)).collect();
@@ -256,14 +256,14 @@ fn same_language(claim: &str, evidence: &str) -> bool {
     let (claim, evidence) = (hits(claim), hits(evidence));
     let best = |hits: &[usize]| hits.iter().copied().max().unwrap_or(0);
     let (most_claim, most_evidence) = (best(&claim), best(&evidence));
-    // One little word is shared by too many languages to tell them apart.
+    // A single stop word is shared by too many languages to distinguish them.
     most_claim < 2
         || most_evidence < 2
         || claim.iter().zip(&evidence).any(|(c, e)| *c == most_claim && *e * 2 >= most_evidence)
 }
 
-/// How many pairs of neighbouring characters of the claim are in the evidence, of how many.
-/// Katakana writes names and loans, so a run of it must be there as a whole.
+/// How many character bigrams of the claim are in the evidence, and how many there are. Names and
+/// loanwords are in katakana, so a run of it must be in the evidence as a whole.
 fn dense_pairs(claim: &str, evidence: &str) -> (usize, usize) {
     let katakana = |c: char| matches!(c, '\u{30a0}'..='\u{30ff}');
     let runs = dense_runs(claim);
@@ -275,7 +275,7 @@ fn dense_pairs(claim: &str, evidence: &str) -> (usize, usize) {
     (pairs.iter().filter(|pair| evidence.contains(pair.as_str())).count(), pairs.len())
 }
 
-/// What is written without spaces, without the words that a retelling adds.
+/// Runs of writing without spaces, without the phrases that a paraphrase adds.
 fn dense_runs(text: &str) -> Vec<String> {
     let mut rest = text.to_owned();
     for phrase in &KNOWN.dense {
@@ -287,7 +287,7 @@ fn dense_runs(text: &str) -> Vec<String> {
     runs.map(str::to_owned).collect()
 }
 
-/// Every two neighbours, or a character that stands alone.
+/// Character bigrams, or a single character.
 fn pairs(run: &str) -> Vec<String> {
     let chars: Vec<char> = run.chars().collect();
     if chars.len() == 1 {
@@ -296,11 +296,11 @@ fn pairs(run: &str) -> Vec<String> {
     chars.windows(2).map(|pair| pair.iter().collect()).collect()
 }
 
-/// Whether a claim says no exactly where its evidence does. Only clauses that have a word of the
-/// claim count: "I don't mind, I live in Berlin" says yes to Berlin.
-fn keeps_the_sign(claim: &str, claimed: &[Said], evidence: &str, said: &[Said]) -> bool {
-    let denies = |word: &Said| KNOWN.negations.contains(&word.text);
-    let refuses = |word: &Said| denies(word) || KNOWN.refusals.contains(&word.text);
+/// Whether a claim is negated exactly where its evidence is. Only clauses that share a word with
+/// the claim count: "I don't mind, I live in Berlin" affirms Berlin.
+fn keeps_negation(claim: &str, claimed: &[TextWord], evidence: &str, stated: &[TextWord]) -> bool {
+    let denies = |word: &TextWord| KNOWN.negations.contains(&word.text);
+    let refuses = |word: &TextWord| denies(word) || KNOWN.refusals.contains(&word.text);
     let dense = |text: &str| {
         ["不", "没", "別に", "无", "无法", "ない", "ません", "ぬ"]
             .iter()
@@ -308,15 +308,15 @@ fn keeps_the_sign(claim: &str, claimed: &[Said], evidence: &str, said: &[Said]) 
     };
     let claim_denies = claimed.iter().any(denies) || dense(claim);
     let claim_refuses = claim_denies || claimed.iter().any(refuses);
-    let evidence_refuses = said.iter().any(refuses) || dense(evidence);
+    let evidence_refuses = stated.iter().any(refuses) || dense(evidence);
     if claim_denies && !evidence_refuses {
         return false;
     }
     if claim_refuses {
         return true;
     }
-    let content = |word: &&Said| word.rare || !says_nothing(&word.text);
-    let clauses: HashSet<usize> = said
+    let content = |word: &&TextWord| word.rare || !says_nothing(&word.text);
+    let clauses: HashSet<usize> = stated
         .iter()
         .filter(|other| claimed.iter().filter(content).any(|word| same(word, other)))
         .map(|other| other.clause)
@@ -332,7 +332,7 @@ fn keeps_the_sign(claim: &str, claimed: &[Said], evidence: &str, said: &[Said]) 
     clauses.is_empty()
         || clauses
             .iter()
-            .any(|clause| !said.iter().any(|word| word.clause == *clause && denies(word)))
+            .any(|clause| !stated.iter().any(|word| word.clause == *clause && denies(word)))
 }
 
 #[cfg(test)]

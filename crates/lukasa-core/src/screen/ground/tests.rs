@@ -1,4 +1,4 @@
-//! Faithful retellings, and claims that only quote innocent words.
+//! Faithful paraphrases, and claims that only quote harmless words.
 
 use super::grounded;
 
@@ -10,7 +10,7 @@ fn all(expected: bool, pairs: &[(&str, &[&str])]) {
 }
 
 #[test]
-fn a_faithful_retelling_is_grounded() {
+fn claim_that_paraphrases_its_evidence_is_grounded() {
     all(
         true,
         &[
@@ -51,7 +51,7 @@ fn a_faithful_retelling_is_grounded() {
 }
 
 #[test]
-fn a_claim_of_its_own_is_not() {
+fn claim_that_goes_beyond_its_evidence_is_not_grounded() {
     all(
         false,
         &[

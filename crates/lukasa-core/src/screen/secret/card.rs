@@ -2,7 +2,7 @@
 
 use super::{FoundSecret, SecretKind};
 
-/// Words before a number that make it another one than a card's.
+/// Words before a number that is not a card number.
 #[rustfmt::skip]
 const OTHER_NUMBERS: &[&str] = &[
     "order", "tracking", "invoice", "parcel", "shipment", "isbn", "ean", "gtin", "imei", "serial",
@@ -10,15 +10,15 @@ const OTHER_NUMBERS: &[&str] = &[
     "commande", "factura", "facture", "ordine", "id",
 ];
 
-/// Words before a number that say it is a card's.
+/// Words before a card number.
 #[rustfmt::skip]
 const CARD_WORDS: &[&str] = &[
     "card", "visa", "mastercard", "amex", "credit", "debit", "kreditkarte", "karte", "carte",
     "tarjeta", "carta", "cartão", "kaart", "karta", "карта",
 ];
 
-/// The longest card number, in digits.
-const MOST_DIGITS: usize = 19;
+/// Maximum length of a card number.
+const MAX_DIGITS: usize = 19;
 
 pub(super) fn find(text: &str) -> Vec<FoundSecret> {
     let bytes = text.as_bytes();
@@ -40,17 +40,17 @@ pub(super) fn find(text: &str) -> Vec<FoundSecret> {
     found
 }
 
-/// Where a card number ends that begins here. Its groups may be followed by another number.
+/// The end of the card number that begins here. Its groups may be followed by another number.
 fn number_at(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut digits = Vec::with_capacity(MOST_DIGITS);
+    let mut digits = Vec::with_capacity(MAX_DIGITS);
     let (mut at, mut groups, mut best) = (start, 0, None);
     loop {
-        let group = bytes[at..].iter().take(MOST_DIGITS + 1).take_while(|b| b.is_ascii_digit());
+        let group = bytes[at..].iter().take(MAX_DIGITS + 1).take_while(|b| b.is_ascii_digit());
         let known = digits.len();
         digits.extend(group.map(|b| u32::from(b - b'0')));
         // Cards are printed in groups of three to six digits.
-        if digits.len() > MOST_DIGITS || digits.len() - known < 3 {
+        if digits.len() > MAX_DIGITS || digits.len() - known < 3 {
             break;
         }
         at = start + digits.len() + groups;
@@ -68,7 +68,7 @@ fn number_at(text: &str, start: usize) -> Option<usize> {
     best
 }
 
-/// Whether the words before a number say that it is no card's.
+/// Whether the words before a number show that it is not a card number.
 fn is_other_number(text: &str, start: usize) -> bool {
     let from = text.floor_char_boundary(start.saturating_sub(40));
     let before = text[from..start].to_lowercase();
@@ -77,7 +77,7 @@ fn is_other_number(text: &str, start: usize) -> bool {
     any(OTHER_NUMBERS) && !any(CARD_WORDS)
 }
 
-/// Whether digits are a card number: a range that an issuer uses, its length and its check digit.
+/// Whether digits are a card number: an issuer's range, its length and its check digit.
 fn is_card(digits: &[u32]) -> bool {
     let first = |n: usize| digits.iter().take(n).fold(0, |sum, digit| sum * 10 + digit);
     let known = match digits.len() {

@@ -1,12 +1,12 @@
-//! Token formats that identify themselves: who issues them, how they begin and what follows.
+//! Token formats with a published prefix: issuer, prefix, characters and length.
 //!
-//! Written from the formats that the vendors publish. One format per line: the name for messages, the
-//! prefix, the characters that follow it, and how many of them there are at least and at most. Lengths
-//! are a little wider than published, since vendors lengthen their tokens without notice.
+//! Written from the formats that the vendors publish. One format per line: the name for messages,
+//! the prefix, the characters that follow it, and how many of them there are at least and at most.
+//! Lengths are a little wider than published, since vendors lengthen their tokens without notice.
 
 use Chars::{Alnum, Base64, Dotted, Hex, HexDash, Lower, Upper, UpperDash, Url64};
 
-/// The characters of a token behind its prefix.
+/// The characters of a token after its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chars {
     /// `0-9a-fA-F`
@@ -76,10 +76,10 @@ const fn f(
     TokenFormat { name, prefix, chars, least, most }
 }
 
-/// No upper limit of the length.
+/// No maximum length.
 const ANY: usize = usize::MAX;
 
-/// Formats whose prefix occurs in nothing else.
+/// Formats with a unique prefix.
 #[rustfmt::skip]
 pub(super) const DISTINCT: &[TokenFormat] = &[
     // Cloud providers
@@ -370,8 +370,8 @@ pub(super) const DISTINCT: &[TokenFormat] = &[
     f("a key of this memory server", "lk_user_", Url64, 20, ANY),
 ];
 
-/// Formats whose prefix also begins ordinary words and identifiers. What follows has to have one of
-/// the published lengths, and to look random.
+/// Formats whose prefix also begins ordinary words and identifiers. The rest must have a published
+/// length and look random.
 #[rustfmt::skip]
 pub(super) const AMBIGUOUS: &[TokenFormat] = &[
     f("an OpenAI API key", "sk-", Url64, 20, ANY),

@@ -1,12 +1,13 @@
-//! Finds what must never be stored nor shown to a model: keys, passwords, card numbers.
+//! Finds secrets that must never be stored or shown to a model: keys, passwords, card numbers.
 //!
 //! Some secrets are recognised by their form alone: token formats with a published prefix (see
 //! `formats`) and other shapes (see `shape`). Others are recognised by the words around them (see
-//! `told`). Nothing is looked up. What only might be a secret, a digest or an order number, stays.
+//! `told`). Nothing is looked up. A digest or an order number, which only might be a secret, stays.
 //!
-//! Every function here takes time linear in its input. Texts are read in one spelling: invisible
+//! Every function here takes time linear in its input. Texts are normalized first: invisible
 //! characters and compatibility forms do not hide a secret (see `plain`).
 
+mod auth_header;
 mod card;
 mod formats;
 mod kind;
@@ -24,18 +25,18 @@ use std::ops::Range;
 pub use kind::SecretKind;
 use plain::PlainText;
 
-/// What stands in the place of a secret.
+/// Text that replaces a secret.
 pub const PLACEHOLDER: &str = "[secret]";
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundSecret {
-    /// Its place in bytes.
+    /// Its byte range.
     pub range: Range<usize>,
     pub kind: SecretKind,
 }
 
-/// The text with `[secret]` in the place of every secret.
+/// The text with every secret replaced by `[secret]`.
 pub fn redact(text: &str) -> Cow<'_, str> {
     match mask(text) {
         Some(masked) => Cow::Owned(masked),
@@ -43,7 +44,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text with `[secret]` in the place of every secret; `None` if it holds none.
+/// The text with every secret replaced by `[secret]`; `None` if it contains none.
 pub fn mask(text: &str) -> Option<String> {
     let secrets = find_secrets(text);
     if secrets.is_empty() {
@@ -69,7 +70,7 @@ pub fn find_secret(text: &str) -> Option<SecretKind> {
     find_secrets(text).first().map(|found| found.kind)
 }
 
-/// The secrets of a text, in order and apart from each other.
+/// The secrets of a text, in order and not overlapping.
 pub fn find_secrets(text: &str) -> Vec<FoundSecret> {
     let plain = PlainText::new(text);
     let read = plain.as_str();
@@ -77,7 +78,7 @@ pub fn find_secrets(text: &str) -> Vec<FoundSecret> {
     found.extend(shape::find(read));
     let by_form = found.len();
     found.extend(told::find(read));
-    // Many stretches may overlap, so the text is searched for placeholders only once.
+    // Many matches may overlap, so the text is searched for placeholders only once.
     let placeholders: Vec<usize> = read.match_indices(PLACEHOLDER).map(|(at, _)| at).collect();
     let holds_placeholder = |range: &Range<usize>| {
         let next = placeholders.partition_point(|at| *at < range.start);
@@ -87,7 +88,7 @@ pub fn find_secrets(text: &str) -> Vec<FoundSecret> {
         .into_iter()
         .enumerate()
         .filter(|(_, found)| !found.range.is_empty() && !holds_placeholder(&found.range))
-        // One character of the source may have become several, so places are compared there.
+        // One character of the source may have become several, so source ranges are compared.
         .map(|(rank, found)| {
             let range = plain.source_range(found.range);
             (rank, FoundSecret { range, kind: found.kind })
@@ -97,11 +98,11 @@ pub fn find_secrets(text: &str) -> Vec<FoundSecret> {
     let mut apart: Vec<(usize, FoundSecret)> = Vec::with_capacity(ranked.len());
     for (rank, next) in ranked {
         match apart.last_mut() {
-            Some((held, last)) if next.range.start <= last.range.end => {
+            Some((last_rank, last)) if next.range.start <= last.range.end => {
                 last.range.end = last.range.end.max(next.range.end);
-                // A kind that the form names is more exact than one that the words name.
-                if *held >= by_form && rank < by_form {
-                    (*held, last.kind) = (rank, next.kind);
+                // A kind found by form is more exact than one found by the surrounding words.
+                if *last_rank >= by_form && rank < by_form {
+                    (*last_rank, last.kind) = (rank, next.kind);
                 }
             }
             _ => apart.push((rank, next)),
@@ -110,7 +111,7 @@ pub fn find_secrets(text: &str) -> Vec<FoundSecret> {
     apart.into_iter().map(|(_, found)| found).collect()
 }
 
-/// A stretch without spaces, quotation marks or brackets.
+/// A run of text without spaces, quotation marks or brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run<'t> {
     text: &'t str,
@@ -123,14 +124,14 @@ impl Run<'_> {
     }
 }
 
-/// The stretches of a text, without the marks that end a sentence.
+/// The runs of a text, without the marks that end a sentence.
 fn runs(text: &str) -> impl Iterator<Item = Run<'_>> {
     let breaks =
         |c: char| c.is_whitespace() || "\"'`“”‘’«»<>()[]{},;，。、；：！？「」『』|\\".contains(c);
     let mut at = 0;
     text.split(breaks).filter_map(move |piece| {
         let start = at;
-        // Where the next piece begins: behind this one and the mark that ended it.
+        // The next piece begins after this one and its separator.
         at += piece.len();
         at += text[at..].chars().next().map_or(0, char::len_utf8);
         let own = piece.trim_end_matches(['.', '!', '?', ':']);
@@ -138,12 +139,12 @@ fn runs(text: &str) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
-/// The beginning of a text, at most so many bytes: enough to judge a long word by.
+/// The beginning of a text, at most this many bytes: enough to judge a long word by.
 fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// Whether a word mixes what ordinary words do not: letters with digits, or marks inside.
+/// Whether a word mixes letters with digits or has marks inside, which ordinary words do not.
 fn is_mixed(text: &str) -> bool {
     let letter = text.chars().any(char::is_alphabetic);
     let digit = text.chars().any(|c| c.is_ascii_digit());
@@ -151,7 +152,7 @@ fn is_mixed(text: &str) -> bool {
     (letter && digit) || (mark && text.chars().count() >= 5)
 }
 
-/// Whether a value stands for a secret and is none: `<password>`, `${TOKEN}`, `xxxxxx`, `your-key`.
+/// Whether a value is a placeholder for a secret: `<password>`, `${TOKEN}`, `xxxxxx`, `your-key`.
 fn is_placeholder(value: &str) -> bool {
     const WORDS: &[&str] = &["your", "YOUR", "xxxx", "XXXX", "example", "placeholder", "redacted"];
     let value = head(value, 256);
@@ -165,7 +166,7 @@ fn is_placeholder(value: &str) -> bool {
     variable || wrapped || filler || longest_repeat(value) >= 10
 }
 
-/// How often one character is repeated in a row, at most.
+/// Length of the longest run of one repeated character.
 fn longest_repeat(text: &str) -> usize {
     let (mut last, mut count, mut most) = (None, 0, 0);
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! Spells a text in one way, so that a secret with invisible characters in it, in full-width letters
-//! or behind an escaped line break reads like any other, and knows where each byte came from.
+//! Normalizes a text, so that a secret with invisible characters, in full-width letters or after an
+//! escaped line break is found like any other, and maps each byte to its source.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,11 +8,13 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::context::line::is_unseen;
 
-/// A text in compatibility normal form (NFKC, character by character), without invisible characters.
+/// A text in compatibility normal form (NFKC, character by character), without invisible
+/// characters.
 pub(super) struct PlainText<'t> {
     text: Cow<'t, str>,
     source: &'t str,
-    /// For each byte of the text, where its character begins in the source; empty if both are equal.
+    /// For each byte of the text, the start of its character in the source; empty if both are
+    /// equal.
     origins: Vec<usize>,
 }
 
@@ -29,11 +31,11 @@ impl<'t> PlainText<'t> {
             let escapes = c == '\\' && source[at + 1..].starts_with(['n', 'r', 't']);
             match c {
                 c if is_unseen(c) => {}
-                // A line break that is written as one, as in JSON.
+                // An escaped line break, as in JSON.
                 _ if escapes => text.push(' '),
                 'n' if escaped => text.push('\n'),
                 _ if escaped => text.push(' '),
-                // These close a stretch, which their narrow forms may be a part of.
+                // These end a run, while their narrow forms may be part of one.
                 c if c.is_ascii() || matches!(c, '，' | '；' | '：' | '！' | '？') => {
                     text.push(c);
                 }
@@ -49,7 +51,7 @@ impl<'t> PlainText<'t> {
         &self.text
     }
 
-    /// The place in the source of a stretch of the text that is not empty.
+    /// The source range of a non-empty range of the text.
     pub fn source_range(&self, range: Range<usize>) -> Range<usize> {
         if matches!(self.text, Cow::Borrowed(_)) {
             return range;
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invisible_and_full_width_characters_are_read_plainly() {
+    fn plain_text_normalizes_invisible_and_full_width_characters() {
         let source = "a\u{200b}b ＡＢ½ é";
         let plain = PlainText::new(source);
         assert_eq!(plain.as_str(), "ab AB1⁄2 é");

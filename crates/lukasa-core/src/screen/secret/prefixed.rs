@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use super::formats::{AMBIGUOUS, Chars, DISTINCT, TokenFormat};
 use super::{FoundSecret, SecretKind, head, is_placeholder};
 
-/// How much of a token is looked at to tell a random one from a placeholder, in bytes.
+/// How much of a token is checked to distinguish a random one from a placeholder, in bytes.
 const JUDGED_BYTES: usize = 128;
 
-/// A format, and whether its prefix occurs in nothing else.
+/// A format, and whether its prefix is unique to it.
 type Entry = (TokenFormat, bool);
 
 /// The formats by the first byte of their prefix, the longest prefix first.
@@ -64,16 +64,16 @@ fn token_at(
     }
     let body = head(&text[start..end], JUDGED_BYTES);
     let random = match (distinct, format.chars) {
-        (true, _) => is_drawn(body),
+        (true, _) => is_random_token(body),
         (false, Chars::HexDash) if body.len() == 36 => is_uuid(body),
-        // A length that is met exactly says as much as the mixture does.
+        // An exact length is as strong a signal as a mixture of characters.
         (false, _) if format.least == format.most => is_mixed_up(body),
         (false, _) => is_well_mixed(body),
     };
     (random && !is_placeholder(body)).then_some((end, format.name))
 }
 
-/// Whether a token can begin here: not inside a word, unless a percent-encoded character ends before.
+/// Whether a token can begin here: not inside a word, except after a percent-encoded character.
 fn begins_token(bytes: &[u8], at: usize) -> bool {
     let before = |n: usize| at.checked_sub(n).map_or(b' ', |at| bytes[at]);
     if !before(1).is_ascii_alphanumeric() {
@@ -82,11 +82,11 @@ fn begins_token(bytes: &[u8], at: usize) -> bool {
     before(3) == b'%' && before(2).is_ascii_hexdigit() && before(1).is_ascii_hexdigit()
 }
 
-/// Whether the text behind a distinct prefix is a token and not a word or a name with dashes.
-fn is_drawn(body: &str) -> bool {
-    let seen = Seen::of(body);
+/// Whether the text after a distinct prefix is a token and not a word or a name with dashes.
+fn is_random_token(body: &str) -> bool {
+    let seen = CharCounts::of(body);
     let cases = seen.upper > 0 && seen.lower > 0;
-    // No word of small letters is as long.
+    // No lower-case word is this long.
     let long = body.len() >= 24 && seen.lower == body.len();
     seen.distinct >= 6 && (seen.digits > 0 || cases || long || seen.upper == body.len())
 }
@@ -95,8 +95,7 @@ fn is_uuid(body: &str) -> bool {
     body.split('-').map(str::len).eq([8, 4, 4, 4, 12])
 }
 
-/// Whether a text has letters and digits as mixed as random ones have. In a name with dashes none of
-/// the words has.
+/// Whether letters and digits are mixed as in a random token. In a name with dashes no word is.
 fn is_well_mixed(body: &str) -> bool {
     let words = body.split(|c: char| !c.is_ascii_alphanumeric());
     let word = words.max_by_key(|word| word.len()).unwrap_or_default();
@@ -104,22 +103,22 @@ fn is_well_mixed(body: &str) -> bool {
 }
 
 fn is_mixed_up(word: &str) -> bool {
-    let seen = Seen::of(word);
+    let seen = CharCounts::of(word);
     let letters = seen.upper + seen.lower;
     let cases = seen.upper >= 2 && seen.lower >= 2;
     let share = cases || seen.digits * 12 >= word.len();
     seen.distinct >= 8 && seen.digits >= 1 && letters >= 2 && share
 }
 
-/// What a token consists of.
-struct Seen {
+/// Character counts of a token.
+struct CharCounts {
     digits: usize,
     upper: usize,
     lower: usize,
     distinct: u32,
 }
 
-impl Seen {
+impl CharCounts {
     fn of(body: &str) -> Self {
         let count = |is: fn(&u8) -> bool| body.bytes().filter(is).count();
         let distinct = body.bytes().fold(0_u128, |seen, b| seen | 1 << (b & 127)).count_ones();
@@ -129,8 +128,8 @@ impl Seen {
     }
 }
 
-/// The last run of a token's characters that was measured: where it begins and ends, and where it
-/// ends without the marks that close a sentence.
+/// The last measured run of token characters: its start and end, and its end without the marks that
+/// close a sentence.
 #[derive(Debug, Clone, Copy, Default)]
 struct MeasuredRun {
     start: usize,

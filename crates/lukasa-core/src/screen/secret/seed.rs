@@ -5,23 +5,23 @@ use std::sync::LazyLock;
 
 use bip39::Language;
 
-use super::told::Spoken;
+use super::told::SplitText;
 use super::{FoundSecret, SecretKind};
 
-/// The fewest words of a phrase.
-const FEWEST: usize = 12;
+/// Minimum number of words of a phrase.
+const MIN_WORDS: usize = 12;
 
-/// How many of them differ at least: one word again and again is no phrase.
-const FEWEST_DIFFERENT: usize = 6;
+/// Minimum number of distinct words: one repeated word is not a phrase.
+const MIN_DISTINCT_WORDS: usize = 6;
 
-/// The most words that are read as one phrase, numbers among them.
-const MOST: usize = 60;
+/// Maximum number of words read as one phrase, including numbers.
+const MAX_WORDS: usize = 60;
 
-/// The languages whose word lists are known.
+/// Languages of the word lists.
 const LANGUAGES: [Language; 4] =
     [Language::English, Language::Spanish, Language::French, Language::Italian];
 
-/// The words that phrases are made of, each with one bit per language that has it.
+/// Words of the lists, each with one bit per language that has it.
 static LISTED: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
     let mut listed = HashMap::new();
     for (bit, language) in LANGUAGES.into_iter().enumerate() {
@@ -32,10 +32,10 @@ static LISTED: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
     listed
 });
 
-pub(super) fn find(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
+pub(super) fn find(split_text: &SplitText<'_>) -> Vec<FoundSecret> {
     let mut found: Vec<_> =
-        (0..spoken.words.len()).filter_map(|at| named_phrase(spoken, at)).collect();
-    let listed: Vec<u8> = spoken
+        (0..split_text.words.len()).filter_map(|at| named_phrase(split_text, at)).collect();
+    let listed: Vec<u8> = split_text
         .words
         .iter()
         .map(|word| match word.text.len() {
@@ -43,24 +43,25 @@ pub(super) fn find(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
             _ => 0,
         })
         .collect();
-    found.extend((0..LANGUAGES.len()).flat_map(|bit| listed_phrases(spoken, &listed, 1 << bit)));
+    found
+        .extend((0..LANGUAGES.len()).flat_map(|bit| listed_phrases(split_text, &listed, 1 << bit)));
     found
 }
 
-/// Twelve or more words in a row that all stand in one word list.
-fn listed_phrases(spoken: &Spoken<'_>, listed: &[u8], language: u8) -> Vec<FoundSecret> {
+/// Twelve or more words in a row that are all in one word list.
+fn listed_phrases(split_text: &SplitText<'_>, listed: &[u8], language: u8) -> Vec<FoundSecret> {
     let mut found = Vec::new();
     let (mut first, mut last, mut count) = (0, 0, 0);
     let mut close = |first: usize, last: usize, count: usize| {
         let different = || {
-            let words = spoken.words[first..=last].iter().map(|word| word.text.as_str());
+            let words = split_text.words[first..=last].iter().map(|word| word.text.as_str());
             words.collect::<HashSet<_>>().len()
         };
-        if count >= FEWEST && different() >= FEWEST_DIFFERENT {
-            found.push(phrase(spoken, first, last));
+        if count >= MIN_WORDS && different() >= MIN_DISTINCT_WORDS {
+            found.push(phrase(split_text, first, last));
         }
     };
-    for (at, word) in spoken.words.iter().enumerate() {
+    for (at, word) in split_text.words.iter().enumerate() {
         let numeral = !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit());
         if listed[at] & language != 0 {
             first = if count == 0 { at } else { first };
@@ -74,8 +75,8 @@ fn listed_phrases(spoken: &Spoken<'_>, listed: &[u8], language: u8) -> Vec<Found
     found
 }
 
-fn phrase(spoken: &Spoken<'_>, first: usize, last: usize) -> FoundSecret {
-    let range = spoken.words[first].start..spoken.words[last].end;
+fn phrase(split_text: &SplitText<'_>, first: usize, last: usize) -> FoundSecret {
+    let range = split_text.words[first].start..split_text.words[last].end;
     FoundSecret { range, kind: SecretKind::RECOVERY_PHRASE }
 }
 
@@ -89,16 +90,16 @@ const NOUNS: &[&str] = &[
     "phrase", "phrases", "words", "seed", "mnemonic", "frase", "worter", "mots", "wort", "palabras",
     "key",
 ];
-/// Words of sentences about a phrase.
+/// Words of ordinary sentences about a recovery phrase.
 #[rustfmt::skip]
 const ORDINARY: &[&str] = &[
     "the", "and", "with", "for", "phrase", "words", "seed", "recovery", "from", "are", "was", "is",
     "wallet", "has", "have", "you", "not", "but", "lost", "mnemonic", "backup",
 ];
 
-/// Twelve or more short words in a row behind "seed phrase" and the like.
-fn named_phrase(spoken: &Spoken<'_>, at: usize) -> Option<FoundSecret> {
-    let Spoken { text, words, folded, .. } = spoken;
+/// Twelve or more short words in a row after "seed phrase" and the like.
+fn named_phrase(split_text: &SplitText<'_>, at: usize) -> Option<FoundSecret> {
+    let SplitText { text, words, folded, .. } = split_text;
     let word = folded[at].as_str();
     let next = folded.get(at + 1).map_or("", String::as_str);
     let behind = words.get(at + 1).map_or(text.len(), |next| next.start);
@@ -120,8 +121,8 @@ fn named_phrase(spoken: &Spoken<'_>, at: usize) -> Option<FoundSecret> {
         plain && !ORDINARY.contains(&folded[n].as_str())
     };
     (at + 1..(at + 8).min(words.len())).find_map(|first| {
-        let length = (first..words.len()).take(MOST).take_while(|n| fits(*n)).count();
+        let length = (first..words.len()).take(MAX_WORDS).take_while(|n| fits(*n)).count();
         let spelled = (first..first + length).filter(|n| !is_number(&folded[*n])).count();
-        (spelled >= FEWEST).then(|| phrase(spoken, first, first + length - 1))
+        (spelled >= MIN_WORDS).then(|| phrase(split_text, first, first + length - 1))
     })
 }

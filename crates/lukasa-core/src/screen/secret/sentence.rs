@@ -4,7 +4,7 @@
 //! Every rule needs the name of a secret and a value in one clause. The words of a clause are bounded,
 //! so the cost is linear in the text.
 
-use super::told::{Spoken, is_another_thing, name_at};
+use super::told::{SplitText, is_another_thing, name_at};
 use super::vocabulary::{OTHER_CODES, Value};
 use super::{FoundSecret, Run, SecretKind, head, is_mixed, is_placeholder};
 
@@ -18,7 +18,7 @@ const MAX_WORDS_BETWEEN: usize = 8;
 const VERBS: &[&str] =
     &["is", "was", "are", "ist", "war", "lautet", "est", "es", "era", "e", "jest", "ar", "er"];
 
-/// Words before a password that somebody uses or asks about.
+/// Words before a password that a user mentions or asks about.
 const USES: &[&str] = &[
     "is", "use", "used", "using", "uses", "ist", "verwende", "nutze", "benutze", "utilise", "est",
     "uso", "es", "e",
@@ -136,66 +136,71 @@ const ACCOUNTS: &[&str] = &["root", "admin", "administrator", "guest", "postgres
 const LOGIN_COMMANDS: &[&str] =
     &["docker login", "podman login", "helm registry login", "oc login"];
 
-pub(super) fn find(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
+pub(super) fn find(split: &SplitText<'_>) -> Vec<FoundSecret> {
     let mut found = Vec::new();
-    for at in 0..spoken.words.len() {
-        if let Some((length, value)) = name_at(&spoken.folded[at..])
-            && !is_another_thing(&spoken.folded, at, at + length, value)
+    for at in 0..split.words.len() {
+        if let Some((length, value)) = name_at(&split.folded[at..])
+            && !is_another_thing(&split.folded, at, at + length, value)
         {
-            found.extend(after_verb(spoken, at + length, value));
-            found.extend(after_place(spoken, at, at + length, value));
-            found.extend(before_name(spoken, at, value));
-            found.extend(referred_to(spoken, at, value));
-            found.extend(changed(spoken, at + length, value));
-            found.extend(turns(spoken, at, at + length));
-            found.extend(passphrase(spoken, at, at + length));
+            found.extend(after_verb(split, at + length, value));
+            found.extend(after_place(split, at, at + length, value));
+            found.extend(before_name(split, at, value));
+            found.extend(referred_to(split, at, value));
+            found.extend(changed(split, at + length, value));
+            found.extend(turns(split, at, at + length));
+            found.extend(passphrase(split, at, at + length));
         }
-        found.extend(opened_lock(spoken, at));
-        found.extend(entered(spoken, at));
-        found.extend(account(spoken, at));
+        found.extend(opened_lock(split, at));
+        found.extend(entered(split, at));
+        found.extend(account(split, at));
     }
-    found.extend(login_commands(spoken));
-    found.extend(password_files(spoken));
+    found.extend(login_commands(split));
+    found.extend(password_files(split));
     found
 }
 
 /// "The password we share is Blue4711": the value behind a verb in the same clause.
-fn after_verb(spoken: &Spoken<'_>, from: usize, value: Value) -> Option<FoundSecret> {
-    for at in from..spoken.words.len().min(from + MAX_WORDS_BETWEEN) {
-        if at > from && ends_clause(spoken, at) {
+fn after_verb(split: &SplitText<'_>, from: usize, value: Value) -> Option<FoundSecret> {
+    for at in from..split.words.len().min(from + MAX_WORDS_BETWEEN) {
+        if at > from && ends_clause(split, at) {
             return None;
         }
-        if VERBS.contains(&spoken.folded[at].as_str()) && !ends_clause(spoken, at + 1) {
-            let run = value_at(spoken, at + 1)?;
-            return is_value(spoken, run, value).then(|| secret(run, value));
+        if VERBS.contains(&split.folded[at].as_str()) && !ends_clause(split, at + 1) {
+            let run = value_at(split, at + 1)?;
+            return is_value(split, run, value).then(|| secret(run, value));
         }
     }
     None
 }
 
 /// "Code Haustür 4711", "code immeuble 4711": a number at most two words behind the name.
-fn after_place(spoken: &Spoken<'_>, name: usize, from: usize, value: Value) -> Option<FoundSecret> {
-    if value != Value::Said {
+fn after_place(
+    split: &SplitText<'_>,
+    name: usize,
+    from: usize,
+    value: Value,
+) -> Option<FoundSecret> {
+    if value != Value::StatedCode {
         return None;
     }
-    let other = |at: usize| OTHER_CODES.contains(&spoken.folded[at].as_str());
+    let other = |at: usize| OTHER_CODES.contains(&split.folded[at].as_str());
     if name.checked_sub(1).is_some_and(other) {
         return None;
     }
-    for at in from..spoken.words.len().min(from + 3) {
-        if other(at) || ends_clause(spoken, at) {
+    for at in from..split.words.len().min(from + 3) {
+        if other(at) || ends_clause(split, at) {
             return None;
         }
-        if let Some(run) = value_at(spoken, at).filter(|run| is_code(run.text)) {
-            let place = from == at || (from..at).any(|n| is_lock(&spoken.folded[n]));
-            return (place && closes(spoken, run)).then(|| secret(run, value));
+        if let Some(run) = value_at(split, at).filter(|run| is_code(run.text)) {
+            let place = from == at || (from..at).any(|n| is_lock(&split.folded[n]));
+            return (place && closes(split, run)).then(|| secret(run, value));
         }
     }
     None
 }
 
 /// "At the front gate I enter 4711": a number that is typed into a lock, a phone or a card reader.
-fn entered(spoken: &Spoken<'_>, at: usize) -> Option<FoundSecret> {
+fn entered(split: &SplitText<'_>, at: usize) -> Option<FoundSecret> {
     const ENTERS: &[&str] = &[
         "enter", "enters", "press", "type", "punch", "dial", "tippe", "gib", "taper", "tape",
         "tapez", "marca", "marcar", "teclea", "digita", "digito",
@@ -204,36 +209,36 @@ fn entered(spoken: &Spoken<'_>, at: usize) -> Option<FoundSecret> {
         "at", "on", "in", "and", "then", "into", "to", "auf", "an", "am", "und", "sur", "au", "et",
         "en", "y", "e", "a", "al", "nel", "no", "na",
     ];
-    if !ENTERS.contains(&spoken.folded[at].as_str()) {
+    if !ENTERS.contains(&split.folded[at].as_str()) {
         return None;
     }
     let next =
-        if spoken.folded.get(at + 1).is_some_and(|word| word == "in") { at + 2 } else { at + 1 };
-    let run = value_at(spoken, next).filter(|run| is_code(run.text))?;
+        if split.folded.get(at + 1).is_some_and(|word| word == "in") { at + 2 } else { at + 1 };
+    let run = value_at(split, next).filter(|run| is_code(run.text))?;
     // "I type 4000 words" counts something.
     let counts =
-        spoken.folded.get(next + 1).is_some_and(|word| !BEHIND_CODE.contains(&word.as_str()));
-    if counts && !closes(spoken, run) {
+        split.folded.get(next + 1).is_some_and(|word| !BEHIND_CODE.contains(&word.as_str()));
+    if counts && !closes(split, run) {
         return None;
     }
     let before = (at.saturating_sub(MAX_WORDS_BETWEEN)..at).rev();
-    let before = before.take_while(|n| !ends_sentence(spoken, n + 1));
-    let behind = next + 1..spoken.words.len().min(next + 1 + MAX_WORDS_BETWEEN);
-    let mut near = before.chain(behind.take_while(|n| !ends_sentence(spoken, *n)));
-    near.any(|n| is_lock(&spoken.folded[n])).then(|| secret(run, Value::Code))
+    let before = before.take_while(|n| !ends_sentence(split, n + 1));
+    let behind = next + 1..split.words.len().min(next + 1 + MAX_WORDS_BETWEEN);
+    let mut near = before.chain(behind.take_while(|n| !ends_sentence(split, *n)));
+    near.any(|n| is_lock(&split.folded[n])).then(|| secret(run, Value::Code))
 }
 
 /// "Is Blue4711 a good password?", "I use Blue4711 for everything, is it safe as a password?"
-fn before_name(spoken: &Spoken<'_>, name: usize, value: Value) -> Option<FoundSecret> {
+fn before_name(split: &SplitText<'_>, name: usize, value: Value) -> Option<FoundSecret> {
     if value != Value::Password {
         return None;
     }
     for at in (name.saturating_sub(MAX_WORDS_BETWEEN + 2)..name).rev() {
-        if ends_sentence(spoken, at + 1) {
+        if ends_sentence(split, at + 1) {
             return None;
         }
-        let used = at.checked_sub(1).is_some_and(|b| USES.contains(&spoken.folded[b].as_str()));
-        if used && let Some(run) = value_at(spoken, at).filter(|run| is_chosen(run.text)) {
+        let used = at.checked_sub(1).is_some_and(|b| USES.contains(&split.folded[b].as_str()));
+        if used && let Some(run) = value_at(split, at).filter(|run| is_chosen(run.text)) {
             return Some(secret(run, value));
         }
     }
@@ -241,14 +246,14 @@ fn before_name(spoken: &Spoken<'_>, name: usize, value: Value) -> Option<FoundSe
 }
 
 /// "Locker 4711 at the gym, that is the combination": the number before a clause that names it.
-fn referred_to(spoken: &Spoken<'_>, name: usize, value: Value) -> Option<FoundSecret> {
+fn referred_to(split: &SplitText<'_>, name: usize, value: Value) -> Option<FoundSecret> {
     let refers = (name.saturating_sub(4)..name)
-        .find(|at| REFERS.contains(&spoken.folded[*at].as_str()) && ends_clause(spoken, *at))?;
+        .find(|at| REFERS.contains(&split.folded[*at].as_str()) && ends_clause(split, *at))?;
     (refers.saturating_sub(MAX_WORDS_BETWEEN)..refers).rev().find_map(|at| {
-        let run = value_at(spoken, at)?;
+        let run = value_at(split, at)?;
         let fits = match value {
             Value::Password => is_chosen(run.text),
-            Value::Code | Value::Said => is_code(run.text),
+            Value::Code | Value::StatedCode => is_code(run.text),
             _ => false,
         };
         fits.then(|| secret(run, value))
@@ -256,19 +261,19 @@ fn referred_to(spoken: &Spoken<'_>, name: usize, value: Value) -> Option<FoundSe
 }
 
 /// "The PIN changed from 4711 to 4712": both values.
-fn changed(spoken: &Spoken<'_>, from: usize, value: Value) -> Vec<FoundSecret> {
+fn changed(split: &SplitText<'_>, from: usize, value: Value) -> Vec<FoundSecret> {
     const FROM_TO: &[(&str, &str)] =
         &[("from", "to"), ("von", "auf"), ("von", "zu"), ("de", "a"), ("da", "a")];
     if !matches!(value, Value::Code | Value::Password) {
         return Vec::new();
     }
-    for at in from..spoken.words.len().min(from + MAX_WORDS_BETWEEN) {
-        if at > from && ends_clause(spoken, at) {
+    for at in from..split.words.len().min(from + MAX_WORDS_BETWEEN) {
+        if at > from && ends_clause(split, at) {
             return Vec::new();
         }
-        let word = |n: usize| spoken.folded.get(n).map_or("", String::as_str);
+        let word = |n: usize| split.folded.get(n).map_or("", String::as_str);
         if FROM_TO.iter().any(|(first, second)| word(at) == *first && word(at + 2) == *second) {
-            let values = [value_at(spoken, at + 1), value_at(spoken, at + 3)];
+            let values = [value_at(split, at + 1), value_at(split, at + 3)];
             let [Some(old), Some(new)] = values else { return Vec::new() };
             let fits = |run: Run<'_>| is_code(run.text) || is_chosen(run.text);
             if fits(old) && fits(new) {
@@ -279,93 +284,93 @@ fn changed(spoken: &Spoken<'_>, from: usize, value: Value) -> Vec<FoundSecret> {
     Vec::new()
 }
 
-/// "The combination is 74 left, 48 right, 71 left": all numbers as one stretch.
-fn turns(spoken: &Spoken<'_>, name: usize, from: usize) -> Option<FoundSecret> {
+/// "The combination is 74 left, 48 right, 71 left": all numbers as one run.
+fn turns(split: &SplitText<'_>, name: usize, from: usize) -> Option<FoundSecret> {
     const TURNS: &[&str] = &["left", "right", "links", "rechts", "gauche", "droite", "then"];
     if !["combination", "combo", "kombination", "combinacion", "combinaison"]
-        .contains(&spoken.folded[name].as_str())
+        .contains(&split.folded[name].as_str())
     {
         return None;
     }
     let number = |at: usize| {
-        spoken.folded.get(at).is_some_and(|w| w.len() <= 2 && w.bytes().all(|b| b.is_ascii_digit()))
+        split.folded.get(at).is_some_and(|w| w.len() <= 2 && w.bytes().all(|b| b.is_ascii_digit()))
     };
-    let first = (from..spoken.words.len().min(from + MAX_WORDS_BETWEEN)).find(|at| number(*at))?;
+    let first = (from..split.words.len().min(from + MAX_WORDS_BETWEEN)).find(|at| number(*at))?;
     let mut last = first;
     let mut numbers = 1;
-    for at in first + 1..spoken.words.len().min(first + 8) {
+    for at in first + 1..split.words.len().min(first + 8) {
         match () {
             () if number(at) => (last, numbers) = (at, numbers + 1),
-            () if TURNS.contains(&spoken.folded[at].as_str()) => (),
+            () if TURNS.contains(&split.folded[at].as_str()) => (),
             () => break,
         }
     }
-    let range = spoken.words[first].start..spoken.words[last].end;
+    let range = split.words[first].start..split.words[last].end;
     (numbers >= 3).then_some(FoundSecret { range, kind: SecretKind::ACCESS_CODE })
 }
 
 /// "Master password of the vault: maple river copper falcon": all words behind the colon.
-fn passphrase(spoken: &Spoken<'_>, name: usize, from: usize) -> Option<FoundSecret> {
+fn passphrase(split: &SplitText<'_>, name: usize, from: usize) -> Option<FoundSecret> {
     const WORDS: std::ops::RangeInclusive<usize> = 3..=12;
     const INSTRUCTIONS: &[&str] = &["the", "you", "your", "of", "to", "is", "and", "or", "please"];
-    let named = spoken.folded[name..from].join(" ");
+    let named = split.folded[name..from].join(" ");
     if !PASSPHRASES.contains(&named.as_str()) {
         return None;
     }
-    let near = from..spoken.words.len().min(from + MAX_WORDS_BETWEEN);
-    let first = near.take_while(|at| !ends_sentence(spoken, *at));
-    let first = first.into_iter().find(|at| gap_before(spoken, *at).contains([':', '=']))?;
+    let near = from..split.words.len().min(from + MAX_WORDS_BETWEEN);
+    let first = near.take_while(|at| !ends_sentence(split, *at));
+    let first = first.into_iter().find(|at| gap_before(split, *at).contains([':', '=']))?;
     let plain = |at: &usize| {
-        let gap = gap_before(spoken, *at);
+        let gap = gap_before(split, *at);
         (*at == first || gap == " " || gap == "-")
-            && spoken.folded[*at].bytes().all(|b| b.is_ascii_lowercase())
-            && !INSTRUCTIONS.contains(&spoken.folded[*at].as_str())
+            && split.folded[*at].bytes().all(|b| b.is_ascii_lowercase())
+            && !INSTRUCTIONS.contains(&split.folded[*at].as_str())
     };
-    let count = (first..spoken.words.len().min(first + WORDS.end() + 1)).take_while(plain).count();
-    let range = spoken.words[first].start..spoken.words.get(first + count.checked_sub(1)?)?.end;
-    let run = Run { text: &spoken.text[range.clone()], start: range.start };
-    let fits = WORDS.contains(&count) && closes(spoken, run);
+    let count = (first..split.words.len().min(first + WORDS.end() + 1)).take_while(plain).count();
+    let range = split.words[first].start..split.words.get(first + count.checked_sub(1)?)?.end;
+    let run = Run { text: &split.text[range.clone()], start: range.start };
+    let fits = WORDS.contains(&count) && closes(split, run);
     fits.then_some(FoundSecret { range, kind: SecretKind::PASSWORD })
 }
 
 /// "The door of the flat opens with 4711": a number behind a verb of opening, with a lock before it.
-fn opened_lock(spoken: &Spoken<'_>, at: usize) -> Option<FoundSecret> {
-    let word = |n: usize| spoken.folded.get(n).map_or("", String::as_str);
+fn opened_lock(split: &SplitText<'_>, at: usize) -> Option<FoundSecret> {
+    let word = |n: usize| split.folded.get(n).map_or("", String::as_str);
     let (_, joins) = OPENS.iter().find(|(verb, _)| word(at) == *verb)?;
     if !joins.contains(&word(at + 1)) {
         return None;
     }
     let lock = (at.saturating_sub(MAX_WORDS_BETWEEN)..at)
         .rev()
-        .take_while(|n| !ends_sentence(spoken, n + 1))
+        .take_while(|n| !ends_sentence(split, n + 1))
         .any(|n| is_lock(word(n)));
-    let run = value_at(spoken, at + 2).filter(|_| lock)?;
+    let run = value_at(split, at + 2).filter(|_| lock)?;
     let digits = run.text.bytes().filter(u8::is_ascii_digit).count();
     let number = run.text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
-    let fits = number && (3..=10).contains(&digits) && closes(spoken, run);
+    let fits = number && (3..=10).contains(&digits) && closes(split, run);
     fits.then(|| secret(run, Value::Code))
 }
 
 /// "root:Blue4711": an account name and a password, without a name for either.
-fn account(spoken: &Spoken<'_>, at: usize) -> Option<FoundSecret> {
-    if !ACCOUNTS.contains(&spoken.folded[at].as_str()) {
+fn account(split: &SplitText<'_>, at: usize) -> Option<FoundSecret> {
+    if !ACCOUNTS.contains(&split.folded[at].as_str()) {
         return None;
     }
-    let behind = &spoken.text[spoken.words[at].end..];
+    let behind = &split.text[split.words[at].end..];
     let mark = [" / ", ":"].iter().find(|mark| behind.starts_with(**mark))?;
-    let run = spoken.run_at(spoken.words[at].end + mark.len());
+    let run = split.run_at(split.words[at].end + mark.len());
     let range = run.range();
     let fits = is_chosen(run.text) && !run.text.contains([':', '/']);
     fits.then_some(FoundSecret { range, kind: SecretKind::LOGIN })
 }
 
 /// `docker login -u me -p Blue4711`.
-fn login_commands(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
-    let text = spoken.text;
+fn login_commands(split: &SplitText<'_>) -> Vec<FoundSecret> {
+    let text = split.text;
     let flags = text.match_indices(" -p ").filter_map(|(at, flag)| {
         let before = &text[text.floor_char_boundary(at.saturating_sub(80))..at];
         let command = LOGIN_COMMANDS.iter().any(|name| before.contains(name));
-        let run = spoken.run_at(at + flag.len());
+        let run = split.run_at(at + flag.len());
         let fits = head(run.text, MAX_VALUE_BYTES).len() >= 4 && !is_placeholder(run.text);
         let secret = FoundSecret { range: run.range(), kind: SecretKind::LOGIN };
         (command && fits).then_some(secret)
@@ -374,8 +379,8 @@ fn login_commands(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
 }
 
 /// A line of `.pgpass`: host, port, database, user, password.
-fn password_files(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
-    let lines = super::runs(spoken.text).filter_map(|run| {
+fn password_files(split: &SplitText<'_>) -> Vec<FoundSecret> {
+    let lines = super::runs(split.text).filter_map(|run| {
         let parts: Vec<&str> = head(run.text, 256).split(':').collect();
         let &[_, port, _, user, password] = parts.as_slice() else { return None };
         let port = port == "*" || (port.len() >= 2 && port.bytes().all(|b| b.is_ascii_digit()));
@@ -386,18 +391,18 @@ fn password_files(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
     lines.collect()
 }
 
-/// The stretch that begins with this word, if it is short enough to be a value.
-fn value_at<'t>(spoken: &Spoken<'t>, at: usize) -> Option<Run<'t>> {
-    let run = spoken.run_at(spoken.words.get(at)?.start);
+/// The run that begins with this word, if it is short enough to be a value.
+fn value_at<'t>(split: &SplitText<'t>, at: usize) -> Option<Run<'t>> {
+    let run = split.run_at(split.words.get(at)?.start);
     (run.text.len() <= MAX_VALUE_BYTES && !is_placeholder(run.text)).then_some(run)
 }
 
-fn is_value(spoken: &Spoken<'_>, run: Run<'_>, value: Value) -> bool {
+fn is_value(split: &SplitText<'_>, run: Run<'_>, value: Value) -> bool {
     match value {
         Value::Password => is_chosen(run.text),
-        Value::Code => is_code(run.text) && closes(spoken, run),
+        Value::Code => is_code(run.text) && closes(split, run),
         // Many harmless things are called a code; six digits are what one-time codes have.
-        Value::Said => is_code(run.text) && run.text.len() == 6 && closes(spoken, run),
+        Value::StatedCode => is_code(run.text) && run.text.len() == 6 && closes(split, run),
         _ => false,
     }
 }
@@ -406,7 +411,7 @@ fn is_lock(word: &str) -> bool {
     LOCKS.contains(&word) || DEVICES.contains(&word)
 }
 
-/// Whether a text looks like a password that a person chose: a word with a number or a mark in it.
+/// Whether a text looks like a chosen password: a word with a number or a mark in it.
 fn is_chosen(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
@@ -431,27 +436,27 @@ fn is_code(text: &str) -> bool {
 }
 
 /// Whether nothing of the clause follows a value: "is 4711 lines long" names no code.
-fn closes(spoken: &Spoken<'_>, run: Run<'_>) -> bool {
-    let behind = spoken.text[run.range().end..].trim_start_matches([' ', '\t']);
+fn closes(split: &SplitText<'_>, run: Run<'_>) -> bool {
+    let behind = split.text[run.range().end..].trim_start_matches([' ', '\t']);
     behind.chars().next().is_none_or(|c| !c.is_alphanumeric())
 }
 
 /// Whether a clause ends before this word.
-fn ends_clause(spoken: &Spoken<'_>, at: usize) -> bool {
-    gap_before(spoken, at).contains([',', '，', '、']) || ends_sentence(spoken, at)
+fn ends_clause(split: &SplitText<'_>, at: usize) -> bool {
+    gap_before(split, at).contains([',', '，', '、']) || ends_sentence(split, at)
 }
 
 /// Whether a sentence ends before this word.
-fn ends_sentence(spoken: &Spoken<'_>, at: usize) -> bool {
-    let gap = gap_before(spoken, at);
+fn ends_sentence(split: &SplitText<'_>, at: usize) -> bool {
+    let gap = gap_before(split, at);
     gap.contains(['\n', '!', '?', ';', '。', '！', '？']) || gap.contains(". ")
 }
 
 /// The text between a word and the one before it.
-fn gap_before<'t>(spoken: &Spoken<'t>, at: usize) -> &'t str {
-    let start = at.checked_sub(1).and_then(|b| spoken.words.get(b)).map_or(0, |word| word.end);
-    let end = spoken.words.get(at).map_or(spoken.text.len(), |word| word.start);
-    spoken.text.get(start..end).unwrap_or_default()
+fn gap_before<'t>(split: &SplitText<'t>, at: usize) -> &'t str {
+    let start = at.checked_sub(1).and_then(|b| split.words.get(b)).map_or(0, |word| word.end);
+    let end = split.words.get(at).map_or(split.text.len(), |word| word.start);
+    split.text.get(start..end).unwrap_or_default()
 }
 
 fn secret(run: Run<'_>, value: Value) -> FoundSecret {

@@ -1,16 +1,16 @@
-//! Secrets that are recognised by a form other than a prefix: web tokens, passwords in addresses,
-//! webhooks, private keys, values under a telling name, card numbers.
+//! Secrets that are recognised by a form other than a prefix: web tokens, passwords in URLs,
+//! webhooks, private keys, values of variables with a typical name, card numbers.
 
 use super::told::is_random;
 use super::{FoundSecret, Run, SecretKind, head, is_placeholder, runs};
 
-/// How long an address or a value is, as far as it is read, in bytes.
+/// Maximum length that is read of an address or a value, in bytes.
 const READ_BYTES: usize = 512;
 
-/// The longest word that is compared with the forms of keys, in bytes.
+/// Maximum length of a word that is compared with the forms of keys, in bytes.
 const ATOM_BYTES: usize = 512;
 
-/// The longest private key, in bytes.
+/// Maximum length of a private key, in bytes.
 const KEY_BYTES: usize = 16_384;
 
 pub(super) fn find(text: &str) -> Vec<FoundSecret> {
@@ -56,14 +56,14 @@ fn atoms(text: &str) -> Vec<FoundSecret> {
     found
 }
 
-/// Parts of base64 with a dot between; one of them begins as any JSON object does.
+/// Whether a word is base64 parts separated by dots, one of which begins like a JSON object.
 fn is_web_token(atom: &str) -> bool {
     let spaced = atom.starts_with("ey") && atom.contains(".ey") && atom.len() >= 40;
     let dense = atom.starts_with("eyJ") || atom.contains(".eyJ");
     atom.len() >= 30 && atom.contains('.') && (dense || spaced)
 }
 
-/// Terraform's tokens have their mark in the middle.
+/// Terraform tokens, which have a fixed mark in the middle.
 fn terraform_tokens(text: &str) -> Vec<FoundSecret> {
     const MARK: &str = ".atlasv1.";
     let is_id = |b: &&u8| b.is_ascii_alphanumeric();
@@ -77,7 +77,7 @@ fn terraform_tokens(text: &str) -> Vec<FoundSecret> {
     tokens.collect()
 }
 
-/// The values of a Kubernetes secret in YAML: base64 behind the names under `data`.
+/// The values of a Kubernetes secret in YAML: base64 after the names under `data`.
 fn kubernetes_values(text: &str) -> Vec<FoundSecret> {
     let is_kind = |line: &str| {
         let (name, value) = line.split_once(':').unwrap_or_default();
@@ -104,7 +104,7 @@ fn kubernetes_values(text: &str) -> Vec<FoundSecret> {
     found
 }
 
-/// The kind of a word that has the structure of a key, and how many bytes behind it belong to it.
+/// The kind of a word that has the structure of a key, and how many bytes after it belong to it.
 fn structured(atom: &str, behind: &str) -> Option<(SecretKind, usize)> {
     let kind = |name: &'static str| Some((SecretKind::new(name), 0));
     let parts: Vec<&str> = atom.split('.').collect();
@@ -202,7 +202,7 @@ fn is_hex(text: &str) -> bool {
     text.bytes().all(is_hex_byte)
 }
 
-/// How many bytes a text begins with that are of one kind, as far as a key can be long.
+/// Number of leading bytes that satisfy a predicate, up to the maximum length of a key.
 fn leading(text: &str, is: fn(u8) -> bool) -> usize {
     text.bytes().take(READ_BYTES).take_while(|b| is(*b)).count()
 }
@@ -211,9 +211,9 @@ fn is_two_cased(text: &str) -> bool {
     text.bytes().any(|b| b.is_ascii_uppercase()) && text.bytes().any(|b| b.is_ascii_lowercase())
 }
 
-/// A number, a mark and a random key, as Telegram (colon) and Facebook (bar) give them out.
+/// A number, a mark and a random key, as issued by Telegram (colon) and Facebook (bar).
 fn numbered_token(text: &str, start: usize, atom: &str) -> Option<FoundSecret> {
-    // In an address the number follows the word "bot".
+    // In a URL the number follows the word "bot".
     let number = atom.strip_prefix("bot").unwrap_or(atom);
     if number.len() < 8 || !number.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -232,7 +232,7 @@ fn numbered_token(text: &str, start: usize, atom: &str) -> Option<FoundSecret> {
     fits.then(|| secret(end - number.len(), end + mark + length, SecretKind::new(name)))
 }
 
-/// Groups of capitals and digits with dashes between, as licences are given out.
+/// Whether the groups, separated by dashes, are capitals and digits like a licence key.
 fn is_product_key(groups: &[&str]) -> bool {
     let alike = groups.iter().all(|group| {
         (4..=8).contains(&group.len())
@@ -268,14 +268,14 @@ fn passwords_in_addresses(text: &str) -> Vec<FoundSecret> {
 fn password_in(text: &str, start: usize) -> Option<FoundSecret> {
     let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '“' | '”' | '，');
     let address = head(&text[start..], READ_BYTES);
-    // The next address is read on its own.
+    // The next address is read separately.
     let address = &address[..address.find("://").unwrap_or(address.len())];
     let address = &address[..address.find(ends).unwrap_or(address.len())];
     let colon =
         address.find(['/', '?', '#', '@', ':']).filter(|at| address[*at..].starts_with(':'))?;
     let rest = &address[colon + 1..];
     let path = rest.find('/').unwrap_or(rest.len());
-    // A password may hold a slash; a port is followed by one.
+    // A password may contain a slash; a port is followed by one.
     let host = rest[..path].rfind('@').or_else(|| {
         let port = rest[..path].bytes().all(|b| b.is_ascii_digit());
         rest.rfind('@').filter(|_| !port)
@@ -286,7 +286,8 @@ fn password_in(text: &str, start: usize) -> Option<FoundSecret> {
     real.then(|| secret(from, from + host, SecretKind::new("a password in an address")))
 }
 
-/// The address of a webhook: who knows it may write. Masked from its first random part on.
+/// The address of a webhook, which lets anyone who knows it write. Masked from its first random
+/// part on.
 fn webhook(run: Run<'_>) -> Option<FoundSecret> {
     let address = head(run.text, READ_BYTES);
     let slash = address.find('/')?;
@@ -307,7 +308,7 @@ fn webhook(run: Run<'_>) -> Option<FoundSecret> {
     None
 }
 
-/// Names of values that only secrets have, as the last part of a name.
+/// Variable names that only secrets have.
 #[rustfmt::skip]
 const VALUE_NAMES: &[&str] = &[
     "session", "sessionid", "sessid", "phpsessid", "jsessionid", "sid", "token", "auth", "sig",
@@ -322,7 +323,7 @@ const VALUE_ENDINGS: &[&str] = &[
     "secretkey", "accesskey", "authtoken", "accesstoken", "clientsecret", "_pat",
 ];
 
-/// `session=...`, `sig=...`: values under a name that only secrets have.
+/// `session=...`, `sig=...`: values of variables whose name only secrets have.
 fn assigned_values(text: &str) -> Vec<FoundSecret> {
     let mut found = Vec::new();
     let mut next = 0;
@@ -358,7 +359,7 @@ fn value_at(text: &str) -> &str {
     &value[..end.map_or(value.len(), |(at, _)| at)]
 }
 
-/// A key as PuTTY writes it: everything behind its private lines.
+/// A key in PuTTY's format: everything from its private lines on.
 fn putty_keys(text: &str) -> Vec<FoundSecret> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -376,7 +377,7 @@ fn private_keys(text: &str) -> Vec<FoundSecret> {
     const END: &str = "-----END ";
     let mut found = Vec::new();
     let mut from = 0;
-    // Where the next end stands: searched for once, and again only behind the last one.
+    // Position of the next end: searched once, and again only after the last one.
     let mut end_at = text.find(END);
     while let Some(at) = text[from..].find(BEGIN).map(|at| at + from) {
         from = at + BEGIN.len();
@@ -398,7 +399,7 @@ fn private_keys(text: &str) -> Vec<FoundSecret> {
     found
 }
 
-/// Where the lines of base64 end that follow a label; `None` if there are none.
+/// The end of the base64 lines after a label; `None` if there are none.
 fn end_of_base64(text: &str, from: usize) -> Option<usize> {
     let label = head(&text[from..], 48).find("-----").map(|close| from + close + 5)?;
     let (mut at, mut end) = (label, None);

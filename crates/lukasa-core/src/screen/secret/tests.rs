@@ -1,10 +1,10 @@
-//! Examples of secrets in several languages, and of what only looks like one.
+//! Examples of secrets in several languages, and of text that only resembles them.
 
 use super::formats::{AMBIGUOUS, Chars, DISTINCT, TokenFormat};
 use super::{find_secret, has_secret, mask, redact};
 
 #[test]
-fn secrets_are_replaced() {
+fn secrets_are_masked_in_text() {
     let wrong: Vec<_> = [
         ("my key is sk-proj-abc123DEF456ghi789jkl012", "my key is [secret]"),
         ("use ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o to push.", "use [secret] to push."),
@@ -42,7 +42,7 @@ fn secrets_are_replaced() {
 }
 
 #[test]
-fn what_only_looks_like_a_secret_stays() {
+fn text_that_only_resembles_a_secret_is_unchanged() {
     let wrong: Vec<_> = [
         "I forgot my password again",
         "My password manager is Bitwarden",
@@ -99,7 +99,7 @@ fn what_only_looks_like_a_secret_stays() {
 }
 
 #[test]
-fn what_is_redacted_once_stays_as_it_is() {
+fn redacted_text_is_unchanged_when_redacted_again() {
     for text in [
         "my password is hunter2",
         "key sk-abc123DEF456ghi789jkl",
@@ -111,7 +111,7 @@ fn what_is_redacted_once_stays_as_it_is() {
     }
 }
 
-/// A token of a format, as short as one may be; the same for the same number.
+/// A token of a format with the minimum length; deterministic for a number.
 fn token(format: &TokenFormat, number: usize) -> String {
     if format.chars == Chars::HexDash && format.least == 36 {
         return format!("{}550e8400-e29b-41d4-a716-4466554400{:02x}", format.prefix, number % 256);
@@ -129,7 +129,7 @@ fn token(format: &TokenFormat, number: usize) -> String {
 }
 
 #[test]
-fn every_token_format_is_found_in_running_text() {
+fn token_formats_are_found_in_running_text() {
     let mut missed = Vec::new();
     for (number, format) in DISTINCT.iter().chain(AMBIGUOUS).enumerate() {
         let token = token(format, number);
@@ -145,7 +145,7 @@ fn every_token_format_is_found_in_running_text() {
 }
 
 #[test]
-fn no_token_format_is_listed_twice() {
+fn token_formats_are_listed_once() {
     let mut seen = std::collections::HashSet::new();
     for format in DISTINCT {
         assert!(seen.insert(format.prefix), "{}", format.prefix);
@@ -155,7 +155,7 @@ fn no_token_format_is_listed_twice() {
 }
 
 #[test]
-fn the_kind_of_a_secret_has_a_readable_name() {
+fn secret_kinds_have_readable_names() {
     for (text, kind) in [
         ("sk-proj-abc123DEF456ghi789jkl012", "an OpenAI API key"),
         ("my token is ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o", "a GitHub token"),
@@ -172,7 +172,7 @@ fn the_kind_of_a_secret_has_a_readable_name() {
 }
 
 #[test]
-fn invisible_and_wide_characters_do_not_hide_a_secret() {
+fn secrets_with_invisible_or_wide_characters_are_found() {
     let wide: String = "ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o"
         .chars()
         .filter_map(|c| char::from_u32(u32::from(c) + 0xfee0))
@@ -212,7 +212,7 @@ fn text_between_a_masked_secret_and_a_digest_stays() {
 }
 
 #[test]
-fn masking_never_fails_on_characters_that_become_several() {
+fn masking_handles_characters_that_normalize_to_several() {
     let pieces =
         ["½", "ﬃ", "ﷺ", "4111", "１", " ", "password: ", "a", "\u{200b}", "é", "密码", "="];
     let mut state = 1_usize;
@@ -223,7 +223,7 @@ fn masking_never_fails_on_characters_that_become_several() {
             text.push_str(pieces[(state >> 33) % pieces.len()]);
         }
         let masked = redact(&text).into_owned();
-        // What is left can look like a secret again, but it never grows.
+        // The result can look like a secret again, but masking it again must not make it grow.
         assert!(redact(&masked).chars().count() <= text.chars().count() + 60, "{text:?}");
     }
 }

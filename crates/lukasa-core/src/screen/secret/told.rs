@@ -5,48 +5,49 @@ use std::sync::LazyLock;
 
 use super::vocabulary::{ANOTHER, NAMES, OF, OTHER_CODES, PLAIN, SAYS, Value};
 use super::{
-    FoundSecret, PLACEHOLDER, Run, SecretKind, head, is_mixed, is_placeholder, runs, seed, sentence,
+    FoundSecret, PLACEHOLDER, Run, SecretKind, auth_header, head, is_mixed, is_placeholder, runs,
+    seed, sentence,
 };
 use crate::screen::phrase::fold;
 use crate::word::{Word, words};
 
-/// How much of a value is looked at, in bytes. A longer one is judged by its beginning.
+/// How much of a value is checked, in bytes. A longer one is judged by its beginning.
 const JUDGED_BYTES: usize = 160;
 
-/// The longest value that may end in marks of the sentence, in bytes.
-const VALUE_BYTES: usize = 512;
+/// Maximum length of a value from which trailing punctuation is removed, in bytes.
+pub(super) const VALUE_BYTES: usize = 512;
 
-/// The longest word that can name something, in bytes.
+/// Maximum length of a word that can name something, in bytes.
 const WORD_BYTES: usize = 64;
 
-/// How many words may stand between a name and its value.
-const BETWEEN: usize = 12;
+/// Maximum number of words between a name and its value.
+const MAX_WORDS_BETWEEN: usize = 12;
 
-/// How many words an owner or a place may have: "the code of the door of our house is ...".
+/// Maximum number of words of an owner or a place: "the code of the door of our house is ...".
 const MAX_OWNER_WORDS: usize = 7;
 
-/// A text, its words, and where the stretches between spaces end.
-pub(super) struct Spoken<'t> {
+/// A text, its words, and the positions of its separators.
+pub(super) struct SplitText<'t> {
     pub text: &'t str,
     pub words: Vec<Word>,
-    /// The words in one spelling; empty for one that is too long to name anything.
+    /// The folded words; empty for one that is too long to name anything.
     pub folded: Vec<String>,
     breaks: Vec<usize>,
 }
 
-impl<'t> Spoken<'t> {
+impl<'t> SplitText<'t> {
     pub fn new(text: &'t str) -> Self {
         let words = words(text);
         let folded = words
             .iter()
             .map(|word| {
-                // The placeholder's own word names nothing.
+                // The word in the placeholder is not a name.
                 let from = word.start.saturating_sub(1);
                 let masked = text.get(from..word.end + 1) == Some(PLACEHOLDER);
                 let silent = masked || word.text.len() > WORD_BYTES;
                 match () {
                     () if silent => String::new(),
-                    // A word is in lower case already.
+                    // Words are already in lower case.
                     () if word.text.is_ascii() => word.text.clone(),
                     () => fold(&word.text),
                 }
@@ -57,8 +58,8 @@ impl<'t> Spoken<'t> {
         Self { text, words, folded, breaks }
     }
 
-    /// The stretch that begins here. A password may hold any mark; only a space or a closing quotation
-    /// mark ends it.
+    /// The run that begins here. A password may contain any mark; only a space or a closing
+    /// quotation mark ends it.
     pub fn run_at(&self, start: usize) -> Run<'t> {
         let next = self.breaks.partition_point(|at| *at < start);
         let end = self.breaks.get(next).copied().unwrap_or(self.text.len());
@@ -70,7 +71,7 @@ impl<'t> Spoken<'t> {
         Run { text: own.trim_end_matches(marks), start }
     }
 
-    /// The stretch between spaces that ends before this place.
+    /// The run between spaces that ends before this position.
     fn run_before(&self, end: usize) -> Run<'t> {
         let next = self.breaks.partition_point(|at| *at < end);
         let place =
@@ -83,25 +84,25 @@ impl<'t> Spoken<'t> {
 }
 
 pub(super) fn find(text: &str) -> Vec<FoundSecret> {
-    let spoken = Spoken::new(text);
+    let split_text = SplitText::new(text);
     let mut found = Vec::new();
-    for at in 0..spoken.words.len() {
-        if let Some((length, value)) = name_at(&spoken.folded[at..]) {
-            let run = value_after(&spoken, at, at + length, value);
+    for at in 0..split_text.words.len() {
+        if let Some((length, value)) = name_at(&split_text.folded[at..]) {
+            let run = value_after(&split_text, at, at + length, value);
             found.extend(run.map(|run| FoundSecret { range: run.range(), kind: value.kind() }));
         }
     }
-    found.extend(seed::find(&spoken));
-    found.extend(auth_headers(&spoken));
-    found.extend(logins(&spoken));
-    found.extend(codes_before(&spoken));
-    found.extend(values_before(&spoken));
-    found.extend(keys_nearby(&spoken));
-    found.extend(sentence::find(&spoken));
+    found.extend(seed::find(&split_text));
+    found.extend(auth_header::find(&split_text));
+    found.extend(logins(&split_text));
+    found.extend(codes_before(&split_text));
+    found.extend(values_before(&split_text));
+    found.extend(keys_nearby(&split_text));
+    found.extend(sentence::find(&split_text));
     found
 }
 
-/// The names by their first word, and the lists, spelled as folded text is.
+/// The names by their first word, and the lists, all folded.
 struct Known {
     names: HashMap<String, Vec<(Vec<String>, Value)>>,
     says: HashSet<String>,
@@ -135,19 +136,24 @@ pub(super) fn name_at(folded: &[String]) -> Option<(usize, Value)> {
     said.map(|(name, value)| (name.len(), *value)).max_by_key(|(length, _)| *length)
 }
 
-/// The value that the name at `start..end` is given.
-fn value_after<'t>(spoken: &Spoken<'t>, start: usize, end: usize, value: Value) -> Option<Run<'t>> {
-    let Spoken { text, words, folded, .. } = spoken;
+/// The value that is assigned to the name at `start..end`.
+fn value_after<'t>(
+    split_text: &SplitText<'t>,
+    start: usize,
+    end: usize,
+    value: Value,
+) -> Option<Run<'t>> {
+    let SplitText { text, words, folded, .. } = split_text;
     if is_another_thing(folded, start, end, value) {
         return None;
     }
     let mut from = words[end - 1].end;
-    // A dash or a plural joins the name to what follows, and is not the value's.
+    // A dash or a plural ending joins the name to the next word, and is not part of the value.
     let (mut said, mut at, mut owner) = (false, end, 0);
     loop {
         let gap_end = words.get(at).map_or(text.len(), |word| word.start);
         let gap = &text[from..gap_end];
-        // The name is that of a variable, or stands in brackets.
+        // The name is a variable, or is in brackets.
         if at == end && gap.starts_with(['}', ')', ']', '>']) {
             return None;
         }
@@ -174,16 +180,16 @@ fn value_after<'t>(spoken: &Spoken<'t>, start: usize, end: usize, value: Value) 
         if gap.contains(['.', '!', '?', '。', ';']) && gap.contains(char::is_whitespace) {
             return None;
         }
-        let Some(word) = folded.get(at).filter(|_| at - end < BETWEEN) else { break };
+        let Some(word) = folded.get(at).filter(|_| at - end < MAX_WORDS_BETWEEN) else { break };
         if KNOWN.says.contains(word)
             && !text[words[at].end..].starts_with('-')
-            && (!word.is_ascii() || !is_mixed(head(spoken.run_at(words[at].start).text, 64)))
+            && (!word.is_ascii() || !is_mixed(head(split_text.run_at(words[at].start).text, 64)))
         {
             said = true;
         } else if (KNOWN.of.contains(word) && owner == 0)
             || (owner > 0 && owner < MAX_OWNER_WORDS && !said)
         {
-            let run = head(spoken.run_at(words[at].start).text, JUDGED_BYTES);
+            let run = head(split_text.run_at(words[at].start).text, JUDGED_BYTES);
             if owner > 0 && fits(value, run, false) && is_mixed(run) && run.len() >= 6 {
                 break;
             }
@@ -197,7 +203,7 @@ fn value_after<'t>(spoken: &Spoken<'t>, start: usize, end: usize, value: Value) 
     let lead = |c: char| c.is_whitespace() || ":=：→\"'`“”‘’>「『,(".contains(c);
     let offset = text[from..].len() - text[from..].trim_start_matches(lead).len();
     let dash = text[from + offset..].strip_prefix("-> ").map_or(0, |_| 3);
-    let mut run = whole_value(spoken, from + offset + dash, value);
+    let mut run = whole_value(split_text, from + offset + dash, value);
     let judged = head(run.text, JUDGED_BYTES);
     let quoted = text[..run.start].ends_with(['"', '\'', '`', '“', '‘', '「', '『']);
     let plain = judged.chars().all(char::is_alphabetic);
@@ -209,7 +215,7 @@ fn value_after<'t>(spoken: &Spoken<'t>, start: usize, end: usize, value: Value) 
             .next()
             .is_none_or(|c| c.is_ascii_punctuation() || "。！？，」』”’…".contains(c));
     if !fits(value, judged, said) {
-        return if value == Value::Code { later_code(spoken, at) } else { None };
+        return if value == Value::Code { later_code(split_text, at) } else { None };
     }
     if is_placeholder(judged) {
         return None;
@@ -228,9 +234,10 @@ fn value_after<'t>(spoken: &Spoken<'t>, start: usize, end: usize, value: Value) 
     Some(run)
 }
 
-/// A number that closes a sentence one or two words behind the name of a code: "PIN of the card 4711".
-fn later_code<'t>(spoken: &Spoken<'t>, from: usize) -> Option<Run<'t>> {
-    let Spoken { text, words, folded, .. } = spoken;
+/// A number at the end of a sentence, one or two words after the name of a code: "PIN of the card
+/// 4711".
+fn later_code<'t>(split_text: &SplitText<'t>, from: usize) -> Option<Run<'t>> {
+    let SplitText { text, words, folded, .. } = split_text;
     for at in from..(from + 3).min(words.len()) {
         let gap = &text[words[at.max(1) - 1].end..words[at].start];
         if gap.trim_matches(' ').len() > 1 || gap.contains(['\n', '.', ',', ';', '?', '!']) {
@@ -270,26 +277,26 @@ fn up_to_quote<'t>(text: &'t str, run: Run<'t>) -> Run<'t> {
     }
 }
 
-/// Whether the words around a name make another thing of it: "password manager", "zip code".
+/// Whether the words around a name change its meaning: "password manager", "zip code".
 pub(super) fn is_another_thing(folded: &[String], start: usize, end: usize, value: Value) -> bool {
     let next = folded.get(end).map_or("", String::as_str);
     let before = start.checked_sub(1).map_or("", |at| folded[at].as_str());
     KNOWN.another.contains(next)
         || ["primary", "foreign", "bobby", "rolling", "public"].contains(&before)
-        || (value == Value::Said
+        || (value == Value::StatedCode
             && (OTHER_CODES.contains(&before)
                 || ["postal", "promocional", "promo", "postale", "de"].contains(&next)))
 }
 
-/// The stretch at this place as a value of that kind: numbers may be grouped with spaces.
-fn whole_value<'t>(spoken: &Spoken<'t>, start: usize, value: Value) -> Run<'t> {
-    let run = spoken.run_at(start);
-    if !matches!(value, Value::Number | Value::Code | Value::Said)
+/// The run at this position as a value of that kind: numbers may be grouped with spaces.
+fn whole_value<'t>(split_text: &SplitText<'t>, start: usize, value: Value) -> Run<'t> {
+    let run = split_text.run_at(start);
+    if !matches!(value, Value::Number | Value::Code | Value::StatedCode)
         || !run.text.starts_with(|c: char| c.is_ascii_digit())
     {
         return run;
     }
-    let rest = head(&spoken.text[start..], WORD_BYTES);
+    let rest = head(&split_text.text[start..], WORD_BYTES);
     let end = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, ' ' | '-' | '.')));
     let own = rest[..end.unwrap_or(rest.len())].trim_end_matches([' ', '-', '.']);
     if own.len() > run.text.len() { Run { text: own, start } } else { run }
@@ -308,8 +315,8 @@ fn fits(value: Value, run: &str, said: bool) -> bool {
                 || (length >= 5 && digits >= 2 && is_mixed(run))
                 || (said && (5..=16).contains(&length) && is_odd(run) && run.is_ascii())
         }
-        // Six digits are what one-time codes have.
-        Value::Said => only_digits && (digits == 6 || (said && (4..=8).contains(&digits))),
+        // One-time codes have six digits.
+        Value::StatedCode => only_digits && (digits == 6 || (said && (4..=8).contains(&digits))),
         Value::Check => only_digits && (3..=4).contains(&digits),
         Value::Key => {
             is_random(run)
@@ -322,17 +329,17 @@ fn fits(value: Value, run: &str, said: bool) -> bool {
     }
 }
 
-/// Whether numbers stand in a row that each have the length of a code.
+/// Whether the run is a row of numbers that each have the length of a code.
 fn are_codes(run: &str) -> bool {
     run.split([' ', '-', '.']).all(|code| (4..=10).contains(&code.len()))
 }
 
-/// Capitals amid small letters.
-fn is_odd(run: &str) -> bool {
+/// Whether there are capitals after the first letter, and lower-case letters.
+pub(super) fn is_odd(run: &str) -> bool {
     run.chars().skip(1).any(char::is_uppercase) && run.chars().any(char::is_lowercase)
 }
 
-/// Whether a stretch looks drawn at random: long, with letters and digits well mixed.
+/// Whether a run looks random: long, with letters and digits well mixed.
 pub(super) fn is_random(run: &str) -> bool {
     let token = head(run, VALUE_BYTES).trim_matches(|c: char| !c.is_ascii_alphanumeric());
     let plain = token.chars().all(|c| c.is_ascii_alphanumeric() || "_-./+=~%".contains(c));
@@ -347,68 +354,9 @@ pub(super) fn is_random(run: &str) -> bool {
         && !token.contains("://")
 }
 
-/// Tokens behind "Bearer", and names with passwords behind "Basic".
-fn auth_headers(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
-    let mut found = Vec::new();
-    let mut next = 0;
-    for (word, scheme) in spoken.words.iter().zip(&spoken.folded) {
-        let behind = &spoken.text[word.end..];
-        let bearer = scheme == "bearer";
-        if !(bearer || scheme == "basic") || !behind.starts_with([' ', '\t', '+', '=', ':', '%']) {
-            continue;
-        }
-        let token = behind[1..].trim_start_matches([' ', '\t', '"', '\'']);
-        let start = spoken.text.len() - token.len();
-        let run = spoken.run_at(start).text;
-        let judged = head(run, VALUE_BYTES);
-        let judged = &judged[..judged.bytes().take_while(|b| is_token68(*b)).count()];
-        let secret = if bearer { is_bearer(judged) } else { is_basic(judged) };
-        if start >= next && secret && !is_placeholder(judged) {
-            next = start + run.bytes().take_while(|b| is_token68(*b)).count();
-            found.push(FoundSecret { range: start..next, kind: SecretKind::LOGIN });
-        }
-    }
-    found
-}
-
-/// A byte of a token as HTTP's authentication schemes allow it.
-fn is_token68(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b"-._~+/=%".contains(&b)
-}
-
-fn is_bearer(token: &str) -> bool {
-    let digits = token.bytes().any(|b| b.is_ascii_digit());
-    token.len() >= 16 && (digits || (is_odd(token) && token.len() >= 24))
-}
-
-/// Whether base64 holds a name, a colon and a password.
-fn is_basic(token: &str) -> bool {
-    if token.len() < 8 || !token.len().is_multiple_of(4) {
-        return false;
-    }
-    let (mut bits, mut count, mut plain) = (0_u32, 0, Vec::new());
-    for b in token.trim_end_matches('=').bytes() {
-        let six = match b {
-            b'A'..=b'Z' => b - b'A',
-            b'a'..=b'z' => b - b'a' + 26,
-            b'0'..=b'9' => b - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return false,
-        };
-        bits = (bits << 6) | u32::from(six);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            plain.push((bits >> count) as u8);
-        }
-    }
-    plain.contains(&b':') && plain.iter().all(|b| b.is_ascii_graphic() || *b == b' ')
-}
-
-/// "the login is bob / Blue-42": a name and a password in one breath.
-fn logins(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
-    let Spoken { text, words, folded, .. } = spoken;
+/// "the login is bob / Blue-42": a name and a password together.
+fn logins(split_text: &SplitText<'_>) -> Vec<FoundSecret> {
+    let SplitText { text, words, folded, .. } = split_text;
     const NAMES: &[&str] = &[
         "login",
         "logins",
@@ -432,7 +380,7 @@ fn logins(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
         .iter()
         .flat_map(|flag| text.match_indices(flag))
         .filter_map(|(at, flag)| {
-            let run = spoken.run_at(at + flag.len());
+            let run = split_text.run_at(at + flag.len());
             let (name, word) = run.text.split_once(':')?;
             let start = run.start + name.len() + 1;
             (word.len() >= 4 && !is_placeholder(word)).then(|| login(start..run.range().end))
@@ -442,7 +390,7 @@ fn logins(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
         let before = &text[text.floor_char_boundary(at.saturating_sub(80))..at];
         let command = ["mysql", "mariadb", "sshpass"].iter().any(|name| before.contains(name));
         let value = text[at + flag.len()..].trim_start_matches([' ', '\'', '"']);
-        let run = spoken.run_at(text.len() - value.len());
+        let run = split_text.run_at(text.len() - value.len());
         let judged = head(run.text, JUDGED_BYTES);
         let fits = is_mixed(judged) && judged.len() >= 4 && !is_placeholder(judged);
         (command && fits).then(|| login(run.range()))
@@ -459,7 +407,7 @@ fn logins(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
         else {
             continue;
         };
-        let run = spoken.run_at(from + slash + mark);
+        let run = split_text.run_at(from + slash + mark);
         let digit = run.text.bytes().any(|b| b.is_ascii_digit());
         let letter = run.text.chars().any(char::is_alphabetic);
         if run.text.chars().count() >= 6 && digit && letter {
@@ -469,25 +417,25 @@ fn logins(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
     found
 }
 
-/// What joins a code to the name behind it.
+/// Words between a value and the name after it.
 #[rustfmt::skip]
 const SAYS_BEFORE: &[&str] = &[
     "is", "ist", "est", "es", "è", "é", "e", "jest", "är", "er", "as", "als", "comme", "como", "come",
     "是", "は", "는",
 ];
 
-/// "I use Blue-42 as my password": the stretch before the words that call it one.
-fn values_before(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
+/// "I use Blue-42 as my password": the run before the name.
+fn values_before(split_text: &SplitText<'_>) -> Vec<FoundSecret> {
     let mut found = Vec::new();
-    for at in 2..spoken.words.len() {
-        if !SAYS_BEFORE.contains(&spoken.folded[at - 2].as_str()) {
+    for at in 2..split_text.words.len() {
+        if !SAYS_BEFORE.contains(&split_text.folded[at - 2].as_str()) {
             continue;
         }
-        let Some((length, value)) = name_at(&spoken.folded[at..]) else { continue };
-        if is_another_thing(&spoken.folded, at, at + length, value) {
+        let Some((length, value)) = name_at(&split_text.folded[at..]) else { continue };
+        if is_another_thing(&split_text.folded, at, at + length, value) {
             continue;
         }
-        let run = spoken.run_before(spoken.words[at - 2].start);
+        let run = split_text.run_before(split_text.words[at - 2].start);
         let judged = head(run.text, JUDGED_BYTES);
         let fits = is_mixed(judged) && judged.len() >= 5 && !is_placeholder(judged);
         if value == Value::Password && fits {
@@ -498,8 +446,8 @@ fn values_before(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
 }
 
 /// "482913 is your verification code".
-fn codes_before(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
-    let Spoken { words, folded, .. } = spoken;
+fn codes_before(split_text: &SplitText<'_>) -> Vec<FoundSecret> {
+    let SplitText { words, folded, .. } = split_text;
     let mut found = Vec::new();
     for at in 0..words.len() {
         let digits = folded[at].bytes().filter(u8::is_ascii_digit).count();
@@ -512,7 +460,7 @@ fn codes_before(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
             let other = n.checked_sub(1).is_some_and(|b| OTHER_CODES.contains(&next[b].as_str()));
             name_at(&next[n..]).is_some_and(|(_, value)| match value {
                 Value::Code | Value::Password => true,
-                Value::Said => digits == 6 && !other,
+                Value::StatedCode => digits == 6 && !other,
                 _ => false,
             })
         });
@@ -524,9 +472,9 @@ fn codes_before(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
     found
 }
 
-/// Random stretches within a few words of one that speaks of keys.
-fn keys_nearby(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
-    let Spoken { text, words, folded, .. } = spoken;
+/// Random runs within a few words of a word for keys.
+fn keys_nearby(split_text: &SplitText<'_>) -> Vec<FoundSecret> {
+    let SplitText { text, words, folded, .. } = split_text;
     const NEAR: usize = 6;
     const KEYS: &[&str] = &[
         "key",
@@ -573,7 +521,7 @@ fn keys_nearby(spoken: &Spoken<'_>) -> Vec<FoundSecret> {
         .filter(|run| {
             let first = words.partition_point(|word| word.end <= run.start);
             let last = words.partition_point(|word| word.start < run.range().end);
-            // The last name before it, and the first one behind it.
+            // The last name before it, and the first one after it.
             let next = named.partition_point(|at| *at < first);
             let before = next.checked_sub(1).is_some_and(|at| first - named[at] <= NEAR);
             let behind = named.partition_point(|at| *at < last);

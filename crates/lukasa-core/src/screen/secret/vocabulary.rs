@@ -1,16 +1,17 @@
-//! Words that name secrets, and words that only seem to. Used by `told`.
+//! Word lists: names of secrets, and words that only resemble them. Used by `told`.
 
 use super::SecretKind;
 
-/// What a value may look like to be taken for the secret that was named.
+/// The form that a value must have to be taken for the named secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
-    /// Anything, if it is said to be it; a plain word only where the sentence ends.
+    /// Anything, if a word such as "is" assigns it; a plain word only at the end of the sentence.
     Password,
     /// Four digits or more, or a mixture.
     Code,
-    /// Four to eight digits that are said to be it: many a harmless thing is called a code.
-    Said,
+    /// Four to eight digits that a word such as "is" assigns: many harmless things are called
+    /// codes.
+    StatedCode,
     /// Three or four digits.
     Check,
     /// Something long and mixed.
@@ -23,7 +24,7 @@ impl Value {
     pub const fn kind(self) -> SecretKind {
         match self {
             Self::Password => SecretKind::PASSWORD,
-            Self::Code | Self::Said => SecretKind::ACCESS_CODE,
+            Self::Code | Self::StatedCode => SecretKind::ACCESS_CODE,
             Self::Check => SecretKind::CARD_CODE,
             Self::Key => SecretKind::API_KEY,
             Self::Number => SecretKind::IDENTITY_NUMBER,
@@ -31,7 +32,7 @@ impl Value {
     }
 }
 
-/// Names of secrets, as words with a space between.
+/// Names of secrets, as words separated by spaces.
 #[rustfmt::skip]
 pub(super) const NAMES: &[(&str, Value)] = &[
     ("password", Value::Password), ("passwords", Value::Password), ("passwd", Value::Password),
@@ -162,9 +163,9 @@ pub(super) const NAMES: &[(&str, Value)] = &[
     ("sort code", Value::Number), ("driver's license number", Value::Number),
     ("driving licence number", Value::Number), ("passport no", Value::Number),
     ("account no", Value::Number),
-    ("code", Value::Said), ("código", Value::Said), ("codice", Value::Said),
-    ("kombination", Value::Said), ("cid", Value::Check), ("密码锁", Value::Said),
-    ("コード", Value::Said), ("код", Value::Said), ("zahlencode", Value::Said),
+    ("code", Value::StatedCode), ("código", Value::StatedCode), ("codice", Value::StatedCode),
+    ("kombination", Value::StatedCode), ("cid", Value::Check), ("密码锁", Value::StatedCode),
+    ("コード", Value::StatedCode), ("код", Value::StatedCode), ("zahlencode", Value::StatedCode),
     ("pin is", Value::Code), ("nip", Value::Code),
     ("combo", Value::Code), ("psk", Value::Password), ("bitlocker", Value::Number),
     ("totp", Value::Key), ("2fa secret", Value::Key), ("setup key", Value::Key),
@@ -174,10 +175,10 @@ pub(super) const NAMES: &[(&str, Value)] = &[
     ("code du téléphone", Value::Code), ("code de mon téléphone", Value::Code),
     ("code du cadenas", Value::Code), ("code wifi", Value::Password), ("gerätecode", Value::Code),
     ("handycode", Value::Code), ("handy code", Value::Code), ("schließfachcode", Value::Code),
-    ("fahrradschloss", Value::Said), ("tresor", Value::Said), ("safe", Value::Said),
-    ("locker", Value::Said), ("padlock", Value::Said), ("coffre", Value::Said),
-    ("cadenas", Value::Said), ("candado", Value::Said), ("caja fuerte", Value::Said),
-    ("keypad", Value::Said),
+    ("fahrradschloss", Value::StatedCode), ("tresor", Value::StatedCode), ("safe", Value::StatedCode),
+    ("locker", Value::StatedCode), ("padlock", Value::StatedCode), ("coffre", Value::StatedCode),
+    ("cadenas", Value::StatedCode), ("candado", Value::StatedCode), ("caja fuerte", Value::StatedCode),
+    ("keypad", Value::StatedCode),
     ("ssn", Value::Number), ("social security number", Value::Number),
     ("social security", Value::Number), ("sozialversicherungsnummer", Value::Number),
     ("passport number", Value::Number), ("numéro de sécurité sociale", Value::Number),
@@ -219,7 +220,7 @@ pub(super) const NAMES: &[(&str, Value)] = &[
     ("meeting code", Value::Code), ("meeting passcode", Value::Code),
 ];
 
-/// What may stand between a name and its value and say that it is one.
+/// Words between a name and its value that assign it.
 #[rustfmt::skip]
 pub(super) const SAYS: &[&str] = &[
     "is", "was", "are", "equals", "will", "be", "should", "now", "currently", "still", "just",
@@ -231,7 +232,7 @@ pub(super) const SAYS: &[&str] = &[
     "هي", "olarak", "says", "reads", "used", "been", "sagt", "dit", "dice", "right", "today",
     "heute", "jetzt", "aktuell", "ahora", "maintenant", "adesso", "nu", "сейчас", "current",
 ];
-/// What opens a place or an owner between them: "the password for the router is ...".
+/// Words that introduce a place or an owner between them: "the password for the router is ...".
 #[rustfmt::skip]
 pub(super) const OF: &[&str] = &[
     "for", "to", "of", "on", "at", "für", "von", "vom", "zum", "meines", "meiner", "pour", "de",
@@ -243,7 +244,7 @@ pub(super) const OF: &[&str] = &[
     "delle", "alla", "nel", "nella", "sul", "sulla", "mio", "mia", "dos", "das", "ao", "meu", "minha",
     "op", "bij", "ons", "onze", "into", "inside", "behind", "our", "her", "his", "their",
 ];
-/// Codes that anybody may know.
+/// Codes that are not secret.
 #[rustfmt::skip]
 pub(super) const OTHER_CODES: &[&str] = &[
     "zip", "post", "postal", "area", "country", "dial", "dialing", "dialling", "error", "status",
@@ -255,7 +256,7 @@ pub(super) const OTHER_CODES: &[&str] = &[
     "referral", "tracking", "flight", "icd", "part", "model", "sort", "diagnostic", "erreur",
     "codigo",
 ];
-/// Words that make another thing of the name.
+/// Words that change the meaning of the name: "password manager".
 #[rustfmt::skip]
 pub(super) const ANOTHER: &[&str] = &[
     "manager", "managers", "policy", "policies", "hint", "reset", "resets", "hash", "hashing",
@@ -264,7 +265,7 @@ pub(super) const ANOTHER: &[&str] = &[
     "ring", "ideas", "stakeholder", "takeaway", "result", "results", "players", "signature",
     "budget", "limit", "limits", "count", "santa", "sauce", "garden", "west",
 ];
-/// Plain words that follow "the password is" and are no password.
+/// Plain words that follow "the password is" and are not a password.
 #[rustfmt::skip]
 pub(super) const PLAIN: &[&str] = &[
     "weak", "strong", "secure", "insecure", "old", "new", "forgotten", "expired", "expiring",

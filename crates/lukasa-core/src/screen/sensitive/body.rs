@@ -1,4 +1,4 @@
-//! Words for the body and the mind. Only words; how they are weighed is in the parent.
+//! Words about the body and mental health. Only the lists; the rules are in the parent module.
 
 #[rustfmt::skip]
 pub(super) const HEALTH: &[&str] = &[

@@ -1,4 +1,5 @@
-//! Words for whom people live with, what they believe and where they belong. Only words.
+//! Words about relationships, beliefs and belonging. Only the lists; the rules are in the parent
+//! module.
 
 #[rustfmt::skip]
 pub(super) const RELATIONSHIPS: &[&str] = &[

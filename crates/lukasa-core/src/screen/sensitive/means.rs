@@ -1,7 +1,8 @@
-//! Words for a person's own money, their record and their papers. Only words.
+//! Words about personal finance, criminal records and immigration. Only the lists; the rules are in
+//! the parent module.
 //!
-//! Money matters are those of a person: what they earn, owe and own. Who works at a bank or reads
-//! about shares has said nothing of the kind.
+//! Finance means personal finance: what someone earns, owes and owns. Working at a bank or reading
+//! about shares is not personal finance.
 
 #[rustfmt::skip]
 pub(super) const FINANCE: &[&str] = &[

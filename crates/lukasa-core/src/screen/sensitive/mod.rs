@@ -1,10 +1,10 @@
-//! Which statements are of a kind that needs a person's consent before they are kept.
+//! Detects statements of kinds that need the user's consent before they are stored.
 //!
-//! Twelve kinds, told by words and phrases, plain ones and oblique ones: an insulin pump says as much
-//! as diabetes. A kind that is missed is kept without consent, so a word is listed if it mostly gives
-//! the kind away, and the figures of speech that use it are listed too, to be taken out first: also
-//! words that are said of a thing that stands beside them. It does not ask whether the statement is
-//! about the user or about somebody near them.
+//! Twelve kinds, detected by words and phrases, direct and indirect ones: an insulin pump reveals
+//! as much as diabetes. A missed statement is stored without consent, so a word is listed if it
+//! usually reveals the kind. Figures of speech with it are listed too, and excluded first; so are
+//! such words next to a thing they describe. The check does not distinguish statements about the
+//! user from those about people close to them.
 
 mod body;
 mod figures;
@@ -15,9 +15,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::phrase::{Found, Heard, Phrases, fold};
+use super::phrase::{Found, Phrases, TokenizedText, fold};
 
-/// What a statement reveals about a person.
+/// A kind of sensitive information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Sensitive {
     Health,
@@ -96,7 +96,7 @@ static WORDS: LazyLock<Phrases<Sensitive>> = LazyLock::new(|| {
     ])
 });
 static FIGURES: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), figures::FIGURES)]));
-/// A figurative word and a thing within a few words, in either order.
+/// A figurative word within a few words of a thing, in either order.
 static OF_THINGS: LazyLock<Phrases<()>> = LazyLock::new(|| {
     let both =
         |(word, thing): &(&str, &str)| [format!("{word} ~ {thing}"), format!("{thing} ~ {word}")];
@@ -105,23 +105,24 @@ static OF_THINGS: LazyLock<Phrases<()>> = LazyLock::new(|| {
     Phrases::new([((), patterns.as_slice())])
 });
 /// The figurative words one by one.
-static LOOSE: LazyLock<HashSet<String>> =
+static FIGURATIVE_WORDS: LazyLock<HashSet<String>> =
     LazyLock::new(|| figures::FIGURATIVE.split('|').map(fold).collect());
-/// Somebody whom a statement can be about.
+/// Words for people whom a statement can be about.
 static PERSONS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), figures::PERSONS)]));
-/// Whoever says these speaks of themselves or of somebody near, whatever stands beside.
+/// Phrases that are about the speaker or someone close to them, even next to a thing.
 static OF_PEOPLE: LazyLock<Phrases<()>> =
     LazyLock::new(|| Phrases::new([((), figures::OF_PEOPLE)]));
 static SPOKEN_FIGURES: LazyLock<Phrases<()>> =
     LazyLock::new(|| Phrases::new([((), figures::FIGURATIVELY)]));
 
-/// The kind that most phrases of the text speak for; of several the narrower, if any does at all.
+/// The kind that most phrases of the text indicate; the narrower one of several; `None` if there is
+/// no such phrase.
 pub fn category(text: &str) -> Option<Sensitive> {
-    told(&Heard::new(text))
+    category_of(&TokenizedText::new(text))
 }
 
-/// The built-in domains that any sentence of the text belongs to, each once. A long text says one thing
-/// here and another there, so it is read sentence by sentence.
+/// The distinct built-in domains of the text's sentences. A long text has several subjects, so it
+/// is checked sentence by sentence.
 pub fn domains(text: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     let sentences = text.split_inclusive(['.', '!', '?', '\n', '。', '！', '？']);
@@ -135,8 +136,9 @@ pub fn domains(text: &str) -> Vec<&'static str> {
     found
 }
 
-pub(super) fn told(heard: &Heard) -> Option<Sensitive> {
-    /// Where two kinds are as likely, the one that is more often overlooked.
+pub(super) fn category_of(tokenized: &TokenizedText) -> Option<Sensitive> {
+    /// Order of preference between equally likely kinds: the one that is more often overlooked
+    /// first.
     const NARROW_FIRST: [Sensitive; 12] = [
         Sensitive::Immigration,
         Sensitive::CriminalRecord,
@@ -151,22 +153,24 @@ pub(super) fn told(heard: &Heard) -> Option<Sensitive> {
         Sensitive::Finance,
         Sensitive::Relationships,
     ];
-    if SPOKEN_FIGURES.any(heard) {
+    if SPOKEN_FIGURES.any(tokenized) {
         return None;
     }
-    let mut figures: Vec<_> = FIGURES.find(heard).map(|found| found.start..found.end).collect();
-    let people: Vec<_> = OF_PEOPLE.find(heard).map(|found| found.start..found.end).collect();
+    let mut figures: Vec<_> = FIGURES.find(tokenized).map(|found| found.start..found.end).collect();
+    let people: Vec<_> = OF_PEOPLE.find(tokenized).map(|found| found.start..found.end).collect();
     let apart = |a: &Range<usize>, b: &Range<usize>| a.end <= b.start || b.end <= a.start;
-    let things = OF_THINGS.find(heard).map(|found| found.start..found.end);
+    let things = OF_THINGS.find(tokenized).map(|found| found.start..found.end);
     figures.extend(things.filter(|thing| people.iter().all(|person| apart(person, thing))));
-    // Without anybody it could be true of, a word that is said of things as well tells nothing.
-    let somebody = PERSONS.any(heard);
+    // If no person is mentioned, a word that is used of things as well reveals nothing.
+    let mentions_person = PERSONS.any(tokenized);
     let idle = |found: &Found<Sensitive>| {
-        !somebody && found.end == found.start + 1 && LOOSE.contains(&heard.tokens[found.start].text)
+        !mentions_person
+            && found.end == found.start + 1
+            && FIGURATIVE_WORDS.contains(&tokenized.tokens[found.start].text)
     };
     let mut counts = [0_usize; NARROW_FIRST.len()];
-    for found in WORDS.find(heard).filter(|found| !idle(found)) {
-        // A figure of speech takes its words with it, not a telling phrase that is longer.
+    for found in WORDS.find(tokenized).filter(|found| !idle(found)) {
+        // A figure of speech excludes its own words, but not a longer phrase that reveals a kind.
         let figure = figures.iter().any(|f| f.start <= found.start && found.end <= f.end);
         if !figure && let Some(at) = NARROW_FIRST.iter().position(|kind| *kind == found.means) {
             counts[at] += found.end - found.start;

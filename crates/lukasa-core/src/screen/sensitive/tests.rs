@@ -1,4 +1,4 @@
-//! Examples of every kind in several languages, and of words that tell nothing.
+//! Examples of every kind in several languages, and of words that reveal nothing.
 
 use super::{Sensitive, category};
 
@@ -13,7 +13,7 @@ fn all(expected: Sensitive, texts: &[&str]) {
 }
 
 #[test]
-fn every_kind_is_heard() {
+fn sensitive_kinds_are_detected() {
     all(
         Sensitive::Health,
         &[
@@ -186,7 +186,7 @@ fn every_kind_is_heard() {
 }
 
 #[test]
-fn figures_of_speech_and_plain_facts_tell_nothing() {
+fn figures_of_speech_and_plain_facts_are_not_sensitive() {
     let wrong: Vec<_> = [
         "That was a headache of a bug",
         "We have a healthy test suite",
@@ -243,7 +243,7 @@ fn figures_of_speech_and_plain_facts_tell_nothing() {
 }
 
 #[test]
-fn only_four_domains_are_named() {
+fn sensitive_kinds_map_to_four_domains() {
     let named: Vec<_> = Sensitive::ALL.iter().filter_map(|kind| kind.domain()).collect();
     assert_eq!(named, ["health", "health", "finance", "relationships", "religion"]);
 }

@@ -1,5 +1,5 @@
-//! The assistants that can be connected: where each keeps its configuration, and how it wants a server
-//! to be named in it.
+//! The assistants that can be connected: where each has its configuration file, and how an MCP server
+//! is written in it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 
 use super::{json as text_json, sections};
 
-/// The name under which Lukasa stands in every file.
+/// The name of Lukasa's entry in every file.
 const NAME: &str = "lukasa";
 
 /// How an assistant reaches Lukasa.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
-    /// It starts a program and talks to it.
+pub enum ServerEntry {
+    /// It starts a program and uses its standard input and output.
     Program { program: String, arguments: Vec<String>, key: Option<String> },
-    /// It talks to a server.
+    /// It sends HTTP requests to a server.
     Address { url: String, key: Option<String> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// JSON with the servers under this key, and these words for a server elsewhere.
+    /// JSON with the servers under the key `servers`, and the URL of an HTTP server under `address`.
     Json {
         servers: &'static str,
-        says_type: bool,
+        has_type: bool,
         address: Option<&'static str>,
     },
     Toml,
@@ -36,16 +36,17 @@ enum Form {
 pub struct Assistant {
     pub name: &'static str,
     pub title: &'static str,
-    /// From the person's home; on a Mac, if it is elsewhere there.
+    /// Its configuration file, relative to the home folder.
     file: &'static str,
+    /// The same on macOS, if it differs.
     mac_file: Option<&'static str>,
-    /// A folder whose presence says that it is installed.
+    /// A folder that exists if it is installed; empty for the folder of the file.
     mark: &'static str,
     form: Form,
 }
 
-const fn json_form(servers: &'static str, says_type: bool, address: Option<&'static str>) -> Form {
-    Form::Json { servers, says_type, address }
+const fn json_form(servers: &'static str, has_type: bool, address: Option<&'static str>) -> Form {
+    Form::Json { servers, has_type, address }
 }
 
 pub const ALL: [Assistant; 8] = [
@@ -123,8 +124,8 @@ impl Assistant {
         }
     }
 
-    /// Whether it seems to be installed: it has its file, or the folder where the file would be.
-    pub fn is_there(&self, home: &Path) -> bool {
+    /// Whether it seems to be installed: its file or its folder exists.
+    pub fn is_installed(&self, home: &Path) -> bool {
         let file = self.file(home);
         let folder = match self.mark {
             "" => file.parent().map(Path::to_owned).unwrap_or_default(),
@@ -133,11 +134,11 @@ impl Assistant {
         file.exists() || folder.is_dir()
     }
 
-    /// The file's text with Lukasa in it.
-    pub fn put(&self, text: &str, entry: &Entry) -> anyhow::Result<String> {
+    /// The file's text with Lukasa's entry.
+    pub fn put(&self, text: &str, entry: &ServerEntry) -> anyhow::Result<String> {
         match self.form {
-            Form::Json { servers, says_type, address } => {
-                let value = as_json(entry, says_type, address)?;
+            Form::Json { servers, has_type, address } => {
+                let value = as_json(entry, has_type, address)?;
                 text_json::put(text, servers, NAME, &value)
             }
             Form::Toml => sections::put_toml(text, "mcp_servers.lukasa", &as_toml(entry)),
@@ -145,7 +146,7 @@ impl Assistant {
         }
     }
 
-    /// The file's text without Lukasa; nothing if it is not in it.
+    /// The file's text without Lukasa's entry; `None` if it has none.
     pub fn take(&self, text: &str) -> anyhow::Result<Option<String>> {
         match self.form {
             Form::Json { .. } if text.trim().is_empty() => Ok(None),
@@ -156,11 +157,15 @@ impl Assistant {
     }
 }
 
-fn as_json(entry: &Entry, says_type: bool, address: Option<&'static str>) -> anyhow::Result<Value> {
+fn as_json(
+    entry: &ServerEntry,
+    has_type: bool,
+    address: Option<&'static str>,
+) -> anyhow::Result<Value> {
     let mut value = json!({});
     match entry {
-        Entry::Program { program, arguments, key } => {
-            if says_type {
+        ServerEntry::Program { program, arguments, key } => {
+            if has_type {
                 value["type"] = json!("stdio");
             }
             value["command"] = json!(program);
@@ -169,11 +174,13 @@ fn as_json(entry: &Entry, says_type: bool, address: Option<&'static str>) -> any
                 value["env"] = json!({ "LUKASA_KEY": key });
             }
         }
-        Entry::Address { url, key } => {
+        ServerEntry::Address { url, key } => {
             let Some(word) = address else {
-                anyhow::bail!("it starts programs only; connect it without --http");
+                anyhow::bail!(
+                    "this assistant only starts programs\n  next: connect it without --http"
+                );
             };
-            if says_type {
+            if has_type {
                 value["type"] = json!("http");
             }
             value[word] = json!(url);
@@ -190,9 +197,9 @@ fn quoted(text: &str) -> String {
     json!(text).to_string()
 }
 
-fn as_toml(entry: &Entry) -> Vec<String> {
+fn as_toml(entry: &ServerEntry) -> Vec<String> {
     match entry {
-        Entry::Program { program, arguments, key } => {
+        ServerEntry::Program { program, arguments, key } => {
             let arguments: Vec<String> = arguments.iter().map(|text| quoted(text)).collect();
             let mut lines = vec![
                 format!("command = {}", quoted(program)),
@@ -203,7 +210,7 @@ fn as_toml(entry: &Entry) -> Vec<String> {
             );
             lines
         }
-        Entry::Address { url, key } => {
+        ServerEntry::Address { url, key } => {
             let header = |key: &String| {
                 format!("http_headers = {{ Authorization = {} }}", quoted(&format!("Bearer {key}")))
             };
@@ -214,10 +221,10 @@ fn as_toml(entry: &Entry) -> Vec<String> {
     }
 }
 
-fn as_yaml(entry: &Entry) -> Vec<String> {
+fn as_yaml(entry: &ServerEntry) -> Vec<String> {
     let mut lines = vec!["enabled: true".to_owned(), "name: lukasa".into(), "timeout: 300".into()];
     match entry {
-        Entry::Program { program, arguments, key } => {
+        ServerEntry::Program { program, arguments, key } => {
             let arguments: Vec<String> = arguments.iter().map(|text| quoted(text)).collect();
             lines.push("type: stdio".into());
             lines.push(format!("cmd: {}", quoted(program)));
@@ -225,7 +232,7 @@ fn as_yaml(entry: &Entry) -> Vec<String> {
             let envs = key.as_ref().map(|key| format!("LUKASA_KEY: {}", quoted(key)));
             lines.push(format!("envs: {{{}}}", envs.unwrap_or_default()));
         }
-        Entry::Address { url, key } => {
+        ServerEntry::Address { url, key } => {
             lines.push("type: streamable_http".into());
             lines.push(format!("uri: {}", quoted(url)));
             let header = key

@@ -1,5 +1,5 @@
-//! A first word with what was just written into a file, the way the assistant will have it: the program
-//! is started, or the address asked, and has to say which revision of the protocol it speaks.
+//! The MCP handshake with the entry that was written into a file, as the assistant will do it: the
+//! program is started, or the URL called, and has to name the protocol version that it speaks.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -10,41 +10,43 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 
-use super::assistants::Entry;
+use super::assistants::ServerEntry;
 
-/// What most assistants speak today; a server answers with the nearest that it knows.
-const ASKED: &str = "2025-11-25";
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The version that is requested; a server answers with the nearest that it supports.
+const REQUESTED_VERSION: &str = "2025-11-25";
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What was agreed upon.
+/// The result of a handshake: the protocol version and the number of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Agreed {
+pub struct Handshake {
     pub protocol: String,
     pub tools: usize,
 }
 
-pub async fn shake(entry: &Entry) -> anyhow::Result<Agreed> {
-    let talk = async {
+pub async fn run(entry: &ServerEntry) -> anyhow::Result<Handshake> {
+    let handshake = async {
         match entry {
-            Entry::Program { program, arguments, key } => {
+            ServerEntry::Program { program, arguments, key } => {
                 with_program(program, arguments, key.as_deref()).await
             }
-            Entry::Address { url, key } => with_address(url, key.as_deref()).await,
+            ServerEntry::Address { url, key } => with_address(url, key.as_deref()).await,
         }
     };
-    match tokio::time::timeout(PATIENCE, talk).await {
-        Ok(agreed) => agreed,
-        Err(_) => bail!("it did not answer within {} seconds", PATIENCE.as_secs()),
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake).await {
+        Ok(result) => result,
+        Err(_) => {
+            bail!("the server did not answer within {} seconds", HANDSHAKE_TIMEOUT.as_secs())
+        }
     }
 }
 
-fn hello() -> Value {
+fn initialize() -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": ASKED, "capabilities": {},
+        "protocolVersion": REQUESTED_VERSION, "capabilities": {},
         "clientInfo": { "name": "lukasa-connect", "version": env!("CARGO_PKG_VERSION") } } })
 }
 
-/// The question of the protocol's later, stateless generation.
+/// The first request of the later, stateless versions of the protocol.
 fn discover() -> Value {
     json!({ "jsonrpc": "2.0", "id": 2, "method": "server/discover", "params": { "_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -52,7 +54,7 @@ fn discover() -> Value {
         "io.modelcontextprotocol/clientCapabilities": {} } } })
 }
 
-/// The revision that an answer names.
+/// The protocol version in a response.
 fn protocol(answer: &Value) -> Option<String> {
     let result = &answer["result"];
     let one = result["protocolVersion"].as_str();
@@ -67,20 +69,20 @@ struct Program {
 
 impl Program {
     async fn ask(&mut self, question: &Value) -> anyhow::Result<Value> {
-        self.tell(question).await?;
-        // It may say other things first; the answer has the question's number.
+        self.send(question).await?;
+        // Other messages may come first; the response has the request's id.
         while let Some(line) = self.from.next_line().await? {
             let answer: Value = serde_json::from_str(&line)
-                .context("it says something on standard output that is not of the protocol")?;
+                .context("the server printed non-MCP output on stdout")?;
             if answer["id"] == question["id"] {
                 return Ok(answer);
             }
         }
-        bail!("it ended without an answer")
+        bail!("the server ended without an answer")
     }
 
-    async fn tell(&mut self, what: &Value) -> anyhow::Result<()> {
-        self.to.write_all(format!("{what}\n").as_bytes()).await?;
+    async fn send(&mut self, message: &Value) -> anyhow::Result<()> {
+        self.to.write_all(format!("{message}\n").as_bytes()).await?;
         Ok(self.to.flush().await?)
     }
 }
@@ -89,7 +91,7 @@ async fn with_program(
     program: &str,
     arguments: &[String],
     key: Option<&str>,
-) -> anyhow::Result<Agreed> {
+) -> anyhow::Result<Handshake> {
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -102,40 +104,42 @@ async fn with_program(
     }
     let mut child = command.spawn().with_context(|| format!("{program} does not start"))?;
     let (to, from) = (child.stdin.take(), child.stdout.take());
-    let (Some(to), Some(from)) = (to, from) else { bail!("{program} cannot be talked to") };
+    let (Some(to), Some(from)) = (to, from) else {
+        bail!("the standard input and output of {program} cannot be opened")
+    };
     let mut talk = Program { to, from: BufReader::new(from).lines() };
-    let agreed = greet(&mut talk).await;
+    let result = greet(&mut talk).await;
     drop(talk);
-    let Err(error) = agreed else { return agreed };
-    // What it complained about says more than that it ended.
+    let Err(error) = result else { return result };
+    // The program's last line on standard error usually names the cause.
     let _ = child.start_kill();
-    let mut said = String::new();
+    let mut errors = String::new();
     if let Some(stderr) = child.stderr.take() {
-        let _ = stderr.take(2000).read_to_string(&mut said).await;
+        let _ = stderr.take(2000).read_to_string(&mut errors).await;
     }
-    match said.lines().rev().find(|line| !line.trim().is_empty()) {
+    match errors.lines().rev().find(|line| !line.trim().is_empty()) {
         Some(line) => Err(error.context(line.trim().to_owned())),
         None => Err(error),
     }
 }
 
-async fn greet(talk: &mut Program) -> anyhow::Result<Agreed> {
-    let mut answer = talk.ask(&hello()).await?;
+async fn greet(talk: &mut Program) -> anyhow::Result<Handshake> {
+    let mut answer = talk.ask(&initialize()).await?;
     if protocol(&answer).is_none() {
         answer = talk.ask(&discover()).await?;
     }
     let protocol = protocol(&answer).with_context(|| refusal(&answer))?;
-    talk.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
+    talk.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
     let tools = talk.ask(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" })).await?;
-    Ok(Agreed { protocol, tools: tools["result"]["tools"].as_array().map_or(0, Vec::len) })
+    Ok(Handshake { protocol, tools: tools["result"]["tools"].as_array().map_or(0, Vec::len) })
 }
 
 fn refusal(answer: &Value) -> String {
-    let why = answer["error"]["message"].as_str().unwrap_or("it names no revision of the protocol");
-    format!("it refused: {why}")
+    let why = answer["error"]["message"].as_str().unwrap_or("it names no protocol version");
+    format!("the server refused the handshake: {why}")
 }
 
-async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Agreed> {
+async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Handshake> {
     let client = lukasa_models::tls::client(url).connect_timeout(Duration::from_secs(5)).build()?;
     let post = async |question: &Value, session: Option<&str>, version: &str| {
         let mut request = client.post(url).json(question);
@@ -150,9 +154,9 @@ async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Agreed> {
         if let Some(key) = key {
             request = request.bearer_auth(key);
         }
-        let response = request.send().await.with_context(|| format!("nobody answers at {url}"))?;
+        let response = request.send().await.with_context(|| format!("no answer from {url}"))?;
         if matches!(response.status().as_u16(), 401 | 403) {
-            bail!("{url} does not let us in; give a key with --key");
+            bail!("{url} refuses access\n  next: pass a key with --key");
         }
         let session = response.headers().get("mcp-session-id");
         let session = session.and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -163,7 +167,7 @@ async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Agreed> {
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();
         anyhow::Ok((answer, session))
     };
-    let (mut answer, session) = post(&hello(), None, ASKED).await?;
+    let (mut answer, session) = post(&initialize(), None, REQUESTED_VERSION).await?;
     if protocol(&answer).is_none() {
         answer = post(&discover(), None, "2026-07-28").await?.0;
     }
@@ -172,10 +176,10 @@ async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Agreed> {
     let _ = post(&ready, session.as_deref(), &protocol).await;
     let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" });
     let (tools, _) = post(&list, session.as_deref(), &protocol).await?;
-    Ok(Agreed { protocol, tools: tools["result"]["tools"].as_array().map_or(0, Vec::len) })
+    Ok(Handshake { protocol, tools: tools["result"]["tools"].as_array().map_or(0, Vec::len) })
 }
 
-/// The first message of a stream of events. The stream may stay open after it.
+/// The first message of an event stream, which may stay open after it.
 async fn first_event(mut response: reqwest::Response) -> anyhow::Result<String> {
     let mut text = String::new();
     while let Some(piece) = response.chunk().await? {

@@ -1,19 +1,19 @@
-//! One entry in somebody else's JSON file, put in or taken out as text. Everything else keeps its bytes:
-//! comments, order, indentation, line ends. A file that cannot be read with certainty is left alone.
+//! Adds or removes one entry of another program's JSON file as text. Everything else stays byte for
+//! byte: comments, order, indentation, line ends. A file that cannot be parsed safely is not changed.
 
 use std::ops::Range;
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-/// How deep a file may be nested before it is not believed to be a configuration.
-const DEPTH: usize = 64;
+/// Deepest accepted nesting of a configuration file.
+const MAX_DEPTH: usize = 64;
 
 struct Member {
     key: String,
     start: usize,
     value: Range<usize>,
-    /// The comma behind it, if there is one.
+    /// The position of the comma after it, if there is one.
     comma: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ pub fn put(text: &str, container: &str, name: &str, value: &Value) -> anyhow::Re
     Ok(new)
 }
 
-/// The text without `container.name`; nothing if it is not there.
+/// The text without `container.name`; `None` if the file does not have it.
 pub fn take(text: &str, container: &str, name: &str) -> anyhow::Result<Option<String>> {
     let root = root(text)?;
     let Some(inner) = find(text, &root, container)? else { return Ok(None) };
@@ -76,7 +76,7 @@ pub fn take(text: &str, container: &str, name: &str) -> anyhow::Result<Option<St
     let mut new = String::new();
     let previous = at.checked_sub(1).and_then(|before| inner.members[before].comma);
     match previous.filter(|_| last && member.comma.is_none()) {
-        // The comma before it was for its sake.
+        // The last member is removed, so the comma before it is, too.
         Some(comma) => {
             new.push_str(&text[..comma]);
             new.push_str(&text[comma + 1..from.max(comma + 1)]);
@@ -129,16 +129,16 @@ fn read(text: &str) -> anyhow::Result<Value> {
         }
         at += 1;
     }
-    serde_json::from_slice(&bytes).context("it is not valid JSON")
+    serde_json::from_slice(&bytes).context("the file is not valid JSON")
 }
 
 fn root(text: &str) -> anyhow::Result<Object> {
     let bytes = text.as_bytes();
     let start = text.len() - text.trim_start_matches('\u{feff}').len();
     let at = blank_end(bytes, start)?;
-    ensure!(bytes.get(at) == Some(&b'{'), "it does not hold a JSON object");
+    ensure!(bytes.get(at) == Some(&b'{'), "the file is not a JSON object");
     let root = object(bytes, at, 0)?;
-    ensure!(blank_end(bytes, root.close + 1)? == bytes.len(), "something follows its JSON object");
+    ensure!(blank_end(bytes, root.close + 1)? == bytes.len(), "text follows the JSON object");
     Ok(root)
 }
 
@@ -147,7 +147,7 @@ fn find(text: &str, outer: &Object, key: &str) -> anyhow::Result<Option<Object>>
     let Some(member) = outer.members.iter().rev().find(|member| member.key == key) else {
         return Ok(None);
     };
-    ensure!(text[member.value.clone()].starts_with('{'), "its `{key}` is not an object");
+    ensure!(text[member.value.clone()].starts_with('{'), "`{key}` in the file is not an object");
     Ok(Some(object(text.as_bytes(), member.value.start, 0)?))
 }
 
@@ -172,13 +172,13 @@ fn object(bytes: &[u8], open: usize, depth: usize) -> anyhow::Result<Object> {
                 members.push(Member { key, start, value: from..end, comma });
                 at += usize::from(comma.is_some());
             }
-            _ => bail!("it is not valid JSON"),
+            _ => bail!("the file is not valid JSON"),
         }
     }
 }
 
 fn value_end(bytes: &[u8], at: usize, depth: usize) -> anyhow::Result<usize> {
-    ensure!(depth < DEPTH, "it is nested too deeply");
+    ensure!(depth < MAX_DEPTH, "the file is nested more than {MAX_DEPTH} levels deep");
     match bytes.get(at) {
         Some(b'"') => string_end(bytes, at),
         Some(b'{') => Ok(object(bytes, at, depth + 1)?.close + 1),
@@ -195,13 +195,13 @@ fn value_end(bytes: &[u8], at: usize, depth: usize) -> anyhow::Result<usize> {
         _ => {
             let word = |b: &u8| b.is_ascii_alphanumeric() || b"+-.".contains(b);
             let length = bytes[at.min(bytes.len())..].iter().take_while(|b| word(b)).count();
-            ensure!(length > 0, "it is not valid JSON");
+            ensure!(length > 0, "the file is not valid JSON");
             Ok(at + length)
         }
     }
 }
 
-/// Past white space and comments.
+/// The position after white space and comments.
 fn blank_end(bytes: &[u8], mut at: usize) -> anyhow::Result<usize> {
     loop {
         match bytes.get(at) {
@@ -218,9 +218,9 @@ fn comment_end(bytes: &[u8], at: usize) -> anyhow::Result<usize> {
         Some(b'/') => Ok(at + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len())),
         Some(b'*') => {
             let end = rest.windows(2).skip(2).position(|pair| pair == b"*/");
-            Ok(at + 2 + end.context("a comment does not end")? + 2)
+            Ok(at + 2 + end.context("a comment in the file does not end")? + 2)
         }
-        _ => bail!("it is not valid JSON"),
+        _ => bail!("the file is not valid JSON"),
     }
 }
 
@@ -231,12 +231,12 @@ fn string_end(bytes: &[u8], start: usize) -> anyhow::Result<usize> {
             Some(b'"') => return Ok(at + 1),
             Some(b'\\') => at += 2,
             Some(_) => at += 1,
-            None => bail!("a text in it does not end"),
+            None => bail!("a string in the file does not end"),
         }
     }
 }
 
-/// How a file is laid out.
+/// The indentation unit and line end of a file.
 struct Style {
     unit: String,
     line: &'static str,
@@ -284,17 +284,17 @@ impl Style {
                 &text[object.close..]
             ));
         };
-        // Who ends a list with a comma wants to find one there.
+        // A file with trailing commas keeps them.
         let (before, behind) = if last.comma.is_some() { ("", ",") } else { (",", "") };
         let Some(indent) = own_line(text, last.start) else {
-            // All on one line: it stays so.
+            // An object on one line stays on one line.
             let member = format!("{key}: {}", serde_json::to_string(value)?);
             let at = last.comma.map_or(last.value.end, |comma| comma + 1);
             return Ok(format!("{}{before} {member}{behind}{}", &text[..at], &text[at..]));
         };
         let member = format!("{key}: {}", self.render(value, indent)?);
         let end = last.comma.map_or(last.value.end, |comma| comma + 1);
-        // A remark behind the last member stays with it.
+        // A comment after the last member stays on its line.
         let rest = &text[end..object.close];
         let stays = rest.find('\n').map_or(0, |at| rest[..at].trim_end_matches('\r').len());
         let remark = match blank_end(text.as_bytes(), end) {
@@ -307,14 +307,14 @@ impl Style {
     }
 }
 
-/// The white space before a place, if nothing else is before it on its line.
+/// The white space before a position, if nothing else is before it on its line.
 fn own_line(text: &str, at: usize) -> Option<&str> {
     let blank = line_blank(text, at);
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     (start > 0 && start + blank.len() == at).then_some(blank)
 }
 
-/// The white space at the beginning of the line of a place.
+/// The indentation of the line of a position.
 fn line_blank(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = &text[start..at];
@@ -331,20 +331,20 @@ mod tests {
         json!({ "command": "lukasa", "args": ["mcp"] })
     }
 
-    /// Puts the entry in and takes it out again, which must give the very same bytes.
-    fn there_and_back(text: &str) -> String {
+    /// Adds the entry and removes it again, which must restore the same bytes.
+    fn add_and_remove(text: &str) -> String {
         let with = put(text, "mcpServers", "lukasa", &entry()).unwrap();
         assert_eq!(read(&with).unwrap()["mcpServers"]["lukasa"], entry(), "{with}");
         let back = take(&with, "mcpServers", "lukasa").unwrap().unwrap();
         if text.contains("mcpServers") {
             assert_eq!(back, text, "{with}");
         }
-        assert_eq!(put(&with, "mcpServers", "lukasa", &entry()).unwrap(), with, "twice is once");
+        assert_eq!(put(&with, "mcpServers", "lukasa", &entry()).unwrap(), with, "it is idempotent");
         with
     }
 
     #[test]
-    fn an_entry_goes_in_and_out_of_every_layout() {
+    fn json_entry_is_added_and_removed_in_every_layout() {
         for text in [
             "{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" }\n  },\n  \"z\": 1\n}\n",
             "{\n\t\"mcpServers\": {\n\t\t\"other\": {}\n\t}\n}",
@@ -355,27 +355,27 @@ mod tests {
             "{\n  \"mcpServers\": {\n    \"o\": { \"a\": \"x\\\" } // , \\\\\" }\n  }\n}\n",
             "\u{feff}{\n  \"mcpServers\": {\n    \"o\": {}\n  }\n}\n",
         ] {
-            there_and_back(text);
+            add_and_remove(text);
         }
     }
 
     #[test]
-    fn a_file_without_the_section_gets_one() {
-        let with = there_and_back("{\n    \"theme\": \"dark\" // night\n}\n");
+    fn json_file_without_the_section_gets_one() {
+        let with = add_and_remove("{\n    \"theme\": \"dark\" // night\n}\n");
         assert!(
             with.starts_with(
                 "{\n    \"theme\": \"dark\", // night\n    \"mcpServers\": {\n        \"lukasa\""
             ),
             "{with}"
         );
-        assert!(there_and_back("").ends_with("}\n"));
-        assert!(there_and_back("{}\n").contains("\n  \"mcpServers\""));
-        let empty = there_and_back("{\n  \"mcpServers\": {}\n}\n");
+        assert!(add_and_remove("").ends_with("}\n"));
+        assert!(add_and_remove("{}\n").contains("\n  \"mcpServers\""));
+        let empty = add_and_remove("{\n  \"mcpServers\": {}\n}\n");
         assert!(empty.contains("\"mcpServers\": {\n    \"lukasa\": {"), "{empty}");
     }
 
     #[test]
-    fn another_entry_of_that_name_is_replaced_in_its_place() {
+    fn json_entry_of_the_same_name_is_replaced_in_place() {
         let text = "{\n  \"mcpServers\": {\n    \"lukasa\": { \"command\": \"old\" },\n    \"b\": {}\n  }\n}\n";
         let with = put(text, "mcpServers", "lukasa", &entry()).unwrap();
         assert!(!with.contains("old") && with.contains("\n    },\n    \"b\": {}"), "{with}");
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_with_certainty_is_left_alone() {
+    fn json_file_that_cannot_be_parsed_safely_is_left_alone() {
         for text in [
             "[]",
             "{",

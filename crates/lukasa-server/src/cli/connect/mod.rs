@@ -1,10 +1,10 @@
-//! `lukasa connect`: Lukasa in the configuration of the assistants on this machine, shown before it is
-//! written, tried out after, and taken back exactly.
+//! `lukasa connect`: adds Lukasa to the configuration files of the assistants on this machine. Changes
+//! are shown before they are written, tested afterwards, and can be undone byte for byte.
 
 mod assistants;
+mod backups;
 mod handshake;
 mod json;
-mod kept;
 mod sections;
 
 use std::path::PathBuf;
@@ -13,35 +13,36 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::client::{Refused, Server, ask};
+use super::client::{ServerArgs, ServerError, ask};
 use super::show::{BAD, DIM, GOOD, ODD, Table, count, line_diff, paint};
-use super::{Format, Said, say, say_json};
-use assistants::{ALL, Assistant, Entry};
-use kept::{Kept, Undone, read};
+use super::{AlreadyReported, FormatArgs, say, say_json};
+use assistants::{ALL, Assistant, ServerEntry};
+use backups::{ConfigBackups, UndoResult, read};
+use handshake::Handshake;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa connect                    show what would change, ask, write, try it out
-  lukasa connect --list             which assistants there are
+  lukasa connect                    show the changes, ask, write, test the connection
+  lukasa connect --list             list the assistants
   lukasa connect --only cursor      one of them; can be given more than once
-  lukasa connect --dry-run          only show what would change
-  lukasa connect --yes              without being asked, for scripts
-  lukasa connect --http             let them talk to the server instead of starting `lukasa mcp`
-  lukasa connect --undo             put every file back as it was
+  lukasa connect --dry-run          only show the changes
+  lukasa connect --yes              do not ask, for scripts
+  lukasa connect --http             use the server's URL instead of starting `lukasa mcp`
+  lukasa connect --undo             restore every file
 
-Everything else in the files keeps its bytes. What a file was is kept in ~/.local/share/lukasa/connect.
-Known: claude-code, claude-desktop, cursor, vscode, codex, gemini, windsurf, goose.")]
-pub struct Connect {
+Everything else in the files stays byte for byte. Backups are in ~/.local/share/lukasa/connect.
+Supported: claude-code, claude-desktop, cursor, vscode, codex, gemini, windsurf, goose.")]
+pub struct ConnectArgs {
     #[command(flatten)]
-    server: Server,
-    /// Only this assistant, also if it does not seem to be there
+    server: ServerArgs,
+    /// Only this assistant, even if it does not seem to be installed
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// List the assistants and how they stand
+    /// List the assistants and whether they are connected
     #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
     list: bool,
-    /// Take Lukasa out again
+    /// Remove Lukasa from the files again
     #[arg(long)]
     undo: bool,
     /// Only show what would change
@@ -50,23 +51,23 @@ pub struct Connect {
     /// Do not ask
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Have assistants talk to the server over HTTP, those that can
+    /// Connect assistants over HTTP, where they support it
     #[arg(long)]
     http: bool,
-    /// Do not try out what was written
+    /// Do not test the connection
     #[arg(long)]
     no_handshake: bool,
     /// The program that assistants start; this one if absent
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Whose assistants; the person's own home if absent
+    /// The home folder with the assistants' files
     #[arg(long, env = "HOME", hide_env = true, value_name = "FOLDER")]
     home: PathBuf,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-/// What is to become of one assistant's file.
+/// A planned change of one assistant's file.
 struct Plan {
     assistant: &'static Assistant,
     file: PathBuf,
@@ -74,52 +75,52 @@ struct Plan {
     after: String,
 }
 
-impl Connect {
+impl ConnectArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let chosen = self.chosen()?;
         match (self.list, self.undo) {
-            (true, _) => self.tell_list(),
-            (_, true) => self.take_back(&chosen),
+            (true, _) => self.print_list(),
+            (_, true) => self.disconnect(&chosen),
             _ => self.connect(&chosen).await,
         }
     }
 
     fn chosen(&self) -> anyhow::Result<Vec<&'static Assistant>> {
         if self.only.is_empty() {
-            return Ok(ALL.iter().filter(|assistant| assistant.is_there(&self.home)).collect());
+            return Ok(ALL.iter().filter(|assistant| assistant.is_installed(&self.home)).collect());
         }
         let known = |name: &String| {
             ALL.iter().find(|assistant| assistant.name == name).with_context(|| {
                 let names: Vec<&str> = ALL.iter().map(|assistant| assistant.name).collect();
-                format!("no assistant is called {name}\n  next: one of {}", names.join(", "))
+                format!("no assistant is called {name}\n  next: use one of {}", names.join(", "))
             })
         };
         self.only.iter().map(known).collect()
     }
 
-    fn entry(&self) -> anyhow::Result<Entry> {
+    fn entry(&self) -> anyhow::Result<ServerEntry> {
         let key = self.server.key().map(str::to_owned);
         if self.http {
-            return Ok(Entry::Address { url: format!("{}/mcp", self.server.url()), key });
+            return Ok(ServerEntry::Address { url: format!("{}/mcp", self.server.url()), key });
         }
-        // Assistants with windows do not know the path of a shell, so the whole path is written.
+        // Desktop applications do not have the shell's PATH, so the full path is written.
         let program = match &self.program {
             Some(program) => std::path::absolute(program)?,
-            None => std::env::current_exe().context("this program cannot tell where it is")?,
+            None => std::env::current_exe().context("the path of this program is unknown")?,
         };
         let mut arguments = vec!["mcp".to_owned(), "--url".into(), self.server.url().to_owned()];
         if let Some(user) = self.server.user() {
             arguments.extend(["--user".to_owned(), user.to_owned()]);
         }
-        Ok(Entry::Program { program: program.display().to_string(), arguments, key })
+        Ok(ServerEntry::Program { program: program.display().to_string(), arguments, key })
     }
 
     async fn connect(&self, chosen: &[&'static Assistant]) -> anyhow::Result<()> {
         if chosen.is_empty() {
             let names: Vec<&str> = ALL.iter().map(|assistant| assistant.title).collect();
             bail!(
-                "no assistant was found in {}\n  looked for: {}\n  next: name one with --only NAME; any \
-                 other that speaks MCP takes the address {}/mcp",
+                "no assistant was found in {}\n  looked for: {}\n  next: name one with --only NAME; give \
+                 any other assistant that speaks MCP the URL {}/mcp",
                 self.home.display(),
                 names.join(", "),
                 self.server.url()
@@ -146,44 +147,44 @@ impl Connect {
             }
             return say(&format!("Would write {}.", count(changes.len(), "file", "files")));
         }
-        if !changes.is_empty() && !self.agreed(changes.len())? {
-            bail!("nothing was written\n  next: say --yes, or --dry-run to only look");
+        if !changes.is_empty() && !self.is_confirmed(changes.len())? {
+            bail!("nothing was written\n  next: pass --yes to apply, or --dry-run to preview");
         }
-        let kept = Kept::below(&self.home);
+        let backups = ConfigBackups::below(&self.home);
         for plan in &changes {
-            kept.write(plan.assistant, &plan.file, &plan.after)?;
+            backups.write(plan.assistant, &plan.file, &plan.after)?;
         }
-        let mut shaken = Vec::new();
+        let mut handshakes = Vec::new();
         for plan in &plans {
-            let agreed = match self.no_handshake {
+            let handshake = match self.no_handshake {
                 true => None,
-                false => Some(handshake::shake(&entry).await),
+                false => Some(handshake::run(&entry).await),
             };
             if !self.format.json {
-                tell(plan, agreed.as_ref())?;
+                print_result(plan, handshake.as_ref())?;
             }
-            shaken.push(agreed);
+            handshakes.push(handshake);
         }
-        let failed = shaken.iter().any(|agreed| matches!(agreed, Some(Err(_))));
+        let failed = handshakes.iter().any(|handshake| matches!(handshake, Some(Err(_))));
         if self.format.json {
-            say_json(&json!({ "assistants": self.as_json(&plans, &shaken), "ok": !failed }))?;
+            say_json(&json!({ "assistants": self.as_json(&plans, &handshakes), "ok": !failed }))?;
         } else {
-            let undo = "Start the assistants anew. Take it back with: lukasa connect --undo";
+            let undo = "Restart the assistants. Disconnect them with: lukasa connect --undo";
             say(&paint(DIM, undo))?;
         }
-        if failed { Err(Said.into()) } else { Ok(()) }
+        if failed { Err(AlreadyReported.into()) } else { Ok(()) }
     }
 
-    fn agreed(&self, files: usize) -> anyhow::Result<bool> {
+    fn is_confirmed(&self, files: usize) -> anyhow::Result<bool> {
         if self.yes {
             return Ok(true);
         }
         let question = format!("Write {}? [y/N]", count(files, "this file", "of these files"));
-        let said = ask(&question)?.unwrap_or_default().to_lowercase();
-        Ok(["y", "yes"].contains(&said.as_str()))
+        let typed = ask(&question)?.unwrap_or_default().to_lowercase();
+        Ok(["y", "yes"].contains(&typed.as_str()))
     }
 
-    /// A key is nobody's business who looks over a shoulder.
+    /// Hides the key in printed text.
     fn masked(&self, text: &str) -> String {
         match self.server.key() {
             Some(key) => text.replace(key, "(your key)"),
@@ -191,16 +192,12 @@ impl Connect {
         }
     }
 
-    fn as_json(
-        &self,
-        plans: &[Plan],
-        shaken: &[Option<anyhow::Result<handshake::Agreed>>],
-    ) -> Value {
+    fn as_json(&self, plans: &[Plan], handshakes: &[Option<anyhow::Result<Handshake>>]) -> Value {
         let one = |(number, plan): (usize, &Plan)| {
-            let handshake = match shaken.get(number).and_then(Option::as_ref) {
+            let handshake = match handshakes.get(number).and_then(Option::as_ref) {
                 None => Value::Null,
-                Some(Ok(agreed)) => {
-                    json!({ "ok": true, "protocol": agreed.protocol, "tools": agreed.tools })
+                Some(Ok(handshake)) => {
+                    json!({ "ok": true, "protocol": handshake.protocol, "tools": handshake.tools })
                 }
                 Some(Err(error)) => json!({ "ok": false, "error": format!("{error:#}") }),
             };
@@ -211,13 +208,13 @@ impl Connect {
         plans.iter().enumerate().map(one).collect()
     }
 
-    fn take_back(&self, chosen: &[&'static Assistant]) -> anyhow::Result<()> {
-        let kept = Kept::below(&self.home);
+    fn disconnect(&self, chosen: &[&'static Assistant]) -> anyhow::Result<()> {
+        let backups = ConfigBackups::below(&self.home);
         let mut done = Vec::new();
         for assistant in chosen {
             let file = assistant.file(&self.home);
-            let undone = kept.undo(assistant, &file, self.dry_run);
-            let undone = undone.map_err(|error| self.changed_since(assistant, &kept, &error))?;
+            let undone = backups.undo(assistant, &file, self.dry_run);
+            let undone = undone.map_err(|error| self.changed_since(assistant, &backups, &error))?;
             done.push((assistant, file, undone));
         }
         if self.format.json {
@@ -229,7 +226,7 @@ impl Connect {
                 .collect();
             return say_json(&json!({ "assistants": list }));
         }
-        done.retain(|(_, _, undone)| *undone != Undone::NotThere);
+        done.retain(|(_, _, undone)| *undone != UndoResult::NotThere);
         if done.is_empty() {
             return say("No assistant is connected.");
         }
@@ -240,24 +237,29 @@ impl Connect {
         Ok(())
     }
 
-    /// A file that was changed since, in a way that nobody can be sure to take back.
-    fn changed_since(&self, of: &Assistant, kept: &Kept, why: &anyhow::Error) -> anyhow::Error {
-        let (file, backup) = (of.file(&self.home), kept.backup(of));
+    /// The error for a file that was changed since and cannot be edited safely.
+    fn changed_since(
+        &self,
+        of: &Assistant,
+        backups: &ConfigBackups,
+        why: &anyhow::Error,
+    ) -> anyhow::Error {
+        let (file, backup) = (of.file(&self.home), backups.backup(of));
         let detail = format!(
-            "{}: {} was changed since and is left as it is ({why:#}); what it was is in {}",
+            "{}: {} was changed since and is left as it is ({why:#}); its backup is {}",
             of.name,
             file.display(),
             backup.display()
         );
         let problem = json!({ "status": 409, "code": "changed_since", "detail": detail });
-        Refused { status: 409, code: "changed_since".into(), problem }.into()
+        ServerError { status: 409, code: "changed_since".into(), problem }.into()
     }
 
-    fn tell_list(&self) -> anyhow::Result<()> {
+    fn print_list(&self) -> anyhow::Result<()> {
         let standing = |assistant: &Assistant| {
             let text = read(&assistant.file(&self.home)).ok().flatten().unwrap_or_default();
             let text = String::from_utf8_lossy(&text).into_owned();
-            match (assistant.is_there(&self.home), assistant.take(&text)) {
+            match (assistant.is_installed(&self.home), assistant.take(&text)) {
                 (false, _) => "not here",
                 (true, Ok(Some(_))) => "connected",
                 (true, Ok(None)) => "not connected",
@@ -274,7 +276,7 @@ impl Connect {
                 .collect();
             return say_json(&json!({ "assistants": list }));
         }
-        let mut table = Table::new(&["assistant", "name", "standing", "file"], 3);
+        let mut table = Table::new(&["assistant", "name", "state", "file"], 3);
         for assistant in &ALL {
             let standing = match standing(assistant) {
                 "connected" => paint(GOOD, "connected"),
@@ -302,27 +304,28 @@ impl Plan {
 fn plan(
     assistant: &'static Assistant,
     file: &std::path::Path,
-    entry: &Entry,
+    entry: &ServerEntry,
 ) -> anyhow::Result<Plan> {
     let bytes = read(file)?.unwrap_or_default();
-    let before = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("it is not text"))?;
+    let before =
+        String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("the file is not UTF-8 text"))?;
     let after = assistant.put(&before, entry)?;
     Ok(Plan { assistant, file: file.to_owned(), before, after })
 }
 
-/// How one assistant stands now, in a line.
-fn tell(plan: &Plan, agreed: Option<&anyhow::Result<handshake::Agreed>>) -> anyhow::Result<()> {
+/// Prints the result for one assistant in a line.
+fn print_result(plan: &Plan, handshake: Option<&anyhow::Result<Handshake>>) -> anyhow::Result<()> {
     let name = plan.assistant.name;
     let was = if plan.before == plan.after { "; it was connected already" } else { "" };
-    match agreed {
+    match handshake {
         None => say(&format!("{name:<15} written{was}")),
-        Some(Ok(agreed)) => {
-            let tools = count(agreed.tools, "tool", "tools");
+        Some(Ok(handshake)) => {
+            let tools = count(handshake.tools, "tool", "tools");
             let ok = paint(GOOD, "ok");
-            say(&format!("{name:<15} {ok} (MCP {}, {tools}){was}", agreed.protocol))
+            say(&format!("{name:<15} {ok} (MCP {}, {tools}){was}", handshake.protocol))
         }
         Some(Err(error)) => {
-            let failed = paint(BAD, "written, but it does not answer");
+            let failed = paint(BAD, "written, but the server does not answer");
             say(&format!("{name:<15} {failed}: {error:#}"))?;
             say(
                 "                next: start the server with `lukasa serve`, then `lukasa connect` again",

@@ -1,9 +1,9 @@
-//! One section of somebody else's TOML or YAML file, put in or taken out as lines. Everything else
-//! keeps its bytes. A section that is written in another form than the usual one is left alone.
+//! Adds or removes one section of another program's TOML or YAML file as lines. Everything else stays
+//! byte for byte. A section in another than the block form is not changed.
 
 use anyhow::{Context as _, bail, ensure};
 
-/// A TOML file with the section set. The lines are the section's own, without its heading.
+/// A TOML file with the section set. `lines` are its lines without the heading.
 pub fn put_toml(text: &str, section: &str, lines: &[String]) -> anyhow::Result<String> {
     parse(text)?;
     let bare = take_toml(text, section)?.unwrap_or_else(|| text.to_owned());
@@ -19,11 +19,11 @@ pub fn put_toml(text: &str, section: &str, lines: &[String]) -> anyhow::Result<S
     for own in lines {
         new.push_str(&format!("{own}{line}"));
     }
-    parse(&new).context("its section could not be added")?;
+    parse(&new).context("the section could not be added")?;
     Ok(new)
 }
 
-/// A TOML file without the section; nothing if it is not there.
+/// A TOML file without the section; `None` if the file does not have it.
 pub fn take_toml(text: &str, section: &str) -> anyhow::Result<Option<String>> {
     let document = parse(text)?;
     let mut item = Some(document.as_item());
@@ -41,7 +41,7 @@ pub fn take_toml(text: &str, section: &str) -> anyhow::Result<Option<String>> {
         let start = own.trim_start();
         if start.starts_with('[') {
             inside = start.starts_with(&heading) || start.starts_with(&below);
-            // The empty line before it came with it.
+            // The empty line before it was added with it.
             if inside && !found && kept.last().is_some_and(|last| last.trim().is_empty()) {
                 kept.pop();
             }
@@ -51,21 +51,21 @@ pub fn take_toml(text: &str, section: &str) -> anyhow::Result<Option<String>> {
             kept.push(own);
         }
     }
-    ensure!(found, "its `{section}` is not a section of its own");
+    ensure!(found, "`{section}` in the file is not written as its own section");
     let new = kept.concat();
-    parse(&new).context("its section could not be removed")?;
+    parse(&new).context("the section could not be removed")?;
     Ok(Some(new))
 }
 
 fn parse(text: &str) -> anyhow::Result<toml_edit::DocumentMut> {
-    text.parse::<toml_edit::DocumentMut>().context("it is not valid TOML")
+    text.parse::<toml_edit::DocumentMut>().context("the file is not valid TOML")
 }
 
 fn line_end(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// A YAML file with `section.name` set. The lines are the entry's own, indented as below it.
+/// A YAML file with `section.name` set. `lines` are the lines of the entry.
 pub fn put_yaml(text: &str, section: &str, name: &str, lines: &[String]) -> anyhow::Result<String> {
     let bare = take_yaml(text, section, name)?.unwrap_or_else(|| text.to_owned());
     let line = line_end(text);
@@ -91,7 +91,7 @@ pub fn put_yaml(text: &str, section: &str, name: &str, lines: &[String]) -> anyh
         "" => {}
         "{}" => all[at] = format!("{heading}{line}"),
         other if other.starts_with('#') => {}
-        _ => bail!("its `{section}` is written on one line"),
+        _ => bail!("`{section}` in the file is written on one line"),
     }
     let below = all[at + 1..].iter().find(|own| is_content(own));
     let indent = below.map(|own| blank(own)).filter(|blank| !blank.is_empty()).unwrap_or("  ");
@@ -103,11 +103,11 @@ pub fn put_yaml(text: &str, section: &str, name: &str, lines: &[String]) -> anyh
     Ok(all.concat())
 }
 
-/// A YAML file without `section.name`; nothing if it is not there.
+/// A YAML file without `section.name`; `None` if the file does not have it.
 pub fn take_yaml(text: &str, section: &str, name: &str) -> anyhow::Result<Option<String>> {
     let heading = format!("{section}:");
     let all: Vec<&str> = text.split_inclusive('\n').collect();
-    ensure!(!all.iter().any(|own| own.starts_with('\t')), "it is indented with tabs");
+    ensure!(!all.iter().any(|own| own.starts_with('\t')), "the file is indented with tabs");
     let Some(at) = all.iter().position(|own| own.starts_with(&heading)) else { return Ok(None) };
     let inside = |own: &&&str| !is_content(own) || !blank(own).is_empty();
     let end = at + 1 + all[at + 1..].iter().take_while(inside).count();
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_toml_section_goes_in_and_out() {
+    fn toml_section_is_added_and_removed() {
         let lines = ["command = \"lukasa\"".to_owned(), "args = [\"mcp\"]".to_owned()];
         for text in [
             "",
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(
                 put_toml(&with, "mcp_servers.lukasa", &lines).unwrap(),
                 with,
-                "twice is once"
+                "it is idempotent"
             );
         }
         assert!(put_toml("a = ", "s", &lines).is_err());
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yaml_entry_goes_in_and_out() {
+    fn yaml_entry_is_added_and_removed() {
         let lines = ["enabled: true".to_owned(), "cmd: lukasa".to_owned()];
         for text in [
             "GOOSE_MODEL: x\nextensions:\n  developer:\n    enabled: true # yes\n    name: d\nlast: 1\n",
@@ -172,7 +172,7 @@ mod tests {
             assert_eq!(
                 put_yaml(&with, "extensions", "lukasa", &lines).unwrap(),
                 with,
-                "twice is once"
+                "it is idempotent"
             );
         }
         let new = put_yaml("a: 1", "extensions", "lukasa", &lines).unwrap();

@@ -1,13 +1,13 @@
-//! `lukasa forget`, `lukasa confirm` and `lukasa undo`: what a person says to what is there.
+//! `lukasa forget`, `lukasa confirm` and `lukasa undo`.
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::super::client::{Refused, Server, ask, encoded};
+use super::super::client::{ServerArgs, ServerError, ask, encoded};
 use super::super::show::{BOLD, DIM, Table, field, paint, when};
-use super::super::{Format, say, say_json};
-use super::log::{Words, by, verb};
-use super::{act, memory_named, operation_named, tell_written, words_of};
+use super::super::{FormatArgs, say, say_json};
+use super::log::{MemoryTexts, by, verb};
+use super::{act, memory_named, operation_named, print_written, words_of};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -16,22 +16,22 @@ Examples:
   lukasa forget mem_01hx3v9d0k      by its id, or the beginning of it
   lukasa forget plums --dry-run     only show which it is
 
-It is never in a prompt again, stays in the log, and `lukasa undo` brings it back. To remove something
-for good, see `lukasa erase --help`.")]
-pub struct Forget {
-    /// A memory: its id, the beginning of it, or words that occur in it alone
+A forgotten memory is in no prompt, stays in the log, and `lukasa undo` restores it. To remove a memory
+permanently, see `lukasa erase --help`.")]
+pub struct ForgetArgs {
+    /// A memory: its id, the beginning of the id, or words that occur in no other memory
     #[arg(required = true, num_args = 1.., value_name = "MEMORY")]
     memory: Vec<String>,
     /// Only show which memory it is
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Forget {
+impl ForgetArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let id = memory_named(&self.server, &self.memory).await?;
         if self.dry_run {
@@ -42,39 +42,39 @@ impl Forget {
             say(&format!("Would forget: {}", words_of(&memory)))?;
             return say(&format!("  {}", paint(DIM, &field(&memory, "id"))));
         }
-        tell_written(&act(&self.server, &id, "forget", &json!({})).await?, self.format.json)
+        print_written(&act(&self.server, &id, "forget", &json!({})).await?, self.format.json)
     }
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa confirm                    what waits for an answer
-  lukasa confirm mem_01hx3v9d0k     shows the words and asks
-  lukasa confirm oat milk --yes     says yes to exactly these words
-  lukasa confirm oat milk --no      turns the proposal down
+  lukasa confirm                    list the open proposals
+  lukasa confirm mem_01hx3v9d0k     show the proposal and ask
+  lukasa confirm oat milk --yes     accept the proposal as it is shown
+  lukasa confirm oat milk --no      reject the proposal
 
-On a memory that is active already, a yes says that it still holds.")]
-pub struct Confirm {
-    /// A memory: its id, the beginning of it, or words that occur in it alone
+For an active memory, a yes confirms that it still holds.")]
+pub struct ConfirmArgs {
+    /// A memory: its id, the beginning of the id, or words that occur in no other memory
     #[arg(value_name = "MEMORY")]
     memory: Vec<String>,
-    /// Say yes without being asked
+    /// Accept without asking
     #[arg(long, short = 'y', conflicts_with = "no")]
     yes: bool,
-    /// Say no
+    /// Reject
     #[arg(long)]
     no: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Confirm {
+impl ConfirmArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         if self.memory.is_empty() {
-            return self.waiting().await;
+            return self.list_proposals().await;
         }
         let memory = self.find().await?;
         if self.no {
@@ -82,12 +82,12 @@ impl Confirm {
         }
         if !self.yes {
             say(&paint(BOLD, &words_of(&memory)))?;
-            let said = ask("Is that right? [y/N]")?;
-            if !said.is_some_and(|said| ["y", "yes"].contains(&said.to_lowercase().as_str())) {
-                anyhow::bail!("nothing was answered\n  next: say --yes or --no");
+            let typed = ask("Is that right? [y/N]")?;
+            if !typed.is_some_and(|typed| ["y", "yes"].contains(&typed.to_lowercase().as_str())) {
+                anyhow::bail!("the proposal was not answered\n  next: pass --yes or --no");
             }
         }
-        // The yes carries the digest of the words that were shown, and binds those only.
+        // The digest binds the yes to the words that were shown: a changed proposal is refused.
         let mut body = json!({ "confirm": true });
         if let Some(digest) = memory["sha256"].as_str() {
             body["sha256"] = json!(digest);
@@ -97,17 +97,17 @@ impl Confirm {
 
     async fn answer(&self, memory: &Value, body: &Value) -> anyhow::Result<()> {
         let written = act(&self.server, &field(memory, "id"), "confirm", body).await?;
-        tell_written(&written, self.format.json)
+        print_written(&written, self.format.json)
     }
 
-    async fn waiting(&self) -> anyhow::Result<()> {
+    async fn list_proposals(&self) -> anyhow::Result<()> {
         let page = self.server.get("/api/memory/proposals?limit=200").await?;
         if self.format.json {
             return say_json(&page);
         }
         let proposals = page["data"].as_array().cloned().unwrap_or_default();
         if proposals.is_empty() {
-            return say("Nothing waits for an answer.");
+            return say("No proposals are waiting for an answer.");
         }
         let mut table = Table::new(&["proposed", "domain", "when", "id"], 0);
         for memory in &proposals {
@@ -122,8 +122,8 @@ impl Confirm {
         say(&paint(DIM, "Answer with: lukasa confirm ID --yes, or --no"))
     }
 
-    /// The memory that is meant. Words reach active memories at the server; a proposal is looked for
-    /// among the proposals.
+    /// The memory to answer. The server finds only active memories by words, so proposals are searched
+    /// here.
     async fn find(&self) -> anyhow::Result<Value> {
         let id = memory_named(&self.server, &self.memory).await?;
         let path = format!("/api/memory/{}", encoded(&id));
@@ -139,7 +139,7 @@ impl Confirm {
         match found.as_slice() {
             [only] => Ok((*only).clone()),
             [] => Err(refused),
-            several => Err(Refused {
+            several => Err(ServerError {
                 status: 409,
                 code: "ambiguous_target".into(),
                 problem: json!({ "code": "ambiguous_target", "status": 409, "candidates": several,
@@ -151,31 +151,31 @@ impl Confirm {
 }
 
 fn not_found(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Refused>().is_some_and(|refused| refused.status == 404)
+    error.downcast_ref::<ServerError>().is_some_and(|refused| refused.status == 404)
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa undo                       the last thing that was written and still stands
-  lukasa undo --dry-run             only show what that is
+  lukasa undo                       the last operation that is not undone
+  lukasa undo --dry-run             only show which operation that is
   lukasa undo op_01hx3v9d0k         one operation, by its id or the beginning of it; see `lukasa log`
 
-An undo is an operation too: undo it, and what was done is done again.")]
-pub struct Undo {
-    /// The operation; the last that still stands if absent
+An undo is an operation too and can be undone.")]
+pub struct UndoArgs {
+    /// The operation; the last that is not undone if absent
     #[arg(value_name = "OPERATION")]
     operation: Option<String>,
     /// Only show what would be undone
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Undo {
+impl UndoArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let operation = match &self.operation {
             Some(text) => {
@@ -184,7 +184,7 @@ impl Undo {
             }
             None => self.last().await?,
         };
-        let words = Words::default().about(&self.server, &operation).await?;
+        let words = MemoryTexts::default().about(&self.server, &operation).await?;
         if self.dry_run && self.format.json {
             return say_json(&json!({ "operation": operation, "words": words }));
         }
@@ -201,22 +201,22 @@ impl Undo {
             return Ok(());
         }
         let path = format!("/api/operations/{}/undo", field(&operation, "id"));
-        tell_written(&self.server.post(&path, &json!({})).await?, self.format.json)
+        print_written(&self.server.post(&path, &json!({})).await?, self.format.json)
     }
 
-    /// The newest operation of a person or of an application that still stands. What Lukasa does by
-    /// itself at night is undone by its name only.
+    /// The newest operation of a user or an application that is not undone. Operations of background
+    /// jobs are undone only by their id.
     async fn last(&self) -> anyhow::Result<Value> {
         let page = self.server.get("/api/operations?limit=200").await?;
-        let stands = |operation: &&Value| {
+        let is_undoable = |operation: &&Value| {
             operation["undone_by"].is_null()
                 && operation["verb"] != "undo"
                 && operation["caller"] != "job"
         };
-        let found = page["data"].as_array().and_then(|all| all.iter().find(stands)).cloned();
+        let found = page["data"].as_array().and_then(|all| all.iter().find(is_undoable)).cloned();
         found.ok_or_else(|| {
-            let problem = json!({ "detail": "Nothing was written that could be undone" });
-            Refused { status: 404, code: "operation_not_found".into(), problem }.into()
+            let problem = json!({ "detail": "There is no operation to undo" });
+            ServerError { status: 404, code: "operation_not_found".into(), problem }.into()
         })
     }
 }

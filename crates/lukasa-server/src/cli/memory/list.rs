@@ -3,21 +3,21 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::super::client::{Server, encoded};
+use super::super::client::{ServerArgs, encoded};
 use super::super::show::{DIM, Table, count, field, paint, when};
-use super::super::{Format, say, say_json};
+use super::super::{FormatArgs, say, say_json};
 use super::words_of;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa list                              what is known, newest first
+  lukasa list                              active memories, newest first
   lukasa list --domain travel
   lukasa list --search window
-  lukasa list --status proposed            what waits for your yes
-  lukasa list --as-of 2025-06-01           what held then
+  lukasa list --status proposed            open proposals
+  lukasa list --as-of 2025-06-01           memories that were valid then
   lukasa list --all --json | jq -r '.data[].content'")]
-pub struct List {
+pub struct ListMemoriesArgs {
     /// active, proposed, candidate, upcoming, expired, superseded, forgotten, trashed or all
     #[arg(long, value_name = "WORD")]
     status: Option<String>,
@@ -27,25 +27,25 @@ pub struct List {
     /// Only with this text
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// What held at this time
+    /// Memories that were valid at this time
     #[arg(long, value_name = "DATE")]
     as_of: Option<String>,
-    /// What was known at this time
+    /// Memories as they were known at this time
     #[arg(long, value_name = "DATE")]
     known_at: Option<String>,
     /// How many at most
     #[arg(long, short = 'n', default_value_t = 50, value_name = "N")]
     limit: usize,
-    /// All of them, however many there are
+    /// List all, without a limit
     #[arg(long, conflicts_with = "limit")]
     all: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl List {
+impl ListMemoriesArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let most = if self.all { usize::MAX } else { self.limit.max(1) };
         let mut path = format!("/api/memory?limit={}", most.min(200));
@@ -80,7 +80,7 @@ impl List {
             return say_json(&serde_json::json!({ "data": memories, "more": left }));
         }
         if memories.is_empty() {
-            return say("Nothing is known here.");
+            return say("No memories found.");
         }
         let mut table = Table::new(&["memory", "domain", "status", "since", "id"], 0);
         for memory in &memories {
@@ -95,7 +95,7 @@ impl List {
         }
         say(&table.render())?;
         let many = count(memories.len(), "memory", "memories");
-        let rest = if left { "; there are more, see them with --all" } else { "" };
+        let rest = if left { "; there are more, list them with --all" } else { "" };
         say(&paint(DIM, &format!("{many}{rest}")))
     }
 }

@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::super::client::{Refused, Server, encoded};
+use super::super::client::{ServerArgs, ServerError, encoded};
 use super::super::show::{BOLD, DIM, Table, count, field, paint, when, word_diff};
-use super::super::{Format, say, say_json};
+use super::super::{FormatArgs, say, say_json};
 use super::{memory_named, words_of};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lukasa log                      what was written last, by whom, and how to undo it
-  lukasa log window seats         everything that ever happened to that memory
+  lukasa log                      the latest operations, who made them, and their ids for undo
+  lukasa log window seats         the whole history of that memory
   lukasa log mem_01hx3v9d0k       the same, by the beginning of its id")]
-pub struct Log {
-    /// A memory: its id, the beginning of it, or words that occur in it alone
+pub struct LogArgs {
+    /// A memory: its id, the beginning of the id, or words that occur in no other memory
     #[arg(value_name = "MEMORY")]
     memory: Vec<String>,
     /// How many operations at most
@@ -25,12 +25,12 @@ pub struct Log {
           value_parser = clap::value_parser!(u16).range(1..=200))]
     limit: u16,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Log {
+impl LogArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         if self.memory.is_empty() { self.operations().await } else { self.history().await }
     }
@@ -38,7 +38,7 @@ impl Log {
     async fn operations(&self) -> anyhow::Result<()> {
         let page = self.server.get(&format!("/api/operations?limit={}", self.limit)).await?;
         let operations = page["data"].as_array().cloned().unwrap_or_default();
-        let mut words = Words::default();
+        let mut words = MemoryTexts::default();
         let mut shown = Vec::new();
         for operation in operations {
             let about = words.about(&self.server, &operation).await?;
@@ -55,7 +55,7 @@ impl Log {
             return say_json(&json!({ "data": list }));
         }
         if shown.is_empty() {
-            return say("Nothing was ever written here.");
+            return say("There are no operations yet.");
         }
         let mut table = Table::new(&["when", "what", "memory", "by", "operation"], 2);
         for (operation, about) in &shown {
@@ -68,7 +68,7 @@ impl Log {
             ]);
         }
         say(&table.render())?;
-        say(&paint(DIM, "Take one back with: lukasa undo OPERATION"))
+        say(&paint(DIM, "Undo one with: lukasa undo OPERATION"))
     }
 
     async fn history(&self) -> anyhow::Result<()> {
@@ -91,10 +91,10 @@ impl Log {
         ))?;
         let mut before = String::new();
         for operation in &operations {
-            // An operation is an instant of the known axis: what it opened is known from then on.
+            // The versions that an operation opened are known from its time on.
             let opened = versions.iter().filter(|v| v["known_from"] == operation["at"]);
             let newest = opened.max_by_key(|v| v["valid_from"].as_str().map(str::to_owned));
-            let told = match newest {
+            let change = match newest {
                 None => String::new(),
                 Some(version) => {
                     let now = words_of(version);
@@ -103,11 +103,11 @@ impl Log {
                         false => word_diff(&before, &now),
                     };
                     before = now;
-                    format!("{changed}{}", standing(version))
+                    format!("{changed}{}", status_and_validity(version))
                 }
             };
             say(&format!(
-                "{}  {:<11}  {:<10}  {told}\n{:18}{}",
+                "{}  {:<11}  {:<10}  {change}\n{:18}{}",
                 when(&operation["at"]),
                 verb(operation),
                 by(operation),
@@ -123,8 +123,8 @@ impl Log {
     }
 }
 
-/// What else there is to say of a version: where it stands, and for when it holds.
-fn standing(version: &Value) -> String {
+/// The status and the validity of a version.
+fn status_and_validity(version: &Value) -> String {
     let mut parts = Vec::new();
     let status = field(version, "status");
     if status != "active" && status != "superseded" {
@@ -143,7 +143,7 @@ pub fn verb(operation: &Value) -> String {
     if operation["undone_by"].is_null() { verb } else { format!("{verb} (undone)") }
 }
 
-/// Who did it, in a word.
+/// The caller of an operation, in a word.
 pub fn by(operation: &Value) -> String {
     match operation["caller"].as_str() {
         Some("human") => "you".into(),
@@ -152,12 +152,16 @@ pub fn by(operation: &Value) -> String {
     }
 }
 
-/// The words that operations are about, as they stood right after each; every one is asked for once.
+/// The content of the memories of operations, right after each operation. Each is requested once.
 #[derive(Default)]
-pub struct Words(HashMap<(String, String), String>);
+pub struct MemoryTexts(HashMap<(String, String), String>);
 
-impl Words {
-    pub async fn about(&mut self, server: &Server, operation: &Value) -> anyhow::Result<String> {
+impl MemoryTexts {
+    pub async fn about(
+        &mut self,
+        server: &ServerArgs,
+        operation: &Value,
+    ) -> anyhow::Result<String> {
         let ids: Vec<&str> = match operation["memory_ids"].as_array() {
             Some(ids) => ids.iter().filter_map(Value::as_str).collect(),
             None => Vec::new(),
@@ -177,7 +181,7 @@ impl Words {
     }
 }
 
-async fn words_at(server: &Server, id: &str, at: &str) -> anyhow::Result<String> {
+async fn words_at(server: &ServerArgs, id: &str, at: &str) -> anyhow::Result<String> {
     let then = format!("/api/memory/{id}?as_of={at}&known_at={at}", at = encoded(at));
     for path in [then, format!("/api/memory/{id}")] {
         match server.get(&path).await {
@@ -190,5 +194,5 @@ async fn words_at(server: &Server, id: &str, at: &str) -> anyhow::Result<String>
 }
 
 fn is_gone(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Refused>().is_some_and(|refused| [404, 410].contains(&refused.status))
+    error.downcast_ref::<ServerError>().is_some_and(|refused| [404, 410].contains(&refused.status))
 }

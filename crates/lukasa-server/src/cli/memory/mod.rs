@@ -1,5 +1,5 @@
-//! The everyday commands about one person's memory: save, recall, list, log, forget, confirm, undo.
-//! They ask the server like any other caller and decide nothing about a memory themselves.
+//! The commands about one user's memories: save, recall, list, log, forget, confirm, undo. They use the
+//! API like any other caller; all rules are in the server.
 
 mod answer;
 mod list;
@@ -10,33 +10,33 @@ mod save;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Refused, Server, encoded};
+use super::client::{ServerArgs, ServerError, encoded};
 use super::show::{DIM, count, field, paint, plain};
 use super::{say, say_json};
 
-pub use answer::{Confirm, Forget, Undo};
-pub use list::List;
-pub use log::Log;
-pub use recall::Recall;
-pub use save::Save;
+pub use answer::{ConfirmArgs, ForgetArgs, UndoArgs};
+pub use list::ListMemoriesArgs;
+pub use log::LogArgs;
+pub use recall::RecallArgs;
+pub use save::SaveArgs;
 
-/// How long a printed id is; a shorter one is the beginning of one.
+/// Length of an id without its prefix; a shorter text is the beginning of an id.
 const ID_CHARS: usize = 26;
 
-/// The memory that a person means: an id, the beginning of one, or words that occur in only one. Words
-/// are left to the server, which knows what occurs where.
-async fn memory_named(server: &Server, words: &[String]) -> anyhow::Result<String> {
+/// Resolves a memory argument: an id, the beginning of an id, or words of one memory. Words are
+/// returned unchanged: the server resolves them.
+async fn memory_named(server: &ServerArgs, words: &[String]) -> anyhow::Result<String> {
     let text = words.join(" ");
     whole_id(server, &text, "mem_", "/api/memory?status=all&limit=200", "memory").await
 }
 
-/// The operation that a person means: an id, or the beginning of one.
-async fn operation_named(server: &Server, text: &str) -> anyhow::Result<String> {
+/// Resolves an operation argument: an id, or the beginning of one.
+async fn operation_named(server: &ServerArgs, text: &str) -> anyhow::Result<String> {
     whole_id(server, text, "op_", "/api/operations?limit=200", "operation").await
 }
 
 async fn whole_id(
-    server: &Server,
+    server: &ServerArgs,
     text: &str,
     prefix: &str,
     list: &str,
@@ -58,7 +58,7 @@ async fn whole_id(
         };
         let data = page["data"].as_array().cloned().unwrap_or_default();
         for item in data.into_iter().filter(|item| field(item, "id").starts_with(text)) {
-            // `status=all` lists every version of a memory; the words that stand are shown.
+            // `status=all` lists every version of a memory; the current one is shown.
             match found.iter_mut().find(|other| other["id"] == item["id"]) {
                 None => found.push(item),
                 Some(other) if other["status"] == "superseded" => *other = item,
@@ -70,7 +70,7 @@ async fn whole_id(
             break;
         }
     }
-    let refuse = |status: u16, code: &str, detail: String, candidates: &[Value]| Refused {
+    let refuse = |status: u16, code: &str, detail: String, candidates: &[Value]| ServerError {
         status,
         code: code.into(),
         problem: json!({ "code": code, "status": status, "detail": detail, "candidates": candidates }),
@@ -83,19 +83,19 @@ async fn whole_id(
         }
         several => {
             let many = several.len();
-            let detail = format!("{many} ids begin with {text}; give more of it");
+            let detail = format!("{many} ids begin with {text}; give more characters");
             Err(refuse(409, "ambiguous_target", detail, several).into())
         }
     }
 }
 
-/// Asks the server to do something with a memory.
-async fn act(server: &Server, id: &str, verb: &str, body: &Value) -> anyhow::Result<Value> {
+/// Posts an action on a memory.
+async fn act(server: &ServerArgs, id: &str, verb: &str, body: &Value) -> anyhow::Result<Value> {
     server.post(&format!("/api/memory/{}/{verb}", encoded(id)), body).await
 }
 
-/// What a write did: the server's own sentence, and how to take it back.
-fn tell_written(written: &Value, json: bool) -> anyhow::Result<()> {
+/// Prints the server's message about a write, and how to undo it.
+fn print_written(written: &Value, json: bool) -> anyhow::Result<()> {
     if json {
         return say_json(written);
     }
@@ -118,14 +118,14 @@ fn tell_written(written: &Value, json: bool) -> anyhow::Result<()> {
     if line.trim().is_empty() { Ok(()) } else { say(&format!("  {}", paint(DIM, line.trim()))) }
 }
 
-/// Opens a domain for its person.
-async fn open_domain(server: &Server, domain: &str) -> anyhow::Result<()> {
+/// Opens a domain for the user.
+async fn open_domain(server: &ServerArgs, domain: &str) -> anyhow::Result<()> {
     let path = format!("/api/domains/{}/opt-in", encoded(domain));
     server.send(server.request(Method::PUT, &path)?.json(&json!({}))).await?;
     Ok(())
 }
 
-/// A memory's words with its area, as one cell.
+/// The content of a memory, as one cell.
 fn words_of(memory: &Value) -> String {
     field(memory, "content")
 }

@@ -3,9 +3,9 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::super::client::Server;
+use super::super::client::ServerArgs;
 use super::super::show::{BOLD, DIM, ODD, Table, count, field, paint, plain};
-use super::super::{Format, say, say_json};
+use super::super::{FormatArgs, say, say_json};
 use super::words_of;
 use crate::clock;
 
@@ -14,10 +14,10 @@ use crate::clock;
 Examples:
   lukasa recall which funds do I hold
   lukasa recall 'where should we eat' --explain
-  lukasa recall 'where do I live' --as-of 2025-06-01       what held then
-  lukasa recall 'the trip to Kyoto' --turns 5              also what was said in chats")]
-pub struct Recall {
-    /// A question, or anything else a memory may bear on
+  lukasa recall 'where do I live' --as-of 2025-06-01       what was valid then
+  lukasa recall 'the trip to Kyoto' --turns 5              also search chats")]
+pub struct RecallArgs {
+    /// A question or any other text
     #[arg(required = true, num_args = 1.., value_name = "WORDS")]
     words: Vec<String>,
     /// How many memories at most
@@ -29,22 +29,22 @@ pub struct Recall {
     /// Only memories of this domain; can be given more than once
     #[arg(long = "domain", value_name = "NAME")]
     domains: Vec<String>,
-    /// What held at this time
+    /// Memories that were valid at this time
     #[arg(long, value_name = "DATE")]
     as_of: Option<String>,
-    /// What was known at this time
+    /// Memories as they were known at this time
     #[arg(long, value_name = "DATE")]
     known_at: Option<String>,
-    /// Say why each was found: the score and rank that every way of looking gave it
+    /// Show why each was found: its score and rank in every search method
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Recall {
+impl RecallArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let mut body = json!({
             "query": self.words.join(" "), "limit": self.limit, "turns": self.turns,
@@ -67,15 +67,15 @@ impl Recall {
         if self.format.json {
             return say_json(&found);
         }
-        self.tell(&found, micros)
+        self.print_results(&found, micros)
     }
 
-    fn tell(&self, found: &Value, micros: u64) -> anyhow::Result<()> {
+    fn print_results(&self, found: &Value, micros: u64) -> anyhow::Result<()> {
         let none = Vec::new();
         let memories = found["memories"].as_array().unwrap_or(&none);
         let turns = found["turns"].as_array().unwrap_or(&none);
         if memories.is_empty() && turns.is_empty() {
-            say("Nothing bears on that.")?;
+            say("No relevant memories found.")?;
         } else if self.explain {
             for (number, item) in (1..).zip(memories) {
                 explain(number, &words_of(&item["memory"]), item)?;
@@ -98,28 +98,28 @@ impl Recall {
                 say(&table.render())?;
             }
             if !turns.is_empty() {
-                let mut table = Table::new(&["said", "in chat", "score"], 0);
+                let mut table = Table::new(&["message", "in chat", "score"], 0);
                 for item in turns {
                     let turn = &item["turn"];
-                    let said = format!("{}: {}", field(turn, "role"), field(turn, "content"));
-                    table.row(vec![said, field(turn, "session_id"), score(&item["why"])]);
+                    let message = format!("{}: {}", field(turn, "role"), field(turn, "content"));
+                    table.row(vec![message, field(turn, "session_id"), score(&item["why"])]);
                 }
                 say(&table.render())?;
             }
         }
         for missing in found["degraded"].as_array().unwrap_or(&none) {
             let name = plain(missing.as_str().unwrap_or_default());
-            say(&paint(ODD, &format!("without the {name}: less was found than could be")))?;
+            say(&paint(ODD, &format!("the {name} was unavailable: results may be incomplete")))?;
         }
         if found["model"].is_null() && memories.len() < self.limit {
-            let how = "looked for words alone; to find by meaning too: lukasa model get potion, then \
-                       start the server again";
+            let how = "search matches words only; to add meaning: lukasa model get potion, then \
+                       restart the server";
             say(&paint(ODD, how))?;
         }
         let ms = micros as f64 / 1000.0;
         let many = count(memories.len(), "memory", "memories");
-        let looked = found["considered"].as_u64().unwrap_or(0);
-        say(&paint(DIM, &format!("{many} of {looked} looked at, in {ms:.0} ms")))?;
+        let considered = found["considered"].as_u64().unwrap_or(0);
+        say(&paint(DIM, &format!("{many} of {considered} candidates, in {ms:.0} ms")))?;
         if self.explain { say(&paint(DIM, &stages(found))) } else { Ok(()) }
     }
 }
@@ -128,7 +128,7 @@ fn score(why: &Value) -> String {
     format!("{:.2}", why["score"].as_f64().unwrap_or(0.0))
 }
 
-/// One thing that was found, and what each arm made of it.
+/// Prints one result with its rank and score in each search method.
 fn explain(number: usize, words: &str, item: &Value) -> anyhow::Result<()> {
     let why = &item["why"];
     say(&format!("{number}. {}  score {}", paint(BOLD, words), score(why)))?;
@@ -137,7 +137,7 @@ fn explain(number: usize, words: &str, item: &Value) -> anyhow::Result<()> {
         None => Vec::new(),
     };
     if !matched.is_empty() {
-        say(&format!("   has the words: {}", matched.join(", ")))?;
+        say(&format!("   matched words: {}", matched.join(", ")))?;
     }
     for arm in why["arms"].as_array().unwrap_or(&Vec::new()) {
         let rank = arm["rank"].as_u64().unwrap_or(0);
@@ -147,11 +147,11 @@ fn explain(number: usize, words: &str, item: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where the server's time went.
+/// The time of each stage on the server, and the embedding model.
 fn stages(found: &Value) -> String {
     let took = found["took_ms"].as_object().into_iter().flatten();
     let parts: Vec<String> =
         took.map(|(name, ms)| format!("{name} {:.1} ms", ms.as_f64().unwrap_or(0.0))).collect();
-    let model = found["model"].as_str().map_or_else(|| "words alone".to_owned(), plain);
-    format!("{}; compared by {model}", parts.join(", "))
+    let model = found["model"].as_str().map_or_else(|| "none".to_owned(), plain);
+    format!("{}; embedding model: {model}", parts.join(", "))
 }

@@ -5,9 +5,9 @@ use std::io::Read as _;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::super::Format;
-use super::super::client::{Refused, Server, ask};
-use super::{open_domain, tell_written};
+use super::super::FormatArgs;
+use super::super::client::{ServerArgs, ServerError, ask};
+use super::{open_domain, print_written};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -17,14 +17,14 @@ Examples:
   lukasa save 'No meetings before ten' --domain schedule --hard earliest-meeting
   echo 'Allergic to penicillin' | lukasa save - --domain health --open
 
-It is remembered at once. Saying the same again gives the memory that is there. Some domains (finance,
-health, relationships, religion) are closed until you open them. What you save about one of them asks
-first; --open and --keep-without-domain answer. Secrets are never stored.")]
-pub struct Save {
+The memory is active at once. Saving the same again returns the existing memory. Some domains (finance,
+health, relationships, religion) are closed until you open them: saving in one of them asks first, unless
+you pass --open or --keep-without-domain. Secrets are never stored.")]
+pub struct SaveArgs {
     /// One short line; `-` reads it from standard input
     #[arg(required = true, num_args = 1.., value_name = "WORDS")]
     words: Vec<String>,
-    /// The area of life it belongs to, such as travel
+    /// Its domain, such as travel
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
     /// profile, context, style or fact
@@ -33,19 +33,19 @@ pub struct Save {
     /// preference, fact, habit, skill, artifact, relationship, project or context
     #[arg(long, value_name = "WORD")]
     kind: Option<String>,
-    /// A long body, found by recall and never put into a prompt
+    /// A longer text, found by recall but never put into a prompt
     #[arg(long, value_name = "TEXT")]
     detail: Option<String>,
-    /// A rule that must be respected, under this name in its domain
+    /// Make it a rule that must be respected, with this key in its domain
     #[arg(long, value_name = "NAME", requires = "domain")]
     hard: Option<String>,
-    /// A word to find it by; can be given more than once
+    /// A tag; can be given more than once
     #[arg(long = "tag", value_name = "WORD")]
     tags: Vec<String>,
-    /// Since when it holds, such as 2026-03-01; now if absent
+    /// From when it is valid, such as 2026-03-01; now if absent
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
-    /// Until when it holds; until further notice if absent
+    /// Until when it is valid; without end if absent
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
     /// Open the domain first, if it is closed
@@ -55,12 +55,12 @@ pub struct Save {
     #[arg(long, conflicts_with = "domain")]
     keep_without_domain: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Save {
+impl SaveArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let body = self.body()?;
         if let (true, Some(domain)) = (self.open, &self.domain) {
@@ -73,7 +73,7 @@ impl Save {
             },
             Ok(written) => written,
         };
-        tell_written(&written, self.format.json)
+        print_written(&written, self.format.json)
     }
 
     fn body(&self) -> anyhow::Result<Value> {
@@ -128,7 +128,7 @@ impl Save {
             "k" | "keep" if self.domain.is_none() => body["keep_without_domain"] = json!(true),
             _ => {
                 return Err(refused.context(format!(
-                    "nothing was saved: the domain {domain} is not open\n  next: the same command \
+                    "nothing was saved: the domain {domain} is not open\n  next: repeat the command \
                      with --open or --keep-without-domain"
                 )));
             }
@@ -139,7 +139,7 @@ impl Save {
 
 /// The domain that a save was rejected for because the user has not opened it.
 fn closed_domain(error: &anyhow::Error) -> Option<String> {
-    let refused = error.downcast_ref::<Refused>()?;
+    let refused = error.downcast_ref::<ServerError>()?;
     let domain = refused.problem["domain"].as_str().filter(|_| refused.code == "opt_in_needed");
     domain.map(str::to_owned)
 }

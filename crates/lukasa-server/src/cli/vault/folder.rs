@@ -1,5 +1,5 @@
 //! The folder of a vault on this machine. Nothing outside it is read or written, not even through a
-//! link, and a file is there whole or not at all.
+//! symbolic link, and files are written atomically.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,16 +14,16 @@ pub struct Folder {
     root: PathBuf,
 }
 
-/// The folders that a vault has besides its own.
+/// The subfolders of a vault.
 const FOLDERS: [&str; 3] = [".lukasa", "domains", "episodes"];
 
 impl Folder {
-    /// The folder at this place, which need not be there yet.
+    /// The folder at this path, which need not exist yet.
     pub fn at(path: &Path) -> Self {
         Self { root: path.to_owned() }
     }
 
-    /// Every file of the vault that is there, in the order of their paths.
+    /// Every file of the vault, in the order of their paths.
     pub fn read(&self) -> anyhow::Result<Vec<File>> {
         let mut files = Vec::new();
         for folder in [&[""][..], &FOLDERS].concat() {
@@ -31,9 +31,9 @@ impl Folder {
             match fs::symlink_metadata(&here) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error).with_context(|| here.display().to_string()),
-                // The vault itself may be a link; what is inside may not lead out.
-                Ok(about) if about.is_symlink() && !folder.is_empty() => {
-                    bail!("{} is a link; a vault does not lead out of its folder", here.display());
+                // The vault itself may be a link; its subfolders may not, as they could lead out of it.
+                Ok(metadata) if metadata.is_symlink() && !folder.is_empty() => {
+                    bail!("{} is a symbolic link, which a vault may not contain", here.display());
                 }
                 Ok(_) => {}
             }
@@ -52,18 +52,18 @@ impl Folder {
 
     fn text(&self, path: &str) -> anyhow::Result<String> {
         let place = self.root.join(path);
-        let about = fs::symlink_metadata(&place)?;
-        if !about.is_file() {
-            bail!("{} is not a plain file; a vault has no others", place.display());
+        let metadata = fs::symlink_metadata(&place)?;
+        if !metadata.is_file() {
+            bail!("{} is not a regular file; a vault may not contain others", place.display());
         }
         let bytes = fs::read(&place).with_context(|| place.display().to_string())?;
         let text = String::from_utf8(bytes);
         text.with_context(|| format!("{} is not UTF-8; save it as UTF-8", place.display()))
     }
 
-    /// Makes the folder say what `files` say, and gives the paths that it touched. What is the same
-    /// but for line ends stays as it is. The base comes last: should this end half-way, the next
-    /// sync finds files that say what is known, and an older base, which harms nothing.
+    /// Makes the folder equal to `files` and returns the paths that it changed. Files that differ only
+    /// in line ends are not written. The base is written last: if this is interrupted, the next sync
+    /// finds the new files and an older base, which is safe.
     pub fn write(&self, there: &[File], files: &[File]) -> anyhow::Result<Vec<String>> {
         let was = |path: &str| there.iter().find(|file| file.path == path).map(|f| &f.content);
         let differs = |file: &&File| {
@@ -90,20 +90,20 @@ impl Folder {
     }
 
     fn put(&self, file: &File) -> anyhow::Result<()> {
-        // The paths come from a server; they are believed no further than this.
+        // The paths come from the server and are not trusted.
         if !is_ours(&file.path) {
-            bail!("the server named a file that no vault has: {:?}", file.path);
+            bail!("the server named a file that is not part of a vault: {:?}", file.path);
         }
         let place = self.root.join(&file.path);
         let folder = place.parent().unwrap_or(&self.root);
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         let inside = folder != self.root;
         if inside && fs::symlink_metadata(folder)?.is_symlink() {
-            bail!("{} is a link; a vault does not lead out of its folder", folder.display());
+            bail!("{} is a symbolic link, which a vault may not contain", folder.display());
         }
         let new = place.with_extension(format!("{}.new", std::process::id()));
         let write = || -> std::io::Result<()> {
-            // Something left over from a crash has this name too; it is nobody's.
+            // A crash may have left a temporary file of this name.
             let _ = fs::remove_file(&new);
             let mut out = fs::File::create_new(&new)?;
             out.write_all(file.content.as_bytes())?;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_written_and_read_and_only_touched_where_it_differs() {
+    fn vault_folder_is_written_only_where_it_differs() {
         let place = place("folder");
         let folder = Folder::at(&place);
         assert_eq!(folder.read().unwrap(), []);
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(folder.write(&files, &[files[0].clone(), files[2].clone()]).unwrap().len(), 1);
         assert!(!place.join("domains/food.md").exists());
         fs::write(place.join("notes.md"), "mine").unwrap();
-        assert_eq!(folder.read().unwrap().len(), 2, "the person's own files are not touched");
+        assert_eq!(folder.read().unwrap().len(), 2, "the user's other files are not touched");
         for bad in ["../x.md", "/etc/x.md", "notes.md", "episodes/../../x.md", "domains/a/b.md"] {
             assert!(folder.write(&[], &[file(bad, "x")]).is_err(), "{bad}");
         }
@@ -167,7 +167,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_does_not_lead_out() {
+    fn vault_folder_refuses_symbolic_links() {
         let (place, outside) = (place("links"), place("outside"));
         fs::create_dir_all(&place).unwrap();
         fs::create_dir_all(&outside).unwrap();

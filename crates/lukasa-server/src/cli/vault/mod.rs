@@ -9,43 +9,43 @@ use clap::{Args, Subcommand};
 use lukasa_core::vault::{File, encode, read};
 use serde_json::{Value, json};
 
-use super::client::Server;
-use super::{Format, say, say_json};
+use super::client::ServerArgs;
+use super::{FormatArgs, say, say_json};
 use folder::Folder;
 
 #[derive(Debug, Subcommand)]
-pub enum Vault {
-    /// Write all of a memory into a folder, as markdown files.
-    Export(Export),
-    /// Say what a sync would do, and do nothing.
-    Status(Status),
-    /// Take in what was edited in the folder, and write into it what is new.
-    Sync(Sync),
+pub enum VaultSubcommand {
+    /// Write all of a user's memory into a folder, as markdown files.
+    Export(VaultExportArgs),
+    /// Show what a sync would do.
+    Status(VaultStatusArgs),
+    /// Apply the edits of the folder to the memory, and write new memories into the folder.
+    Sync(VaultSyncArgs),
 }
 
-impl Vault {
+impl VaultSubcommand {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
-            Vault::Export(command) => command.run().await,
-            Vault::Status(command) => command.run().await,
-            Vault::Sync(command) => command.run().await,
+            VaultSubcommand::Export(command) => command.run().await,
+            VaultSubcommand::Status(command) => command.run().await,
+            VaultSubcommand::Sync(command) => command.run().await,
         }
     }
 }
 
-/// Something was edited here and there, or could not be taken in; all of it was said.
+/// A sync with conflicts (exit code 5) or problems (exit code 1), which were already printed.
 #[derive(Debug)]
-pub struct Unsettled {
+pub struct IncompleteSync {
     pub code: u8,
 }
 
-impl std::fmt::Display for Unsettled {
+impl std::fmt::Display for IncompleteSync {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("not everything could be taken in")
+        f.write_str("not everything could be synced")
     }
 }
 
-impl std::error::Error for Unsettled {}
+impl std::error::Error for IncompleteSync {}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -53,18 +53,18 @@ Examples:
   lukasa vault export ~/Notes/memory
   lukasa vault export ~/Notes/memory --user alice --url https://lukasa.example
 
-The folder can be opened in any editor and kept in git. Edit a line, delete one, add one; then
-`lukasa vault sync ~/Notes/memory` takes it in.")]
-pub struct Export {
-    /// The folder; made if it is not there
+The folder can be opened in any editor and stored in git. Edit, delete or add lines; then
+`lukasa vault sync ~/Notes/memory` applies the changes.")]
+pub struct VaultExportArgs {
+    /// The folder; created if it does not exist
     dir: PathBuf,
-    /// Write over a vault that is there, with whatever was edited in it
+    /// Overwrite an existing vault and discard the edits in it
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
@@ -73,13 +73,13 @@ Examples:
   lukasa vault status ~/Notes/memory
 
 Exit code 5 if something was edited both in the folder and in the memory.")]
-pub struct Status {
+pub struct VaultStatusArgs {
     /// The folder of the vault
     dir: PathBuf,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
@@ -88,38 +88,37 @@ Examples:
   lukasa vault sync ~/Notes/memory
   lukasa vault sync ~/Notes/memory --dry-run
 
-A changed line changes its memory, a deleted line is forgotten, a new line is remembered, a line
-carried into another file changes its domain. All of one sync is one operation: undo takes it back.
-Into an empty memory everything comes back as it was; from a vault of another server only with
---trust, otherwise as an import. What was edited in both places is shown, left
-alone in both, and ends with exit code 5.")]
-pub struct Sync {
+A changed line changes its memory, a deleted line forgets it, a new line adds one, and a line moved to
+another file changes its domain. A sync is one operation and can be undone. Into an empty memory
+everything is restored as it was; from a vault of another server only with --trust, otherwise as an
+import. Memories that were edited in both places are shown and not changed; the exit code is then 5.")]
+pub struct VaultSyncArgs {
     /// The folder of the vault
     dir: PathBuf,
-    /// Only say what would be done
+    /// Only show what would be done
     #[arg(long)]
     dry_run: bool,
-    /// Also forget when most of the lines are gone
+    /// Sync even if most of the lines were deleted
     #[arg(long)]
     yes: bool,
     /// Trust a vault that this server did not write: keep the origins and consents it names
     #[arg(long)]
     trust: bool,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    format: Format,
+    format: FormatArgs,
 }
 
-impl Export {
+impl VaultExportArgs {
     async fn run(self) -> anyhow::Result<()> {
         let folder = Folder::at(&self.dir);
         let there = folder.read()?;
         if !there.is_empty() && !self.force {
             let dir = self.dir.display();
             bail!(
-                "there is a vault in {dir} already; next: `lukasa vault sync {dir}`, or --force to \
-                 write over it"
+                "there is a vault in {dir} already\n  next: `lukasa vault sync {dir}`, or --force to \
+                 overwrite it"
             );
         }
         let answer = self.server.get("/api/vault").await?;
@@ -131,21 +130,21 @@ impl Export {
     }
 }
 
-impl Status {
+impl VaultStatusArgs {
     async fn run(self) -> anyhow::Result<()> {
         let there = Folder::at(&self.dir).read()?;
         let plan = self.server.post("/api/vault/plan", &body(&there)).await?;
-        tell(&plan, self.format.json, "would be")
+        report(&plan, self.format.json, "would be")
     }
 }
 
-impl Sync {
+impl VaultSyncArgs {
     async fn run(self) -> anyhow::Result<()> {
         let folder = Folder::at(&self.dir);
         let there = folder.read()?;
         if self.dry_run {
             let plan = self.server.post("/api/vault/plan", &body(&there)).await?;
-            return tell(&plan, self.format.json, "would be");
+            return report(&plan, self.format.json, "would be");
         }
         if !self.yes {
             check_gone(&there)?;
@@ -158,7 +157,7 @@ impl Sync {
         let files = files(&answer)?;
         if folder.read()? != there {
             bail!(
-                "the files were edited while they were synced, and stay as they are; next: sync again"
+                "the files were edited during the sync and were not overwritten\n  next: sync again"
             );
         }
         let written = folder.write(&there, &files)?;
@@ -168,13 +167,13 @@ impl Sync {
         }
         let imported = number(&answer, "restores") > 0 && answer["base_signed"] == json!(false);
         if imported && !self.trust && !self.format.json {
-            say("this server did not write the vault: what was brought back is an import")?;
+            say("this server did not write the vault: its memories were restored as an import")?;
         }
-        tell(&answer, self.format.json, "was")
+        report(&answer, self.format.json, "was")
     }
 }
 
-/// A folder that was emptied by accident must not empty the memory.
+/// Fails if most lines were deleted: a folder emptied by accident must not empty the memory.
 fn check_gone(there: &[File]) -> anyhow::Result<()> {
     let read = read(there);
     let lines: Vec<_> =
@@ -183,7 +182,7 @@ fn check_gone(there: &[File]) -> anyhow::Result<()> {
     let gone = lines.iter().filter(|fact| !here(**fact)).count();
     if gone > 10 && gone * 2 > lines.len() {
         bail!(
-            "{gone} of {} lines are gone from the folder; next: bring them back, or say --yes to \
+            "{gone} of {} lines are gone from the folder\n  next: restore them, or pass --yes to \
              forget them",
             lines.len()
         );
@@ -216,22 +215,22 @@ fn files_in_words(count: usize) -> String {
     }
 }
 
-/// Says what was or would be done; fails if something is left for its person.
-fn tell(answer: &Value, as_json: bool, word: &str) -> anyhow::Result<()> {
+/// Prints what was or would be done; fails if there are conflicts or problems.
+fn report(answer: &Value, as_json: bool, word: &str) -> anyhow::Result<()> {
     if as_json {
         say_json(answer)?;
     } else {
-        tell_in_words(answer, word)?;
+        print_report(answer, word)?;
     }
     match (count(answer, "conflicts"), count(answer, "problems")) {
         (0, 0) => Ok(()),
-        (0, _) => Err(Unsettled { code: 1 }.into()),
-        _ => Err(Unsettled { code: 5 }.into()),
+        (0, _) => Err(IncompleteSync { code: 1 }.into()),
+        _ => Err(IncompleteSync { code: 5 }.into()),
     }
 }
 
-fn tell_in_words(answer: &Value, word: &str) -> anyhow::Result<()> {
-    // Words of a memory go to a terminal; whatever would steer it is written out.
+fn print_report(answer: &Value, word: &str) -> anyhow::Result<()> {
+    // Memories are printed on a terminal, so their control characters are escaped.
     let text = |item: &Value, name: &str| item[name].as_str().map(encode);
     let place = |item: &Value| {
         let file = text(item, "file").unwrap_or_default();
@@ -243,17 +242,17 @@ fn tell_in_words(answer: &Value, word: &str) -> anyhow::Result<()> {
     let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
     for change in list("changes") {
         let what = text(&change, "what").unwrap_or_default();
-        let said = match (text(&change, "before"), text(&change, "after")) {
+        let edit = match (text(&change, "before"), text(&change, "after")) {
             (Some(before), Some(after)) if before != after => format!("{before} -> {after}"),
             (before, after) => after.or(before).unwrap_or_default(),
         };
-        say(&format!("{what:<8} {}  {said}", place(&change)))?;
+        say(&format!("{what:<8} {}  {edit}", place(&change)))?;
     }
     for conflict in list("conflicts") {
         say(&format!("CONFLICT {}  edited in the file and in the memory", place(&conflict)))?;
         for (side, name) in [("before", "base"), ("file", "theirs"), ("memory", "ours")] {
-            let said = text(&conflict, name).unwrap_or_else(|| "(gone)".to_owned());
-            say(&format!("  {side:<7} {said}"))?;
+            let content = text(&conflict, name).unwrap_or_else(|| "(deleted)".to_owned());
+            say(&format!("  {side:<7} {content}"))?;
         }
     }
     for problem in list("problems") {
@@ -267,7 +266,7 @@ fn tell_in_words(answer: &Value, word: &str) -> anyhow::Result<()> {
         }
     };
     add(count(answer, "changes"), "change", "changes");
-    add(number(answer, "restores"), "memory brought back", "memories brought back");
+    add(number(answer, "restores"), "memory restored", "memories restored");
     add(count(answer, "conflicts"), "conflict left alone", "conflicts left alone");
     add(count(answer, "problems"), "problem", "problems");
     if sum.is_empty() {

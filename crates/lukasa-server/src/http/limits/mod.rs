@@ -1,6 +1,6 @@
-//! Limits at the edge: rates per address, credential, user and tenant, slots for requests that run
-//! at a time, a bound for all requests under way, and a time limit for each route class. A request
-//! over a limit is answered 429 or 503 with `Retry-After` at once. See ADR 23.
+//! Request limits: rates per address, credential, user and tenant, slots for concurrent requests, a
+//! bound for all requests in flight, and a timeout for each route class. A request over a limit is
+//! answered at once with 429 or 503 and `Retry-After`. See ADR 23.
 
 mod rate;
 mod settings;
@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::{Caller, TenantId, UserId};
-use lukasa_engine::access::Admitted;
+use lukasa_engine::access::AdmittedCredential;
 use moka::sync::Cache;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -30,20 +30,20 @@ use slots::KeyedSlots;
 pub use streams::OpenStream;
 use streams::OpenStreams;
 
-/// For how long an address is refused that shows too many credentials that are not known.
+/// How long an address is refused after it has sent too many unknown credentials.
 const THROTTLE_TIME: Duration = Duration::from_secs(1);
-/// How long a request to the API may take.
+/// Timeout of a request to the API.
 const API_TIMEOUT: Duration = Duration::from_secs(120);
-/// How long an import, an export or a vault may take.
+/// Timeout of an import, an export or a vault request.
 const BULK_TIMEOUT: Duration = Duration::from_secs(600);
-/// How many more requests may be under way at `/v1`, where most of the time is the model's.
+/// Factor by which `/v1` allows more requests in flight, where most of the time is the model's.
 const GATEWAY_IN_FLIGHT_FACTOR: usize = 4;
 
-/// The address a connection comes from. The accept loop puts it into each request.
+/// The peer address of a connection. The accept loop adds it to the extensions of each request.
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub SocketAddr);
 
-/// The limits of this process and what is counted against them.
+/// The limits of this process and their counters.
 pub struct Limits {
     pub bodies: BodyBudget,
     pub gateway_body_bytes: usize,
@@ -62,12 +62,12 @@ pub struct Limits {
     user_slots: KeyedSlots<UserId>,
     tenant_slots: KeyedSlots<TenantId>,
     streams: OpenStreams,
-    /// Set when the server is about to stop: it is not ready any more.
+    /// Set when the server is about to stop: it then reports that it is not ready.
     draining: AtomicBool,
 }
 
 impl Limits {
-    /// The limits that these settings describe, for a server with so many database connections.
+    /// Builds the limits from settings; the defaults depend on the number of database connections.
     pub fn new(settings: &LimitSettings, pool_size: usize) -> Self {
         let user_slots = settings.user_concurrency.unwrap_or((pool_size / 2).max(1));
         let tenant_slots = settings.tenant_concurrency.unwrap_or((pool_size * 3 / 4).max(1));
@@ -102,7 +102,7 @@ impl Limits {
     }
 
     /// Counts a request against its credential and its tenant.
-    pub fn count_credential(&self, admitted: &Admitted) -> Result<(), Problem> {
+    pub fn count_credential(&self, admitted: &AdmittedCredential) -> Result<(), Problem> {
         let key = self.key_rate.take(&admitted.key_id);
         key.map_err(|wait| over_rate("credential", wait))?;
         self.tenant_rate.take(&admitted.tenant).map_err(|wait| over_rate("tenant", wait))
@@ -113,21 +113,21 @@ impl Limits {
         self.user_rate.take(&caller.user).map_err(|wait| over_rate("user", wait))
     }
 
-    /// Waits until this request may run beside the others of its user and its tenant. It holds its
-    /// slots until it is answered and the work it started is done.
+    /// Waits for a slot of the user and one of the tenant. The request holds both until it is
+    /// answered and the work it started is done.
     pub async fn take_slot(&self, caller: &Caller) -> Result<(), Problem> {
         let Some(current) = CurrentRequest::get() else { return Ok(()) };
         if current.0.has_slot.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
         let busy = |whose: &str| {
-            let what = format!("Too many requests of this {whose} are under way");
+            let what = format!("Too many requests of this {whose} are in flight");
             Problem::of("rate_limited").because(&what)
         };
         let user = self.user_slots.take(&caller.user).await.map_err(|()| busy("user"))?;
         let tenant = self.tenant_slots.take(&caller.tenant).await.map_err(|()| busy("tenant"))?;
-        let mut held = current.0.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.extend(user.into_iter().chain(tenant));
+        let mut permits = current.0.permits.lock().unwrap_or_else(PoisonError::into_inner);
+        permits.extend(user.into_iter().chain(tenant));
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl Limits {
         })
     }
 
-    /// Refuses the current request's address while it shows too many unknown credentials.
+    /// Refuses the request if its address is throttled for sending too many unknown credentials.
     pub fn check_throttled(&self) -> Result<(), Problem> {
         match CurrentRequest::address() {
             Some(ip) if self.throttled.contains_key(&ip) => {
@@ -158,8 +158,8 @@ impl Limits {
         }
     }
 
-    /// The address that a request is counted against. A loopback peer is a proxy on this machine or
-    /// its owner, and is counted only if it names the client.
+    /// The address that a request is counted against. A loopback peer is a local proxy or the owner
+    /// of the machine, and is counted only if the client IP header is present.
     fn address_of(&self, request: &Request) -> Option<IpAddr> {
         let peer = request.extensions().get::<PeerAddress>().map(|peer| peer.0.ip());
         let named =
@@ -168,7 +168,7 @@ impl Limits {
     }
 }
 
-/// A problem for a request over a rate, with the time after which it may come again.
+/// A problem for a request over a rate limit, with the time after which to retry.
 pub fn over_rate(of: &str, wait: Duration) -> Problem {
     Problem::of("rate_limited").because(&format!("Too many requests of this {of}")).retry(wait)
 }
@@ -178,7 +178,7 @@ fn last_ip(headers: &HeaderMap, name: &HeaderName) -> Option<IpAddr> {
     value.rsplit(',').next()?.trim().parse().ok()
 }
 
-/// Who has one IPv6 address usually has its whole /64.
+/// The network of an address: a client with one IPv6 address usually has its whole /64.
 fn network_of(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(ip) => {
@@ -189,7 +189,7 @@ fn network_of(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// What the request that is being handled is counted against and holds.
+/// Limit state of the request that is being handled: its address and the slots it holds.
 #[derive(Clone, Default)]
 pub struct CurrentRequest(Arc<RequestState>);
 
@@ -197,7 +197,7 @@ pub struct CurrentRequest(Arc<RequestState>);
 struct RequestState {
     address: Option<IpAddr>,
     has_slot: AtomicBool,
-    held: Mutex<Vec<OwnedSemaphorePermit>>,
+    permits: Mutex<Vec<OwnedSemaphorePermit>>,
 }
 
 tokio::task_local! {
@@ -205,7 +205,7 @@ tokio::task_local! {
 }
 
 impl CurrentRequest {
-    /// The request of this task. Work that outlives its answer keeps it, and with it its slots.
+    /// The request of this task. Work that outlives the answer keeps it, and with it the slots.
     pub fn get() -> Option<Self> {
         CURRENT.try_with(Clone::clone).ok()
     }
@@ -215,7 +215,7 @@ impl CurrentRequest {
     }
 }
 
-/// Counts a request as under way until it is dropped.
+/// Counts a request as in flight until it is dropped.
 struct InFlight<'l>(&'l AtomicUsize);
 
 impl Drop for InFlight<'_> {
@@ -228,8 +228,8 @@ fn is_health(path: &str) -> bool {
     path == "/healthz" || path == "/readyz"
 }
 
-/// How long a request to this path may take; nothing for streams and for what waits for a model or a
-/// person.
+/// Timeout of a request to this path; `None` for streams and for routes that wait for a model or
+/// for the user.
 fn timeout_of(path: &str) -> Option<Duration> {
     let bulk = ["/api/import", "/api/export", "/api/vault", "/api/users/"];
     let open = ["/v1/", "/mcp", "/api/events"];
@@ -255,7 +255,7 @@ pub async fn guard_request(State(app): State<App>, request: Request, next: Next)
     let before = counter.fetch_add(1, Ordering::Relaxed);
     let _in_flight = InFlight(counter);
     if most > 0 && before >= most {
-        let what = "Too many requests are under way";
+        let what = "Too many requests are in flight";
         return Problem::of("overloaded").because(what).into_response();
     }
     let address = limits.address_of(&request);
@@ -264,14 +264,14 @@ pub async fn guard_request(State(app): State<App>, request: Request, next: Next)
     {
         return over_rate("address", wait).into_response();
     }
-    let within = timeout_of(path);
+    let time_limit = timeout_of(path);
     let state = RequestState { address, ..RequestState::default() };
     let run = CURRENT.scope(CurrentRequest(Arc::new(state)), next.run(request));
-    match within {
+    match time_limit {
         None => run.await,
-        Some(within) => match tokio::time::timeout(within, run).await {
+        Some(limit) => match tokio::time::timeout(limit, run).await {
             Ok(response) => response,
-            Err(_) => Problem::of("overloaded").because("It took too long").into_response(),
+            Err(_) => Problem::of("overloaded").because("The request timed out").into_response(),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! Token buckets, one for each key: an address, a credential, a user or a tenant.
+//! Token buckets, one per key: an address, a credential, a user or a tenant.
 //!
 //! The buckets are governor's. They are kept in a bounded cache rather than in its own keyed store,
 //! which grows with every key a client invents until it is swept. A bucket that was not used for a
@@ -13,19 +13,19 @@ use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use moka::sync::Cache;
 
-/// How many buckets are kept for one kind of key.
+/// Maximum number of buckets kept for one kind of key.
 const MAX_BUCKETS: u64 = 100_000;
-/// After how long an unused bucket is dropped.
+/// Time after which an unused bucket is dropped.
 const BUCKET_IDLE: Duration = Duration::from_secs(120);
 
-/// A rate for each key of one kind.
+/// A rate limiter for each key of one kind.
 pub struct KeyedRate<K> {
     quota: Option<Quota>,
     buckets: Cache<K, Arc<DefaultDirectRateLimiter>>,
 }
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
-    /// So many per second, and twice as many at once; 0 is no limit.
+    /// Allows `rate` per second and bursts of twice as many; 0 is no limit.
     pub fn per_second(rate: u32) -> Self {
         let rate = NonZeroU32::new(rate);
         let quota =
@@ -33,7 +33,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
         Self::with(quota)
     }
 
-    /// So many per minute, which may all come at once; 0 is no limit.
+    /// Allows `rate` per minute, also all in one burst; 0 is no limit.
     pub fn per_minute(rate: u32) -> Self {
         Self::with(NonZeroU32::new(rate).map(Quota::per_minute))
     }
@@ -43,7 +43,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
         Self { quota, buckets }
     }
 
-    /// Takes one token, or says how long to wait for the next.
+    /// Takes one token, or returns how long to wait for the next.
     pub fn take(&self, key: &K) -> Result<(), Duration> {
         let Some(quota) = self.quota else { return Ok(()) };
         let bucket = match self.buckets.get(key) {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_is_spent_by_its_own_key_only() {
+    fn rate_buckets_are_separate_per_key() {
         let rate = KeyedRate::per_second(2);
         for _ in 0..4 {
             assert_eq!(rate.take(&"a"), Ok(()));

@@ -1,8 +1,8 @@
-//! The settings of the limits: how much one client, user or tenant may ask of this process.
+//! Command line settings of the request limits per client, user and tenant.
 
 use clap::Args;
 
-/// What bounds requests before they reach the engine. All of it is counted per process.
+/// Limits of requests before they reach the engine. All are counted per process.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Limits (per process; 0 turns one off)")]
 pub struct LimitSettings {
@@ -20,16 +20,16 @@ pub struct LimitSettings {
     /// Open connections; one more is answered 503 and closed
     #[arg(long, env = "LUKASA_MAX_CONNECTIONS", default_value_t = 4096, value_name = "N")]
     pub max_connections: usize,
-    /// Requests under way; one more is answered 503. `/v1` has four times as many of its own
+    /// Requests in flight; one more is answered 503. `/v1` has a separate limit, four times as high
     #[arg(long, env = "LUKASA_MAX_IN_FLIGHT", default_value_t = 512, value_name = "N")]
     pub max_in_flight: usize,
-    /// Requests of one user that run at a time; half of `--pool-size` unless set
+    /// Concurrent requests of one user; half of `--pool-size` unless set
     #[arg(long, env = "LUKASA_USER_CONCURRENCY", value_name = "N")]
     pub user_concurrency: Option<usize>,
-    /// Requests of one tenant that run at a time; three quarters of `--pool-size` unless set
+    /// Concurrent requests of one tenant; three quarters of `--pool-size` unless set
     #[arg(long, env = "LUKASA_TENANT_CONCURRENCY", value_name = "N")]
     pub tenant_concurrency: Option<usize>,
-    /// Requests per second from one address; bursts may have twice as many
+    /// Requests per second from one address; bursts may be twice as high
     #[arg(long, env = "LUKASA_IP_RATE", default_value_t = 1_000, value_name = "N")]
     pub ip_rate: u32,
     /// Refused credentials per second from one address
@@ -44,11 +44,12 @@ pub struct LimitSettings {
     /// Requests per second of one tenant
     #[arg(long, env = "LUKASA_TENANT_RATE", default_value_t = 2_000, value_name = "N")]
     pub tenant_rate: u32,
-    /// The header in which a proxy of yours names the client's address, such as `X-Forwarded-For`; its
+    /// The header in which your proxy sends the client's address, such as `X-Forwarded-For`; its
     /// last address counts. Set it only if every request comes through that proxy
     #[arg(long, env = "LUKASA_CLIENT_IP_HEADER", value_name = "NAME")]
     pub client_ip_header: Option<axum::http::HeaderName>,
-    /// Pages that may use a server without authentication besides its own, as `http://localhost:3000`
+    /// Other origins whose pages may use a server without authentication, as
+    /// `http://localhost:3000`
     #[arg(long, env = "LUKASA_LOCAL_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
     pub local_origins: Vec<String>,
 }

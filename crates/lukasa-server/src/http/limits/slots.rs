@@ -1,4 +1,4 @@
-//! Concurrency per key: so many requests run, so many wait, and the rest are refused at once.
+//! Concurrency limit per key: a number of requests run, more wait, the rest are refused at once.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use tokio::time::timeout;
 
 /// How long a request waits for a slot.
 const SLOT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many requests wait for each one that runs.
+/// How many requests may wait for each slot.
 const WAITING_PER_SLOT: usize = 8;
-/// After how long the slots of an unused key are dropped.
+/// Time after which the slots of an unused key are dropped.
 const SLOTS_IDLE: Duration = Duration::from_secs(600);
 
 struct Slots {
@@ -37,14 +37,14 @@ impl Drop for Waiting {
 }
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedSlots<K> {
-    /// So many slots for each key; 0 is no limit.
+    /// Creates `size` slots for each key; 0 is no limit.
     pub fn of_size(size: usize) -> Self {
         let keys = Cache::builder().max_capacity(100_000).time_to_idle(SLOTS_IDLE).build();
         Self { size, keys }
     }
 
-    /// A slot, now or within the time a request waits; nothing if there is none. `None` inside means
-    /// that there is no limit.
+    /// Takes a slot, waiting up to `SLOT_TIMEOUT`; an error if none becomes free or too many
+    /// requests wait already. `Ok(None)` means that there is no limit.
     pub async fn take(&self, key: &K) -> Result<Option<OwnedSemaphorePermit>, ()> {
         if self.size == 0 {
             return Ok(None);
@@ -86,7 +86,7 @@ mod tests {
         while slots.keys.get("a").unwrap().waiting.load(Ordering::Relaxed) < WAITING_PER_SLOT {
             tokio::task::yield_now().await;
         }
-        assert!(slots.take(&"a").await.is_err(), "as many wait as may");
+        assert!(slots.take(&"a").await.is_err(), "the waiting queue is full");
         drop(first);
         while let Some(done) = waiting.join_next().await {
             assert_eq!(done.unwrap(), Ok(()));

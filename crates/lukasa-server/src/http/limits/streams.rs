@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many streams one credential may have open.
+/// Maximum number of open streams of one credential.
 pub const STREAMS_PER_CREDENTIAL: usize = 200;
-/// How many streams one tenant may have open.
+/// Maximum number of open streams of one tenant.
 pub const STREAMS_PER_TENANT: usize = 1_000;
 
-/// The counts of what is open, by key. A key with nothing open is not kept.
+/// Counts of open streams by key. A key without open streams is removed.
 #[derive(Clone, Default)]
 pub struct OpenStreams(Arc<Mutex<HashMap<String, usize>>>);
 
@@ -19,8 +19,8 @@ pub struct OpenStream {
 }
 
 impl OpenStreams {
-    /// Counts one more stream of this credential and this tenant, unless one of them has as many as
-    /// it may.
+    /// Counts one more stream of this credential and this tenant; `None` if one of them has reached
+    /// its limit.
     pub fn open(&self, credential: &str, tenant: &str) -> Option<OpenStream> {
         let keys = [format!("credential {credential}"), format!("tenant {tenant}")];
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! What the protocol asks, answered: which tools there are, and what a call of one did.
+//! Handler of the MCP requests: lists tools, resources and prompts, and runs tool calls.
 //!
-//! Who is asking comes with each request from the door, never from the protocol's own session or from
-//! an argument.
+//! The caller is authenticated for each request by the route, never taken from the protocol's
+//! session or from an argument.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
-use super::{Arriving, panel, questions, resources};
+use super::{McpCaller, panel, questions, resources};
 use crate::http::App;
-use crate::tools::{self, Answer, Call, Question, Said};
+use crate::tools::{self, ToolAnswer, ToolInvocation, UserQuestion, UserReply};
 
-/// For how long a client may keep what it was listed. A key's permissions do not change.
-const LIST_MS: u64 = 60 * 60 * 1000;
-/// How long a person may take to answer in the middle of a call.
-const ANSWER_TIME: Duration = Duration::from_secs(5 * 60);
+/// How long a client may cache lists. A key's permissions do not change.
+const LIST_TTL_MS: u64 = 60 * 60 * 1000;
+/// How long the user may take to answer in the middle of a call.
+const ELICITATION_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 const INSTRUCTIONS: &str = "\
 Lukasa is the user's long-term memory. Call recall_memories when an answer may depend on what the user \
@@ -46,40 +46,40 @@ impl Handler {
     }
 }
 
-/// Who came in with this request.
-pub fn arriving(context: &RequestContext<RoleServer>) -> Result<Arriving, ErrorData> {
+/// The authenticated caller of this request.
+pub fn caller_of(context: &RequestContext<RoleServer>) -> Result<McpCaller, ErrorData> {
     let parts = context.extensions.get::<axum::http::request::Parts>();
-    let arriving = parts.and_then(|parts| parts.extensions.get::<Arriving>());
-    // The door lets nobody through without; this is the second belt.
-    arriving.cloned().ok_or_else(|| ErrorData::internal_error("nobody is asking", None))
+    let caller = parts.and_then(|parts| parts.extensions.get::<McpCaller>());
+    // The route always sets it; this is a second guard.
+    caller.cloned().ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
 }
 
 fn object(value: &Value) -> Arc<JsonObject> {
     Arc::new(value.as_object().cloned().unwrap_or_default())
 }
 
-fn shown(tool: &tools::Tool) -> Tool {
+fn to_mcp_tool(tool: &tools::Tool) -> Tool {
     let hints = ToolAnnotations::new()
         .read_only(tool.read_only)
         .destructive(tool.destructive)
         .idempotent(tool.idempotent)
         .open_world(false);
-    let mut shown = Tool::new(tool.name, tool.about, object(&tool.input))
+    let mut described = Tool::new(tool.name, tool.about, object(&tool.input))
         .with_raw_output_schema(object(&tool.output))
         .with_annotations(hints);
-    shown.meta = panel::beside(tool.name);
-    shown
+    described.meta = panel::tool_meta(tool.name);
+    described
 }
 
-fn result(answer: Answer) -> CallToolResult {
+fn result(answer: ToolAnswer) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.message)]);
     result.structured_content = Some(answer.structured).filter(|value| !value.is_null());
     result.is_error = Some(answer.failed);
     result
 }
 
-/// The question as the protocol puts it: accepting is a yes, declining a no, and there is no form.
-fn asked(question: &Question) -> ElicitRequestParams {
+/// The question as an elicitation without a form: accepting means yes, declining means no.
+fn elicitation(question: &UserQuestion) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: question.text.clone(),
@@ -87,31 +87,35 @@ fn asked(question: &Question) -> ElicitRequestParams {
     }
 }
 
-fn said(action: &str) -> Said {
+fn parse_reply(action: &str) -> UserReply {
     match action {
-        "accept" => Said::Yes,
-        "decline" => Said::No,
-        _ => Said::Nothing,
+        "accept" => UserReply::Yes,
+        "decline" => UserReply::No,
+        _ => UserReply::Dismissed,
     }
 }
 
 impl Handler {
-    async fn run(&self, arriving: &Arriving, call: Call) -> Answer {
-        let Arriving { admitted, caller } = arriving;
+    async fn run(&self, caller: &McpCaller, call: ToolInvocation) -> ToolAnswer {
+        let McpCaller { admitted, caller } = caller;
         tools::run(self.app.engine(), caller, &admitted.permissions, call).await
     }
 
-    /// Puts the question to the person in the middle of the call, as the older protocol does.
-    async fn ask(&self, question: &Question, context: &RequestContext<RoleServer>) -> Said {
-        let asked =
-            context.peer.create_elicitation_with_timeout(asked(question), Some(ANSWER_TIME));
-        match asked.await {
+    /// Asks the user in the middle of the call, as the older protocol does.
+    async fn ask(
+        &self,
+        question: &UserQuestion,
+        context: &RequestContext<RoleServer>,
+    ) -> UserReply {
+        let params = elicitation(question);
+        let reply = context.peer.create_elicitation_with_timeout(params, Some(ELICITATION_TIMEOUT));
+        match reply.await {
             Ok(answer) => match answer.action {
-                ElicitationAction::Accept => Said::Yes,
-                ElicitationAction::Decline => Said::No,
-                _ => Said::Nothing,
+                ElicitationAction::Accept => UserReply::Yes,
+                ElicitationAction::Decline => UserReply::No,
+                _ => UserReply::Dismissed,
             },
-            Err(_) => Said::Nothing,
+            Err(_) => UserReply::Dismissed,
         }
     }
 }
@@ -134,12 +138,12 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let arriving = arriving(&context)?;
-        let may = |tool: &&tools::Tool| arriving.admitted.may(tool.permission);
-        let own = panel::own_tool(context.client_capabilities());
-        let tools = tools::all().iter().chain(own).filter(may).map(shown).collect();
+        let caller = caller_of(&context)?;
+        let may = |tool: &&tools::Tool| caller.admitted.may(tool.permission);
+        let panel_tool = panel::own_tool(context.client_capabilities());
+        let tools = tools::all().iter().chain(panel_tool).filter(may).map(to_mcp_tool).collect();
         let list = ListToolsResult::with_all_items(tools);
-        Ok(list.with_ttl_ms(LIST_MS).with_cache_scope(CacheScope::Private))
+        Ok(list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn call_tool(
@@ -147,23 +151,25 @@ impl ServerHandler for Handler {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let arriving = arriving(&context)?;
-        let mut call = Call::new(&params.name, Value::Object(params.arguments.unwrap_or_default()));
-        let mut agreed = Vec::new();
+        let caller = caller_of(&context)?;
+        let mut call =
+            ToolInvocation::new(&params.name, Value::Object(params.arguments.unwrap_or_default()));
+        let mut accepted = Vec::new();
         for (sealed, response) in params.input_responses.unwrap_or_default() {
-            let Some(key) = questions::open(&self.app, &arriving.caller, &sealed).await else {
+            let Some(key) = questions::open(&self.app, &caller.caller, &sealed).await else {
                 continue;
             };
-            let said = said(response["action"].as_str().unwrap_or_default());
-            if said == Said::Yes {
-                agreed.push(sealed);
+            let reply = parse_reply(response["action"].as_str().unwrap_or_default());
+            if reply == UserReply::Yes {
+                accepted.push(sealed);
             }
-            call.said.insert(key, said);
+            call.replies.insert(key, reply);
         }
-        let answer = self.run(&arriving, call.clone()).await;
+        let answer = self.run(&caller, call.clone()).await;
         if answer.question.is_none() {
-            // A yes counts once.
-            agreed.into_iter().for_each(|sealed| self.app.answered().insert(sealed, ()));
+            // A yes is accepted only once.
+            let used = self.app.answered_questions();
+            accepted.into_iter().for_each(|sealed| used.insert(sealed, ()));
         }
         let can_ask =
             context.client_capabilities().is_some_and(|client| client.elicitation.is_some());
@@ -173,14 +179,15 @@ impl ServerHandler for Handler {
         let stateless =
             context.protocol_version().is_some_and(|v| v >= ProtocolVersion::V_2026_07_28);
         if stateless {
-            let request = InputRequest::Elicitation(ElicitRequest::new(asked(question)));
-            let key = questions::seal(&self.app, &arriving.caller, &question.key).await;
-            let key = key.map_err(|_| ErrorData::internal_error("the database is away", None))?;
-            let asks = BTreeMap::from([(key, request)]);
-            return Ok(InputRequiredResult::from_input_requests(asks).into());
+            let request = InputRequest::Elicitation(ElicitRequest::new(elicitation(question)));
+            let key = questions::seal(&self.app, &caller.caller, &question.key).await;
+            let key =
+                key.map_err(|_| ErrorData::internal_error("the database is not available", None))?;
+            let requests = BTreeMap::from([(key, request)]);
+            return Ok(InputRequiredResult::from_input_requests(requests).into());
         }
-        call.said.insert(question.key.clone(), self.ask(question, &context).await);
-        Ok(result(self.run(&arriving, call).await).into())
+        call.replies.insert(question.key.clone(), self.ask(question, &context).await);
+        Ok(result(self.run(&caller, call).await).into())
     }
 
     async fn list_resources(
@@ -188,7 +195,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(self.app.engine(), &arriving(&context)?).await
+        resources::list(self.app.engine(), &caller_of(&context)?).await
     }
 
     async fn list_resource_templates(
@@ -196,7 +203,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(resources::templates().with_ttl_ms(LIST_MS).with_cache_scope(CacheScope::Public))
+        Ok(resources::templates().with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn read_resource(
@@ -204,8 +211,8 @@ impl ServerHandler for Handler {
         params: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let arriving = arriving(&context)?;
-        Ok(resources::read(self.app.engine(), &arriving, &params.uri).await?.into())
+        let caller = caller_of(&context)?;
+        Ok(resources::read(self.app.engine(), &caller, &params.uri).await?.into())
     }
 
     async fn list_prompts(
@@ -213,7 +220,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(resources::prompts().with_ttl_ms(LIST_MS).with_cache_scope(CacheScope::Public))
+        Ok(resources::prompts().with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn get_prompt(
@@ -221,7 +228,7 @@ impl ServerHandler for Handler {
         params: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let arriving = arriving(&context)?;
-        Ok(resources::prompt(self.app.engine(), &arriving, &params).await?.into())
+        let caller = caller_of(&context)?;
+        Ok(resources::prompt(self.app.engine(), &caller, &params).await?.into())
     }
 }

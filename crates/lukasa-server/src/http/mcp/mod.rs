@@ -1,10 +1,10 @@
-//! The door for assistants: `/mcp`, the Model Context Protocol over HTTP.
+//! MCP endpoint for assistants: `/mcp`, the Model Context Protocol over HTTP.
 //!
-//! Requests come in here, are let in like any other, and go to the protocol's own library. Each is
-//! served by itself, with the credential it came with: there is no state that a restart or a second
-//! server could lose. The one exception are older clients that can put a question to their person;
-//! the older protocol asks in the middle of a call, so they get a session, bound to the credential
-//! that opened it. Whoever names a session that is not theirs, or that is gone, is served without.
+//! Requests are authenticated like any other and passed to the protocol library. Each is served by
+//! itself with its own credential: there is no state that a restart or a second server could lose.
+//! The exception are older clients that support elicitation: the older protocol asks the user in
+//! the middle of a call, so they get a session, bound to the credential that opened it. A request
+//! with an unknown session, or with one of another caller, is served without a session.
 
 mod handler;
 mod panel;
@@ -23,7 +23,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use lukasa_core::{Caller, CallerKind};
-use lukasa_engine::access::Admitted;
+use lukasa_engine::access::AdmittedCredential;
 use moka::sync::Cache;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -37,57 +37,60 @@ use super::{App, BODY_BYTES};
 use handler::Handler;
 pub use settings::McpSettings;
 
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// How long a session waits for its client. After that the client is served without one.
-const SESSION_TIME: Duration = Duration::from_secs(60 * 60);
-/// More people than these are not asked at a time.
-const SESSIONS: u64 = 1_000;
+const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
+/// How long an idle session is kept. After that the client is served without one.
+const SESSION_IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// Maximum number of sessions at a time.
+const MAX_SESSIONS: u64 = 1_000;
 
-/// Who came in with a request; travels with it to the handler.
+/// The authenticated caller of a request, passed to the handler as a request extension.
 #[derive(Clone)]
-struct Arriving {
-    admitted: Admitted,
+struct McpCaller {
+    admitted: AdmittedCredential,
     caller: Caller,
 }
 
-/// What the door needs.
+/// State of the MCP routes.
 #[derive(Clone)]
 struct Mcp {
     app: App,
-    /// For clients that cannot be asked anything in the middle of a call, which is nearly all.
-    plain: StreamableHttpService<Handler, NeverSessionManager>,
-    /// For older clients that can.
-    asking: StreamableHttpService<Handler, LocalSessionManager>,
-    /// Whose each session is.
+    /// For clients without elicitation in the middle of a call, which is nearly all.
+    stateless: StreamableHttpService<Handler, NeverSessionManager>,
+    /// For older clients with elicitation.
+    stateful: StreamableHttpService<Handler, LocalSessionManager>,
+    /// The caller of each session.
     sessions: Cache<String, Caller>,
 }
 
-/// The routes of the door, and of the description that tells clients how to be let in.
+/// The MCP routes, and the metadata that tells clients how to get a credential.
 pub fn routes(app: &App) -> Router<App> {
-    // Hosts and origins are checked here, before anybody is let in, and not once more.
+    // Hosts and origins are checked in `answer` before authentication, not again by the library.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(BODY_BYTES);
     let plain = config.clone().with_legacy_session_mode(false).with_json_response(true);
     let mut manager = LocalSessionManager::default();
-    let mut lasting = SessionConfig::default();
-    lasting.keep_alive = Some(SESSION_TIME);
-    manager.session_config = lasting;
+    let mut session_config = SessionConfig::default();
+    session_config.keep_alive = Some(SESSION_IDLE_TIMEOUT);
+    manager.session_config = session_config;
     let (one, other) = (app.clone(), app.clone());
     let mcp = Mcp {
         app: app.clone(),
-        plain: StreamableHttpService::new(
+        stateless: StreamableHttpService::new(
             move || Ok(Handler::new(one.clone())),
             Arc::new(NeverSessionManager::default()),
             plain,
         ),
-        asking: StreamableHttpService::new(
+        stateful: StreamableHttpService::new(
             move || Ok(Handler::new(other.clone())),
             Arc::new(manager),
             config,
         ),
-        sessions: Cache::builder().max_capacity(SESSIONS).time_to_idle(SESSION_TIME).build(),
+        sessions: Cache::builder()
+            .max_capacity(MAX_SESSIONS)
+            .time_to_idle(SESSION_IDLE_TIMEOUT)
+            .build(),
     };
     Router::new()
         .route("/mcp", any(serve))
@@ -101,8 +104,8 @@ async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
     answer(&mcp, request).await
 }
 
-/// The same with the user in the path, for clients that cannot send a header of their own. It says
-/// no more than the header does: a credential that is bound to somebody stays bound.
+/// Serves a request with the user in the path, for clients that cannot send the header. It has the
+/// same meaning as the header: a credential that is bound to a user stays bound.
 async fn serve_user(
     State(mcp): State<Mcp>,
     Path(user): Path<String>,
@@ -120,12 +123,12 @@ async fn serve_user(
 
 async fn answer(mcp: &Mcp, request: Request) -> Response {
     let settings = mcp.app.mcp();
-    if !mcp.app.is_local_door() && !settings.lets_in(request.headers(), request.uri().host()) {
+    if !mcp.app.is_local() && !settings.is_allowed(request.headers(), request.uri().host()) {
         return Problem::of("cross_site").into_response();
     }
-    let arriving = match mcp.app.arriving(request.headers()).await {
-        Ok((admitted, caller)) => Arriving { admitted, caller },
-        Err(problem) => return refused(problem, settings, request.headers()),
+    let caller = match mcp.app.admit_caller(request.headers()).await {
+        Ok((admitted, caller)) => McpCaller { admitted, caller },
+        Err(problem) => return refusal(problem, settings, request.headers()),
     };
     let (mut parts, body) = request.into_parts();
     let (read, budget) = (Request::from_parts(parts.clone(), body), &mcp.app.limits().bodies);
@@ -137,39 +140,41 @@ async fn answer(mcp: &Mcp, request: Request) -> Response {
         return problem.into_response();
     }
     let bytes = read.bytes.clone();
-    parts.extensions.insert(arriving.clone());
-    let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let opens = session.is_none()
+    parts.extensions.insert(caller.clone());
+    let session =
+        parts.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let opens_session = session.is_none()
         && parts.method == Method::POST
-        && arriving.caller.kind == CallerKind::Human
-        && can_be_asked(&bytes)
-        && mcp.sessions.entry_count() < SESSIONS;
-    // Nothing is ever said unasked, so nobody is given a stream to listen on: it would only keep the
-    // server from stopping.
-    let known = parts.method != Method::GET
-        && session.is_some_and(|id| mcp.sessions.get(&id).as_ref() == Some(&arriving.caller));
+        && caller.caller.kind == CallerKind::Human
+        && opens_with_elicitation(&bytes)
+        && mcp.sessions.entry_count() < MAX_SESSIONS;
+    // The server sends no notifications, so it opens no stream on GET: that would only delay its
+    // shutdown.
+    let has_session = parts.method != Method::GET
+        && session.is_some_and(|id| mcp.sessions.get(&id).as_ref() == Some(&caller.caller));
     let request = Request::from_parts(parts, Body::from(bytes));
-    if !opens && !known {
-        return mcp.plain.handle(request).await.map(Body::new);
+    if !opens_session && !has_session {
+        return mcp.stateless.handle(request).await.map(Body::new);
     }
-    let response = mcp.asking.handle(request).await;
+    let response = mcp.stateful.handle(request).await;
     if let (true, Some(id)) =
-        (opens, response.headers().get(SESSION).and_then(|id| id.to_str().ok()))
+        (opens_session, response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok()))
     {
-        mcp.sessions.insert(id.to_owned(), arriving.caller);
+        mcp.sessions.insert(id.to_owned(), caller.caller);
     }
     response.map(Body::new)
 }
 
-/// Whether this opens the older protocol for a client that can put a question to its person.
-fn can_be_asked(body: &Bytes) -> bool {
+/// Whether this message opens the older protocol for a client that supports elicitation.
+fn opens_with_elicitation(body: &Bytes) -> bool {
     let message: Value = serde_json::from_slice(body).unwrap_or_default();
     message["method"] == "initialize"
         && message.pointer("/params/capabilities/elicitation").is_some_and(Value::is_object)
 }
 
-/// A refusal. Where a credential is missing, it says where to read how to get one.
-fn refused(problem: Problem, settings: &McpSettings, headers: &HeaderMap) -> Response {
+/// The response to a refused request. A 401 links to the metadata that says how to get a
+/// credential.
+fn refusal(problem: Problem, settings: &McpSettings, headers: &HeaderMap) -> Response {
     let mut response = problem.into_response();
     if response.status() == StatusCode::UNAUTHORIZED {
         let base = settings.base(headers);
@@ -182,9 +187,9 @@ fn refused(problem: Problem, settings: &McpSettings, headers: &HeaderMap) -> Res
     response
 }
 
-/// What this door is and who gives out credentials for it (RFC 9728).
+/// Metadata of the protected resource: its address and its authorization servers (RFC 9728).
 async fn describe(State(mcp): State<Mcp>, headers: HeaderMap) -> Response {
-    if mcp.app.is_local_door() {
+    if mcp.app.is_local() {
         return Problem::of("not_found").into_response();
     }
     axum::Json(mcp.app.mcp().description(&headers)).into_response()

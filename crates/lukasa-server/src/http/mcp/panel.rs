@@ -1,6 +1,6 @@
-//! The panel inside an assistant: one page that shows the memories a tool has listed and lets their
-//! person undo, confirm and forget, by calling the same tools. It is built apart from this program and
-//! lies inside it; a program without it offers none.
+//! The panel inside an assistant: a page that shows the memories a tool has listed and lets the
+//! user undo, confirm and forget them by calling the same tools. It is built separately and
+//! embedded in the binary; a binary without it offers no panel.
 
 use rmcp::model::{
     ClientCapabilities, ExtensionCapabilities, JsonObject, MetaObject, Resource, ResourceContents,
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 use crate::tools;
 
 pub const URI: &str = "ui://lukasa/panel";
-/// The part of the protocol that puts pages beside answers.
+/// The protocol extension for pages shown beside tool results.
 const EXTENSION: &str = "io.modelcontextprotocol/ui";
-/// What says to an assistant that this is a page to show beside a tool's answer.
-const KIND: &str = "text/html;profile=mcp-app";
-/// The tools whose answers it shows.
-const SHOWS: [&str; 2] = ["list_memories", "recall_memories"];
+/// The media type of a page to show beside a tool result.
+const PAGE_TYPE: &str = "text/html;profile=mcp-app";
+/// The tools whose results the panel shows.
+const PANEL_TOOLS: [&str; 2] = ["list_memories", "recall_memories"];
 
 #[derive(RustEmbed)]
 #[folder = "../../clients/elements/dist"]
 #[allow_missing = true]
-struct Built;
+struct EmbeddedFiles;
 
 fn page() -> Option<String> {
-    let file = Built::get("panel.html")?;
+    let file = EmbeddedFiles::get("panel.html")?;
     String::from_utf8(file.data.into_owned()).ok()
 }
 
@@ -32,38 +32,39 @@ fn meta(value: &Value) -> Option<MetaObject> {
     value.as_object().cloned().map(MetaObject)
 }
 
-/// What a tool says about itself besides its schema.
-pub fn beside(tool: &str) -> Option<MetaObject> {
-    Built::get("panel.html")?;
+/// Metadata of a tool for the panel.
+pub fn tool_meta(tool: &str) -> Option<MetaObject> {
+    EmbeddedFiles::get("panel.html")?;
     if tool == tools::undo().name {
         return meta(&json!({ "ui": { "visibility": ["app"] } }));
     }
-    SHOWS.contains(&tool).then(|| meta(&json!({ "ui": { "resourceUri": URI } }))).flatten()
+    PANEL_TOOLS.contains(&tool).then(|| meta(&json!({ "ui": { "resourceUri": URI } }))).flatten()
 }
 
-/// The tool that the panel calls and no model sees, for an assistant that says it tells the two apart.
-/// Another one would show it to its model.
+/// The tool that only the panel calls, for clients that support the extension. Other clients would
+/// show it to their model.
 pub fn own_tool(client: Option<ClientCapabilities>) -> Option<&'static tools::Tool> {
-    Built::get("panel.html")?;
+    EmbeddedFiles::get("panel.html")?;
     client?.extensions?.contains_key(EXTENSION).then(tools::undo)
 }
 
-/// What the server says it can do beyond the protocol's own.
+/// The extensions that the server announces.
 pub fn extension() -> Option<ExtensionCapabilities> {
-    Built::get("panel.html")?;
+    EmbeddedFiles::get("panel.html")?;
     Some(ExtensionCapabilities::from([(EXTENSION.to_owned(), JsonObject::new())]))
 }
 
 pub fn listed() -> Option<Resource> {
     page()?;
     let about = "What is known about the user, to look at, undo and correct";
-    Some(Resource::new(URI, "panel").with_description(about).with_mime_type(KIND))
+    Some(Resource::new(URI, "panel").with_description(about).with_mime_type(PAGE_TYPE))
 }
 
-/// The page. It asks nobody but the assistant that shows it, so it may reach nothing else.
+/// The page. It communicates only with the assistant that shows it, so its policy allows no other
+/// domain.
 pub fn read() -> Option<ResourceContents> {
-    let nowhere: [&str; 0] = [];
-    let csp = json!({ "connectDomains": nowhere, "resourceDomains": nowhere });
+    let none: [&str; 0] = [];
+    let csp = json!({ "connectDomains": none, "resourceDomains": none });
     let meta = meta(&json!({ "ui": { "csp": csp, "prefersBorder": true } }))?;
-    Some(ResourceContents::text(page()?, URI).with_mime_type(KIND).with_meta(meta))
+    Some(ResourceContents::text(page()?, URI).with_mime_type(PAGE_TYPE).with_meta(meta))
 }

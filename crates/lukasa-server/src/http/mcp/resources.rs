@@ -1,9 +1,9 @@
-//! What an assistant can read without calling a tool: the block that goes into prompts, the portraits,
-//! and a prompt with the context for a message.
+//! MCP resources and prompts: the memory block for prompts, the portraits, single memories, and a
+//! prompt with the context for a message.
 
 use lukasa_core::Permission;
 use lukasa_engine::Engine;
-use lukasa_engine::context::{Ask, Context};
+use lukasa_engine::context::{Context, ContextRequest};
 use lukasa_engine::facts::Point;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -13,7 +13,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::{Arriving, panel};
+use super::{McpCaller, panel};
 use crate::clock;
 use crate::http::auth::forbidden;
 use crate::http::error::Problem;
@@ -25,11 +25,11 @@ const PROFILE: &str = "lukasa://profile";
 const PORTRAITS: &str = "lukasa://portraits/";
 const MEMORIES: &str = "lukasa://memories/";
 const MARKDOWN: &str = "text/markdown";
-/// What was read may change with the next word that is said.
-const FRESH_MS: u64 = 0;
+/// A resource may change with the next message, so clients must not cache it.
+const RESOURCE_TTL_MS: u64 = 0;
 
-/// A refusal as the protocol tells it. What is not there reads like what is somebody else's.
-fn refused(problem: &Problem) -> ErrorData {
+/// A problem as a protocol error. A missing resource and one of another user give the same error.
+fn protocol_error(problem: &Problem) -> ErrorData {
     let message = format!("{}. {}", problem.title, problem.detail);
     let data = Some(json!({ "code": problem.code }));
     match problem.code.as_str() {
@@ -39,19 +39,19 @@ fn refused(problem: &Problem) -> ErrorData {
     }
 }
 
-fn of(error: lukasa_engine::Error) -> ErrorData {
-    refused(&Problem::from(error))
+fn engine_error(error: lukasa_engine::Error) -> ErrorData {
+    protocol_error(&Problem::from(error))
 }
 
-fn reader(arriving: &Arriving) -> Result<(), ErrorData> {
-    match arriving.admitted.may(Permission::Read) {
+fn check_read(caller: &McpCaller) -> Result<(), ErrorData> {
+    match caller.admitted.may(Permission::Read) {
         true => Ok(()),
-        false => Err(refused(&forbidden(Permission::Read))),
+        false => Err(protocol_error(&forbidden(Permission::Read))),
     }
 }
 
-pub async fn list(engine: &Engine, arriving: &Arriving) -> Result<ListResourcesResult, ErrorData> {
-    reader(arriving)?;
+pub async fn list(engine: &Engine, caller: &McpCaller) -> Result<ListResourcesResult, ErrorData> {
+    check_read(caller)?;
     let page = |uri: String, name: &str, about: &str| {
         Resource::new(uri, name).with_description(about).with_mime_type(MARKDOWN)
     };
@@ -59,14 +59,14 @@ pub async fn list(engine: &Engine, arriving: &Arriving) -> Result<ListResourcesR
         page(BLOCK.into(), "block", "What every prompt should say about the user"),
         page(PROFILE.into(), "profile", "Who the user is, every sentence with its sources"),
     ];
-    let portraits = engine.portraits(&arriving.caller, clock::now()).await.map_err(of)?;
+    let portraits = engine.portraits(&caller.caller, clock::now()).await.map_err(engine_error)?;
     for portrait in portraits {
         let (name, title) = (portrait.portrait.name.to_string(), portrait.portrait.name.title());
         all.push(page(format!("{PORTRAITS}{name}"), &name, &title));
     }
     all.extend(panel::listed());
     Ok(ListResourcesResult::with_all_items(all)
-        .with_ttl_ms(FRESH_MS)
+        .with_ttl_ms(RESOURCE_TTL_MS)
         .with_cache_scope(CacheScope::Private))
 }
 
@@ -82,43 +82,44 @@ pub fn templates() -> ListResourceTemplatesResult {
 
 pub async fn read(
     engine: &Engine,
-    arriving: &Arriving,
+    caller: &McpCaller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    reader(arriving)?;
+    check_read(caller)?;
     if uri == panel::URI {
-        let page = panel::read().ok_or_else(|| refused(&Problem::of("not_found")))?;
+        let page = panel::read().ok_or_else(|| protocol_error(&Problem::of("not_found")))?;
         return Ok(ReadResourceResult::new(vec![page]).with_cache_scope(CacheScope::Public));
     }
-    let (caller, now) = (&arriving.caller, clock::now());
+    let now = clock::now();
     let portrait = match uri {
         PROFILE => Some("profile"),
         _ => uri.strip_prefix(PORTRAITS),
     };
     let text = if uri == BLOCK {
-        context(engine, arriving, "").await?.baseline.content
+        context(engine, caller, "").await?.baseline.content
     } else if let Some(name) = portrait {
-        engine.portrait(caller, name, now).await.map_err(of)?.portrait.markdown()
+        engine.portrait(&caller.caller, name, now).await.map_err(engine_error)?.portrait.markdown()
     } else if let Some(id) = uri.strip_prefix(MEMORIES) {
-        let memory = engine.get(caller, &target(id), Point::default(), now).await.map_err(of)?;
+        let memory = engine.get(&caller.caller, &target(id), Point::default(), now).await;
+        let memory = memory.map_err(engine_error)?;
         let view = MemoryView::from(&memory);
         view.detail.map_or(view.content.clone(), |detail| format!("{}\n\n{detail}", view.content))
     } else {
-        return Err(refused(&Problem::of("not_found")));
+        return Err(protocol_error(&Problem::of("not_found")));
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
     Ok(ReadResourceResult::new(vec![contents])
-        .with_ttl_ms(FRESH_MS)
+        .with_ttl_ms(RESOURCE_TTL_MS)
         .with_cache_scope(CacheScope::Private))
 }
 
-/// The context for a message. Without one it is the block alone.
-async fn context(engine: &Engine, arriving: &Arriving, about: &str) -> Result<Context, ErrorData> {
-    let mut ask = Ask::about(about);
+/// The context for a message. Without a message it is only the baseline block.
+async fn context(engine: &Engine, caller: &McpCaller, about: &str) -> Result<Context, ErrorData> {
+    let mut ask = ContextRequest::about(about);
     if about.is_empty() {
         (ask.memories, ask.turns) = (Some(0), Some(0));
     }
-    engine.retrieve(&arriving.caller, &ask, clock::moment()).await.map_err(of)
+    engine.retrieve(&caller.caller, &ask, clock::moment()).await.map_err(engine_error)
 }
 
 pub fn prompts() -> ListPromptsResult {
@@ -132,10 +133,10 @@ pub fn prompts() -> ListPromptsResult {
 
 pub async fn prompt(
     engine: &Engine,
-    arriving: &Arriving,
+    caller: &McpCaller,
     params: &GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
-    reader(arriving)?;
+    check_read(caller)?;
     if params.name != "context" {
         return Err(ErrorData::invalid_params("the one prompt is `context`", None));
     }
@@ -144,7 +145,7 @@ pub async fn prompt(
     if message.chars().count() > crate::http::search::QUERY_CHARS {
         return Err(ErrorData::invalid_params("`message` has at most 20000 characters", None));
     }
-    let context = context(engine, arriving, message).await?;
+    let context = context(engine, caller, message).await?;
     let text = format!("{}{}", context.baseline.content, context.dynamic.content);
     let text = if text.is_empty() { "Nothing is known about the user yet.".into() } else { text };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))

@@ -1,4 +1,4 @@
-//! Adding: what was said is learned from, or kept as it stands.
+//! mem0 `add`: messages are learned from, or saved as memories unchanged.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,13 +12,13 @@ use serde_json::{Map, Value, json};
 use super::super::App;
 use super::super::auth::WriteCredential;
 use super::super::error::Problem;
-use super::super::request::Sent;
-use super::{Parties, about, filtered, malformed, shape};
+use super::super::request::JsonRequest;
+use super::{Parties, caller_about, malformed, parse_filter, shape};
 
-/// The session that takes up what is added without a run of its own.
-const SESSION: &str = "mem0";
+/// The session for messages without a `run_id`.
+const DEFAULT_SESSION: &str = "mem0";
 
-/// What `add` takes. What Lukasa has no use for is passed over.
+/// Body of `add`. Fields that Lukasa does not use are ignored.
 #[derive(Debug, Deserialize)]
 pub(super) struct Add {
     #[serde(default)]
@@ -34,7 +34,7 @@ pub(super) struct Add {
 }
 
 impl Add {
-    /// Who said what, without what says nothing.
+    /// Roles and texts of the messages, without empty ones.
     fn messages(&self) -> Result<Vec<(String, String)>, Problem> {
         let one = |message: &Value| match message {
             Value::String(text) => ("user".to_owned(), text.clone()),
@@ -49,11 +49,11 @@ impl Add {
             message => vec![one(message)],
         };
         let all: Vec<_> = all.into_iter().filter(|(_, text)| !text.trim().is_empty()).collect();
-        if all.is_empty() { Err(malformed("`messages` says nothing")) } else { Ok(all) }
+        if all.is_empty() { Err(malformed("`messages` has no text")) } else { Ok(all) }
     }
 
-    /// What is kept with each memory.
-    fn kept(&self) -> Map<String, Value> {
+    /// Fields that are stored with each memory.
+    fn extra_fields(&self) -> Map<String, Value> {
         let ids = self.parties.each().into_iter();
         let ids = ids.filter_map(|(name, id)| Some((name.to_owned(), id.clone()?.into())));
         let metadata = self.metadata.clone().map(|data| ("metadata".to_owned(), data.into()));
@@ -61,18 +61,19 @@ impl Add {
     }
 }
 
-/// Adds what was said. With a chat model it is learned from, behind the answer; without one, or with
-/// `infer: false`, each message of the person is a memory as it stands.
+/// Adds messages. With a chat model they are learned from in the background; without one, or with
+/// `infer: false`, each message of the user is saved as a memory unchanged.
 pub(super) async fn add(
     State(app): State<App>,
     WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
-    mut sent: Sent<Add>,
+    mut sent: JsonRequest<Add>,
 ) -> Result<Json<Value>, Problem> {
-    let (_, user) = filtered(&sent.body.filters, &sent.body.parties)?;
-    sent.body.parties = std::mem::take(&mut sent.body.parties).or_in(&sent.body.filters);
-    // What another memory's client sends was written by an assistant.
-    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
+    let (_, user) = parse_filter(&sent.body.filters, &sent.body.parties)?;
+    sent.body.parties = std::mem::take(&mut sent.body.parties).or_from_filter(&sent.body.filters);
+    // mem0 clients are used by assistants, so what they send does not count as the user's own
+    // words.
+    let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
     let caller = caller.through_a_model();
     let messages = sent.body.messages()?;
     if sent.body.infer.unwrap_or(true) && app.engine().has_chat() {
@@ -86,41 +87,41 @@ pub(super) async fn add(
     let mut results = Vec::new();
     for (number, (_, text)) in messages.iter().filter(|(role, _)| role == "user").enumerate() {
         let mut request = sent.request(caller.clone());
-        if let Some(kept) = &mut request.idempotency {
-            // One request with one key saves several memories, each under a key of its own.
-            kept.key = format!("{}#{number}", kept.key);
+        if let Some(idempotency) = &mut request.idempotency {
+            // One request with one key saves several memories, each with a derived key.
+            idempotency.key = format!("{}#{number}", idempotency.key);
         }
-        let claim = shape::claim(text, sent.body.kept());
+        let claim = shape::claim(text, sent.body.extra_fields());
         let new = NewMemory { claim, valid_from, valid_until, ..NewMemory::saying("") };
         let engine = app.engine().clone();
         let saved = app.detached(async move { engine.save(&request, new).await }).await?;
         let event = if saved.operation.is_some() { "ADD" } else { "NONE" };
         for memory in &saved.memories {
-            let mut shown = shape::memory(memory, &caller.user_name);
-            shown.insert("event".into(), event.into());
-            results.push(Value::Object(shown));
+            let mut result = shape::memory(memory, &caller.user_name);
+            result.insert("event".into(), event.into());
+            results.push(Value::Object(result));
         }
     }
     Ok(Json(json!({ "results": results })))
 }
 
-/// Appends the messages to a session and has it learned from.
+/// Appends the messages to a session and starts learning from it.
 async fn learn(
     app: &App,
     caller: &Caller,
-    sent: &Sent<Add>,
+    sent: &JsonRequest<Add>,
     messages: Vec<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
-    let session = sent.body.parties.run_id.clone().unwrap_or_else(|| SESSION.to_owned());
-    // Whoever speaks in a role that is not known is not taken for the person.
+    let session = sent.body.parties.run_id.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    // A message with an unknown role must not count as the user's.
     let turn = |(role, text): &(String, String)| {
         NewTurn::saying(Role::parse(role).unwrap_or(Role::Tool), text)
     };
-    for (number, some) in messages.chunks(TURNS_AT_ONCE).enumerate() {
-        let turns = some.iter().map(turn).collect();
+    for (number, chunk) in messages.chunks(TURNS_AT_ONCE).enumerate() {
+        let turns = chunk.iter().map(turn).collect();
         let mut request = sent.request(caller.clone());
-        if let Some(kept) = &mut request.idempotency {
-            kept.key = format!("{}#{number}", kept.key);
+        if let Some(idempotency) = &mut request.idempotency {
+            idempotency.key = format!("{}#{number}", idempotency.key);
         }
         let (engine, to) = (app.engine().clone(), session.clone());
         let work = async move { engine.append_turns(&request, &to, turns).await };
@@ -134,6 +135,6 @@ async fn learn(
         "results": [],
         "status": "PENDING",
         "event_id": session,
-        "message": "What was said is being learned from; search or list it in a moment.",
+        "message": "Learning from the messages has started; search or list memories in a moment.",
     })))
 }

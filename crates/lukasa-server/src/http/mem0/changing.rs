@@ -1,29 +1,30 @@
-//! Changing and forgetting. Nothing is overwritten, and what is forgotten can be brought back.
+//! mem0 endpoints that change or delete. Nothing is overwritten; deleting is forgetting, which can
+//! be undone.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use lukasa_core::{Caller, Edit};
-use lukasa_engine::access::Admitted;
-use lukasa_engine::facts::{Mode, Target, Update};
+use lukasa_engine::access::AdmittedCredential;
+use lukasa_engine::facts::{Target, Update, UpdateMode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::App;
 use super::super::auth::WriteCredential;
 use super::super::error::Problem;
-use super::super::request::{Asked, Named, Sent};
-use super::filter::Filter;
-use super::reading::{NamedQuery, listed, standing};
+use super::super::request::{JsonRequest, PathParams, QueryParams};
+use super::filter::Mem0Filter;
+use super::reading::{NamedQuery, get_current, list_matching};
 use super::shape::PARTIES;
-use super::{about, malformed, named, shape};
+use super::{caller_about, malformed, resolve_id, shape};
 use crate::clock;
 
-/// What `update` takes. `expiration_date` may be null, which takes the end away.
+/// Body of `update`. A null `expiration_date` removes the end.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Change {
     text: Option<String>,
-    /// The same under an older name.
+    /// An older name of `text`.
     data: Option<String>,
     metadata: Option<Map<String, Value>>,
     timestamp: Option<Value>,
@@ -35,24 +36,24 @@ pub(super) async fn update(
     State(app): State<App>,
     WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
-    Named(id): Named<String>,
-    sent: Sent<Change>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Change>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(change(&app, &admitted, &headers, &id, &sent, &sent.body).await?.into()))
 }
 
-/// Says what holds from now on; what held before stays in the history.
+/// Changes a memory from now on; the earlier version stays in the history.
 async fn change<T>(
     app: &App,
-    admitted: &Admitted,
+    admitted: &AdmittedCredential,
     headers: &HeaderMap,
     id: &str,
-    sent: &Sent<T>,
+    sent: &JsonRequest<T>,
     change: &Change,
 ) -> Result<Map<String, Value>, Problem> {
-    let (caller, target) = named(app, admitted, headers, id).await?;
+    let (caller, target) = resolve_id(app, admitted, headers, id).await?;
     let caller = caller.through_a_model();
-    let mut memory = standing(app, &caller, &target).await?;
+    let mut memory = get_current(app, &caller, &target).await?;
     let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
     let at = |value: &Value| shape::instant(value).ok_or_else(|| refuse("timestamp"));
     let mut edit = Edit::default();
@@ -61,20 +62,20 @@ async fn change<T>(
         (edit.content, edit.detail) = (Some(content), Some(detail));
     }
     if let Some(metadata) = &change.metadata {
-        let mut kept = shape::kept(&memory);
-        kept.insert("metadata".into(), metadata.clone().into());
-        let (key, value) = shape::kept_in(kept);
+        let mut fields = shape::extra_fields(&memory);
+        fields.insert("metadata".into(), metadata.clone().into());
+        let (key, value) = shape::key_and_value(fields);
         (edit.key, edit.value) = (Some(key), Some(value));
     }
     let mut steps = Vec::new();
     if !edit.is_empty() {
         let effective = change.timestamp.as_ref().map(at).transpose()?;
-        steps.push(Update { mode: Mode::Change { effective }, ..Update::change(edit) });
+        steps.push(Update { mode: UpdateMode::Change { effective }, ..Update::change(edit) });
     }
     if let Some(day) = &change.expiration_date {
         let end = |day: &String| shape::end_of(day).ok_or_else(|| refuse("expiration_date"));
         let valid_until = Some(day.as_ref().map(end).transpose()?);
-        let mode = Mode::Correct { valid_from: None, valid_until };
+        let mode = UpdateMode::Correct { valid_from: None, valid_until };
         steps.push(Update { mode, ..Update::correct(Edit::default()) });
     }
     for step in steps {
@@ -84,12 +85,12 @@ async fn change<T>(
         let work = async move { engine.update(&request, &target, step).await };
         memory = app.detached(work).await?.memories.into_iter().next().unwrap_or(memory);
     }
-    let mut shown = shape::memory(&memory, &caller.user_name);
-    shown.insert("message".into(), "Memory updated successfully!".into());
-    Ok(shown)
+    let mut response = shape::memory(&memory, &caller.user_name);
+    response.insert("message".into(), "Memory updated successfully!".into());
+    Ok(response)
 }
 
-/// Forgets a memory, which undo and restore bring back.
+/// Forgets a memory; undo or restore reverses it.
 async fn forget_one(app: &App, caller: &Caller, target: Target) -> Result<(), Problem> {
     let engine = app.engine().clone();
     let request = lukasa_engine::Request::new(caller.through_a_model(), clock::moment());
@@ -101,17 +102,21 @@ pub(super) async fn forget(
     State(app): State<App>,
     WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
-    let (caller, target) = named(&app, &admitted, &headers, &id).await?;
-    standing(&app, &caller, &target).await?;
+    let (caller, target) = resolve_id(&app, &admitted, &headers, &id).await?;
+    get_current(&app, &caller, &target).await?;
     forget_one(&app, &caller, target).await?;
     Ok(Json(json!({ "message": "Memory deleted successfully!" })))
 }
 
-/// Forgets everything that a filter lets through, one operation for each.
-async fn forget_through(app: &App, caller: &Caller, filter: &Filter) -> Result<usize, Problem> {
-    let all = listed(app, caller, filter).await?;
+/// Forgets every memory that matches a filter, with one operation for each.
+async fn forget_matching(
+    app: &App,
+    caller: &Caller,
+    filter: &Mem0Filter,
+) -> Result<usize, Problem> {
+    let all = list_matching(app, caller, filter).await?;
     for memory in &all {
         forget_one(app, caller, Target::Id(memory.version.fact)).await?;
     }
@@ -122,16 +127,16 @@ pub(super) async fn forget_all(
     State(app): State<App>,
     WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
-    Asked(query): Asked<NamedQuery>,
+    QueryParams(query): QueryParams<NamedQuery>,
 ) -> Result<Json<Value>, Problem> {
     let (filter, parties, _) = query.read()?;
     if parties.user_id.is_none() && !filter.selects() {
-        // Everything goes only if somebody is named whose it is.
+        // Everything is forgotten only if the request names the user.
         return Err(Problem::of("user_required"));
     }
     let user = parties.user_id.as_deref();
-    let caller = about(&app, &admitted, &headers, user).await?;
-    forget_through(&app, &caller, &filter).await?;
+    let caller = caller_about(&app, &admitted, &headers, user).await?;
+    forget_matching(&app, &caller, &filter).await?;
     Ok(Json(json!({ "message": "Memories deleted successfully!" })))
 }
 
@@ -139,27 +144,27 @@ pub(super) async fn forget_entity(
     State(app): State<App>,
     WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
-    Named((kind, name)): Named<(String, String)>,
+    PathParams((kind, name)): PathParams<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
     let field = format!("{kind}_id");
     if field != "user_id" && !PARTIES.contains(&field.as_str()) {
         return Err(Problem::of("not_found"));
     }
-    let filter = Filter::is(&field, &name);
+    let filter = Mem0Filter::is(&field, &name);
     let user = filter.user().unwrap_or_default();
-    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
-    forget_through(&app, &caller, &filter).await?;
+    let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
+    forget_matching(&app, &caller, &filter).await?;
     Ok(Json(json!({ "message": "Entity deleted successfully!" })))
 }
 
-/// Several memories, each by its id.
+/// A batch of memories, each by its id.
 #[derive(Debug, Deserialize)]
-pub(super) struct Several {
-    memories: Vec<One>,
+pub(super) struct Batch {
+    memories: Vec<BatchItem>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct One {
+pub(super) struct BatchItem {
     memory_id: String,
     #[serde(flatten)]
     change: Change,
@@ -169,7 +174,7 @@ pub(super) async fn update_several(
     State(app): State<App>,
     WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
-    sent: Sent<Several>,
+    sent: JsonRequest<Batch>,
 ) -> Result<Json<Value>, Problem> {
     for one in &sent.body.memories {
         change(&app, &admitted, &headers, &one.memory_id, &sent, &one.change).await?;
@@ -183,11 +188,11 @@ pub(super) async fn forget_several(
     State(app): State<App>,
     WriteCredential(admitted): WriteCredential,
     headers: HeaderMap,
-    sent: Sent<Several>,
+    sent: JsonRequest<Batch>,
 ) -> Result<Json<Value>, Problem> {
     for one in &sent.body.memories {
-        let (caller, target) = named(&app, &admitted, &headers, &one.memory_id).await?;
-        standing(&app, &caller, &target).await?;
+        let (caller, target) = resolve_id(&app, &admitted, &headers, &one.memory_id).await?;
+        get_current(&app, &caller, &target).await?;
         forget_one(&app, &caller, target).await?;
     }
     Ok(Json(json!({

@@ -1,27 +1,27 @@
-//! The filters of mem0: fields and tests, joined by `AND`, `OR` and `NOT`. Pure; it knows a memory only in
-//! the shape that mem0 gives it.
+//! The filters of mem0: conditions on fields, combined with `AND`, `OR` and `NOT`. Pure; it
+//! evaluates memories in mem0's format.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// What a memory must be like.
+/// A condition on a memory.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Filter {
-    All(Vec<Filter>),
-    Any(Vec<Filter>),
-    Not(Box<Filter>),
-    Field(String, Test),
+pub enum Mem0Filter {
+    All(Vec<Mem0Filter>),
+    Any(Vec<Mem0Filter>),
+    Not(Box<Mem0Filter>),
+    Field(String, FieldCondition),
 }
 
-/// What a field must be like.
+/// A condition on a field.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Test {
+pub enum FieldCondition {
     Is(Value),
     In(Vec<Value>),
     Compared(Comparison, Value),
     Contains { text: String, any_case: bool },
-    There,
+    Exists,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub enum Comparison {
     AtMost,
 }
 
-/// Fields of a memory itself; every other name is one of its metadata.
-const OWN: [&str; 8] = [
+/// Fields of a memory itself; every other name is a metadata field.
+const MEMORY_FIELDS: [&str; 8] = [
     "user_id",
     "agent_id",
     "app_id",
@@ -44,31 +44,31 @@ const OWN: [&str; 8] = [
     "expiration_date",
 ];
 
-impl Filter {
-    /// Lets everything through.
+impl Mem0Filter {
+    /// Matches every memory.
     pub fn everything() -> Self {
-        Filter::All(Vec::new())
+        Mem0Filter::All(Vec::new())
     }
 
     pub fn is(name: &str, value: &str) -> Self {
-        Filter::Field(name.to_owned(), Test::Is(value.into()))
+        Mem0Filter::Field(name.to_owned(), FieldCondition::Is(value.into()))
     }
 
     pub fn and(self, other: Self) -> Self {
-        Filter::All(vec![self, other])
+        Mem0Filter::All(vec![self, other])
     }
 
-    /// Reads a filter; what is wrong with it if it is none.
+    /// Parses a filter; the error says what is wrong with it.
     pub fn parse(value: &Value) -> Result<Self, String> {
         match value {
             Value::Null => Ok(Self::everything()),
-            Value::Object(fields) => Ok(Filter::All(
+            Value::Object(fields) => Ok(Mem0Filter::All(
                 fields
                     .iter()
                     .map(|(name, wanted)| Self::one(name, wanted))
                     .collect::<Result<_, String>>()?,
             )),
-            _ => Err("`filters` is an object".into()),
+            _ => Err("`filters` must be an object".into()),
         }
     }
 
@@ -76,24 +76,26 @@ impl Filter {
         let several = || match wanted {
             Value::Array(parts) => parts.iter().map(Self::parse).collect::<Result<_, _>>(),
             Value::Object(_) => Ok(vec![Self::parse(wanted)?]),
-            _ => Err(format!("`{name}` is a list of filters")),
+            _ => Err(format!("`{name}` must be a list of filters")),
         };
         match name {
-            "AND" => Ok(Filter::All(several()?)),
-            "OR" => Ok(Filter::Any(several()?)),
-            "NOT" => Ok(Filter::Not(Box::new(Filter::Any(several()?)))),
+            "AND" => Ok(Mem0Filter::All(several()?)),
+            "OR" => Ok(Mem0Filter::Any(several()?)),
+            "NOT" => Ok(Mem0Filter::Not(Box::new(Mem0Filter::Any(several()?)))),
             "metadata" if wanted.is_object() => Self::parse(wanted),
             _ => match wanted {
-                Value::Object(tests) => Ok(Filter::All(
+                Value::Object(tests) => Ok(Mem0Filter::All(
                     tests
                         .iter()
                         .map(|(word, wanted)| Self::test(name, word, wanted))
                         .collect::<Result<_, String>>()?,
                 )),
                 Value::String(text) if text == "*" => {
-                    Ok(Filter::Field(name.to_owned(), Test::There))
+                    Ok(Mem0Filter::Field(name.to_owned(), FieldCondition::Exists))
                 }
-                wanted => Ok(Filter::Field(name.to_owned(), Test::Is(wanted.clone()))),
+                wanted => {
+                    Ok(Mem0Filter::Field(name.to_owned(), FieldCondition::Is(wanted.clone())))
+                }
             },
         }
     }
@@ -107,25 +109,25 @@ impl Filter {
             Value::String(text) => Ok(text.clone()),
             _ => Err(format!("`{word}` takes text")),
         };
-        let compared = |how| Test::Compared(how, wanted.clone());
-        let field = |test| Filter::Field(name.to_owned(), test);
+        let compared = |how| FieldCondition::Compared(how, wanted.clone());
+        let field = |test| Mem0Filter::Field(name.to_owned(), test);
         Ok(match word {
-            "eq" => field(Test::Is(wanted.clone())),
-            "ne" => Filter::Not(Box::new(field(Test::Is(wanted.clone())))),
-            "in" => field(Test::In(list()?)),
-            "nin" => Filter::Not(Box::new(field(Test::In(list()?)))),
+            "eq" => field(FieldCondition::Is(wanted.clone())),
+            "ne" => Mem0Filter::Not(Box::new(field(FieldCondition::Is(wanted.clone())))),
+            "in" => field(FieldCondition::In(list()?)),
+            "nin" => Mem0Filter::Not(Box::new(field(FieldCondition::In(list()?)))),
             "gt" => field(compared(Comparison::More)),
             "gte" => field(compared(Comparison::AtLeast)),
             "lt" => field(compared(Comparison::Less)),
             "lte" => field(compared(Comparison::AtMost)),
-            "contains" => field(Test::Contains { text: text()?, any_case: false }),
-            "icontains" => field(Test::Contains { text: text()?, any_case: true }),
-            _ => return Err(format!("`{word}` is no test that is known here")),
+            "contains" => field(FieldCondition::Contains { text: text()?, any_case: false }),
+            "icontains" => field(FieldCondition::Contains { text: text()?, any_case: true }),
+            _ => return Err(format!("`{word}` is not a supported operator")),
         })
     }
 
-    /// The one user it asks about, if it names any. One user's memory is one place: a question about
-    /// several is several questions.
+    /// The user it names, if any. Each user's memory is separate, so a filter may name only one
+    /// user.
     pub fn user(&self) -> Result<Option<String>, String> {
         let mut users = BTreeSet::new();
         self.users(&mut users);
@@ -137,74 +139,80 @@ impl Filter {
 
     fn users(&self, into: &mut BTreeSet<String>) {
         match self {
-            Filter::All(parts) | Filter::Any(parts) => {
+            Mem0Filter::All(parts) | Mem0Filter::Any(parts) => {
                 parts.iter().for_each(|part| part.users(into));
             }
-            // Whom it is not about says nothing about whom it is.
-            Filter::Not(_) => {}
-            Filter::Field(name, Test::Is(Value::String(user))) if name == "user_id" => {
+            // A negated user does not name the user of the request.
+            Mem0Filter::Not(_) => {}
+            Mem0Filter::Field(name, FieldCondition::Is(Value::String(user)))
+                if name == "user_id" =>
+            {
                 into.insert(user.clone());
             }
-            Filter::Field(name, Test::In(users)) if name == "user_id" => {
+            Mem0Filter::Field(name, FieldCondition::In(users)) if name == "user_id" => {
                 into.extend(users.iter().filter_map(Value::as_str).map(str::to_owned));
             }
-            Filter::Field(..) => {}
+            Mem0Filter::Field(..) => {}
         }
     }
 
-    /// Whether it tells memories of one user apart at all.
+    /// Whether it selects among the memories of one user.
     pub fn selects(&self) -> bool {
         match self {
-            Filter::All(parts) => parts.iter().any(Self::selects),
-            Filter::Any(_) | Filter::Not(_) => true,
-            Filter::Field(name, _) => name != "user_id",
+            Mem0Filter::All(parts) => parts.iter().any(Self::selects),
+            Mem0Filter::Any(_) | Mem0Filter::Not(_) => true,
+            Mem0Filter::Field(name, _) => name != "user_id",
         }
     }
 
-    /// Whether a memory, in the shape of mem0, is like this.
-    pub fn lets_through(&self, memory: &Map<String, Value>) -> bool {
+    /// Whether a memory in mem0's format matches.
+    pub fn matches(&self, memory: &Map<String, Value>) -> bool {
         match self {
-            Filter::All(parts) => parts.iter().all(|part| part.lets_through(memory)),
-            Filter::Any(parts) => parts.iter().any(|part| part.lets_through(memory)),
-            Filter::Not(part) => !part.lets_through(memory),
-            Filter::Field(name, test) => test.holds(field(memory, name)),
+            Mem0Filter::All(parts) => parts.iter().all(|part| part.matches(memory)),
+            Mem0Filter::Any(parts) => parts.iter().any(|part| part.matches(memory)),
+            Mem0Filter::Not(part) => !part.matches(memory),
+            Mem0Filter::Field(name, test) => test.matches(field(memory, name)),
         }
     }
 }
 
 fn field<'a>(memory: &'a Map<String, Value>, name: &str) -> &'a Value {
-    let place = if OWN.contains(&name) {
+    let object = if MEMORY_FIELDS.contains(&name) {
         Some(memory)
     } else {
         memory.get("metadata").and_then(Value::as_object)
     };
-    place.and_then(|place| place.get(name)).unwrap_or(&Value::Null)
+    object.and_then(|object| object.get(name)).unwrap_or(&Value::Null)
 }
 
-impl Test {
-    fn holds(&self, value: &Value) -> bool {
-        // A field with several values is like this if one of them is.
-        if let (Value::Array(values), Test::Is(_) | Test::In(_) | Test::Contains { .. }) =
-            (value, self)
+impl FieldCondition {
+    fn matches(&self, value: &Value) -> bool {
+        // A field with several values matches if one of them does.
+        if let (
+            Value::Array(values),
+            FieldCondition::Is(_) | FieldCondition::In(_) | FieldCondition::Contains { .. },
+        ) = (value, self)
         {
-            return values.iter().any(|value| self.holds(value));
+            return values.iter().any(|value| self.matches(value));
         }
         match self {
-            Test::Is(wanted) => value == wanted,
-            Test::In(wanted) => wanted.contains(value),
-            Test::There => !value.is_null(),
-            Test::Contains { text, any_case: false } => {
+            FieldCondition::Is(wanted) => value == wanted,
+            FieldCondition::In(wanted) => wanted.contains(value),
+            FieldCondition::Exists => !value.is_null(),
+            FieldCondition::Contains { text, any_case: false } => {
                 value.as_str().is_some_and(|value| value.contains(text))
             }
-            Test::Contains { text, any_case: true } => value
+            FieldCondition::Contains { text, any_case: true } => value
                 .as_str()
                 .is_some_and(|value| value.to_lowercase().contains(&text.to_lowercase())),
-            Test::Compared(how, wanted) => order(value, wanted).is_some_and(|order| match how {
-                Comparison::More => order.is_gt(),
-                Comparison::AtLeast => order.is_ge(),
-                Comparison::Less => order.is_lt(),
-                Comparison::AtMost => order.is_le(),
-            }),
+            FieldCondition::Compared(how, wanted) => {
+                order(value, wanted).is_some_and(|order| match how {
+                    Comparison::More => order.is_gt(),
+                    Comparison::AtLeast => order.is_ge(),
+                    Comparison::Less => order.is_lt(),
+                    Comparison::AtMost => order.is_le(),
+                })
+            }
         }
     }
 }
@@ -212,7 +220,7 @@ impl Test {
 fn order(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64()?.partial_cmp(&b.as_f64()?),
-        // Times are printed such that they sort.
+        // The printed form of times sorts in time order.
         (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
         _ => None,
     }
@@ -226,11 +234,11 @@ mod tests {
 
     fn passes(filter: &Value, memory: &Value) -> bool {
         let memory = memory.as_object().unwrap().clone();
-        Filter::parse(filter).unwrap().lets_through(&memory)
+        Mem0Filter::parse(filter).unwrap().matches(&memory)
     }
 
     #[test]
-    fn fields_are_the_memorys_own_or_its_metadata() {
+    fn mem0_filter_matches_memory_and_metadata_fields() {
         let memory = json!({
             "user_id": "alice", "agent_id": "travel", "categories": ["trips", "food"],
             "created_at": "2026-03-01T00:00:00Z",
@@ -267,8 +275,8 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_names_one_user_or_none() {
-        let user = |filter: Value| Filter::parse(&filter).unwrap().user();
+    fn mem0_filter_names_at_most_one_user() {
+        let user = |filter: Value| Mem0Filter::parse(&filter).unwrap().user();
         assert_eq!(user(json!({ "user_id": "alice" })), Ok(Some("alice".into())));
         assert_eq!(user(json!({ "AND": [{ "user_id": "alice" }] })), Ok(Some("alice".into())));
         assert_eq!(user(json!({ "user_id": { "in": ["alice"] } })), Ok(Some("alice".into())));
@@ -279,9 +287,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn unknown_mem0_filters_are_rejected() {
         for filter in [json!("x"), json!({ "AND": 1 }), json!({ "a": { "like": 1 } })] {
-            assert!(Filter::parse(&filter).is_err(), "{filter}");
+            assert!(Mem0Filter::parse(&filter).is_err(), "{filter}");
         }
     }
 }

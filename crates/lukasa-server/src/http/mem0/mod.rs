@@ -1,9 +1,10 @@
-//! The surface of mem0, for programs that were written for it: they change their URL, and nothing else.
-//! Both its hosted API (`/v1`, `/v3`) and the one of its own server (`/memories`, `/search`) are spoken.
+//! mem0-compatible API, for programs that were written for mem0: they change only their URL. Both
+//! its hosted API (`/v1`, `/v3`) and that of its open-source server (`/memories`, `/search`) are
+//! supported.
 //!
-//! Every handler turns a request of mem0's into calls on the same engine functions that the API uses, as
-//! the same caller, with the same refusals. What mem0 calls deleting is forgetting here: it can be undone.
-//! See docs/mem0.md.
+//! Every handler translates a mem0 request into calls of the same engine functions that the API
+//! uses, as the same caller, with the same refusals. Deleting in mem0 is forgetting here: it can be
+//! undone. See docs/mem0.md.
 
 mod adding;
 mod changing;
@@ -19,23 +20,23 @@ use axum::response::Response;
 use axum::routing::{delete, get, post, put};
 use axum::{Json, Router};
 use lukasa_core::Caller;
-use lukasa_engine::access::Admitted;
+use lukasa_engine::access::AdmittedCredential;
 use lukasa_engine::facts::Target;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::adding::add;
 use self::changing::{forget, forget_all, forget_entity, forget_several, update, update_several};
-use self::filter::Filter;
+use self::filter::Mem0Filter;
 use self::reading::{entities, get_one, history, list_filtered, list_named, search};
-use self::shape::{Id, PARTIES};
+use self::shape::{Mem0Id, PARTIES};
 use super::auth;
 use super::error::Problem;
 use super::{App, TURNS_BYTES};
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// Every route, to be put under `/mem0`.
+/// All routes, to be nested under `/mem0`.
 pub fn router() -> Router<App> {
     Router::new()
         .route("/v1/ping/", get(ping))
@@ -57,8 +58,8 @@ pub fn router() -> Router<App> {
         .layer(from_fn(translate))
 }
 
-/// Speaks mem0's dialect at the door: a key comes as `Token` or in `X-API-Key`, and a refusal is plain
-/// JSON, because its clients read `detail` from nothing else.
+/// Middleware for mem0's conventions: a key is sent as `Token` or in `X-API-Key`, and an error has
+/// the type `application/json`, because mem0's clients read `detail` only from that.
 async fn translate(mut request: Request, next: Next) -> Response {
     let headers = request.headers_mut();
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -78,7 +79,7 @@ async fn translate(mut request: Request, next: Next) -> Response {
     response
 }
 
-/// Whom a request names. mem0's ids besides the user's are kept with the memory.
+/// The ids in a request. mem0's ids other than the user's are stored with the memory.
 #[derive(Debug, Default, Deserialize)]
 struct Parties {
     user_id: Option<String>,
@@ -93,8 +94,8 @@ impl Parties {
         [(agent, &self.agent_id), (app, &self.app_id), (run, &self.run_id)]
     }
 
-    /// The same, and whom a plain filter names besides.
-    fn or_in(mut self, filters: &Value) -> Self {
+    /// Adds the ids that a plain filter names.
+    fn or_from_filter(mut self, filters: &Value) -> Self {
         let mut named = [
             (&mut self.user_id, "user_id"),
             (&mut self.agent_id, "agent_id"),
@@ -108,20 +109,20 @@ impl Parties {
         self
     }
 
-    /// A filter for exactly these.
-    fn filter(&self) -> Filter {
-        let user = self.user_id.iter().map(|user| Filter::is("user_id", user));
+    /// A filter for exactly these ids.
+    fn filter(&self) -> Mem0Filter {
+        let user = self.user_id.iter().map(|user| Mem0Filter::is("user_id", user));
         let rest = self.each().into_iter();
-        let rest = rest.filter_map(|(name, id)| Some(Filter::is(name, id.as_deref()?)));
-        Filter::All(user.chain(rest).collect())
+        let rest = rest.filter_map(|(name, id)| Some(Mem0Filter::is(name, id.as_deref()?)));
+        Mem0Filter::All(user.chain(rest).collect())
     }
 }
 
-/// The caller, about this user: as at every other route, with the user where it is looked for. The
-/// credential was checked before the body was read.
-async fn about(
+/// The caller for a request about this user, as at every other route: the user is put into the
+/// header where it is read. The credential was checked before the body was read.
+async fn caller_about(
     app: &App,
-    admitted: &Admitted,
+    admitted: &AdmittedCredential,
     headers: &HeaderMap,
     user: Option<&str>,
 ) -> Result<Caller, Problem> {
@@ -131,40 +132,43 @@ async fn about(
         headers.insert(auth::USER, name.map_err(|_| Problem::of("malformed_header"))?);
     }
     let user = auth::user_of(app, admitted, &headers)?;
-    app.enter(admitted, &user).await
+    app.caller_about(admitted, &user).await
 }
 
-/// The caller and the memory that an id names. Somebody else's is like one that is not there.
-async fn named(
+/// The caller and the memory of an id. A memory of another user is answered like a missing one.
+async fn resolve_id(
     app: &App,
-    admitted: &Admitted,
+    admitted: &AdmittedCredential,
     headers: &HeaderMap,
     id: &str,
 ) -> Result<(Caller, Target), Problem> {
     let absent = || Problem::of("memory_not_found");
-    let id = Id::parse(id);
-    let caller = about(app, admitted, headers, id.user.as_deref()).await;
+    let id = Mem0Id::parse(id);
+    let caller = caller_about(app, admitted, headers, id.user.as_deref()).await;
     let caller = caller.map_err(|problem| {
-        let nobody = problem.is("wrong_user") || problem.is("user_required");
-        if nobody || problem.is("malformed_header") { absent() } else { problem }
+        let other_user = problem.is("wrong_user") || problem.is("user_required");
+        if other_user || problem.is("malformed_header") { absent() } else { problem }
     })?;
     let memory = id.memory.parse().map_err(|_| absent())?;
     Ok((caller, Target::Id(memory)))
 }
 
-/// What is wrong with the body.
+/// A problem with the body.
 fn malformed(what: &str) -> Problem {
     Problem::of("malformed_body").because(what)
 }
 
-/// A filter and the user it is about.
-fn filtered(filters: &Value, parties: &Parties) -> Result<(Filter, Option<String>), Problem> {
-    let filter = Filter::parse(filters).map_err(|what| malformed(&what))?.and(parties.filter());
+/// Parses a filter, and the user it names.
+fn parse_filter(
+    filters: &Value,
+    parties: &Parties,
+) -> Result<(Mem0Filter, Option<String>), Problem> {
+    let filter = Mem0Filter::parse(filters).map_err(|what| malformed(&what))?.and(parties.filter());
     let user = filter.user().map_err(|what| malformed(&what))?;
     Ok((filter, user))
 }
 
-/// Is the key good?
+/// Checks that the key is valid.
 async fn ping(State(app): State<App>, headers: HeaderMap) -> Result<Json<Value>, Problem> {
     app.admit(&headers).await?;
     Ok(Json(json!({

@@ -1,27 +1,27 @@
-//! Reading: search, lists, one memory, its history, and the users there are.
+//! mem0 read endpoints: search, lists, one memory, its history, and the users.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use lukasa_core::{Caller, Status};
-use lukasa_engine::facts::{Filter as Standing, Listing, Memory, Point, Target};
-use lukasa_engine::recall::Recall;
+use lukasa_engine::facts::{ListFilter, Listing, Memory, Point, Target};
+use lukasa_engine::recall::RecallQuery;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::App;
 use super::super::auth::{Admin, ReadCredential};
 use super::super::error::Problem;
-use super::super::request::{Asked, Named, Sent};
+use super::super::request::{JsonRequest, PathParams, QueryParams};
 use super::super::search::QUERY_CHARS;
-use super::filter::Filter;
-use super::{Parties, about, filtered, malformed, named, shape};
+use super::filter::Mem0Filter;
+use super::{Parties, caller_about, malformed, parse_filter, resolve_id, shape};
 use crate::clock;
 
-/// How many memories are read at once.
-const READ: usize = 200;
-/// How many memories a search and a page may have.
-const MOST: usize = 1000;
+/// How many memories are read from the engine at once.
+const BATCH_SIZE: usize = 200;
+/// Maximum number of results of a search and of a page.
+const MAX_RESULTS: usize = 1000;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Search {
@@ -36,24 +36,24 @@ pub(super) struct Search {
     rerank: Option<bool>,
 }
 
-/// Finds what bears on a question; `score` is how well each fits, between 0 and 1.
+/// Searches for memories; `score` is the relevance of each, between 0 and 1.
 pub(super) async fn search(
     State(app): State<App>,
     ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
-    sent: Sent<Search>,
+    sent: JsonRequest<Search>,
 ) -> Result<Json<Value>, Problem> {
-    let (filter, user) = filtered(&sent.body.filters, &sent.body.parties)?;
-    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
+    let (filter, user) = parse_filter(&sent.body.filters, &sent.body.parties)?;
+    let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
     let Search { query, top_k, limit, threshold, rerank, .. } = &sent.body;
     if query.chars().count() > QUERY_CHARS {
         return Err(malformed(&format!("`query` has at most {QUERY_CHARS} characters")));
     }
-    let wanted = top_k.or(*limit).unwrap_or(10).min(MOST);
-    let mut ask = Recall::about(query);
+    let wanted = top_k.or(*limit).unwrap_or(10).min(MAX_RESULTS);
+    let mut ask = RecallQuery::about(query);
     ask.rerank = rerank.unwrap_or(true);
-    // What a filter takes away must not leave the answer short.
-    ask.memories = if filter.selects() { MOST } else { wanted };
+    // Fetch more if a filter removes results afterwards, so that enough are left.
+    ask.memories = if filter.selects() { MAX_RESULTS } else { wanted };
     let found = app.engine().recall(&caller, &ask, clock::now()).await?;
     let least = threshold.unwrap_or(0.0);
     let results: Vec<_> = found
@@ -61,7 +61,7 @@ pub(super) async fn search(
         .iter()
         .filter(|found| found.why.relevance >= least)
         .map(|found| (shape::memory(&found.memory, &caller.user_name), found.why.relevance))
-        .filter(|(memory, _)| filter.lets_through(memory))
+        .filter(|(memory, _)| filter.matches(memory))
         .take(wanted)
         .map(|(mut memory, score)| {
             memory.insert("score".into(), json!(score));
@@ -71,21 +71,20 @@ pub(super) async fn search(
     Ok(Json(json!({ "results": results })))
 }
 
-/// Every active memory that a filter lets through, newest first.
-pub(super) async fn listed(
+/// Every active memory that matches a filter, newest first.
+pub(super) async fn list_matching(
     app: &App,
     caller: &Caller,
-    filter: &Filter,
+    filter: &Mem0Filter,
 ) -> Result<Vec<Memory>, Problem> {
-    let standing = Standing { status: Some(Status::Active), ..Standing::default() };
+    let active = ListFilter { status: Some(Status::Active), ..ListFilter::default() };
     let (mut all, mut after) = (Vec::new(), None);
     loop {
-        let (point, filter_of) = (Point::default(), standing.clone());
-        let listing = Listing { filter: filter_of, point, after, limit: READ };
+        let (point, filter_of) = (Point::default(), active.clone());
+        let listing = Listing { filter: filter_of, point, after, limit: BATCH_SIZE };
         let page = app.engine().list(caller, &listing, clock::now()).await?;
-        let through =
-            |memory: &Memory| filter.lets_through(&shape::memory(memory, &caller.user_name));
-        all.extend(page.memories.into_iter().filter(through));
+        let is_match = |memory: &Memory| filter.matches(&shape::memory(memory, &caller.user_name));
+        all.extend(page.memories.into_iter().filter(is_match));
         match page.next {
             Some(next) => after = Some(next),
             None => return Ok(all),
@@ -102,12 +101,12 @@ pub(super) struct Paging {
 async fn page_of(
     app: &App,
     caller: &Caller,
-    filter: &Filter,
+    filter: &Mem0Filter,
     paging: &Paging,
 ) -> Result<Json<Value>, Problem> {
     let (page, size) = (paging.page.unwrap_or(1).max(1), paging.page_size.unwrap_or(100));
-    let size = size.clamp(1, MOST);
-    let all = listed(app, caller, filter).await?;
+    let size = size.clamp(1, MAX_RESULTS);
+    let all = list_matching(app, caller, filter).await?;
     let first = (page - 1).saturating_mul(size);
     let shown = all.iter().skip(first).take(size);
     let results: Vec<_> = shown.map(|memory| shape::memory(memory, &caller.user_name)).collect();
@@ -127,60 +126,60 @@ pub(super) struct List {
     parties: Parties,
 }
 
-/// Lists what a filter lets through, page by page.
+/// Lists the memories that match a filter, page by page.
 pub(super) async fn list_filtered(
     State(app): State<App>,
     ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
-    Asked(paging): Asked<Paging>,
-    sent: Sent<List>,
+    QueryParams(paging): QueryParams<Paging>,
+    sent: JsonRequest<List>,
 ) -> Result<Json<Value>, Problem> {
-    let (filter, user) = filtered(&sent.body.filters, &sent.body.parties)?;
-    let caller = about(&app, &admitted, &headers, user.as_deref()).await?;
+    let (filter, user) = parse_filter(&sent.body.filters, &sent.body.parties)?;
+    let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
     page_of(&app, &caller, &filter, &paging).await
 }
 
-/// The query of what is named in the address.
+/// Query parameters that select memories.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct NamedQuery {
     user_id: Option<String>,
     agent_id: Option<String>,
     app_id: Option<String>,
     run_id: Option<String>,
-    /// Some clients put a filter here. One that cannot be read must not be taken for none.
+    /// Some clients send a filter here. An invalid one must be refused, not ignored.
     filters: Option<String>,
     page: Option<usize>,
     page_size: Option<usize>,
 }
 
 impl NamedQuery {
-    pub(super) fn read(self) -> Result<(Filter, Parties, Paging), Problem> {
+    pub(super) fn read(self) -> Result<(Mem0Filter, Parties, Paging), Problem> {
         let refuse = || Problem::of("malformed_query").because("`filters` is not JSON");
         let Self { user_id, agent_id, app_id, run_id, filters, page, page_size } = self;
         let filters = filters.map(|text| serde_json::from_str(&text).map_err(|_| refuse()));
         let filters: Value = filters.transpose()?.unwrap_or_default();
         let mut parties = Parties { user_id, agent_id, app_id, run_id };
-        let (filter, user) = filtered(&filters, &parties)?;
+        let (filter, user) = parse_filter(&filters, &parties)?;
         parties.user_id = user;
         Ok((filter, parties, Paging { page, page_size }))
     }
 }
 
-/// Lists what is named in the address.
+/// Lists the memories that the query parameters select.
 pub(super) async fn list_named(
     State(app): State<App>,
     ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
-    Asked(query): Asked<NamedQuery>,
+    QueryParams(query): QueryParams<NamedQuery>,
 ) -> Result<Json<Value>, Problem> {
     let (filter, parties, paging) = query.read()?;
     let user = parties.user_id.as_deref();
-    let caller = about(&app, &admitted, &headers, user).await?;
+    let caller = caller_about(&app, &admitted, &headers, user).await?;
     page_of(&app, &caller, &filter, &paging).await
 }
 
-/// One memory that stands now.
-pub(super) async fn standing(
+/// Gets a memory that is valid now.
+pub(super) async fn get_current(
     app: &App,
     caller: &Caller,
     target: &Target,
@@ -194,10 +193,10 @@ pub(super) async fn get_one(
     State(app): State<App>,
     ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
-    let (caller, target) = named(&app, &admitted, &headers, &id).await?;
-    let memory = standing(&app, &caller, &target).await?;
+    let (caller, target) = resolve_id(&app, &admitted, &headers, &id).await?;
+    let memory = get_current(&app, &caller, &target).await?;
     Ok(Json(shape::memory(&memory, &caller.user_name).into()))
 }
 
@@ -205,9 +204,9 @@ pub(super) async fn history(
     State(app): State<App>,
     ReadCredential(admitted): ReadCredential,
     headers: HeaderMap,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<Vec<Value>>, Problem> {
-    let (caller, target) = named(&app, &admitted, &headers, &id).await?;
+    let (caller, target) = resolve_id(&app, &admitted, &headers, &id).await?;
     let entries = app.engine().history(&caller, &target, clock::now()).await?;
     Ok(Json(shape::history(&entries, &caller.user_name)))
 }
@@ -219,7 +218,8 @@ pub(super) async fn entities(
 ) -> Result<Json<Value>, Problem> {
     let (mut results, mut after) = (Vec::new(), None);
     loop {
-        let (users, next) = app.engine().users(admitted.tenant, after.as_deref(), READ).await?;
+        let (users, next) =
+            app.engine().users(admitted.tenant, after.as_deref(), BATCH_SIZE).await?;
         results.extend(users.into_iter().map(|user| {
             json!({
                 "id": user.id.to_string(), "name": user.name, "type": "user",

@@ -1,5 +1,5 @@
-//! The shapes of mem0: its ids, its memories, its history. They are somebody else's, so they stand apart
-//! from the API's own and are not in its description.
+//! mem0's formats of ids, memories and history. They are separate from the API's own types and not
+//! part of its OpenAPI document.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,21 +12,21 @@ use lukasa_engine::facts::{HistoryEntry, Memory};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::super::wire::{MemoryView, is_kept};
+use super::super::wire::{MemoryView, is_storable};
 
-/// Under this key a memory keeps what only mem0 has words for.
-const KEPT: &str = "mem0";
-/// Who else a memory is for, besides its user.
+/// Key of a memory whose value contains fields that only mem0 has.
+const EXTRA_KEY: &str = "mem0";
+/// mem0's ids besides the user's.
 pub const PARTIES: [&str; 3] = ["agent_id", "app_id", "run_id"];
 
-/// A memory's id as mem0's clients hold it. They name a memory without saying whose it is, so the id
-/// says it. It carries no rights: the credential decides whether that user may be asked about.
-pub struct Id {
+/// A memory's id for mem0's clients. They name a memory without its user, so the id contains the
+/// user. It carries no rights: the credential decides whether that user may be accessed.
+pub struct Mem0Id {
     pub memory: String,
     pub user: Option<String>,
 }
 
-impl Id {
+impl Mem0Id {
     pub fn print(memory: &str, user: &str) -> String {
         format!("{memory}.{}", URL_SAFE_NO_PAD.encode(user))
     }
@@ -40,15 +40,16 @@ impl Id {
     }
 }
 
-/// A claim that says this text. A memory is a line: what is longer stands whole in the body.
-pub fn claim(text: &str, kept: Map<String, Value>) -> Claim {
+/// A claim with this text. A memory's content is one line; a longer text is also stored whole in
+/// `detail`.
+pub fn claim(text: &str, fields: Map<String, Value>) -> Claim {
     let mut claim = Claim::saying(text);
     (claim.content, claim.detail) = line(text);
-    (claim.key, claim.value) = kept_in(kept);
+    (claim.key, claim.value) = key_and_value(fields);
     claim
 }
 
-/// The line for a text, and its body if the line cannot hold it.
+/// The content for a text, and its detail if the text is too long.
 pub fn line(text: &str) -> (String, Option<String>) {
     if text.chars().count() <= CONTENT_CHARS {
         return (text.to_owned(), None);
@@ -57,18 +58,18 @@ pub fn line(text: &str) -> (String, Option<String>) {
     (short, Some(text.to_owned()))
 }
 
-/// Where metadata are kept, and how: readable for their person, as a value under a key.
-pub fn kept_in(kept: Map<String, Value>) -> (Option<String>, Option<Value>) {
-    if kept.is_empty() {
+/// The key and value that store the extra fields, where the user can read them.
+pub fn key_and_value(fields: Map<String, Value>) -> (Option<String>, Option<Value>) {
+    if fields.is_empty() {
         return (None, None);
     }
-    (Some(KEPT.to_owned()), Some(Value::Object(kept)))
+    (Some(EXTRA_KEY.to_owned()), Some(Value::Object(fields)))
 }
 
-/// What a memory keeps for mem0's sake.
-pub fn kept(memory: &Memory) -> Map<String, Value> {
+/// The extra fields of a memory for mem0.
+pub fn extra_fields(memory: &Memory) -> Map<String, Value> {
     let claim = &memory.version.claim;
-    let value = claim.value.as_ref().filter(|_| claim.key.as_deref() == Some(KEPT));
+    let value = claim.value.as_ref().filter(|_| claim.key.as_deref() == Some(EXTRA_KEY));
     value.and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
@@ -81,22 +82,22 @@ fn text(claim: &Claim) -> &str {
     }
 }
 
-/// A memory as mem0 shows it.
+/// A memory in mem0's format.
 pub fn memory(memory: &Memory, user: &str) -> Map<String, Value> {
     let view = MemoryView::from(memory);
-    let mut kept = kept(memory);
+    let mut extra = extra_fields(memory);
     let words = text(&memory.version.claim);
     let mut shown = Map::new();
     let mut put = |name: &str, value: Value| {
         shown.insert(name.to_owned(), value);
     };
-    put("id", Id::print(&view.id, user).into());
+    put("id", Mem0Id::print(&view.id, user).into());
     put("memory", words.into());
     put("user_id", user.into());
     for party in PARTIES {
-        put(party, kept.remove(party).unwrap_or_default());
+        put(party, extra.remove(party).unwrap_or_default());
     }
-    put("metadata", kept.remove("metadata").unwrap_or_default());
+    put("metadata", extra.remove("metadata").unwrap_or_default());
     put("categories", json!(view.domain.iter().collect::<Vec<_>>()));
     put("hash", digest(words).into());
     put("created_at", json!(view.created_at));
@@ -109,7 +110,8 @@ fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What became of a memory, one entry for each operation that changed what it says or whether it stands.
+/// The history of a memory: one entry for each operation that changed its content or whether it is
+/// active.
 pub fn history(entries: &[HistoryEntry], user: &str) -> Vec<Value> {
     let mut operations: Vec<OperationId> = Vec::new();
     for entry in entries {
@@ -117,7 +119,7 @@ pub fn history(entries: &[HistoryEntry], user: &str) -> Vec<Value> {
             operations.push(entry.version.opened_by);
         }
     }
-    let (mut told, mut before): (Vec<Value>, Option<String>) = (Vec::new(), None);
+    let (mut history, mut before): (Vec<Value>, Option<String>) = (Vec::new(), None);
     for operation in operations {
         let opened = entries.iter().filter(|entry| entry.version.opened_by == operation);
         let Some(last) = opened.max_by_key(|entry| (entry.version.valid.from, entry.version.id))
@@ -125,49 +127,49 @@ pub fn history(entries: &[HistoryEntry], user: &str) -> Vec<Value> {
             continue;
         };
         let version = &last.version;
-        let stands = version.state == State::Active;
-        let after = stands.then(|| text(&version.claim).to_owned());
+        let is_active = version.state == State::Active;
+        let after = is_active.then(|| text(&version.claim).to_owned());
         let event = match (&before, &after) {
             (None, Some(_)) => "ADD",
             (Some(_), None) => "DELETE",
             (Some(_), Some(_)) => "UPDATE",
             (None, None) => continue,
         };
-        told.push(json!({
+        history.push(json!({
             "id": version.id.to_string(),
-            "memory_id": Id::print(&version.fact.to_string(), user),
+            "memory_id": Mem0Id::print(&version.fact.to_string(), user),
             "user_id": user,
             "event": event,
             "old_memory": before,
             "new_memory": after,
-            "is_deleted": !stands,
+            "is_deleted": !is_active,
             "created_at": version.known.from,
             "updated_at": version.known.from,
         }));
         before = after;
     }
-    told
+    history
 }
 
-/// Until when a memory holds that expires on this day: it holds all day.
+/// End of the validity of a memory that expires on this day: the end of the day.
 pub fn end_of(day: &str) -> Option<Timestamp> {
     let day: Date = day.get(..10).unwrap_or(day).parse().ok()?;
     let next = day.tomorrow().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp();
-    is_kept(next).then_some(next)
+    is_storable(next).then_some(next)
 }
 
-/// The last day on which it holds.
+/// The last day on which a memory is valid.
 fn last_day(until: Timestamp) -> Option<String> {
     let last = until.checked_sub(SignedDuration::from_micros(1)).ok()?;
     Some(last.to_zoned(TimeZone::UTC).date().to_string())
 }
 
-/// A time as mem0 takes it: seconds since 1970, or text.
+/// Parses a time: seconds since 1970, or text.
 pub fn instant(value: &Value) -> Option<Timestamp> {
     let at = match value {
         Value::Number(seconds) => {
             let micros = seconds.as_f64()? * 1e6;
-            // Far outside of what is kept; the cast would be a guess.
+            // Far outside of the storable range; the cast would lose the value.
             if micros.abs() > 1e18 {
                 return None;
             }
@@ -182,10 +184,10 @@ pub fn instant(value: &Value) -> Option<Timestamp> {
         },
         _ => return None,
     };
-    is_kept(at).then_some(at)
+    is_storable(at).then_some(at)
 }
 
-/// The words of a message: its text, or the text among its parts.
+/// The text of a message: a string, or the texts of its parts.
 pub fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -202,17 +204,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_says_whose_it_is() {
+    fn mem0_id_contains_the_user() {
         for user in ["alice", "", "Zoë Ångström / 3", "a.b"] {
-            let id = Id::parse(&Id::print("mem_01hx", user));
+            let id = Mem0Id::parse(&Mem0Id::print("mem_01hx", user));
             assert_eq!((id.memory.as_str(), id.user.as_deref()), ("mem_01hx", Some(user)));
         }
-        assert_eq!(Id::parse("mem_01hx").user, None);
-        assert_eq!(Id::parse("mem_01hx.%%%").user, None);
+        assert_eq!(Mem0Id::parse("mem_01hx").user, None);
+        assert_eq!(Mem0Id::parse("mem_01hx.%%%").user, None);
     }
 
     #[test]
-    fn what_is_too_long_for_a_line_stands_whole_in_the_body() {
+    fn long_mem0_text_is_stored_whole_in_detail() {
         let long = "ö".repeat(CONTENT_CHARS + 1);
         let long_one = claim(&long, Map::new());
         assert_eq!(long_one.faults(), []);
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_holds_on_the_day_it_expires() {
+    fn mem0_expiration_date_includes_the_day() {
         let end = end_of("2026-03-01").unwrap();
         assert_eq!(end.to_string(), "2026-03-02T00:00:00Z");
         assert_eq!(last_day(end).as_deref(), Some("2026-03-01"));
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_seconds_or_text() {
+    fn mem0_timestamp_is_seconds_or_text() {
         let at = "2026-03-01T12:00:00Z".parse().unwrap();
         assert_eq!(instant(&json!(1_772_366_400)), Some(at));
         assert_eq!(instant(&json!("2026-03-01T12:00:00Z")), Some(at));

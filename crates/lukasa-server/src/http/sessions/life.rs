@@ -1,5 +1,5 @@
-//! The life of a chat: close it, learn from it, rename, put aside, throw away, take back, search, and
-//! see it as a model will.
+//! Session lifecycle: close, learn, rename, archive, delete, restore and search sessions, and get
+//! one cut to a model's context window.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -10,46 +10,46 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use lukasa_core::Permission;
 use lukasa_engine::Request;
-use lukasa_engine::context::Why;
-use lukasa_engine::sessions::{Ending, SessionEdit, WindowAsk};
+use lukasa_engine::context::TurnExplanation;
+use lukasa_engine::sessions::{CloseResult, SessionEdit, WindowRequest};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::super::App;
 use super::super::auth::{Reader, Writer};
 use super::super::error::Problem;
-use super::super::request::{Asked, Named, Sent, page_size, too_large};
+use super::super::request::{JsonRequest, PathParams, QueryParams, page_size, too_large};
 use super::super::verbs::Nothing;
 use super::super::wire::MemoryView;
 use super::{SessionView, TurnView};
 use crate::clock;
 
-/// How a session ends.
+/// Options of closing a session.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloseSession {
-    /// Whether anything was said since it was last closed, if you know. `false` asks no model.
+    /// Whether there are new turns since it was last closed, if known. `false` calls no model.
     dirty: Option<bool>,
 }
 
-/// What closing did.
+/// Result of closing a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClosedSession {
     session: SessionView,
-    /// Whether what was said is being learned from now.
+    /// Whether learning from the new turns has started.
     learning: bool,
 }
 
-impl From<&Ending> for ClosedSession {
-    fn from(ending: &Ending) -> Self {
+impl From<&CloseResult> for ClosedSession {
+    fn from(ending: &CloseResult) -> Self {
         Self { session: SessionView::from(&ending.session), learning: ending.learning }
     }
 }
 
 /// Close a session.
 ///
-/// What was said since the last time is learned from, if a chat model is set up. Closing a session
-/// that is closed does nothing. Speaking in it again makes it active.
+/// The turns since the last time are learned from, if a chat model is configured. Closing a closed
+/// session does nothing. A new turn makes it active again.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/close", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")),
     request_body = CloseSession, responses(
@@ -58,15 +58,15 @@ impl From<&Ending> for ClosedSession {
 pub async fn close_session(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<CloseSession>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<CloseSession>,
 ) -> Result<Json<ClosedSession>, Problem> {
     let (engine, request, dirty) = (app.engine().clone(), sent.request(caller), sent.body.dirty);
     let work = async move { engine.close_session(&request, &id, dirty).await };
     Ok(Json(ClosedSession::from(&app.detached(work).await?)))
 }
 
-/// What a page sends when it is being closed.
+/// What a page sends with `navigator.sendBeacon` when it is closed.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Beacon {
@@ -76,13 +76,13 @@ pub struct Beacon {
     token: Option<String>,
 }
 
-/// Close a session from a page that is going away.
+/// Close a session from a page that is being closed.
 ///
-/// For `navigator.sendBeacon`, which sends text without headers and waits for no answer. The answer
-/// says nothing about the session.
+/// For `navigator.sendBeacon`, which sends text without headers and does not wait for the answer.
+/// The answer does not tell whether the session exists.
 #[utoipa::path(post, path = "/api/beacon", tag = "sessions",
     request_body(content = Beacon, content_type = "text/plain"), responses(
-    (status = 202, description = "Heard"),
+    (status = 202, description = "Accepted"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn beacon(
     State(app): State<App>,
@@ -102,7 +102,7 @@ pub async fn beacon(
     let work =
         async move { engine.close_session(&request, &beacon.session_id, beacon.dirty).await };
     match app.detached(work).await {
-        // Nobody reads the answer, and a session that is not there has nothing to close.
+        // The client does not read the answer, and a missing session needs no closing.
         Ok(_) => {}
         Err(problem) if problem.is("session_not_found") => {}
         Err(problem) => return Err(problem),
@@ -112,7 +112,8 @@ pub async fn beacon(
 
 /// Learn from a session now.
 ///
-/// Open or closed, whatever the policy says. Turns that were learned from are not read again.
+/// Works for open and closed sessions, whatever the policy says. Turns that were learned from
+/// already are not read again.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/learn", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")), responses(
     (status = 200, body = ClosedSession),
@@ -120,25 +121,25 @@ pub async fn beacon(
 pub async fn learn_session(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Json<ClosedSession>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let work = async move { engine.learn_now(&request, &id).await };
     Ok(Json(ClosedSession::from(&app.detached(work).await?)))
 }
 
-/// What of a session is to be changed; what is absent stays.
+/// Changes to a session. An absent field stays as it is.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditSession {
-    /// Its new title.
+    /// The new title.
     title: Option<String>,
-    /// Put it aside, or take it up again.
+    /// Archive the session, or make it active again.
     archived: Option<bool>,
 }
 
-/// Rename a session, put it aside or take it up again.
+/// Rename, archive or unarchive a session.
 #[utoipa::path(patch, path = "/api/sessions/{session_id}", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")),
     request_body = EditSession, responses(
@@ -147,8 +148,8 @@ pub struct EditSession {
 pub async fn edit_session(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<EditSession>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<EditSession>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let EditSession { title, archived } = sent.body;
@@ -159,7 +160,7 @@ pub async fn edit_session(
 
 /// Move a session to the trash.
 ///
-/// What was said in it is found no more, and what was learned from it alone goes with it. It can be
+/// Its turns are no longer found, and what was learned from it alone is removed with it. It can be
 /// restored for thirty days.
 #[utoipa::path(delete, path = "/api/sessions/{session_id}", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")), responses(
@@ -168,15 +169,15 @@ pub async fn edit_session(
 pub async fn delete_session(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let work = async move { engine.trash_session(&request, &id).await };
     Ok(Json(SessionView::from(&app.detached(work).await?)))
 }
 
-/// Take a session out of the trash.
+/// Restore a session from the trash.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/restore", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")), responses(
     (status = 200, body = SessionView),
@@ -184,8 +185,8 @@ pub async fn delete_session(
 pub async fn restore_session(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<Nothing>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let work = async move { engine.restore_session(&request, &id).await };
@@ -196,34 +197,34 @@ pub async fn restore_session(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SearchSessionsQuery {
-    /// What was talked about.
+    /// The search text.
     query: String,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
 }
 
-/// A session in which it was talked about.
+/// A session found by a search.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundSessionView {
     session: SessionView,
-    /// The turn that speaks most for it.
+    /// The best matching turn.
     best: Option<TurnView>,
 }
 
-/// Sessions that were found, the best first.
+/// Found sessions, best match first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundSessions {
     data: Vec<FoundSessionView>,
 }
 
-/// Search in all chats.
+/// Search in all sessions.
 #[utoipa::path(get, path = "/api/sessions/search", tag = "sessions", params(SearchSessionsQuery), responses(
     (status = 200, body = FoundSessions),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn search_sessions(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<SearchSessionsQuery>,
+    QueryParams(query): QueryParams<SearchSessionsQuery>,
 ) -> Result<Json<FoundSessions>, Problem> {
     let limit = page_size(query.limit)?;
     let found = app.engine().search_sessions(&caller, &query.query, limit, clock::now()).await?;
@@ -238,29 +239,29 @@ pub async fn search_sessions(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WindowQuery {
-    /// How many tokens of conversation the model can take; 32,000 if absent.
+    /// The model's budget for the conversation, in tokens; 32,000 if absent.
     budget: Option<usize>,
-    /// The share of it above which early turns are summed up; 0.8 if absent.
+    /// The share of the budget above which early turns are summarized; 0.8 if absent.
     threshold: Option<f32>,
 }
 
-/// A chat as a model is to see it.
+/// A session, cut to a model's context window.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct WindowView {
-    /// What was said before the first of the turns, if it does not fit.
+    /// Summary of the turns before the first one, if they do not fit.
     summary: Option<String>,
     turns: Vec<TurnView>,
-    /// How many early turns are not among them.
+    /// How many early turns were left out.
     left_out: usize,
     tokens: usize,
-    /// What to tell the person, if something was left out.
+    /// A notice for the user, if turns were left out.
     banner: Option<String>,
 }
 
-/// A chat, cut to a model's window.
+/// Get a session, cut to a model's context window.
 ///
-/// Once it fills most of the budget, the early turns come as a summary. No turn is deleted, and no
-/// model is asked while you wait: the summary is made behind.
+/// Once it fills most of the budget, early turns are replaced by a summary. No turn is deleted, and
+/// the request calls no model: the summary is made in the background.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/window", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name"), WindowQuery), responses(
     (status = 200, body = WindowView),
@@ -268,13 +269,13 @@ pub struct WindowView {
 pub async fn get_window(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
-    Asked(query): Asked<WindowQuery>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<WindowQuery>,
 ) -> Result<Json<WindowView>, Problem> {
-    let usual = WindowAsk::default();
-    let ask = WindowAsk {
-        budget: query.budget.unwrap_or(usual.budget),
-        threshold: query.threshold.unwrap_or(usual.threshold),
+    let default = WindowRequest::default();
+    let ask = WindowRequest {
+        budget: query.budget.unwrap_or(default.budget),
+        threshold: query.threshold.unwrap_or(default.threshold),
     };
     let window = app.engine().window(&caller, &id, ask, clock::moment()).await?;
     Ok(Json(WindowView {
@@ -286,18 +287,18 @@ pub async fn get_window(
     }))
 }
 
-/// A memory behind a turn.
+/// A memory that a turn used or was given.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GroundsView {
-    /// As it was known when the turn was said.
+    /// The memory as it was at the time of the turn.
     memory: MemoryView,
-    /// `cited` or another use, if the turn said it used it; `given` if it only had it.
+    /// `cited` or another use, if the turn reported it; `given` if it was only in the context.
     #[schema(example = "cited")]
     how: String,
     influence: Option<String>,
 }
 
-/// What is behind a turn.
+/// The memories behind a turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct WhyView {
     turn: TurnView,
@@ -306,8 +307,8 @@ pub struct WhyView {
     retrieved_at: Option<Timestamp>,
 }
 
-impl From<&Why> for WhyView {
-    fn from(why: &Why) -> Self {
+impl From<&TurnExplanation> for WhyView {
+    fn from(why: &TurnExplanation) -> Self {
         let memories = why.grounds.iter().map(|grounds| GroundsView {
             memory: MemoryView::from(&grounds.memory),
             how: grounds.usage.as_ref().map_or("given".into(), |usage| usage.kind.clone()),
@@ -322,18 +323,19 @@ impl From<&Why> for WhyView {
     }
 }
 
-/// Why did you say this?
+/// Explain a turn.
 ///
-/// The memories that a turn says it used, then those it had been given, as they were known then.
+/// Lists the memories that the turn reports as used, then those it was given, as they were at the
+/// time.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/turns/{number}/why", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name"),
-    ("number" = i32, Path, description = "The turn's place in the session")), responses(
+    ("number" = i32, Path, description = "The turn's number in the session")), responses(
     (status = 200, body = WhyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_why(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named((id, number)): Named<(String, i32)>,
+    PathParams((id, number)): PathParams<(String, i32)>,
 ) -> Result<Json<WhyView>, Problem> {
     let why = app.engine().why(&caller, &id, number, clock::now()).await?;
     Ok(Json(WhyView::from(&why)))

@@ -1,4 +1,4 @@
-//! Sessions and their turns: open, append, list.
+//! Sessions and their turns: open, list and get sessions, append and list turns.
 
 pub mod life;
 
@@ -8,18 +8,18 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use lukasa_core::{CallerKind, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
-use lukasa_engine::sessions::{NewSession, Which};
+use lukasa_engine::sessions::{NewSession, SessionFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::auth::{Reader, Writer};
 use super::error::Problem;
-use super::request::{Asked, Named, Sent, page_size, parse_cursor, print_cursor};
+use super::request::{JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor};
 use super::wire::When;
 use crate::clock;
 
-/// A chat.
+/// A session: one conversation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionView {
     #[schema(example = "chat-42")]
@@ -32,16 +32,16 @@ pub struct SessionView {
     #[schema(example = "active")]
     state: &'static str,
     closed_at: Option<Timestamp>,
-    /// In the trash since; restorable for thirty days.
+    /// When it was moved into the trash; it can be restored for thirty days.
     trashed_at: Option<Timestamp>,
     /// The last turn that was learned from.
     extracted_through: i32,
-    /// What was said so far, in short.
+    /// A short summary so far.
     summary: Option<String>,
-    /// How much of it is kept once it was learned from: `full`, `excerpts` or `none`.
+    /// How much of the turns is kept after learning: `full`, `excerpts` or `none`.
     #[schema(example = "full")]
     keep_turns: &'static str,
-    /// Nothing said here is kept.
+    /// Whether no turns are stored.
     incognito: bool,
 }
 
@@ -64,21 +64,22 @@ impl From<&Session> for SessionView {
     }
 }
 
-/// A stretch of a message that its sender did not write.
+/// A part of a message that its sender did not write.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SpanView {
-    /// The first character of it, counted from zero.
+    /// Its first character, counted from zero.
     from: usize,
     /// The first character after it.
     to: usize,
-    /// `prefilled`, `pasted` or `quoted`. It counts as a document, whoever sent it.
+    /// `prefilled`, `pasted` or `quoted`. It counts as a document, whatever the role of the
+    /// message.
     #[serde(rename = "as")]
     #[schema(example = "pasted")]
     mark: String,
 }
 
-/// A message of a chat.
+/// A turn: one message of a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TurnView {
     #[schema(example = "trn_01hx3v9d0kf7rtm4q5wz8yb2ca")]
@@ -94,17 +95,17 @@ pub struct TurnView {
     pub origin: &'static str,
     pub said_at: Timestamp,
     pub recorded_at: Timestamp,
-    /// What of it its sender did not write.
+    /// Parts that the sender did not write.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<SpanView>,
-    /// The domain that the turn speaks of, if the user has not opened it. `content` is hidden then; the
-    /// user can see it with `show_hidden=true`.
+    /// The domain that the turn is about, if the user has not opened it. `content` is hidden then;
+    /// the user can see it with `show_hidden=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_domain: Option<String>,
 }
 
 impl TurnView {
-    /// The turn without its words, if it speaks of a domain that is not open.
+    /// The turn, with its content hidden if it is about a domain that is not open.
     fn masked(turn: &Turn, hidden: Option<String>) -> Self {
         let view = Self::from(turn);
         match hidden {
@@ -143,36 +144,36 @@ impl From<&Span> for SpanView {
     }
 }
 
-/// A chat to open.
+/// A session to open.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenSession {
-    /// Your own name for it; one is drawn if absent.
+    /// Your own id for it; generated if absent.
     #[schema(example = "chat-42")]
     id: Option<String>,
     title: Option<String>,
-    /// How much is kept once it was learned from: `full`, `excerpts` or `none`. The policy says if
-    /// absent.
+    /// How much of the turns is kept after learning: `full`, `excerpts` or `none`. The policy
+    /// decides if absent.
     keep_turns: Option<String>,
-    /// Keep nothing that is said: turns are acknowledged and dropped.
+    /// Store no turns: they are acknowledged and dropped.
     #[serde(default)]
     incognito: bool,
 }
 
 /// Open a session.
 ///
-/// Opening one that is there gives the one that is there. Appending opens it too.
+/// If the session exists, it is returned. Appending a turn opens a session too.
 #[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = OpenSession, responses(
     (status = 200, body = SessionView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn open_session(
     State(app): State<App>,
     Writer(caller): Writer,
-    sent: Sent<OpenSession>,
+    sent: JsonRequest<OpenSession>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let OpenSession { id, title, keep_turns, incognito } = sent.body;
-    let unknown = || malformed("`keep_turns` is one of full, excerpts and none");
+    let unknown = || malformed("`keep_turns` must be full, excerpts or none");
     let keep = keep_turns.map(|word| Keep::parse(&word).ok_or_else(unknown)).transpose()?;
     let new = NewSession { id, title, keep, incognito };
     let work = async move { engine.open_session(&request, new).await };
@@ -185,16 +186,16 @@ pub async fn open_session(
 pub struct SessionsQuery {
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
-    /// Only those that are `active`, `idle` or `archived`.
+    /// Only sessions in this state: `active`, `idle` or `archived`.
     state: Option<String>,
-    /// Those in the trash instead.
+    /// List the sessions in the trash instead.
     #[serde(default)]
     trashed: bool,
 }
 
-/// A page of sessions, the one last spoken in first.
+/// A page of sessions, the most recent first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionPage {
     data: Vec<SessionView>,
@@ -208,14 +209,14 @@ pub struct SessionPage {
 pub async fn list_sessions(
     State(app): State<App>,
     Reader(caller): Reader,
-    Asked(query): Asked<SessionsQuery>,
+    QueryParams(query): QueryParams<SessionsQuery>,
 ) -> Result<Json<SessionPage>, Problem> {
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
     let unknown =
-        || Problem::of("malformed_query").because("`state` is one of active, idle and archived");
+        || Problem::of("malformed_query").because("`state` must be active, idle or archived");
     let state = query.state.map(|word| SessionState::parse(&word).ok_or_else(unknown));
-    let which = Which { trashed: query.trashed, state: state.transpose()? };
+    let which = SessionFilter { trashed: query.trashed, state: state.transpose()? };
     let page = app.engine().sessions(&caller, which, before, limit, clock::now());
     let (sessions, next) = page.await?;
     let data = sessions.iter().map(SessionView::from).collect();
@@ -230,7 +231,7 @@ pub async fn list_sessions(
 pub async fn get_session(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionView>, Problem> {
     let session = app.engine().session(&caller, &id, clock::now()).await?;
     Ok(Json(SessionView::from(&session)))
@@ -240,35 +241,35 @@ pub async fn get_session(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppendTurn {
-    /// `user`, `assistant`, `system` or `tool`. It decides how far the words are trusted.
+    /// `user`, `assistant`, `system` or `tool`. It decides how far the content is trusted.
     #[schema(example = "user")]
     role: String,
     #[schema(example = "I moved to Lisbon in March.")]
     content: String,
-    /// The name of whoever said it, where several people speak.
+    /// The name of the speaker, if several people speak.
     speaker: Option<String>,
     /// When it was said; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     at: Option<When>,
-    /// Stretches of it that its sender did not write themselves. Mark what was pasted, quoted or
-    /// prefilled by a link: nothing is learned from it as the person's own words. An empty list says
-    /// that all of it was typed. If absent it is guessed: quoted lines, code and very long paragraphs
-    /// are then not taken for the person's own words.
+    /// Parts of the message that the sender did not write. Mark text that was pasted, quoted or
+    /// prefilled by a link: it is not learned from as the user's own words. An empty list means
+    /// that everything was typed. If absent it is guessed: quoted lines, code and very long
+    /// paragraphs then do not count as the user's own words.
     spans: Option<Vec<SpanView>>,
-    /// Ids of the memories it relied on, as they were cited.
+    /// Ids of the memories that it cites or relies on.
     #[serde(default)]
     used: Vec<String>,
-    /// The retrieval that gave them.
+    /// The retrieval that returned them.
     retrieval_id: Option<String>,
 }
 
 impl AppendTurn {
     fn into_new(self) -> Result<NewTurn, Problem> {
         let role = Role::parse(&self.role)
-            .ok_or_else(|| malformed("`role` is one of user, assistant, system and tool"))?;
+            .ok_or_else(|| malformed("`role` must be user, assistant, system or tool"))?;
         let span = |span: SpanView| {
             let mark = Mark::parse(&span.mark)
-                .ok_or_else(|| malformed("`as` is one of prefilled, pasted and quoted"))?;
+                .ok_or_else(|| malformed("`as` must be prefilled, pasted or quoted"))?;
             Ok(Span { from: span.from, to: span.to, mark })
         };
         let used = self.used.iter().map(|id| id.parse());
@@ -302,22 +303,22 @@ pub struct AppendTurns {
     turns: Vec<AppendTurn>,
 }
 
-/// Where the appended messages stand.
+/// Result of appending turns.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AppendedTurns {
     session: SessionView,
     /// The ids of the turns, in the order they were sent.
     turn_ids: Vec<String>,
-    /// The number of the first of them.
+    /// The number of the first appended turn.
     first: i32,
-    /// Whether they were kept: what is said incognito is not.
+    /// Whether they were stored; in an incognito session they are not.
     kept: bool,
 }
 
 /// Append turns.
 ///
-/// The session is opened if it is not there. Turns are never changed afterwards, and are found by
-/// recall as soon as this answers. With an `Idempotency-Key` they are appended once.
+/// The session is opened if it does not exist. Turns are never changed afterwards, and are found by
+/// recall as soon as this request is answered. With an `Idempotency-Key` they are appended once.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/turns", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")),
     request_body = AppendTurns, responses(
@@ -326,8 +327,8 @@ pub struct AppendedTurns {
 pub async fn append_turns(
     State(app): State<App>,
     Writer(caller): Writer,
-    Named(id): Named<String>,
-    sent: Sent<AppendTurns>,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<AppendTurns>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let turns: Vec<NewTurn> =
@@ -356,9 +357,9 @@ pub struct TurnPage {
 pub struct TurnQuery {
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
-    /// Also show what the user said about domains that are not open. Counts only from the user.
+    /// Also show turns about domains that are not open. Accepted only from the user.
     #[serde(default)]
     show_hidden: bool,
 }
@@ -371,8 +372,8 @@ pub struct TurnQuery {
 pub async fn list_turns(
     State(app): State<App>,
     Reader(caller): Reader,
-    Named(id): Named<String>,
-    Asked(query): Asked<TurnQuery>,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<TurnQuery>,
 ) -> Result<Json<TurnPage>, Problem> {
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?.unwrap_or(0);
     let limit = page_size(query.limit)?;

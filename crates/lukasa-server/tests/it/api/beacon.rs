@@ -1,4 +1,4 @@
-//! The last word of a page that is going away: plain text, no headers, nobody who reads the answer
+//! The beacon that a page sends on unload: plain text, no headers, and a response that is not read
 //! (R052).
 
 use lukasa_server::clock;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::app::{Answer, Client, PERSONAL, TestApp};
 
-/// As `navigator.sendBeacon` sends it.
+/// Sends the body as `navigator.sendBeacon` does.
 async fn beacon(client: &Client, body: &str) -> Answer {
     let page = client.with("content-type", "text/plain;charset=UTF-8");
     page.send("POST", "/api/beacon", body.to_owned().into()).await
@@ -22,21 +22,25 @@ async fn talk(client: &Client) {
 }
 
 #[tokio::test]
-async fn a_page_that_goes_away_closes_its_session_without_headers() {
+async fn beacon_closes_its_session_without_headers() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");
     talk(&alice).await;
     let token = app.mint("acme", "alice", clock::now()).await;
-    let heard = beacon(&app.anonymous(), &body("c", &token)).await.expect(202);
-    assert!(heard.body.is_empty());
+    let closed = beacon(&app.anonymous(), &body("c", &token)).await.expect(202);
+    assert!(closed.body.is_empty());
     assert_eq!(alice.get("/api/sessions/c").await.at("/state"), "idle");
     let again = beacon(&app.anonymous(), &body("c", &token)).await.expect(202);
     let nowhere = beacon(&app.anonymous(), &body("nowhere", &token)).await.expect(202);
-    assert_eq!((again.body, nowhere.body), (heard.body.clone(), heard.body), "it tells nothing");
+    assert_eq!(
+        (again.body, nowhere.body),
+        (closed.body.clone(), closed.body),
+        "the response reveals nothing"
+    );
 }
 
 #[tokio::test]
-async fn a_beacon_with_a_wrong_token_does_nothing_and_tells_nothing() {
+async fn beacon_with_a_wrong_token_changes_nothing_and_reveals_nothing() {
     let app = TestApp::with_keys().await;
     let acme = app.tenant_key("acme").await;
     let alice = acme.about("alice");
@@ -59,7 +63,7 @@ async fn a_beacon_with_a_wrong_token_does_nothing_and_tells_nothing() {
     }
     let reads = app.make_key("acme", Some("alice"), &PERSONAL[..1], None).await.1;
     beacon(&app.anonymous(), &body("c", &reads)).await.refused(403, "forbidden");
-    // Somebody else's token closes somebody else's session.
+    // Another user's token closes only that user's session.
     let bobs = app.mint("acme", "bob", clock::now()).await;
     beacon(&app.anonymous(), &body("c", &bobs)).await.expect(202);
     assert_eq!(alice.get("/api/sessions/c").await.at("/state"), "active");
@@ -68,7 +72,7 @@ async fn a_beacon_with_a_wrong_token_does_nothing_and_tells_nothing() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_site_cannot_close_anything() {
+async fn beacon_from_another_origin_is_refused() {
     let app = TestApp::local().await;
     let me = app.anonymous();
     talk(&me).await;

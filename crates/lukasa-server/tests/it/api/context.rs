@@ -1,21 +1,21 @@
-//! Contexts over the wire: a baseline that stays as it is, what bears on the message after it, and
-//! what was taken back nowhere (R163 to R181, R193, R216, R218; C03, C06, C27).
+//! Contexts over HTTP: a frozen baseline, then the dynamic part for the message, and removed
+//! memories in neither (R163 to R181, R193, R216, R218; C03, C06, C27).
 
 use lukasa_core::{Caller, Origin, TenantId};
 use lukasa_engine::facts::NewMemory;
 use lukasa_engine::{Moment, Request};
 use lukasa_server::clock;
-use lukasa_server::http::Door;
+use lukasa_server::http::AuthMode;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Client, TestApp};
-use crate::models::Stage;
+use crate::models::TestModels;
 
 async fn alice(app: &TestApp) -> Client {
     app.application_key("acme").await.about("alice")
 }
 
-/// A context for a message, with whatever else is asked.
+/// Requests a context for a message, with more request fields.
 async fn retrieve(client: &Client, query: &str, more: Value) -> Answer {
     request_context(client, query, more).await.expect(200)
 }
@@ -32,14 +32,14 @@ fn in_chat() -> Value {
     json!({ "session_id": "chat" })
 }
 
-/// Saves a memory with more than its words; its id.
+/// Saves a memory with more fields than its content; returns its id.
 async fn save(client: &Client, body: Value) -> String {
     client.post("/api/memory", body).await.expect(201).at("/memory/id")
 }
 
 #[tokio::test]
-async fn the_baseline_of_a_session_stays_byte_for_byte_and_changes_come_after_it() {
-    let models = Stage::with_words();
+async fn session_baseline_is_frozen_and_changes_follow_in_the_dynamic_part() {
+    let models = TestModels::with_words();
     let app = TestApp::with_models(models.clone()).await;
     let alice = alice(&app).await;
     let home = alice.save("Lives in Lisbon").await.at("/memory/id");
@@ -69,7 +69,7 @@ async fn the_baseline_of_a_session_stays_byte_for_byte_and_changes_come_after_it
         }
     }
     engine.close();
-    // Another session begins with what is so now, and one that is not frozen follows.
+    // Another session starts with the current state, and an unfrozen one follows changes.
     let other = retrieve(&alice, "Where do I live?", json!({ "session_id": "other" })).await;
     assert!(other.at("/baseline/content").contains("Lives in Porto"));
     let body = json!({ "session_id": "chat", "freeze": false });
@@ -82,7 +82,7 @@ async fn the_baseline_of_a_session_stays_byte_for_byte_and_changes_come_after_it
 }
 
 #[tokio::test]
-async fn what_is_taken_back_breaks_the_freeze_at_once() {
+async fn removed_memories_leave_the_frozen_baseline_at_once() {
     for way in ["forget", "delete", "erase", "opt-out", "undo"] {
         let app = TestApp::with_keys().await;
         let alice = app.human("acme", "alice").await;
@@ -106,7 +106,7 @@ async fn what_is_taken_back_breaks_the_freeze_at_once() {
         let next = retrieve(&alice, "What do I take at night?", in_chat()).await;
         assert!(!next.text().contains("zolpidem"), "{way}: {}", next.text());
         assert!(next.at("/baseline/content").contains("Plays the cello"), "{way}");
-        // Not even when the database is away.
+        // Removed memories are not served when the database is down either.
         retrieve(&alice, "What do I take at night?", in_chat()).await;
         app.engine.close();
         let away = request_context(&alice, "What do I take at night?", in_chat()).await;
@@ -142,7 +142,7 @@ async fn erase_removes_the_baseline_of_a_session_on_another_server() {
 }
 
 #[tokio::test]
-async fn rules_come_first_and_the_order_of_precedence_is_printed() {
+async fn context_lists_hard_rules_first_and_states_the_precedence() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     save(
@@ -190,8 +190,8 @@ async fn rules_come_first_and_the_order_of_precedence_is_printed() {
     assert_eq!(given.at("/hard/0/memory_id"), rule);
     assert_eq!(given.json()["hard"].as_array().unwrap().len(), 1);
     assert_eq!(given.json()["soft"].as_array().unwrap().len(), 3);
-    assert_eq!(given.at("/domains/0/domain"), "travel", "told from the message");
-    // Every rule of a domain that is asked for comes, however far from the message, and no others.
+    assert_eq!(given.at("/domains/0/domain"), "travel", "detected from the message");
+    // Every rule of a requested domain is included, however far from the message, and no others.
     let travel = retrieve(&alice, "Sing!", json!({ "domains": ["travel"] })).await;
     assert_eq!(travel.at("/hard/0/memory_id"), rule);
     let food = retrieve(&alice, "Sing!", json!({ "domains": ["food"] })).await;
@@ -199,7 +199,7 @@ async fn rules_come_first_and_the_order_of_precedence_is_printed() {
 }
 
 #[tokio::test]
-async fn marks_lead_to_memories_and_what_was_left_out_says_why() {
+async fn context_marks_resolve_to_memories_and_omissions_have_reasons() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let words = "and the rest of a sentence that is there to take up room in a small budget";
@@ -224,7 +224,7 @@ async fn marks_lead_to_memories_and_what_was_left_out_says_why() {
         }
     }
     let numbered: Vec<String> = (1..=marks.len()).map(|n| format!("m{n}")).collect();
-    assert_eq!(marks, numbered, "each mark stands for one line");
+    assert_eq!(marks, numbered, "each mark names one line");
     let choir = json["dynamic"]["citations"]
         .as_array()
         .unwrap()
@@ -232,8 +232,9 @@ async fn marks_lead_to_memories_and_what_was_left_out_says_why() {
         .find(|c| c["text"].as_str().unwrap().contains("Lark"))
         .expect("the choir bears on it");
     assert!(choir["relevance"].as_f64().unwrap() > 0.15);
-    // How it was found is kept with the retrieval, in numbers: no word of the message or the memory.
-    let noted = alice.noted(json["retrieval_id"].as_str().unwrap()).await.json();
+    // The ranking trace is stored with the retrieval as numbers only, without message or memory
+    // text.
+    let noted = alice.wait_for_retrieval(json["retrieval_id"].as_str().unwrap()).await.json();
     let place = &noted["trace"]["found"][0];
     assert_eq!(place["source"]["memory_id"], choir["memory_id"]);
     assert_eq!((&place["rank"], &place["fused_rank"]), (&json!(1), &json!(1)));
@@ -250,7 +251,7 @@ async fn marks_lead_to_memories_and_what_was_left_out_says_why() {
         !reasons.is_empty() && reasons.iter().all(|r| r.starts_with("over the ")),
         "{reasons:?}"
     );
-    // What is in the baseline is not said twice.
+    // A memory that is in the baseline is not repeated in the dynamic part.
     let again = retrieve(&alice, "Tell me about my fact 3 once more", json!({})).await;
     let reasons: Vec<String> = again.json()["dynamic"]["left_out"]
         .as_array()
@@ -262,8 +263,8 @@ async fn marks_lead_to_memories_and_what_was_left_out_says_why() {
 }
 
 #[tokio::test]
-async fn an_off_pattern_message_still_carries_who_the_person_is() {
-    let app = TestApp::with_models(Stage::with_words()).await;
+async fn baseline_has_the_user_profile_for_unrelated_messages() {
+    let app = TestApp::with_models(TestModels::with_words()).await;
     let alice = alice(&app).await;
     save(
         &alice,
@@ -282,7 +283,7 @@ async fn an_off_pattern_message_still_carries_who_the_person_is() {
 }
 
 #[tokio::test]
-async fn a_message_is_given_as_much_as_it_calls_for() {
+async fn dynamic_context_size_follows_the_message() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for n in 0..400 {
@@ -309,7 +310,7 @@ async fn a_message_is_given_as_much_as_it_calls_for() {
     assert_eq!(asked.json()["dynamic"]["citations"].as_array().unwrap().len(), 5);
 }
 
-/// Saves what an extraction found, which the API cannot: its pipeline writes with a voice of its own.
+/// Saves an extracted fact. The API cannot: only the extraction pipeline uses this origin.
 async fn extract(app: &TestApp, content: &str, confidence: f32) {
     let caller = Caller::extractor(TenantId::named("acme"), "alice", Origin::UserTurn);
     let moment = Moment { now: clock::now(), seed: clock::random() };
@@ -319,7 +320,7 @@ async fn extract(app: &TestApp, content: &str, confidence: f32) {
 }
 
 #[tokio::test]
-async fn what_is_half_sure_is_found_and_not_injected() {
+async fn low_confidence_facts_are_searchable_but_not_in_contexts() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     extract(&app, "Perhaps likes durian", 0.5).await;
@@ -330,7 +331,7 @@ async fn what_is_half_sure_is_found_and_not_injected() {
     assert!(!text.contains("durian"), "{text}");
     let reasons = given.json()["dynamic"]["left_out"].clone();
     assert_eq!(reasons[0]["reason"], "not sure enough", "{reasons}");
-    // Later in the session neither.
+    // It is not added later in the session either.
     extract(&app, "Perhaps likes durian cake", 0.5).await;
     let next = retrieve(&alice, "Do I like durian or papaya?", in_chat()).await;
     assert!(!next.at("/context").contains("durian"));
@@ -342,11 +343,11 @@ async fn what_is_half_sure_is_found_and_not_injected() {
     assert!(!found.text().contains("durian"), "{}", found.text());
     let wished =
         retrieve(&alice, "Do I like durian or papaya?", json!({ "min_confidence": 0.4 })).await;
-    assert!(wished.at("/dynamic/content").contains("durian"), "who asks for it is given it");
+    assert!(wished.at("/dynamic/content").contains("durian"), "a lower threshold includes it");
 }
 
 #[tokio::test]
-async fn what_a_session_was_given_can_be_seen_byte_for_byte() {
+async fn session_context_is_recorded_byte_for_byte() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     alice.save("Lives in Lisbon").await;
@@ -355,7 +356,7 @@ async fn what_a_session_was_given_can_be_seen_byte_for_byte() {
         ["Where do I live?", "What is my dog called?", "And my cat?"].iter().enumerate()
     {
         let answer = retrieve(&alice, message, in_chat()).await;
-        alice.noted(&answer.at("/retrieval_id")).await;
+        alice.wait_for_retrieval(&answer.at("/retrieval_id")).await;
         given.push(answer);
         alice.save(&format!("Pet {n} is called Rex")).await;
     }
@@ -381,8 +382,8 @@ async fn what_a_session_was_given_can_be_seen_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn the_same_message_in_a_session_is_answered_from_memory_until_something_changes() {
-    let models = Stage::with_words();
+async fn repeated_message_is_answered_from_the_cache_until_something_changes() {
+    let models = TestModels::with_words();
     let app = TestApp::with_models(models).await;
     let alice = app.human("acme", "alice").await;
     alice.put("/api/domains/health/opt-in", json!({})).await.expect(200);
@@ -403,7 +404,7 @@ async fn the_same_message_in_a_session_is_answered_from_memory_until_something_c
     let other =
         retrieve(&alice, "Where do I live and what do I take?", json!({ "session_id": "b" })).await;
     assert_eq!(other.at("/cache"), "miss", "another session has its own");
-    // What expires while it is remembered is not given again.
+    // A memory that expires while the response is cached is not served again.
     let soon = clock::now() + jiff::SignedDuration::from_millis(1_500);
     let body = json!({ "content": "Lives in a tent this minute", "valid_until": soon.to_string() });
     let tent = save(&alice, body).await;
@@ -421,7 +422,7 @@ async fn the_same_message_in_a_session_is_answered_from_memory_until_something_c
 }
 
 #[tokio::test]
-async fn a_past_point_gives_the_same_context_later() {
+async fn context_as_of_a_past_time_is_reproducible() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let home = alice.save("Lives in Lisbon").await.at("/memory/id");
@@ -439,7 +440,7 @@ async fn a_past_point_gives_the_same_context_later() {
 }
 
 #[tokio::test]
-async fn the_domains_of_a_message_are_told_from_its_words() {
+async fn domains_of_a_message_are_detected_from_its_words() {
     let app = TestApp::with_keys().await;
     let (admin, alice) = (app.application_key("acme").await, alice(&app).await);
     let detect = async |query: &str| {
@@ -461,11 +462,11 @@ async fn the_domains_of_a_message_are_told_from_its_words() {
         .refused(400, "malformed_body");
 }
 
-/// Each first message reads, and then writes its baseline. Whoever held a connection for the one while
-/// waiting for the other would wait for those who do the same.
+/// Each first message reads, then writes its baseline. Holding the first connection while waiting
+/// for a second one would deadlock the pool.
 #[tokio::test]
-async fn many_first_messages_need_no_more_connections_than_there_are() {
-    let app = TestApp::start(Door::Local, 2, |router| router).await;
+async fn concurrent_first_messages_do_not_exhaust_the_connection_pool() {
+    let app = TestApp::start(AuthMode::Local, 2, |router| router).await;
     let me = app.anonymous();
     me.save("Lives in Lisbon").await;
     let mut all = tokio::task::JoinSet::new();
@@ -480,7 +481,7 @@ async fn many_first_messages_need_no_more_connections_than_there_are() {
 }
 
 #[tokio::test]
-async fn a_domain_that_is_shut_for_everybody_leaves_the_frozen_baselines_too() {
+async fn closing_a_domain_for_the_tenant_removes_it_from_frozen_baselines() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let domain = json!({ "display_name": "Orchard" });
@@ -499,7 +500,7 @@ async fn a_domain_that_is_shut_for_everybody_leaves_the_frozen_baselines_too() {
 }
 
 #[tokio::test]
-async fn a_chat_that_was_given_nothing_says_so_and_is_there() {
+async fn session_without_memories_has_an_empty_recorded_context() {
     let app = TestApp::with_keys().await;
     let ada = app.human("acme", "ada").await;
     ada.get("/api/sessions/quiet/context").await.refused(404, "session_not_found");

@@ -1,5 +1,5 @@
-//! What holds for every operation: problems, headers, versions, idempotency keys, and that no
-//! request, however odd, breaks the server.
+//! Conventions of every operation: problem documents, headers, versions, idempotency keys, and that
+//! malformed requests never break the server.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn json_of(client: &Client) -> Client {
 }
 
 #[tokio::test]
-async fn every_mistake_has_a_stable_code() {
+async fn client_errors_have_stable_codes() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let json = json_of(&alice);
@@ -50,15 +50,15 @@ async fn every_mistake_has_a_stable_code() {
     let closed = alice.post("/api/memory", closed).await.refused(422, "invalid_request");
     assert_eq!(closed.json()["errors"].as_array().unwrap().len(), 3, "every fault at once");
 
-    let nobody = app.tenant_key("acme").await;
-    nobody.get("/api/memory").await.refused(400, "user_required");
+    let unnamed = app.tenant_key("acme").await;
+    unnamed.get("/api/memory").await.refused(400, "user_required");
     for name in ["", " ", &"x".repeat(256)] {
-        nobody.about(name).get("/api/memory").await.refused(400, "malformed_header");
+        unnamed.about(name).get("/api/memory").await.refused(400, "malformed_header");
     }
 }
 
 #[tokio::test]
-async fn a_version_that_is_not_served_is_refused_and_every_answer_says_which_is() {
+async fn unsupported_api_version_is_refused_and_responses_name_the_supported_one() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     alice.with("lukasa-version", VERSION).get("/api/memory").await.expect(200);
@@ -88,7 +88,7 @@ async fn a_version_that_is_not_served_is_refused_and_every_answer_says_which_is(
         if !answer.is_good() {
             assert_eq!(answer.header("content-type"), Some("application/problem+json"));
             assert!(TABLE.iter().any(|entry| entry.code == answer.code()), "{}", answer.text());
-            assert!(!answer.text().contains(&id), "the body is the same for everybody");
+            assert!(!answer.text().contains(&id), "the body does not depend on the request");
         }
     }
     assert_eq!(answers[8].header("www-authenticate"), Some("Bearer"));
@@ -97,7 +97,7 @@ async fn a_version_that_is_not_served_is_refused_and_every_answer_says_which_is(
 }
 
 #[tokio::test]
-async fn a_retry_with_its_idempotency_key_gets_the_same_bytes_and_does_nothing() {
+async fn retry_with_an_idempotency_key_replays_the_response() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let body = json!({ "content": "Likes tea" });
@@ -107,7 +107,7 @@ async fn a_retry_with_its_idempotency_key_gets_the_same_bytes_and_does_nothing()
     let change = json!({ "content": "Likes mate" });
     let twice = alice.with("idempotency-key", "k2");
     let changed = twice.patch(&path, change.clone()).await.expect(200);
-    // What happened in between does not show in an answer that was given before it.
+    // The replayed response does not show what happened after the first one.
     let again = once.post("/api/memory", body.clone()).await.expect(201);
     assert_eq!((&again.body, again.header("etag")), (&first.body, first.header("etag")));
     let again = twice.patch(&path, change.clone()).await.expect(200);
@@ -117,7 +117,7 @@ async fn a_retry_with_its_idempotency_key_gets_the_same_bytes_and_does_nothing()
     once.post("/api/memory", change.clone()).await.refused(422, "idempotency_mismatch");
     once.post("/api/memory/propose", body.clone()).await.refused(422, "idempotency_mismatch");
     once.patch(&path, change).await.refused(422, "idempotency_mismatch");
-    // A refusal is not an answer to keep: the key is still free for the request put right.
+    // A refusal is not stored: the key can be used again for the corrected request.
     let third = alice.with("idempotency-key", "k3");
     third.post("/api/memory", json!({ "content": "" })).await.refused(422, "invalid_request");
     third.post("/api/memory", json!({ "content": "Likes rum" })).await.expect(201);
@@ -131,7 +131,7 @@ async fn a_retry_with_its_idempotency_key_gets_the_same_bytes_and_does_nothing()
 }
 
 #[tokio::test]
-async fn retries_that_race_have_one_effect() {
+async fn concurrent_retries_have_one_effect() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await.with("idempotency-key", "race");
     let body = || json!({ "content": "Likes tea" });
@@ -148,14 +148,14 @@ async fn retries_that_race_have_one_effect() {
     assert_eq!(alice.get("/api/operations").await.each("verb"), ["save"]);
 }
 
-/// A cursor that holds this JSON.
+/// Encodes this JSON as a cursor.
 fn cursor(of: &serde_json::Value) -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(of.to_string())
 }
 
 #[tokio::test]
-async fn no_request_however_odd_breaks_the_server() {
+async fn malformed_requests_never_cause_a_server_error() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let id = alice.save("Likes tea").await.at("/memory/id");

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::app::TestApp;
 
 #[tokio::test]
-async fn a_user_is_created_counted_deleted_and_comes_back_empty() {
+async fn deleted_user_can_be_created_again_and_starts_empty() {
     let app = TestApp::with_keys().await;
     let admin = app.tenant_key("acme").await;
     let created = admin.post("/api/users", json!({ "user": "alice" })).await.expect(201);
@@ -40,7 +40,7 @@ async fn a_user_is_created_counted_deleted_and_comes_back_empty() {
 }
 
 #[tokio::test]
-async fn a_passing_user_reads_as_deleted_when_the_time_is_up() {
+async fn temporary_user_reads_as_deleted_after_expiry() {
     let app = TestApp::with_keys().await;
     let admin = app.tenant_key("acme").await;
     let body = json!({ "user": "guest", "expires_in_minutes": 5 });
@@ -83,7 +83,7 @@ async fn users_are_listed_by_name_in_pages() {
 }
 
 #[tokio::test]
-async fn the_timezone_of_a_user_is_a_memory() {
+async fn user_timezone_is_a_memory() {
     let app = TestApp::with_keys().await;
     let admin = app.application_key("acme").await;
     let zone = |name: &str| {
@@ -104,7 +104,7 @@ async fn the_timezone_of_a_user_is_a_memory() {
 }
 
 #[tokio::test]
-async fn a_sensitive_domain_stays_shut_until_its_person_opens_it() {
+async fn sensitive_domain_is_closed_until_its_user_opts_in() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
     let human = app.human("acme", "alice").await;
@@ -120,9 +120,9 @@ async fn a_sensitive_domain_stays_shut_until_its_person_opens_it() {
     assert!(opened.json()["opted_in_at"].is_string());
     let saved = agent.post("/api/memory", body.clone()).await.expect(201);
     let shut = agent.delete(path).await.expect(200);
-    assert!(shut.json()["opted_in_at"].is_null(), "anybody may shut it");
-    let kept = format!("/api/memory/{}", saved.at("/memory/id"));
-    agent.get(&kept).await.expect(200);
+    assert!(shut.json()["opted_in_at"].is_null(), "a key may close it");
+    let memory_path = format!("/api/memory/{}", saved.at("/memory/id"));
+    agent.get(&memory_path).await.expect(200);
     agent
         .post("/api/memory", json!({ "content": "Takes aspirin", "domain": "health" }))
         .await
@@ -132,7 +132,7 @@ async fn a_sensitive_domain_stays_shut_until_its_person_opens_it() {
 }
 
 #[tokio::test]
-async fn a_tenant_adds_domains_and_is_never_laxer_than_the_built_in_ones() {
+async fn tenant_domains_cannot_relax_the_built_in_ones() {
     let app = TestApp::with_keys().await;
     let admin = app.tenant_key("acme").await;
     let body = json!({ "display_name": "Gardening", "default_expiration_days": 90 });
@@ -161,7 +161,7 @@ async fn a_tenant_adds_domains_and_is_never_laxer_than_the_built_in_ones() {
 }
 
 #[tokio::test]
-async fn a_key_shows_its_secret_once_and_ends_at_once() {
+async fn api_key_secret_is_shown_once_and_revocation_is_immediate() {
     let app = TestApp::with_keys().await;
     let admin = app.tenant_key("acme").await;
     let body = json!({ "name": "my assistant", "user": "alice", "permissions": ["read", "write"] });
@@ -184,8 +184,9 @@ async fn a_key_shows_its_secret_once_and_ends_at_once() {
     admin.delete(&format!("/api/keys/{id}")).await.refused(404, "key_not_found");
     admin.delete("/api/keys/no-such-key").await.refused(404, "key_not_found");
     let listed = admin.get("/api/keys").await.expect(200).json();
-    let kept = listed["data"].as_array().unwrap().iter().find(|key| key["id"] == id.as_str());
-    assert!(kept.unwrap()["revoked_at"].is_string());
+    let revoked_key =
+        listed["data"].as_array().unwrap().iter().find(|key| key["id"] == id.as_str());
+    assert!(revoked_key.unwrap()["revoked_at"].is_string());
 
     for (field, body) in [
         ("/permissions", json!({ "name": "x", "permissions": [] })),
@@ -200,7 +201,7 @@ async fn a_key_shows_its_secret_once_and_ends_at_once() {
 }
 
 #[tokio::test]
-async fn a_key_expires_and_its_origin_is_on_all_it_writes() {
+async fn api_key_expires_and_its_origin_marks_its_writes() {
     let app = TestApp::with_keys().await;
     let admin = app.tenant_key("acme").await;
     let past = clock::now() - SignedDuration::from_secs(1);
@@ -213,14 +214,14 @@ async fn a_key_expires_and_its_origin_is_on_all_it_writes() {
     assert_eq!(imported.at("/memory/origin"), "import");
     assert_eq!(imported.at("/memory/source"), "imported");
     let human = app.human("acme", "alice").await;
-    let said = human.save("Likes mate").await;
-    assert_eq!(said.at("/memory/source"), "user_explicit");
-    let path = format!("/api/memory/{}", said.at("/memory/id"));
+    let saved = human.save("Likes mate").await;
+    assert_eq!(saved.at("/memory/source"), "user_explicit");
+    let path = format!("/api/memory/{}", saved.at("/memory/id"));
     importer.patch(&path, json!({ "content": "Likes rum" })).await.refused(403, "less_trusted");
 }
 
 #[tokio::test]
-async fn a_token_speaks_as_one_human_for_minutes_with_no_more_than_its_key() {
+async fn token_is_short_lived_acts_as_one_user_and_is_limited_by_its_key() {
     let app = TestApp::with_keys().await;
     let admin = app.tenant_key("acme").await;
     let body = json!({ "user": "alice", "minutes": 5 });
@@ -244,13 +245,13 @@ async fn a_token_speaks_as_one_human_for_minutes_with_no_more_than_its_key() {
         assert_eq!(refused.at("/errors/0/pointer"), field);
     }
     let rights = [lukasa_core::Permission::Read, lukasa_core::Permission::Admin];
-    let weak = app.key_that_may("acme", &rights).await;
+    let weak = app.key_with_permissions("acme", &rights).await;
     weak.post("/api/tokens", json!({ "user": "alice" })).await.refused(422, "invalid_request");
     let read = json!({ "user": "alice", "permissions": ["read"] });
     let reader = weak.post("/api/tokens", read).await.expect(201).at("/secret");
     let reader = app.presenting(&reader);
     reader.post("/api/memory", json!({ "content": "x" })).await.refused(403, "forbidden");
-    // The token dies by its own id, and with its key.
+    // The token can be revoked by its id, and ends with its key.
     let id = minted.at("/id");
     admin.delete(&format!("/api/keys/{id}")).await.expect(200);
     token.get("/api/memory").await.refused(401, "unauthenticated");

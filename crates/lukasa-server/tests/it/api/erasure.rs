@@ -1,4 +1,4 @@
-//! Erasure over HTTP: a preview, a receipt, and a memory that is gone for those who may not ask.
+//! Erasure over HTTP: preview, receipt, and no preview for callers without the permission.
 
 use lukasa_core::Permission;
 use lukasa_engine::erasure::verify;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::app::{TestApp, canary};
 
 #[tokio::test]
-async fn a_user_is_previewed_erased_and_receipted() {
+async fn user_erasure_has_a_preview_and_a_receipt() {
     let app = TestApp::with_keys().await;
     let admin = app.tenant_key("acme").await;
     let (alice, word) = (admin.about("alice"), canary("erasure"));
@@ -15,8 +15,8 @@ async fn a_user_is_previewed_erased_and_receipted() {
     let turns = json!({ "turns": [{ "role": "user", "content": format!("My {word}") }] });
     alice.post("/api/sessions/c/turns", turns).await.expect(201);
     let preview = admin.get("/api/users/alice/erasure").await.expect(200);
-    let said = preview.at("/message");
-    assert!(said.contains("1 memory") && said.contains("1 session, 1 turn"), "{said}");
+    let message = preview.at("/message");
+    assert!(message.contains("1 memory") && message.contains("1 session, 1 turn"), "{message}");
     assert!(alice.get("/api/memory").await.text().contains(&word), "nothing was erased");
 
     let erased = admin.delete("/api/users/alice").await.expect(200);
@@ -34,12 +34,12 @@ async fn a_user_is_previewed_erased_and_receipted() {
 }
 
 #[tokio::test]
-async fn a_memory_is_previewed_by_whoever_may_erase_it() {
+async fn memory_erasure_preview_needs_the_erase_permission() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");
     let id = alice.save("Likes tea").await.at("/memory/id");
     let path = format!("/api/memory/{id}");
-    let reader = app.key_that_may("acme", &[Permission::Read]).await.about("alice");
+    let reader = app.key_with_permissions("acme", &[Permission::Read]).await.about("alice");
     reader.get(&format!("{path}/erasure")).await.refused(403, "forbidden");
     let preview = alice.get(&format!("{path}/erasure")).await.expect(200);
     assert_eq!(preview.json()["removes"]["fact_version"], 1);

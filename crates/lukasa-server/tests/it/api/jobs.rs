@@ -1,4 +1,4 @@
-//! Work that waits, and work that was given up, over the wire.
+//! Queued and dead jobs over HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,17 +9,17 @@ use lukasa_server::clock;
 use serde_json::json;
 
 use crate::app::TestApp;
-use crate::models::{Stage, answer, found};
+use crate::models::{TestModels, answer, proposed_memory};
 
 #[tokio::test]
-async fn a_job_that_was_given_up_is_shown_and_tried_again() {
+async fn dead_job_is_listed_and_can_be_retried() {
     let well = Arc::new(AtomicBool::new(false));
     let mood = well.clone();
     let chat = ScriptedChat::saying(move |_| match mood.load(Ordering::SeqCst) {
-        true => answer(&[found("User lives in Lisbon.", "I live in Lisbon")]),
+        true => answer(&[proposed_memory("User lives in Lisbon.", "I live in Lisbon")]),
         false => "I would rather not.".to_owned(),
     });
-    let app = TestApp::with_models(Stage::that_chats(Arc::new(chat))).await;
+    let app = TestApp::with_models(TestModels::that_chats(Arc::new(chat))).await;
     let alice = app.tenant_key("acme").await.about("alice");
     let turns = json!({ "turns": [{ "role": "user", "content": "I live in Lisbon." }] });
     alice.post("/api/sessions/c/turns", turns).await.expect(201);

@@ -1,23 +1,23 @@
-//! What a conversation leaves behind, over the wire: memories that point at their turns, episodes,
-//! passes, the ledger, proposals and contradictions (R049, R093, R123, R127).
+//! Results of learning over HTTP: memories that cite their turns, episodes, passes, the ledger of
+//! model calls, proposals and contradictions (R049, R093, R123, R127).
 
 use serde_json::{Value, json};
 
 use crate::app::{Client, TestApp};
-use crate::models::{Stage, answer, finding, found};
+use crate::models::{TestModels, answer, proposed_memory, proposing_chat};
 use lukasa_models::scripted::ScriptedChat;
 
-/// A server whose model finds in every conversation where the person lives.
+/// A server whose model finds the user's city in every conversation.
 async fn lisbon() -> TestApp {
-    let memories = vec![found("User lives in Lisbon.", "I live in Lisbon")];
-    TestApp::with_models(Stage::that_chats(finding(memories))).await
+    let memories = vec![proposed_memory("User lives in Lisbon.", "I live in Lisbon")];
+    TestApp::with_models(TestModels::that_chats(proposing_chat(memories))).await
 }
 
 async fn alice(app: &TestApp) -> Client {
     app.application_key("acme").await.about("alice")
 }
 
-/// Says these things in a session; the ids of the turns.
+/// Appends these turns to a session; returns the turn ids.
 async fn say(client: &Client, session: &str, contents: &[&str]) -> Value {
     let turns: Vec<Value> =
         contents.iter().map(|text| json!({ "role": "user", "content": text })).collect();
@@ -26,13 +26,13 @@ async fn say(client: &Client, session: &str, contents: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn learning_now_leaves_a_memory_that_points_at_its_turn() {
+async fn learn_endpoint_saves_a_memory_that_cites_its_turn() {
     let app = lisbon().await;
     let alice = alice(&app).await;
     let turns = say(&alice, "c", &["Hi, I live in Lisbon."]).await;
-    let told = alice.post("/api/sessions/c/learn", json!({})).await.expect(200);
+    let reply = alice.post("/api/sessions/c/learn", json!({})).await.expect(200);
     assert_eq!(
-        (told.json()["learning"].clone(), told.at("/session/state")),
+        (reply.json()["learning"].clone(), reply.at("/session/state")),
         (true.into(), "active".into())
     );
     assert_eq!(app.work().await.len(), 1);
@@ -51,7 +51,7 @@ async fn learning_now_leaves_a_memory_that_points_at_its_turn() {
 }
 
 #[tokio::test]
-async fn a_pass_an_episode_and_a_call_are_there_to_be_seen() {
+async fn passes_episodes_and_model_calls_are_listed() {
     let app = lisbon().await;
     let alice = alice(&app).await;
     for session in ["a", "b"] {
@@ -80,7 +80,7 @@ async fn a_pass_an_episode_and_a_call_are_there_to_be_seen() {
     );
     assert_eq!(calls.json()["totals"][0]["calls"], 2);
     assert!(calls.json()["totals"][0]["input_tokens"].as_i64().unwrap() > 0);
-    // What one pass learned is one operation; the second has only supported the first.
+    // One pass is one operation; the second pass only adds support to the first one's memory.
     for pass in alice.get("/api/passes").await.json()["data"].as_array().unwrap() {
         let undo = format!("/api/operations/{}/undo", pass["operation_id"].as_str().unwrap());
         alice.post(&undo, json!({})).await.expect(200);
@@ -89,7 +89,7 @@ async fn a_pass_an_episode_and_a_call_are_there_to_be_seen() {
 }
 
 #[tokio::test]
-async fn without_a_chat_model_nothing_is_learned_and_the_answer_says_so() {
+async fn learning_without_a_chat_model_reports_that_nothing_is_learned() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     say(&alice, "c", &["I live in Lisbon."]).await;
@@ -100,7 +100,7 @@ async fn without_a_chat_model_nothing_is_learned_and_the_answer_says_so() {
 }
 
 #[tokio::test]
-async fn how_much_is_kept_is_said_when_the_session_is_opened() {
+async fn session_retention_is_set_when_it_is_opened() {
     let app = lisbon().await;
     let alice = alice(&app).await;
     for (keep, left) in [("full", 2), ("excerpts", 1), ("none", 0)] {
@@ -117,7 +117,7 @@ async fn how_much_is_kept_is_said_when_the_session_is_opened() {
 }
 
 #[tokio::test]
-async fn what_asks_first_is_a_proposal_with_its_evidence() {
+async fn policy_ask_makes_a_proposal_with_its_evidence() {
     let app = lisbon().await;
     let alice = alice(&app).await;
     alice.put("/api/policy", json!({ "admission": "propose" })).await.expect(200);
@@ -134,16 +134,16 @@ async fn what_asks_first_is_a_proposal_with_its_evidence() {
 }
 
 #[tokio::test]
-async fn a_contradiction_is_shown_and_settled_by_its_person_alone() {
+async fn contradiction_is_listed_and_resolved_only_by_its_user() {
     let chat = ScriptedChat::saying(|ask| {
         let data = &ask.messages[1].content;
         let line = data.lines().find(|line| line.contains("Prefers tea")).unwrap_or_default();
-        let mut change = found("User prefers coffee.", "I prefer coffee these days");
+        let mut change = proposed_memory("User prefers coffee.", "I prefer coffee these days");
         change["op"] = json!("update");
         change["target"] = json!(line.split(':').next());
         answer(&[change])
     });
-    let app = TestApp::with_models(Stage::that_chats(std::sync::Arc::new(chat))).await;
+    let app = TestApp::with_models(TestModels::that_chats(std::sync::Arc::new(chat))).await;
     let key = alice(&app).await;
     let human = app.human("acme", "alice").await;
     let tea = human.save("Prefers tea").await.at("/memory/id");

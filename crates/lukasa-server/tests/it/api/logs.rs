@@ -1,4 +1,4 @@
-//! Logs tell what happened and to which request, and none of what was said.
+//! Logs name the request and what happened to it, and contain no memory or turn content.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -9,17 +9,17 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::app::{Client, TestApp, canary};
 use crate::binary::Served;
 
-/// A log that is kept.
+/// Log writer that collects the output in memory.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
+struct LogBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Kept {
+impl LogBuffer {
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().expect("a log")).into_owned()
     }
 }
 
-impl Write for Kept {
+impl Write for LogBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().expect("a log").extend_from_slice(bytes);
         Ok(bytes.len())
@@ -30,14 +30,14 @@ impl Write for Kept {
     }
 }
 
-impl<'a> MakeWriter<'a> for Kept {
-    type Writer = Kept;
-    fn make_writer(&'a self) -> Kept {
+impl<'a> MakeWriter<'a> for LogBuffer {
+    type Writer = LogBuffer;
+    fn make_writer(&'a self) -> LogBuffer {
         self.clone()
     }
 }
 
-/// Says the word in every place where a request can say it, well formed or not.
+/// Puts the word into every place of a request that can carry it, well formed or not.
 async fn say_everywhere(client: &Client, word: &str) {
     let body = json!({
         "content": word, "summary": word, "detail": word, "reasoning": word, "tags": [word],
@@ -65,8 +65,8 @@ async fn say_everywhere(client: &Client, word: &str) {
 }
 
 #[tokio::test]
-async fn the_log_names_the_route_and_holds_no_word_of_a_memory() {
-    let log = Kept::default();
+async fn logs_name_the_route_and_contain_no_memory_content() {
+    let log = LogBuffer::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::TRACE)
         .with_ansi(false)
@@ -91,14 +91,14 @@ fn lines_with(text: &str, word: &str) -> String {
 }
 
 #[tokio::test]
-async fn not_even_the_most_talkative_server_logs_a_memory() {
+async fn trace_level_logs_contain_no_memory_content() {
     let app = TestApp::with_keys().await;
     let served = Served::start(&app, &[]).await;
     let word = canary("log");
     say_everywhere(&served.client, &word).await;
     let text = served.end().await;
     assert!(text.contains("/api/memory/{id}"), "the log is there");
-    let told = lines_with(&text, &word);
-    let first: String = told.chars().take(2_000).collect();
-    assert!(told.is_empty(), "{} lines:\n{first}", told.lines().count());
+    let leaked = lines_with(&text, &word);
+    let first: String = leaked.chars().take(2_000).collect();
+    assert!(leaked.is_empty(), "{} lines:\n{first}", leaked.lines().count());
 }

@@ -1,16 +1,16 @@
-//! Memories over the wire: save, list with every filter, get, change, correct, delete (R190, R191).
+//! Memories over HTTP: save, list with every filter, get, update, correct, delete (R190, R191).
 
 use serde_json::{Value, json};
 
 use crate::app::{Client, TestApp};
-use crate::models::Stage;
+use crate::models::TestModels;
 
 async fn alice(app: &TestApp) -> Client {
     app.application_key("acme").await.about("alice")
 }
 
 #[tokio::test]
-async fn a_save_answers_with_the_memory_the_event_and_words() {
+async fn save_returns_the_memory_the_event_and_a_message() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let body = json!({
@@ -50,7 +50,7 @@ async fn a_save_answers_with_the_memory_the_event_and_words() {
 }
 
 #[tokio::test]
-async fn the_list_is_filtered_by_everything_a_memory_says_of_itself() {
+async fn memory_list_filters_cover_every_attribute() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for body in [
@@ -129,7 +129,7 @@ async fn the_list_is_filtered_by_everything_a_memory_says_of_itself() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_whatever_is_written_in_between() {
+async fn memory_pages_are_stable_under_concurrent_writes() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for number in 0..7 {
@@ -154,7 +154,7 @@ async fn pages_follow_each_other_whatever_is_written_in_between() {
 }
 
 #[tokio::test]
-async fn a_change_moves_on_and_a_correction_was_always_so() {
+async fn update_starts_a_new_period_and_correction_rewrites_the_old_one() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let body = json!({ "content": "Lives in Lisbon", "valid_from": "2020-01-01" });
@@ -207,7 +207,7 @@ async fn a_change_moves_on_and_a_correction_was_always_so() {
 }
 
 #[tokio::test]
-async fn absent_leaves_a_field_alone_and_null_empties_it() {
+async fn patch_keeps_absent_fields_and_null_clears_them() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let body =
@@ -223,7 +223,7 @@ async fn absent_leaves_a_field_alone_and_null_empties_it() {
 }
 
 #[tokio::test]
-async fn if_match_keeps_two_writers_apart() {
+async fn if_match_rejects_a_stale_write() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let saved = alice.save("Likes tea").await;
@@ -247,7 +247,7 @@ async fn if_match_keeps_two_writers_apart() {
 }
 
 #[tokio::test]
-async fn going_away_has_five_words() {
+async fn removal_has_five_verbs() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let id = alice.save("Likes sushi").await.at("/memory/id");
@@ -287,7 +287,7 @@ async fn going_away_has_five_words() {
 }
 
 #[tokio::test]
-async fn words_name_a_memory_when_they_occur_in_just_one() {
+async fn memory_can_be_addressed_by_words_unique_to_it() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     alice.save("Flies from Lisbon").await;
@@ -304,7 +304,7 @@ async fn words_name_a_memory_when_they_occur_in_just_one() {
 }
 
 #[tokio::test]
-async fn a_hard_memory_holds_its_key_alone() {
+async fn hard_memory_key_is_unique() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let rule = |value: &str| {
@@ -313,9 +313,9 @@ async fn a_hard_memory_holds_its_key_alone() {
             "key": "class", "value": value,
         })
     };
-    let held = alice.post("/api/memory", rule("economy")).await.expect(201);
+    let first = alice.post("/api/memory", rule("economy")).await.expect(201);
     let taken = alice.post("/api/memory", rule("business")).await.refused(409, "key_taken");
-    assert_eq!(taken.at("/candidates/0/id"), held.at("/memory/id"));
+    assert_eq!(taken.at("/candidates/0/id"), first.at("/memory/id"));
     let homeless = json!({ "content": "Flies", "force": "hard" });
     let refused = alice.post("/api/memory", homeless).await.refused(422, "invalid_request");
     assert_eq!(refused.at("/errors/0/pointer"), "/force");
@@ -324,8 +324,8 @@ async fn a_hard_memory_holds_its_key_alone() {
 }
 
 #[tokio::test]
-async fn a_save_names_what_it_may_be_repeating_when_asked() {
-    let app = TestApp::with_models(Stage::with_words()).await;
+async fn save_lists_possible_duplicates_on_request() {
+    let app = TestApp::with_models(TestModels::with_words()).await;
     let alice = app.application_key("acme").await.about("alice");
     let first = alice.save("Likes strong black oolong tea in the morning").await.at("/memory/id");
     alice.save("Has two cats").await;

@@ -1,11 +1,12 @@
-//! Policy over the wire: the server's, over it the tenant's, over that the user's (C01, C05, C28).
+//! Policy over HTTP: the user's overrides the tenant's, which overrides the server's (C01, C05,
+//! C28).
 
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
 
 #[tokio::test]
-async fn where_nobody_has_said_anything_the_balanced_policy_holds() {
+async fn policy_defaults_to_balanced() {
     let app = TestApp::with_keys().await;
     let alice = app.application_key("acme").await.about("alice");
     let policy = alice.get("/api/policy").await.expect(200).json();
@@ -21,25 +22,25 @@ async fn where_nobody_has_said_anything_the_balanced_policy_holds() {
 }
 
 #[tokio::test]
-async fn the_tenant_speaks_for_all_and_a_user_over_it() {
+async fn user_policy_overrides_the_tenant_policy() {
     let app = TestApp::with_keys().await;
     let acme = app.application_key("acme").await;
     let (alice, bob) = (acme.about("alice"), acme.about("bob"));
-    let said = json!({ "preset": "assistant", "daily_tokens": 1000 });
-    let tenant = acme.put("/api/tenant/policy", said.clone()).await.expect(200).json();
-    assert_eq!((&tenant["tenant"], &tenant["version"]), (&said, &json!(1)));
+    let patch = json!({ "preset": "assistant", "daily_tokens": 1000 });
+    let tenant = acme.put("/api/tenant/policy", patch.clone()).await.expect(200).json();
+    assert_eq!((&tenant["tenant"], &tenant["version"]), (&patch, &json!(1)));
     let own = json!({ "extract": "manual", "domains": { "work": "off" }, "daily_tokens": 9 });
     let policy = alice.put("/api/policy", own.clone()).await.expect(200).json();
     assert_eq!((&policy["user"], &policy["version"]), (&own, &json!("t1.u1")));
     let of = |policy: &Value, key: &str| policy["in_force"][key].clone();
-    assert_eq!(of(&policy, "admission"), "propose", "what she leaves out is the tenant's to say");
+    assert_eq!(of(&policy, "admission"), "propose", "unset fields come from the tenant");
     assert_eq!(
         (of(&policy, "extract"), of(&policy, "domains")),
         (json!("manual"), json!({ "work": "off" }))
     );
-    assert_eq!(of(&policy, "daily_tokens"), 1000, "nobody raises what the tenant may spend");
+    assert_eq!(of(&policy, "daily_tokens"), 1000, "a user cannot raise the tenant's limit");
     let again = alice.put("/api/policy", own).await.expect(200).json();
-    assert_eq!(again["version"], "t1.u1", "said once more it is no new version");
+    assert_eq!(again["version"], "t1.u1", "an unchanged policy is no new version");
     let bobs = bob.get("/api/policy").await.expect(200).json();
     assert_eq!((of(&bobs, "admission"), of(&bobs, "extract")), (json!("propose"), json!("close")));
     let cleared = alice.put("/api/policy", json!({})).await.expect(200).json();
@@ -47,12 +48,12 @@ async fn the_tenant_speaks_for_all_and_a_user_over_it() {
     let globex = app.application_key("globex").await;
     assert_eq!(globex.get("/api/tenant/policy").await.expect(200).json()["version"], 0);
     let human = app.human("acme", "alice").await;
-    human.put("/api/tenant/policy", said).await.refused(403, "forbidden");
+    human.put("/api/tenant/policy", patch).await.refused(403, "forbidden");
     human.get("/api/tenant/policy").await.refused(403, "forbidden");
 }
 
 #[tokio::test]
-async fn a_policy_that_makes_no_sense_is_refused_and_changes_nothing() {
+async fn invalid_policy_is_refused_and_changes_nothing() {
     let app = TestApp::with_keys().await;
     let acme = app.application_key("acme").await;
     let alice = acme.about("alice");
@@ -80,17 +81,17 @@ async fn a_policy_that_makes_no_sense_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn of_many_who_speak_at_once_each_is_heard() {
+async fn concurrent_policy_updates_are_all_applied() {
     let app = TestApp::with_keys().await;
     let acme = app.application_key("acme").await;
     for path in ["/api/tenant/policy", "/api/policy"] {
-        let mut speakers = Vec::new();
+        let mut writers = Vec::new();
         for window in 1..=8 {
             let client = acme.about("alice");
-            let said = json!({ "window": window });
-            speakers.push(tokio::spawn(async move { client.put(path, said).await.expect(200) }));
+            let patch = json!({ "window": window });
+            writers.push(tokio::spawn(async move { client.put(path, patch).await.expect(200) }));
         }
-        for speaker in speakers {
+        for speaker in writers {
             speaker.await.unwrap();
         }
     }

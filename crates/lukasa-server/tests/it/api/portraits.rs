@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::app::TestApp;
 
 #[tokio::test]
-async fn every_sentence_names_the_memories_it_rests_on() {
+async fn portrait_sentences_cite_their_memories() {
     let app = TestApp::with_keys().await;
     let client = app.human("acme", "alice").await;
     let lives = client.save("User lives in Lisbon.").await.at("/memory/id");
@@ -34,7 +34,7 @@ async fn every_sentence_names_the_memories_it_rests_on() {
 }
 
 #[tokio::test]
-async fn what_shares_rare_words_is_a_cluster() {
+async fn memories_that_share_rare_words_form_a_cluster() {
     let app = TestApp::with_keys().await;
     let client = app.human("acme", "alice").await;
     for content in ["Grows tomatoes", "Tomatoes need water", "Lives in Lisbon"] {

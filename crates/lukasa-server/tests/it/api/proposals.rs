@@ -1,11 +1,12 @@
-//! An agent proposes, a human answers, and a yes binds the words that were shown (R192).
+//! Proposals: an agent proposes, a human answers, and a confirmation names the digest of the shown
+//! content (R192).
 
 use serde_json::json;
 
 use crate::app::TestApp;
 
 #[tokio::test]
-async fn a_key_proposes_and_only_a_human_says_yes_to_exactly_these_words() {
+async fn proposal_is_accepted_only_by_a_human_and_by_its_digest() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
     let human = app.human("acme", "alice").await;
@@ -36,7 +37,7 @@ async fn a_key_proposes_and_only_a_human_says_yes_to_exactly_these_words() {
     assert!(human.get("/api/memory/proposals").await.expect(200).each("id").is_empty());
     assert_eq!(agent.get("/api/memory").await.each("content"), ["Orders from Kroger"]);
 
-    // A second yes is an affirmation, a second no is too late, and both say so.
+    // A second confirm is an affirmation, a second reject is too late; both are reported as such.
     assert_eq!(human.post(&path, yes).await.expect(200).at("/event/type"), "memory.confirmed");
     human.post(&path, json!({ "confirm": false })).await.refused(409, "not_proposed");
     let edit = json!({ "edits": { "content": "Orders from Aldi" } });
@@ -44,7 +45,7 @@ async fn a_key_proposes_and_only_a_human_says_yes_to_exactly_these_words() {
 }
 
 #[tokio::test]
-async fn a_human_edits_on_the_way_in_or_says_no() {
+async fn proposal_can_be_edited_or_rejected_by_a_human() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
     let human = app.human("acme", "alice").await;
@@ -57,7 +58,7 @@ async fn a_human_edits_on_the_way_in_or_says_no() {
     let yes = json!({ "sha256": one.at("/memory/sha256"), "edits": edits });
     let edited = human.post(&path, yes).await.expect(200);
     assert_eq!(edited.at("/memory/content"), "Orders from Aldi");
-    assert_eq!(edited.at("/memory/origin"), "user_said", "these are the person's own words now");
+    assert_eq!(edited.at("/memory/origin"), "user_said", "the content is the user's own now");
 
     let two = propose("Dislikes rain").await;
     let path = format!("/api/memory/{}/confirm", two.at("/memory/id"));
@@ -71,14 +72,14 @@ async fn a_human_edits_on_the_way_in_or_says_no() {
 }
 
 #[tokio::test]
-async fn a_proposal_that_changed_since_it_was_shown_needs_a_new_yes() {
+async fn proposal_changed_after_display_needs_a_new_confirmation() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
     let human = app.human("acme", "alice").await;
     let shown = agent.post("/api/memory/propose", json!({ "content": "Likes tea" })).await;
     let same = agent.post("/api/memory/propose", json!({ "content": "Likes tea" })).await;
     assert_ne!(shown.at("/memory/id"), "");
-    // However often it is proposed, it waits once, and the digest is of the words.
+    // Proposed several times it is one proposal, and the digest is of its content.
     assert_eq!(same.at("/memory/id"), shown.at("/memory/id"));
     assert_eq!(same.at("/memory/sha256"), shown.at("/memory/sha256"));
     let other = json!({ "content": "Likes tea, and everything else" });
@@ -90,7 +91,7 @@ async fn a_proposal_that_changed_since_it_was_shown_needs_a_new_yes() {
 }
 
 #[tokio::test]
-async fn pending_proposals_come_in_pages() {
+async fn pending_proposals_are_paged() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
     for number in 0..5 {
@@ -107,9 +108,10 @@ async fn pending_proposals_come_in_pages() {
 }
 
 #[tokio::test]
-async fn a_key_that_may_only_propose_can_do_nothing_else() {
+async fn propose_only_key_cannot_do_anything_else() {
     let app = TestApp::with_keys().await;
-    let agent = app.key_that_may("acme", &[lukasa_core::Permission::Propose]).await.about("alice");
+    let agent =
+        app.key_with_permissions("acme", &[lukasa_core::Permission::Propose]).await.about("alice");
     let body = json!({ "content": "Likes tea" });
     agent.post("/api/memory/propose", body.clone()).await.expect(201);
     let save = agent.post("/api/memory", body).await.refused(403, "forbidden");

@@ -1,12 +1,12 @@
-//! The review: everything its person may be asked about, each answered in one call (R118, R206); and
+//! The review: all questions for the user, each answered in one call (R118, R206); and
 //! consolidation on demand.
 
 use serde_json::{Value, json};
 
 use crate::app::{Client, TestApp};
-use crate::models::{Stage, finding, found};
+use crate::models::{TestModels, proposed_memory, proposing_chat};
 
-/// The items of a kind.
+/// The review items of a kind.
 async fn items(client: &Client, kind: &str) -> Vec<Value> {
     let all = client.get("/api/review").await.expect(200).json();
     let all = all["data"].as_array().unwrap().clone();
@@ -19,7 +19,7 @@ async fn answer(client: &Client, item: &Value, with: &str) {
 }
 
 #[tokio::test]
-async fn a_proposal_is_answered_as_the_review_says() {
+async fn review_proposal_is_answered_by_its_action() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
     let human = app.human("acme", "alice").await;
@@ -37,7 +37,7 @@ async fn a_proposal_is_answered_as_the_review_says() {
 }
 
 #[tokio::test]
-async fn what_use_has_refuted_is_asked_about_and_a_yes_settles_it() {
+async fn review_asks_about_refuted_memories_and_confirm_settles_them() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
     let human = app.human("acme", "alice").await;
@@ -52,9 +52,9 @@ async fn what_use_has_refuted_is_asked_about_and_a_yes_settles_it() {
 }
 
 #[tokio::test]
-async fn what_was_learned_lately_is_shown_and_a_no_ends_it() {
-    let memories = vec![found("User lives in Lisbon.", "I live in Lisbon")];
-    let app = TestApp::with_models(Stage::that_chats(finding(memories))).await;
+async fn review_lists_recently_learned_memories_and_reject_removes_them() {
+    let memories = vec![proposed_memory("User lives in Lisbon.", "I live in Lisbon")];
+    let app = TestApp::with_models(TestModels::that_chats(proposing_chat(memories))).await;
     let alice = app.tenant_key("acme").await.about("alice");
     let turns = json!({ "turns": [{ "role": "user", "content": "I live in Lisbon." }] });
     alice.post("/api/sessions/c/turns", turns).await.expect(201);
@@ -69,9 +69,9 @@ async fn what_was_learned_lately_is_shown_and_a_no_ends_it() {
 }
 
 #[tokio::test]
-async fn consolidation_can_be_asked_for_and_says_what_it_would_do() {
-    let memories = vec![found("User lives in Lisbon.", "I live in Lisbon")];
-    let app = TestApp::with_models(Stage::that_chats(finding(memories))).await;
+async fn consolidation_runs_on_demand_and_has_a_dry_run() {
+    let memories = vec![proposed_memory("User lives in Lisbon.", "I live in Lisbon")];
+    let app = TestApp::with_models(TestModels::that_chats(proposing_chat(memories))).await;
     let alice = app.tenant_key("acme").await.about("alice");
     for session in 0..5 {
         let turns = json!({ "turns": [{ "role": "user", "content": "I live in Lisbon." }] });

@@ -1,14 +1,14 @@
-//! Search over the wire: what bears on a question is found by its words, its meaning, its time and
-//! its links, and what may not be found is not (R153 to R156, R168 to R170).
+//! Search over HTTP: by keyword, vector, time and link, without removed or closed memories (R153 to
+//! R156, R168 to R170).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lukasa_models::scripted::{Mood, Scripted};
+use lukasa_models::scripted::{Mood, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Client, TestApp};
-use crate::models::Stage;
+use crate::models::TestModels;
 
 async fn alice(app: &TestApp) -> Client {
     app.application_key("acme").await.about("alice")
@@ -26,7 +26,7 @@ async fn search_with(client: &Client, query: &str, more: Value) -> Answer {
     client.post("/api/memory/search", body).await
 }
 
-/// The contents of the memories that were found, best first.
+/// The contents of the memories found, best first.
 fn contents(answer: &Answer) -> Vec<String> {
     let json = answer.json();
     let found = json["memories"].as_array().cloned().unwrap_or_default();
@@ -38,8 +38,8 @@ fn finds(answer: &Answer, content: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_name_or_a_number_is_found_by_its_letters_beside_vectors() {
-    let app = TestApp::with_models(Stage::with_words()).await;
+async fn search_finds_names_and_numbers_by_keyword_next_to_vectors() {
+    let app = TestApp::with_models(TestModels::with_words()).await;
     let alice = alice(&app).await;
     for n in 0..40 {
         alice.save(&format!("An ordinary note about the garden, number {n}")).await;
@@ -60,8 +60,8 @@ async fn a_name_or_a_number_is_found_by_its_letters_beside_vectors() {
 }
 
 #[tokio::test]
-async fn a_paraphrase_is_found_by_its_meaning() {
-    let Some(models) = Stage::with_meaning() else { return };
+async fn search_finds_a_paraphrase_by_vector() {
+    let Some(models) = TestModels::with_meaning() else { return };
     let app = TestApp::with_models(models).await;
     let alice = alice(&app).await;
     for other in
@@ -75,7 +75,7 @@ async fn a_paraphrase_is_found_by_its_meaning() {
     assert_eq!(found.json()["memories"][0]["why"]["matched"], json!([]), "no word of it matches");
     let found = search(&alice, "dark theme").await;
     assert_eq!(contents(&found)[0], "Wants dark mode in every editor");
-    // The vector arm stands on its own.
+    // The vector arm works alone.
     let alone = search_with(&alice, "black theme for my IDE", json!({ "arms": ["vector"] })).await;
     assert_eq!(contents(&alone.expect(200))[0], "Wants dark mode in every editor");
     let keyword = search_with(&alice, "black theme", json!({ "arms": ["keyword"] })).await;
@@ -83,7 +83,7 @@ async fn a_paraphrase_is_found_by_its_meaning() {
 }
 
 #[tokio::test]
-async fn languages_without_spaces_are_found_by_their_words() {
+async fn search_finds_words_in_languages_without_spaces() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let saved =
@@ -98,8 +98,8 @@ async fn languages_without_spaces_are_found_by_their_words() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_found_is_not_found() {
-    let app = TestApp::with_models(Stage::with_words()).await;
+async fn search_leaves_out_removed_and_closed_memories() {
+    let app = TestApp::with_models(TestModels::with_words()).await;
     let (key, human) = (alice(&app).await, app.human("acme", "alice").await);
     let gone = |name: &str| format!("The marmalade is {name}");
     let mut ids = Vec::new();
@@ -122,7 +122,7 @@ async fn what_may_not_be_found_is_not_found() {
     human.post("/api/memory", body).await.expect(201);
     assert!(finds(&search(&human, "marmalade").await, &gone("shut")), "while it is open");
     human.delete("/api/domains/health/opt-in").await.expect(200);
-    // A second is enough to expire.
+    // One second until it expires.
     let soon = lukasa_server::clock::now() + jiff::SignedDuration::from_secs(1);
     let body = json!({ "content": gone("expiring"), "valid_until": soon.to_string() });
     human.post("/api/memory", body).await.expect(201);
@@ -150,7 +150,7 @@ async fn what_may_not_be_found_is_not_found() {
 }
 
 #[tokio::test]
-async fn every_filter_holds() {
+async fn search_filters_apply() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let rule = json!({
@@ -196,12 +196,12 @@ async fn every_filter_holds() {
 }
 
 #[tokio::test]
-async fn turns_are_found_by_session_and_by_role() {
+async fn search_filters_turns_by_session_and_role() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for session in ["one", "two"] {
-        let said = |role: &str| json!({ "role": role, "content": format!("{role} said plum in {session}") });
-        let body = json!({ "turns": [said("user"), said("assistant"), said("tool")] });
+        let turn = |role: &str| json!({ "role": role, "content": format!("{role} said plum in {session}") });
+        let body = json!({ "turns": [turn("user"), turn("assistant"), turn("tool")] });
         alice.post(&format!("/api/sessions/{session}/turns"), body).await.expect(201);
     }
     let found = async |more: Value| {
@@ -211,10 +211,10 @@ async fn turns_are_found_by_session_and_by_role() {
         }
         let json = alice.post("/api/memory/search", body).await.expect(200).json();
         let turns = json["turns"].as_array().unwrap().clone();
-        let mut said: Vec<_> =
+        let mut contents: Vec<_> =
             turns.iter().map(|t| t["turn"]["content"].as_str().unwrap().to_owned()).collect();
-        said.sort();
-        said
+        contents.sort();
+        contents
     };
     assert_eq!(found(json!({})).await, ["user said plum in one", "user said plum in two"]);
     assert_eq!(found(json!({ "session_id": "two" })).await, ["user said plum in two"]);
@@ -224,8 +224,8 @@ async fn turns_are_found_by_session_and_by_role() {
 }
 
 #[tokio::test]
-async fn a_past_point_gives_what_was_known_then_and_the_same_bytes_later() {
-    let models = Stage::with_words();
+async fn search_as_of_a_past_time_is_reproducible() {
+    let models = TestModels::with_words();
     let app = TestApp::with_models(models.clone()).await;
     let alice = alice(&app).await;
     let saved = alice.save("Lives in Lisbon by the river").await;
@@ -237,8 +237,8 @@ async fn a_past_point_gives_what_was_known_then_and_the_same_bytes_later() {
     assert!(finds(&first, "Lives in Lisbon by the river"));
     alice.patch(&path, json!({ "content": "Lives in Porto" })).await.expect(200);
     alice.save("Lives for music").await;
-    let said = json!({ "turns": [{ "role": "user", "content": "I live on a boat now" }] });
-    alice.post("/api/sessions/chat/turns", said).await.expect(201);
+    let turns = json!({ "turns": [{ "role": "user", "content": "I live on a boat now" }] });
+    alice.post("/api/sessions/chat/turns", turns).await.expect(201);
     let later = search_with(&alice, "Where does she live?", at.clone()).await.expect(200);
     assert_eq!(first.text(), later.text());
     let (base, engine) = app.again(models).await;
@@ -250,7 +250,7 @@ async fn a_past_point_gives_what_was_known_then_and_the_same_bytes_later() {
 }
 
 #[tokio::test]
-async fn what_is_linked_to_what_was_found_is_found_one_step_on() {
+async fn search_follows_links_one_step() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let mut ids = Vec::new();
@@ -273,11 +273,11 @@ async fn what_is_linked_to_what_was_found_is_found_one_step_on() {
 }
 
 #[tokio::test]
-async fn last_month_is_a_month_of_the_persons_own_calendar() {
+async fn search_resolves_last_month_in_the_user_timezone() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let now = lukasa_server::clock::now();
-    // The last moment of the month before, where the person is: in UTC it may be this month.
+    // The last moment of the previous month in the user's timezone: in UTC it may be this month.
     let zone = jiff::tz::TimeZone::get("Pacific/Honolulu").unwrap();
     let here = now.to_zoned(zone);
     let first = here.first_of_month().unwrap().start_of_day().unwrap();
@@ -285,8 +285,8 @@ async fn last_month_is_a_month_of_the_persons_own_calendar() {
         first.timestamp() - jiff::SignedDuration::from_mins(5),
         first.timestamp() + jiff::SignedDuration::from_mins(5),
     );
-    let said = |content: &str, at: jiff::Timestamp| json!({ "role": "user", "content": content, "at": at.to_string() });
-    let turns = json!({ "turns": [said("the plumber fixed a pipe", in_it), said("the plumber was kind", after)] });
+    let turn = |content: &str, at: jiff::Timestamp| json!({ "role": "user", "content": content, "at": at.to_string() });
+    let turns = json!({ "turns": [turn("the plumber fixed a pipe", in_it), turn("the plumber was kind", after)] });
     alice.post("/api/sessions/chat/turns", turns).await.expect(201);
     let asked = json!({
         "query": "What happened at the plumber last month?", "limit": 0, "turns": 2,
@@ -295,7 +295,7 @@ async fn last_month_is_a_month_of_the_persons_own_calendar() {
     let found = alice.post("/api/memory/search", asked).await.expect(200);
     assert_eq!(found.at("/times/0/words"), "last month");
     let until: jiff::Timestamp = found.at("/times/0/until").parse().unwrap();
-    assert_eq!(until, first.timestamp(), "it ends where the person's month ends");
+    assert_eq!(until, first.timestamp(), "it ends with the month in the user's timezone");
     assert_eq!(found.at("/turns/0/turn/content"), "the plumber fixed a pipe");
     let time = |at: usize| {
         let arms = found.json()["turns"][at]["why"]["arms"].clone();
@@ -307,10 +307,12 @@ async fn last_month_is_a_month_of_the_persons_own_calendar() {
     assert!(time(0) && !time(1), "{}", found.text());
 }
 
-/// A server with a scripted embedder and reranker, whose moods the test can change.
-async fn moody() -> (TestApp, Client, Arc<Scripted>, Arc<Scripted>) {
-    let (embedder, reranker) = (Arc::new(Scripted::local(64)), Arc::new(Scripted::remote(1)));
-    let app = TestApp::with_models(Stage::with_reranker(embedder.clone(), reranker.clone())).await;
+/// A server with a scripted embedder and reranker whose failure mode the test can change.
+async fn with_scripted_models() -> (TestApp, Client, Arc<ScriptedModel>, Arc<ScriptedModel>) {
+    let (embedder, reranker) =
+        (Arc::new(ScriptedModel::local(64)), Arc::new(ScriptedModel::remote(1)));
+    let app =
+        TestApp::with_models(TestModels::with_reranker(embedder.clone(), reranker.clone())).await;
     let alice = alice(&app).await;
     for content in
         ["Tea in the morning, tea at noon and tea at night", "Green tea", "Likes the sea"]
@@ -321,8 +323,8 @@ async fn moody() -> (TestApp, Client, Arc<Scripted>, Arc<Scripted>) {
 }
 
 #[tokio::test]
-async fn an_embedder_that_fails_costs_the_vectors_and_nothing_else() {
-    let (_app, alice, embedder, _) = moody().await;
+async fn failing_embedder_degrades_search_to_keywords() {
+    let (_app, alice, embedder, _) = with_scripted_models().await;
     for (n, mood) in
         [Mood::Failing, Mood::Malformed, Mood::Short, Mood::Late(Duration::from_secs(30))]
             .into_iter()
@@ -330,7 +332,7 @@ async fn an_embedder_that_fails_costs_the_vectors_and_nothing_else() {
     {
         embedder.set_mood(mood);
         let start = Instant::now();
-        // Another question each time: the embedding of one that was asked before is remembered.
+        // A new query each time: query embeddings are cached.
         let found = search(&alice, &format!("green tea {n}")).await;
         assert!(start.elapsed() < Duration::from_secs(2), "{mood:?} took {:?}", start.elapsed());
         assert!(
@@ -345,13 +347,13 @@ async fn an_embedder_that_fails_costs_the_vectors_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_saved_memory_does_not_wait_for_an_embedder_that_fails() {
-    let (_app, alice, embedder, _) = moody().await;
+async fn save_does_not_wait_for_a_failing_embedder() {
+    let (_app, alice, embedder, _) = with_scripted_models().await;
     embedder.set_mood(Mood::Failing);
     alice.save("Collects stamps").await;
     embedder.set_mood(Mood::Well);
     assert!(finds(&search(&alice, "stamps").await, "Collects stamps"), "by its words at once");
-    // Whoever found that it lacks its vector has had it made.
+    // The search that found the missing embedding has queued it.
     for _ in 0..200 {
         let found = search_with(&alice, "stamps", json!({ "arms": ["vector"] })).await.expect(200);
         if finds(&found, "Collects stamps") {
@@ -363,8 +365,8 @@ async fn a_saved_memory_does_not_wait_for_an_embedder_that_fails() {
 }
 
 #[tokio::test]
-async fn a_question_that_is_asked_again_is_not_embedded_again() {
-    let (_app, alice, embedder, _) = moody().await;
+async fn query_embeddings_are_cached() {
+    let (_app, alice, embedder, _) = with_scripted_models().await;
     search(&alice, "green tea").await;
     let asked = embedder.asked();
     for _ in 0..5 {
@@ -376,8 +378,8 @@ async fn a_question_that_is_asked_again_is_not_embedded_again() {
 }
 
 #[tokio::test]
-async fn a_reranker_has_the_last_word_unless_it_speaks_nonsense() {
-    let (_app, alice, _, reranker) = moody().await;
+async fn reranker_sets_the_order_unless_it_fails() {
+    let (_app, alice, _, reranker) = with_scripted_models().await;
     let fused = search_with(&alice, "tea at night", json!({ "rerank": false })).await.expect(200);
     assert_eq!(contents(&fused)[0], "Tea in the morning, tea at noon and tea at night");
     let reranked = search(&alice, "tea at night").await;
@@ -402,7 +404,7 @@ async fn a_reranker_has_the_last_word_unless_it_speaks_nonsense() {
 }
 
 #[tokio::test]
-async fn of_two_memories_alike_the_fresher_one_comes_first() {
+async fn newer_of_two_equal_memories_ranks_first() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for n in 0..40 {

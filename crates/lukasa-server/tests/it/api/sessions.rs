@@ -1,5 +1,4 @@
-//! Sessions over the wire: what was said is appended, numbered, never changed, and found at once
-//! (R043).
+//! Sessions over HTTP: turns are appended, numbered, never changed, and found at once (R043).
 
 use lukasa_core::{Origin, Permission, TenantId};
 use lukasa_engine::access::NewKey;
@@ -7,7 +6,7 @@ use lukasa_server::clock;
 use serde_json::{Value, json};
 
 use crate::app::{Client, TestApp};
-use crate::models::Stage;
+use crate::models::TestModels;
 
 async fn alice(app: &TestApp) -> Client {
     app.tenant_key("acme").await.about("alice")
@@ -17,7 +16,7 @@ fn turn(role: &str, content: &str) -> Value {
     json!({ "role": role, "content": content })
 }
 
-/// Appends to a session and gives the answer.
+/// Appends to a session.
 async fn append(client: &Client, session: &str, turns: &[Value]) -> crate::app::Answer {
     client.post(&format!("/api/sessions/{session}/turns"), json!({ "turns": turns })).await
 }
@@ -57,12 +56,12 @@ async fn turns_are_numbered_in_order_and_paged() {
 }
 
 #[tokio::test]
-async fn nothing_that_was_said_can_be_changed() {
+async fn turns_cannot_be_changed() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     append(&alice, "chat", &[turn("user", "as it was said")]).await.expect(201);
     let before = alice.get("/api/sessions/chat/turns").await.expect(200);
-    // There is no operation for it, and no right in the database to do it with.
+    // No operation changes a turn, and the database role has no permission to.
     let document = serde_json::to_value(lukasa_server::http::document()).unwrap();
     for (path, item) in document["paths"].as_object().unwrap() {
         if path.starts_with("/api/sessions") && path.contains("turns") {
@@ -73,7 +72,7 @@ async fn nothing_that_was_said_can_be_changed() {
     let admin = app.database.admin().await;
     let may = "select has_table_privilege('lukasa_serve', 'turn', 'update')";
     assert!(!admin.query_one(may, &[]).await.unwrap().get::<_, bool>(0));
-    // A turn can be marked as taken away, and nothing else of it can be touched.
+    // A turn can be marked as removed; none of its other columns can be updated.
     let columns = "select coalesce(string_agg(attname::text, ','), '') from pg_attribute \
                     where attrelid = 'turn'::regclass and attnum > 0 and not attisdropped \
                       and has_column_privilege('lukasa_serve', 'turn', attnum, 'update')";
@@ -85,7 +84,7 @@ async fn nothing_that_was_said_can_be_changed() {
 }
 
 #[tokio::test]
-async fn turns_sent_twice_with_one_key_are_said_once() {
+async fn turns_sent_twice_with_one_idempotency_key_are_stored_once() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let once = alice.with("idempotency-key", "k1");
@@ -94,7 +93,7 @@ async fn turns_sent_twice_with_one_key_are_said_once() {
     assert_eq!(first.body, again.body);
     append(&once, "chat", &[turn("user", "other")]).await.refused(422, "idempotency_mismatch");
     assert_eq!(alice.get("/api/sessions/chat/turns").await.each("content"), ["hello"]);
-    // Opening under a drawn name, and reporting a use, are writes like any other.
+    // Opening a session under a generated name and reporting usage are idempotent as well.
     let open = alice.with("idempotency-key", "k2");
     let one = open.post("/api/sessions", json!({ "title": "t" })).await.expect(200);
     let two = open.post("/api/sessions", json!({ "title": "t" })).await.expect(200);
@@ -109,7 +108,7 @@ async fn turns_sent_twice_with_one_key_are_said_once() {
 }
 
 #[tokio::test]
-async fn many_who_append_at_once_each_get_their_own_numbers() {
+async fn concurrent_appends_get_distinct_turn_numbers() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let mut writers = Vec::new();
@@ -133,7 +132,7 @@ async fn many_who_append_at_once_each_get_their_own_numbers() {
 }
 
 #[tokio::test]
-async fn the_role_says_where_words_came_from_and_a_weak_key_lowers_it() {
+async fn turn_origin_follows_the_role_and_is_capped_by_the_key() {
     let app = TestApp::with_keys().await;
     let strong = alice(&app).await;
     let mut seen = Vec::new();
@@ -154,14 +153,14 @@ async fn the_role_says_where_words_came_from_and_a_weak_key_lowers_it() {
     }
     assert_eq!(seen[0], ["user_turn", "assistant", "document", "tool"]);
     assert!(seen[1].iter().all(|origin| origin == "document" || origin == "import"), "{seen:?}");
-    // The caller cannot say it.
+    // The caller cannot set the origin.
     let claimed = json!({ "role": "user", "content": "x", "origin": "user_said" });
     let refused = append(&strong, "chat", &[claimed]).await;
     assert_eq!(refused.status, 400, "{}", refused.text());
 }
 
 #[tokio::test]
-async fn what_cannot_be_said_is_refused_with_its_reason() {
+async fn invalid_turns_are_refused_with_a_reason() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for (turns, status) in [
@@ -181,13 +180,13 @@ async fn what_cannot_be_said_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_session_is_opened_once_and_listed_by_its_last_word() {
+async fn sessions_are_opened_once_and_listed_by_last_activity() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let opened = alice.post("/api/sessions", json!({ "id": "a", "title": "Trips" })).await;
     let again =
         alice.post("/api/sessions", json!({ "id": "a", "title": "Other" })).await.expect(200);
-    assert_eq!(opened.expect(200).body, again.body, "opening it again gives the one that is there");
+    assert_eq!(opened.expect(200).body, again.body, "opening it again returns the existing one");
     let drawn = alice.post("/api/sessions", json!({})).await.expect(200);
     assert!(drawn.at("/id").starts_with("ses_"));
     append(&alice, "a", &[turn("user", "the last word")]).await.expect(201);
@@ -200,16 +199,16 @@ async fn a_session_is_opened_once_and_listed_by_its_last_word() {
 }
 
 #[tokio::test]
-async fn a_turn_and_a_memory_are_found_as_soon_as_they_are_answered() {
-    for app in [TestApp::with_keys().await, TestApp::with_models(Stage::with_words()).await] {
+async fn search_finds_turns_and_memories_right_after_the_response() {
+    for app in [TestApp::with_keys().await, TestApp::with_models(TestModels::with_words()).await] {
         let alice = alice(&app).await;
         for round in 0..20 {
             let word = crate::app::canary("said");
-            let said = format!("round {round}: the word is {word}");
-            append(&alice, "chat", &[turn("user", &said)]).await.expect(201);
+            let content = format!("round {round}: the word is {word}");
+            append(&alice, "chat", &[turn("user", &content)]).await.expect(201);
             let found =
                 alice.post("/api/memory/search", json!({ "query": word, "turns": 5 })).await;
-            assert_eq!(found.at("/turns/0/turn/content"), said);
+            assert_eq!(found.at("/turns/0/turn/content"), content);
             let word = crate::app::canary("saved");
             alice.save(&format!("round {round}: {word}")).await;
             let found = alice.post("/api/memory/search", json!({ "query": word })).await;
@@ -219,10 +218,10 @@ async fn a_turn_and_a_memory_are_found_as_soon_as_they_are_answered() {
 }
 
 #[tokio::test]
-async fn a_pasted_document_is_a_turn_and_a_library_is_not() {
+async fn turn_size_is_limited() {
     let app = TestApp::local().await;
     let me = app.anonymous();
-    let turn = |letters: usize| json!({ "role": "user", "content": "ä".repeat(letters) });
+    let turn = |chars: usize| json!({ "role": "user", "content": "ä".repeat(chars) });
     let three = json!({ "turns": [turn(100_000), turn(100_000), turn(100_000)] });
     me.post("/api/sessions/long/turns", three).await.expect(201);
     let too_long = json!({ "turns": [turn(100_001)] });

@@ -1,11 +1,11 @@
-//! Signing in to the console: who comes in, how, and what another site can do with it.
+//! Sign-in to the console: credentials, links, cookies and requests from other origins.
 
 use lukasa_core::Permission;
 use serde_json::json;
 
 use crate::app::{Answer, Client, PERSONAL, TestApp};
 
-/// A browser on our own page, with the cookie that an answer set.
+/// A browser on our own page, with the cookie that a response set.
 fn browser(app: &TestApp, entered: &Answer) -> Client {
     let cookie = entered.header("set-cookie").expect("a cookie");
     for part in ["__Host-lukasa=lk_sign_", "Path=/;", "Secure", "HttpOnly", "SameSite=Strict"] {
@@ -22,7 +22,7 @@ async fn operator(app: &TestApp, user: &str) -> Client {
 }
 
 #[tokio::test]
-async fn an_operator_signs_in_and_is_both_the_person_and_the_operator() {
+async fn operator_sign_in_acts_as_user_and_as_operator() {
     let app = TestApp::with_keys().await;
     app.anonymous().get("/api/sign-in").await.refused(401, "unauthenticated");
     let page = operator(&app, "alice").await;
@@ -46,7 +46,7 @@ async fn an_operator_signs_in_and_is_both_the_person_and_the_operator() {
 }
 
 #[tokio::test]
-async fn a_link_lets_one_person_in_once() {
+async fn sign_in_link_works_once_for_one_user() {
     let app = TestApp::with_keys().await;
     let by = app.tenant_key("acme").await;
     let made = by.post("/api/sign-in/links", json!({ "user": "alice" })).await.expect(201);
@@ -67,7 +67,7 @@ async fn a_link_lets_one_person_in_once() {
 }
 
 #[tokio::test]
-async fn a_link_does_not_replace_a_sign_in() {
+async fn sign_in_link_does_not_replace_an_existing_sign_in() {
     let app = TestApp::with_keys().await;
     let page = operator(&app, "alice").await;
     let by = app.tenant_key("acme").await;
@@ -80,7 +80,7 @@ async fn a_link_does_not_replace_a_sign_in() {
 }
 
 #[tokio::test]
-async fn of_two_who_follow_a_link_at_once_one_comes_in() {
+async fn concurrent_use_of_a_sign_in_link_admits_one() {
     let app = TestApp::with_keys().await;
     let by = app.tenant_key("acme").await;
     for _ in 0..5 {
@@ -96,7 +96,7 @@ async fn of_two_who_follow_a_link_at_once_one_comes_in() {
 }
 
 #[tokio::test]
-async fn a_key_of_an_application_cannot_become_a_person() {
+async fn application_key_cannot_sign_in_as_a_user() {
     let app = TestApp::with_keys().await;
     for (user, rights) in [(None, &PERSONAL[..]), (Some("alice"), &PERSONAL)] {
         let (_, secret) = app.make_key("acme", user, rights, None).await;
@@ -109,7 +109,7 @@ async fn a_key_of_an_application_cannot_become_a_person() {
 }
 
 #[tokio::test]
-async fn another_site_cannot_use_the_cookie() {
+async fn sign_in_cookie_is_refused_from_another_origin() {
     let app = TestApp::with_keys().await;
     let page = operator(&app, "alice").await;
     page.get("/api/memory").await.expect(200);
@@ -118,14 +118,14 @@ async fn another_site_cannot_use_the_cookie() {
         other.get("/api/memory").await.refused(401, "unauthenticated");
         other.post("/api/memory", json!({ "content": "x" })).await.refused(401, "unauthenticated");
     }
-    // Taken out of its cookie it opens nothing.
+    // The secret of the cookie is not a bearer credential.
     let secret = page.header("cookie").split_once('=').unwrap().1.to_owned();
     app.presenting(&secret).get("/api/memory").await.refused(401, "unauthenticated");
     assert!(page.get("/api/memory").await.expect(200).each("id").is_empty());
 }
 
 #[tokio::test]
-async fn revoking_the_key_signs_everybody_out() {
+async fn revoking_a_key_ends_all_its_sign_ins() {
     let app = TestApp::with_keys().await;
     let (id, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
     let sent = json!({ "key": secret, "user": "alice" });
@@ -135,8 +135,8 @@ async fn revoking_the_key_signs_everybody_out() {
     page.get("/api/memory").await.refused(401, "unauthenticated");
 }
 
-/// Follows a link that this browser makes for a user.
-async fn let_in(app: &TestApp, by: &Client, user: &str) -> Client {
+/// Follows a sign-in link that this browser creates for a user.
+async fn sign_in_by_link(app: &TestApp, by: &Client, user: &str) -> Client {
     let made = by.post("/api/sign-in/links", json!({ "user": user })).await.expect(201);
     let link = made.at("/href").replace("/sign-in#", "");
     let sent = json!({ "link": link });
@@ -150,14 +150,14 @@ async fn revoking_a_key_ends_sign_ins_made_from_it_through_links() {
     let sent = json!({ "key": secret, "user": "ops" });
     let operator = browser(&app, &app.anonymous().post("/api/sign-in", sent).await.expect(201));
     // key -> sign-in -> link -> sign-in, and a link that was not used, and a token.
-    let alice = let_in(&app, &operator, "alice").await;
+    let alice = sign_in_by_link(&app, &operator, "alice").await;
     let made = operator.post("/api/sign-in/links", json!({ "user": "bob" })).await.expect(201);
     let waiting = made.at("/href").replace("/sign-in#", "");
     let token = operator.post("/api/tokens", json!({ "user": "alice" })).await.expect(201);
     let token = app.presenting(&token.at("/secret"));
     alice.get("/api/memory").await.expect(200);
     token.get("/api/memory").await.expect(200);
-    // The operator's own sign-in is over, and gone from the table: the chain still holds.
+    // The operator's own sign-in is over and its row deleted: the chain is still followed.
     operator.delete("/api/sign-in").await.expect(204);
     let admin = app.database.admin().await;
     admin
@@ -174,15 +174,15 @@ async fn revoking_a_key_ends_sign_ins_made_from_it_through_links() {
 }
 
 #[tokio::test]
-async fn signing_out_or_switching_user_ends_nobody_elses_sign_in() {
+async fn sign_out_and_user_switch_keep_other_sign_ins() {
     let app = TestApp::with_keys().await;
     let first = operator(&app, "ops").await;
-    let alice = let_in(&app, &first, "alice").await;
+    let alice = sign_in_by_link(&app, &first, "alice").await;
     let second = first.post("/api/sign-in", json!({ "user": "bob" })).await.expect(201);
     let second = browser(&app, &second);
     first.get("/api/memory").await.refused(401, "unauthenticated");
     alice.get("/api/memory").await.expect(200);
-    let carol = let_in(&app, &second, "carol").await;
+    let carol = sign_in_by_link(&app, &second, "carol").await;
     second.delete("/api/sign-in").await.expect(204);
     second.get("/api/memory").await.refused(401, "unauthenticated");
     alice.get("/api/memory").await.expect(200);
@@ -193,9 +193,10 @@ async fn signing_out_or_switching_user_ends_nobody_elses_sign_in() {
 async fn sign_ins_are_listed_and_ended_by_administrators_and_their_owners() {
     let app = TestApp::with_keys().await;
     let ops = operator(&app, "ops").await;
-    let (alice, bob) = (let_in(&app, &ops, "alice").await, let_in(&app, &ops, "bob").await);
-    let phone = let_in(&app, &ops, "alice").await;
-    // Of another tenant, and from the command line.
+    let (alice, bob) =
+        (sign_in_by_link(&app, &ops, "alice").await, sign_in_by_link(&app, &ops, "bob").await);
+    let phone = sign_in_by_link(&app, &ops, "alice").await;
+    // One sign-in of another tenant, and one made on the command line.
     let globex = app.tenant_key("globex").await;
     let theirs = globex.post("/api/sign-in/links", json!({ "user": "alice" })).await.expect(201);
     let theirs = theirs.at("/href").replace("/sign-in#", "");
@@ -246,7 +247,7 @@ async fn expired_credentials_are_swept_and_keys_are_not() {
 }
 
 #[tokio::test]
-async fn a_token_for_one_page_is_used_from_there_alone() {
+async fn token_bound_to_an_origin_is_refused_elsewhere() {
     let app = TestApp::with_keys().await;
     let by = app.tenant_key("acme").await;
     for page in ["app.example", "https://app.example/", "https://app.example/x", "null", "*"] {
@@ -274,7 +275,7 @@ async fn a_token_for_one_page_is_used_from_there_alone() {
 }
 
 #[tokio::test]
-async fn on_ones_own_machine_nobody_signs_in() {
+async fn local_mode_has_no_sign_in() {
     let app = TestApp::local().await;
     let me = app.anonymous();
     let seen = me.get("/api/sign-in").await.expect(200).json();
@@ -285,11 +286,11 @@ async fn on_ones_own_machine_nobody_signs_in() {
     me.post("/api/sign-in", json!({ "user": "bob" })).await.refused(422, "invalid_request");
     let asks = me.with("origin", "http://localhost:1").with("access-control-request-method", "GET");
     let may = asks.call("OPTIONS", "/api/memory", None).await;
-    assert_eq!(may.header("access-control-allow-origin"), None, "no other page is let in");
+    assert_eq!(may.header("access-control-allow-origin"), None, "no other origin is allowed");
 }
 
 #[tokio::test]
-async fn a_person_erases_all_that_is_kept_about_them_and_nobody_else() {
+async fn user_can_erase_only_their_own_account() {
     let app = TestApp::with_keys().await;
     let by = app.tenant_key("acme").await;
     by.about("alice").save("Likes tea").await;
@@ -301,12 +302,13 @@ async fn a_person_erases_all_that_is_kept_about_them_and_nobody_else() {
         &app.anonymous().post("/api/sign-in", json!({ "link": link })).await.expect(201),
     );
 
-    // Not somebody else, who is told the same whether or not they exist.
+    // Another user is refused, with the same response whether or not they exist.
     for other in ["bob", "nobody"] {
         page.get(&format!("/api/users/{other}/erasure")).await.refused(403, "forbidden");
         page.delete(&format!("/api/users/{other}")).await.refused(403, "forbidden");
     }
-    // No application by its key, though it may erase; no token that may not.
+    // An application's key is refused although it may erase, and so is a token without the
+    // permission.
     let key = app.bound_key("acme", "alice").await;
     key.delete("/api/users/alice").await.refused(403, "forbidden");
     let sent = json!({ "user": "alice", "permissions": ["read", "write"] });

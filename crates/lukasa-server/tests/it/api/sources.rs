@@ -1,16 +1,16 @@
-//! Deleting what was said, over HTTP.
+//! Deletion of turns and episodes over HTTP.
 
 use serde_json::json;
 
 use crate::app::TestApp;
 
 #[tokio::test]
-async fn deleting_a_turn_says_what_goes_with_it_and_undo_brings_it_back() {
+async fn turn_deletion_reports_its_dependents_and_undo_restores_them() {
     let app = TestApp::local().await;
     let client = app.anonymous();
-    let said = json!({"turns": [{"role": "user", "content": "I keep bees."},
+    let turns = json!({"turns": [{"role": "user", "content": "I keep bees."},
                                 {"role": "user", "content": "It rains."}]});
-    client.post("/api/sessions/s/turns", said).await.expect(201);
+    client.post("/api/sessions/s/turns", turns).await.expect(201);
     let turn = client.get("/api/sessions/s/turns").await.at("/data/0/id");
     let path = format!("/api/turns/{turn}");
     let shown = client.get(&format!("/api/dependents?turn_id={turn}")).await.expect(200);
@@ -20,7 +20,7 @@ async fn deleting_a_turn_says_what_goes_with_it_and_undo_brings_it_back() {
     let left = client.get("/api/sessions/s/turns").await.expect(200);
     assert_eq!(left.each("content"), ["It rains."]);
     let again = client.delete(&path).await.expect(200);
-    assert_eq!(again.at("/message"), "It was gone already.");
+    assert_eq!(again.at("/message"), "Already removed.");
     client.delete("/api/turns/nonsense").await.refused(404, "turn_not_found");
     let undo = format!("/api/operations/{}/undo", gone.at("/event/operation_id"));
     client.post(&undo, json!({})).await.expect(200);

@@ -1,4 +1,4 @@
-//! What was used, what came of it, and counts over it all (R036, R150, R195).
+//! Usage records, reported outcomes, and statistics (R036, R150, R195).
 
 use lukasa_core::Timestamp;
 use lukasa_server::clock;
@@ -10,16 +10,16 @@ async fn alice(app: &TestApp) -> Client {
     app.tenant_key("acme").await.about("alice")
 }
 
-/// Has a context made in a session, and waits until it is noted.
+/// Requests a context in a session and waits until it is recorded.
 async fn given(client: &Client, query: &str) -> Answer {
     let body = json!({ "query": query, "session_id": "chat" });
     let given = client.post("/api/memory/retrieve", body).await.expect(200);
-    client.noted(&given.at("/retrieval_id")).await;
+    client.wait_for_retrieval(&given.at("/retrieval_id")).await;
     given
 }
 
 #[tokio::test]
-async fn what_goes_into_a_prompt_is_noted_by_itself_and_what_came_of_it_is_reported() {
+async fn usage_of_supplied_memories_is_recorded_and_outcomes_are_reported() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let memory = alice.save("Likes oolong tea").await.at("/memory/id");
@@ -45,13 +45,13 @@ async fn what_goes_into_a_prompt_is_noted_by_itself_and_what_came_of_it_is_repor
 
     let unknown = json!({ "memory_id": memory, "type": "admired" });
     alice.post("/api/memory/usage", unknown).await.refused(422, "invalid_request");
-    let nobody = json!({ "memory_id": "mem_00000000000000000000000000", "type": "cited" });
-    alice.post("/api/memory/usage", nobody).await.refused(404, "memory_not_found");
+    let unknown_memory = json!({ "memory_id": "mem_00000000000000000000000000", "type": "cited" });
+    alice.post("/api/memory/usage", unknown_memory).await.refused(404, "memory_not_found");
 }
 
-/// One retrieval uses many memories at one moment; a page may end among them.
+/// One retrieval uses many memories at the same moment; a page may end in the middle of them.
 #[tokio::test]
-async fn pages_of_use_lose_and_repeat_nothing() {
+async fn usage_pages_are_complete_without_duplicates() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for tea in ["oolong", "sencha", "assam", "rooibos", "mate"] {
@@ -70,7 +70,7 @@ async fn pages_of_use_lose_and_repeat_nothing() {
 }
 
 #[tokio::test]
-async fn an_erased_memory_leaves_no_trace_of_its_use() {
+async fn erase_removes_usage_records() {
     let app = TestApp::with_keys().await;
     let alice = app.human("acme", "alice").await;
     let memory = alice.save("Likes kumquats").await.at("/memory/id");
@@ -92,7 +92,7 @@ async fn an_erased_memory_leaves_no_trace_of_its_use() {
 }
 
 #[tokio::test]
-async fn use_is_forgotten_after_ninety_days() {
+async fn usage_records_are_deleted_after_ninety_days() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let memory = alice.save("Likes oolong tea").await.at("/memory/id");
@@ -116,7 +116,7 @@ async fn use_is_forgotten_after_ninety_days() {
 }
 
 #[tokio::test]
-async fn the_stats_count_what_there_is_and_how_it_is_used() {
+async fn stats_count_memories_and_their_usage() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     for body in [

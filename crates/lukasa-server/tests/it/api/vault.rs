@@ -1,4 +1,4 @@
-//! A memory as files over HTTP: given out, edited, compared, taken in; and the memory tool.
+//! A memory as files over HTTP: export, edit, diff, sync; and the memory tool.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn edit(files: &mut Value, path: &str, from: &str, to: &str) {
 }
 
 #[tokio::test]
-async fn a_vault_is_given_out_edited_and_taken_in() {
+async fn vault_is_exported_edited_and_synced() {
     let app = TestApp::with_keys().await;
     let alice = app.human("acme", "alice").await;
     alice.save("Lives in Lisbon").await;
@@ -41,7 +41,7 @@ async fn a_vault_is_given_out_edited_and_taken_in() {
 }
 
 #[tokio::test]
-async fn a_retried_sync_happens_once() {
+async fn retried_vault_sync_has_one_effect() {
     let app = TestApp::with_keys().await;
     let alice = app.human("acme", "alice").await;
     alice.save("Lives in Lisbon").await;
@@ -56,7 +56,7 @@ async fn a_retried_sync_happens_once() {
 }
 
 #[tokio::test]
-async fn somebody_elses_vault_shows_and_changes_nothing_of_theirs() {
+async fn vault_of_another_user_reads_and_changes_nothing() {
     let app = TestApp::with_keys().await;
     let (alice, bob) = (app.human("acme", "alice").await, app.human("acme", "bob").await);
     alice.save("Lives in Lisbon").await;
@@ -70,7 +70,7 @@ async fn somebody_elses_vault_shows_and_changes_nothing_of_theirs() {
 }
 
 #[tokio::test]
-async fn what_cannot_stand_in_a_vault_is_refused() {
+async fn invalid_vault_files_are_refused() {
     let app = TestApp::with_keys().await;
     let alice = app.human("acme", "alice").await;
     let send = async |path: &str| {
@@ -86,7 +86,7 @@ async fn what_cannot_stand_in_a_vault_is_refused() {
         (0..2_001).map(|n| json!({ "path": format!("n{n}.md"), "content": "" })).collect();
     let many = json!({ "files": many });
     alice.post("/api/vault", many).await.refused(422, "invalid_request");
-    // More than any other request may hold, and not more than a vault may.
+    // Larger than the body limit of other requests, within the limit of a vault.
     let large = json!({ "files": [{ "path": "notes.md", "content": "x".repeat(1_000_000) }] });
     alice.post("/api/vault", large).await.expect(200);
     let huge = json!({ "files": [{ "path": "notes.md", "content": "x".repeat(17_000_000) }] });
@@ -95,18 +95,19 @@ async fn what_cannot_stand_in_a_vault_is_refused() {
 }
 
 #[tokio::test]
-async fn a_key_that_may_only_read_syncs_nothing() {
+async fn read_only_key_cannot_sync_a_vault() {
     let app = TestApp::with_keys().await;
     let human = app.human("acme", "alice").await;
     human.save("Lives in Lisbon").await;
-    let reader = app.key_that_may("acme", &[lukasa_core::Permission::Read]).await.about("alice");
+    let reader =
+        app.key_with_permissions("acme", &[lukasa_core::Permission::Read]).await.about("alice");
     let files = export(&reader).await;
     reader.post("/api/vault/plan", json!({ "files": files })).await.expect(200);
     reader.post("/api/vault", json!({ "files": files })).await.refused(403, "forbidden");
 }
 
 #[tokio::test]
-async fn the_memory_tool_reads_and_edits_the_same_files() {
+async fn memory_tool_reads_and_edits_the_vault_files() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
     agent.save("Lives in Lisbon").await;

@@ -1,39 +1,39 @@
-//! A backup that was restored and compared is one; before that it is a file.
+//! Backups: verified by a restore and a comparison.
 
 use std::path::PathBuf;
 
-use lukasa_models::scripted::server::{Server, Step, head};
+use lukasa_models::scripted::server::{ConnectionStep, ScriptedServer, head};
 use lukasa_store::testing::TestDatabase;
 use serde_json::json;
 use tokio::process::Command;
 
-use super::everyday::Said;
+use super::memory_commands::CommandOutput;
 
 fn programs() -> PathBuf {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres");
-    let said = std::process::Command::new(script).arg("bin").output().expect("scripts/postgres");
-    PathBuf::from(String::from_utf8_lossy(&said.stdout).trim())
+    let output = std::process::Command::new(script).arg("bin").output().expect("scripts/postgres");
+    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
 }
 
-async fn lukasa(database: &TestDatabase, line: &[&str]) -> Said {
+async fn lukasa(database: &TestDatabase, line: &[&str]) -> CommandOutput {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
     command.args(line).env("DATABASE_URL", database.url()).env("LUKASA_POSTGRES_DIR", programs());
-    Said::of(&command.output().await.expect("lukasa runs"))
+    CommandOutput::of(&command.output().await.expect("lukasa runs"))
 }
 
 #[tokio::test]
-async fn a_backup_is_made_restored_and_compared_to_the_row() {
+async fn backup_is_restored_and_compared_row_by_row() {
     let database = TestDatabase::fresh().await;
     lukasa(&database, &["key", "create", "--tenant", "acme", "--name", "bot"]).await.ok();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("q.backup").display().to_string();
     let made = lukasa(&database, &["backup", "make", &file, "--json"]).await.json();
     assert!(made["tables"].as_u64().unwrap() > 20, "{made}");
-    // The database goes on; the backup is still what it was.
+    // Later writes do not change the backup.
     lukasa(&database, &["key", "create", "--tenant", "acme", "--name", "later"]).await.ok();
     let good = lukasa(&database, &["backup", "verify", &file, "--json"]).await.json();
     assert_eq!((&good["ok"], &good["compared_with"]), (&json!(true), &json!("manifest")), "{good}");
-    // One row that is not what it was is found.
+    // One changed row is found.
     let manifest = format!("{file}.manifest.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -46,14 +46,14 @@ async fn a_backup_is_made_restored_and_compared_to_the_row() {
     let bad = lukasa(&database, &["backup", "verify", &file]).await;
     assert_eq!(bad.code, 1);
     assert!(bad.out.contains("DIFFERS") && bad.out.contains("credential"), "{}", bad.out);
-    // Without a manifest it is compared with the live database, which has gone on.
+    // Without a manifest it is compared with the live database, which has changed since.
     std::fs::remove_file(&manifest).unwrap();
     let live = lukasa(&database, &["backup", "verify", &file, "--json"]).await.json();
     assert_eq!((&live["ok"], &live["compared_with"]), (&json!(true), &json!("live")));
     let tables = live["tables"].as_array().unwrap();
     let keys = tables.iter().find(|table| table["table"] == "credential").unwrap();
     assert_eq!((&keys["rows"], &keys["expected"]), (&json!(1), &json!(2)));
-    // A damaged file is no backup, and no scratch database is left behind.
+    // A damaged file is refused, and no scratch database is left behind.
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
     assert_eq!(lukasa(&database, &["backup", "verify", &file]).await.code, 1);
@@ -66,14 +66,14 @@ async fn a_backup_is_made_restored_and_compared_to_the_row() {
 }
 
 #[tokio::test]
-async fn the_doctor_knows_how_old_the_newest_backup_is_and_retries_what_was_given_up() {
+async fn doctor_reports_backup_age_and_retries_dead_jobs() {
     let database = TestDatabase::fresh().await;
     let folder = tempfile::tempdir().unwrap();
     let backups = folder.path().display().to_string();
     let check = async |name: &str, more: &[&str]| {
         let line = [&["doctor", "--json", "--backups", &backups], more].concat();
-        let told = lukasa(&database, &line).await.json();
-        let all = told["checks"].as_array().unwrap().clone();
+        let report = lukasa(&database, &line).await.json();
+        let all = report["checks"].as_array().unwrap().clone();
         all.into_iter().find(|check| check["check"] == name).expect("the check")
     };
     assert_eq!(check("backup", &[]).await["result"], "warning");
@@ -91,36 +91,36 @@ async fn the_doctor_knows_how_old_the_newest_backup_is_and_retries_what_was_give
         )
         .await
         .unwrap();
-    assert_eq!(check("dead jobs", &[]).await["found"], "1 were given up");
+    assert_eq!(check("dead jobs", &[]).await["found"], "1 failed permanently");
     assert_eq!(check("dead jobs", &["--fix"]).await["result"], "ok");
 }
 
 #[tokio::test]
-async fn the_doctor_asks_the_service_behind_the_gateway() {
+async fn doctor_checks_the_gateway_upstream() {
     let database = TestDatabase::fresh().await;
-    let service = Server::start(|_, asked| {
+    let service = ScriptedServer::start(|_, asked| {
         let known = asked.head.contains("bearer sk-right");
         let body: &[u8] = b"{}";
         let headers =
             format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
         let status = if known { 200 } else { 401 };
-        vec![Step::Send(head(status, &headers)), Step::Send(body.to_vec())]
+        vec![ConnectionStep::Send(head(status, &headers)), ConnectionStep::Send(body.to_vec())]
     })
     .await;
     let check = async |more: &[&str]| {
         let line = [&["doctor", "--json"], more].concat();
-        let told = lukasa(&database, &line).await.json();
-        let all = told["checks"].as_array().unwrap().clone();
+        let report = lukasa(&database, &line).await.json();
+        let all = report["checks"].as_array().unwrap().clone();
         let found = all.into_iter().find(|check| check["check"] == "upstream");
         found.map(|check| check["result"].as_str().unwrap().to_owned())
     };
     let url = format!("{}/v1", service.base);
-    assert_eq!(check(&[]).await, None, "nobody asks for one");
+    assert_eq!(check(&[]).await, None, "there is no check without an upstream");
     let with_key = async |key: &str| check(&["--upstream", &url, "--upstream-key", key]).await;
     assert_eq!(with_key("sk-right").await.as_deref(), Some("ok"));
     assert_eq!(with_key("sk-wrong").await.as_deref(), Some("warning"));
     assert_eq!(check(&["--upstream", &url]).await.as_deref(), Some("ok"), "clients bring keys");
-    let nobody = check(&["--upstream", "http://127.0.0.1:9/v1"]).await;
-    assert_eq!(nobody.as_deref(), Some("warning"));
+    let unreachable = check(&["--upstream", "http://127.0.0.1:9/v1"]).await;
+    assert_eq!(unreachable.as_deref(), Some("warning"));
     assert!(service.asked().iter().all(|asked| asked.line.starts_with("GET /v1/models")));
 }

@@ -1,5 +1,5 @@
-//! `lukasa connect` on homes made up for it, with a small program in place of Lukasa's own that speaks
-//! just enough of the protocol.
+//! `lukasa connect` on generated home directories, with a small program in place of Lukasa's own
+//! that implements just enough of the protocol.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,18 +9,22 @@ use std::process::Stdio;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use super::everyday::Said;
+use super::memory_commands::CommandOutput;
 
-const SPEAKS: &str = r#"#!/bin/sh
+const MCP_SCRIPT: &str = concat!(
+    r#"#!/bin/sh
 while read -r line; do
   case "$line" in
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}' ;;
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","#,
+    r#""capabilities":{},"serverInfo":{"name":"x","version":"1"}}}' ;;
     *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"a"},{"name":"b"}]}}' ;;
   esac
 done
-"#;
+"#
+);
 
-const CLAUDE: &str = "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"files\": { \"command\": \"f\" }\n  },\n  \"z\": [1,2]\n}";
+const CLAUDE: &str = "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \
+    \"files\": { \"command\": \"f\" }\n  },\n  \"z\": [1,2]\n}";
 const CURSOR: &str =
     "// mine\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"web\": {}, // keep\r\n\t},\r\n}\r\n";
 const CODEX: &str = "model = \"x\" # fast\n\n[mcp_servers.other]\ncommand = \"o\"";
@@ -59,7 +63,7 @@ impl Home {
         ]
     }
 
-    async fn connect(&self, more: &[&str]) -> Said {
+    async fn connect(&self, more: &[&str]) -> CommandOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
         command.arg("connect").arg("--home").arg(self.path()).arg("--program").arg(&self.program);
         command
@@ -67,7 +71,7 @@ impl Home {
             .env_remove("LUKASA_KEY")
             .env_remove("LUKASA_USER")
             .env_remove("LUKASA_URL");
-        Said::of(&command.stdin(Stdio::null()).output().await.expect("lukasa runs"))
+        CommandOutput::of(&command.stdin(Stdio::null()).output().await.expect("lukasa runs"))
     }
 
     #[track_caller]
@@ -83,8 +87,8 @@ fn holds(file: &Path, words: &str) -> bool {
 }
 
 #[tokio::test]
-async fn files_are_shown_written_tried_out_and_put_back() {
-    let home = Home::new(SPEAKS);
+async fn connect_previews_writes_checks_and_restores_config_files() {
+    let home = Home::new(MCP_SCRIPT);
     let shown = home.connect(&["--dry-run"]).await.ok();
     assert!(
         shown.contains("+    \"lukasa\": {") && shown.contains("+[mcp_servers.lukasa]"),
@@ -93,22 +97,22 @@ async fn files_are_shown_written_tried_out_and_put_back() {
     assert!(shown.ends_with("Would write 4 files.\n"), "{shown}");
     home.untouched();
     let unasked = home.connect(&[]).await;
-    assert_eq!(unasked.code, 1, "nobody is asked without a terminal");
+    assert_eq!(unasked.code, 1, "there is no prompt without a terminal");
     home.untouched();
-    let said = home.connect(&["--yes"]).await.ok();
+    let printed = home.connect(&["--yes"]).await.ok();
     for name in ["claude-code", "cursor", "codex", "goose"] {
-        let line = said.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-        assert!(line.contains("ok (MCP 2025-11-25, 2 tools)"), "{said}");
+        let line = printed.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        assert!(line.contains("ok (MCP 2025-11-25, 2 tools)"), "{printed}");
     }
     let again = home.connect(&["--yes"]).await.ok();
     assert!(again.contains("it was connected already") && !again.contains("+++"), "{again}");
     let list = home.connect(&["--list", "--json"]).await.json();
-    let standing = |name: &str| {
+    let state_of = |name: &str| {
         let all = list["assistants"].as_array().unwrap();
         all.iter().find(|one| one["name"] == name).unwrap()["standing"].clone()
     };
-    assert_eq!((standing("cursor"), standing("vscode")), ("connected".into(), "not here".into()));
-    // With other settings it is written anew, and what was before everything is still known.
+    assert_eq!((state_of("cursor"), state_of("vscode")), ("connected".into(), "not here".into()));
+    // Other settings rewrite the entry, and the original file is still known.
     home.connect(&["--yes", "--user", "alma", "--key", "lk_live_x"]).await.ok();
     let files = home.files();
     assert!(files.iter().all(|(file, _)| holds(file, "alma") && holds(file, "lk_live_x")));
@@ -119,8 +123,8 @@ async fn files_are_shown_written_tried_out_and_put_back() {
 }
 
 #[tokio::test]
-async fn what_was_changed_since_keeps_its_changes() {
-    let home = Home::new(SPEAKS);
+async fn connect_undo_keeps_later_changes() {
+    let home = Home::new(MCP_SCRIPT);
     home.connect(&["--yes", "--no-handshake"]).await.ok();
     let (claude, _) = &home.files()[0];
     let text = fs::read_to_string(claude).unwrap();
@@ -131,7 +135,7 @@ async fn what_was_changed_since_keeps_its_changes() {
     let now = fs::read_to_string(claude).unwrap();
     assert_eq!(now, CLAUDE.replace("\"numStartups\": 3", "\"numStartups\": 4"));
     assert_eq!(fs::read_to_string(codex).unwrap(), CODEX);
-    // A file that was not there before is not there after.
+    // A file that did not exist before is removed.
     let new = home.path().join(".gemini/settings.json");
     home.connect(&["--only", "gemini", "--yes", "--no-handshake"]).await.ok();
     assert!(holds(&new, "\"lukasa\""));
@@ -140,7 +144,7 @@ async fn what_was_changed_since_keeps_its_changes() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_left_alone_and_what_does_not_answer_is_said() {
+async fn connect_leaves_unreadable_files_alone_and_reports_failed_handshakes() {
     let home = Home::new("#!/bin/sh\necho 'no server there' >&2\nexit 1\n");
     let silent = home.connect(&["--only", "cursor", "--yes"]).await;
     assert_eq!(silent.code, 1);
@@ -155,7 +159,7 @@ async fn what_cannot_be_read_is_left_alone_and_what_does_not_answer_is_said() {
     assert_eq!(broken.code, 1);
     assert!(broken.err.contains("is left as it is"), "{}", broken.err);
     assert_eq!(fs::read_to_string(claude).unwrap(), "{ \"mcpServers\": ");
-    // Nor is it taken back by guessing: cursor's file is no longer what can be read.
+    // Undo does not guess: cursor's file can no longer be parsed.
     let (cursor, _) = &home.files()[1];
     fs::write(cursor, "{ broken").unwrap();
     let refused = home.connect(&["--only", "cursor", "--undo"]).await;
@@ -163,7 +167,7 @@ async fn what_cannot_be_read_is_left_alone_and_what_does_not_answer_is_said() {
     assert_eq!(fs::read_to_string(cursor).unwrap(), "{ broken");
     let unknown = home.connect(&["--only", "clippy"]).await;
     assert!(unknown.err.contains("one of claude-code"), "{}", unknown.err);
-    // A key is written, and not shown to whoever looks on.
+    // A key is written to the file and masked in the output.
     let shown =
         home.connect(&["--only", "codex", "--dry-run", "--key", "lk_live_secret"]).await.ok();
     assert!(shown.contains("(your key)") && !shown.contains("lk_live_secret"), "{shown}");

@@ -1,5 +1,5 @@
-//! Bodies are read after the credential was checked, within a memory budget, and never parsed when
-//! they are too deep or have too many values.
+//! Request bodies are read after the credential was checked, within a memory budget, and are not
+//! parsed when they are too deep or have too many values.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::app::TestApp;
 
-/// Sends a head and no body, and gives the status line of the answer if one comes.
+/// Sends a head without a body; returns the status line of the response if there is one.
 async fn answer_before_body(base: &str, head: &str) -> Option<String> {
     let mut stream = TcpStream::connect(base.trim_start_matches("http://")).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -20,7 +20,7 @@ async fn answer_before_body(base: &str, head: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_body_is_not_read_before_the_credential_is_checked() {
+async fn body_is_not_read_before_the_credential_is_checked() {
     let app = TestApp::with_keys().await;
     for (method, path) in [
         ("POST", "/mem0/memories"),
@@ -71,7 +71,7 @@ async fn bodies_in_flight_share_one_memory_budget() {
         serde_json::json!({ "turns": vec![turn; kilobytes.min(90)],
                             "title": "x".repeat(kilobytes * 1024) })
     };
-    // One that declares a megabyte and does not send it holds the budget.
+    // A request that declares a megabyte and does not send it holds the budget.
     let head = format!(
         "POST /api/sessions/s/turns HTTP/1.1\r\nhost: localhost\r\nauthorization: {}\r\n\
          x-lukasa-user: alice\r\ncontent-type: application/json\r\ncontent-length: 1048000\r\n\r\n",
@@ -97,5 +97,5 @@ async fn bodies_in_flight_share_one_memory_budget() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("the memory was not given back");
+    panic!("the memory was not released");
 }

@@ -1,17 +1,17 @@
-//! Using the models behind the gateway needs a permission of its own and has a budget.
+//! Using the models behind the gateway needs its own permission and has a budget.
 
 use lukasa_core::Permission::{self, Chat, Propose, Read, Write};
-use lukasa_models::scripted::server::{Server, Step, head};
+use lukasa_models::scripted::server::{ConnectionStep, ScriptedServer, head};
 use lukasa_server::gateway::{BudgetSettings, Gateway, Upstream};
-use lukasa_server::http::{App, Door, router_with};
+use lukasa_server::http::{App, AuthMode, router_with};
 use serde_json::json;
 
 use crate::app::{Client, TestApp, serve};
-use crate::gateway::stage::{Stage, say};
+use crate::gateway::fixture::{TestGateway, say};
 
 #[tokio::test]
-async fn the_gateway_needs_the_permission_chat_in_every_mode() {
-    let stage = Stage::saying(Door::Keys, "Yes").await;
+async fn gateway_needs_the_chat_permission_in_every_mode() {
+    let fixture = TestGateway::answering(AuthMode::Keys, "Yes").await;
     let asked = |client: Client| async move {
         let body = json!({ "model": "m", "input": "text" });
         [
@@ -22,39 +22,39 @@ async fn the_gateway_needs_the_permission_chat_in_every_mode() {
         ]
     };
     let may = async |permissions: &[Permission]| {
-        stage.through(&stage.app.key_that_may("acme", permissions).await).about("ada")
+        fixture.through(&fixture.app.key_with_permissions("acme", permissions).await).about("ada")
     };
     assert_eq!(asked(may(&[Read, Write, Propose]).await).await, [403; 4]);
     assert_eq!(asked(may(&[Propose, Chat]).await).await[1..], [200; 3]);
     assert_eq!(asked(may(&[Read, Chat]).await).await, [200; 4]);
-    // A browser's token has it only if it was asked for, and if its maker has it.
-    let maker = stage.app.tenant_key("acme").await;
+    // A browser token has it only if it was requested and its issuer has it.
+    let maker = fixture.app.tenant_key("acme").await;
     let token = maker.post("/api/tokens", json!({ "user": "ada" })).await.expect(201);
-    let token = stage.through(&stage.app.presenting(&token.at("/secret")));
+    let token = fixture.through(&fixture.app.presenting(&token.at("/secret")));
     assert_eq!(asked(token).await, [403; 4]);
     let wanted = json!({ "user": "ada", "permissions": ["read", "write", "chat"] });
     let token = maker.post("/api/tokens", wanted.clone()).await.expect(201);
-    let token = stage.through(&stage.app.presenting(&token.at("/secret")));
+    let token = fixture.through(&fixture.app.presenting(&token.at("/secret")));
     assert_eq!(asked(token).await, [200; 4]);
-    let without = stage.app.key_that_may("acme", &[Read, Write, Permission::Admin]).await;
+    let without = fixture.app.key_with_permissions("acme", &[Read, Write, Permission::Admin]).await;
     without.post("/api/tokens", wanted).await.refused(422, "invalid_request");
-    // A key has it only if it was asked for.
+    // A key has it only if it was requested.
     let key = maker.post("/api/keys", json!({ "name": "app" })).await.expect(201);
     assert_eq!(key.json()["permissions"], json!(["read", "write", "propose"]));
 }
 
 #[tokio::test]
-async fn a_spent_budget_is_answered_as_chat_services_do() {
+async fn spent_chat_budget_is_reported_in_the_upstream_error_format() {
     let app = TestApp::with_keys().await;
-    let service = Server::start(|_, _| {
+    let service = ScriptedServer::start(|_, _| {
         let body = br#"{"choices":[{"message":{"content":"Yes"}}],"usage":{"total_tokens":60}}"#;
         let headers =
             format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
-        vec![Step::Send(head(200, &headers)), Step::Send(body.to_vec())]
+        vec![ConnectionStep::Send(head(200, &headers)), ConnectionStep::Send(body.to_vec())]
     })
     .await;
     let upstream = Upstream::new(&format!("{}/v1", service.base), Some("sk-x")).unwrap();
-    let own = App::new(app.engine.clone(), Door::Keys);
+    let own = App::new(app.engine.clone(), AuthMode::Keys);
     let budgets = BudgetSettings { chat_tokens: 100, ..BudgetSettings::default() };
     let gateway = Gateway::new(own.clone(), Some(upstream)).with_budgets(&budgets);
     let (base, _) = serve(router_with(own, gateway)).await;

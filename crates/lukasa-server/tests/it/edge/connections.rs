@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::get;
-use lukasa_server::http::{App, Door, router};
+use lukasa_server::http::{App, AuthMode, router};
 use lukasa_server::listen::{self, ListenLimits};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -45,7 +45,7 @@ fn limits() -> ListenLimits {
     }
 }
 
-/// Reads until the connection is closed; what came, and how long it took.
+/// Reads until the connection is closed; returns the bytes and how long it took.
 async fn read_to_end(stream: &mut TcpStream) -> (String, Duration) {
     let (mut text, started) = (Vec::new(), Instant::now());
     let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut text)).await;
@@ -60,7 +60,7 @@ async fn read_some(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn a_slow_header_connection_is_closed() {
+async fn slow_header_connection_is_closed() {
     let server = listen(limits()).await;
     let mut silent = TcpStream::connect(server.address).await.unwrap();
     let mut slow = TcpStream::connect(server.address).await.unwrap();
@@ -79,11 +79,11 @@ async fn a_slow_header_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn an_idle_connection_outlives_the_header_limit_and_is_closed_later() {
+async fn idle_connection_is_closed_after_the_idle_timeout() {
     let server = listen(limits()).await;
     let mut client = TcpStream::connect(server.address).await.unwrap();
     for path in ["/", "/slow", "/"] {
-        // Longer than headers may take, and less than a connection may be idle.
+        // Longer than the header timeout, shorter than the idle timeout.
         let get = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
         client.write_all(get.as_bytes()).await.unwrap();
         assert!(read_some(&mut client).await.contains("200 OK"), "{path}");
@@ -91,7 +91,7 @@ async fn an_idle_connection_outlives_the_header_limit_and_is_closed_later() {
     }
     let (rest, took) = read_to_end(&mut client).await;
     assert!(rest.is_empty() && took < Duration::from_secs(2), "{took:?}");
-    // After an idle time, too, headers have to come in time.
+    // After an idle time the header timeout applies again.
     let mut client = TcpStream::connect(server.address).await.unwrap();
     client.write_all(GET).await.unwrap();
     read_some(&mut client).await;
@@ -102,9 +102,9 @@ async fn an_idle_connection_outlives_the_header_limit_and_is_closed_later() {
 }
 
 #[tokio::test]
-async fn one_connection_too_many_is_answered_503() {
-    let roomy = ListenLimits { header_timeout: Duration::from_secs(30), ..limits() };
-    let server = listen(roomy).await;
+async fn connection_over_the_limit_gets_503() {
+    let lenient = ListenLimits { header_timeout: Duration::from_secs(30), ..limits() };
+    let server = listen(lenient).await;
     let mut open = Vec::new();
     for _ in 0..3 {
         let mut client = TcpStream::connect(server.address).await.unwrap();
@@ -123,11 +123,11 @@ async fn one_connection_too_many_is_answered_503() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("no connection was given back");
+    panic!("no connection was released");
 }
 
 #[tokio::test]
-async fn stopping_finishes_the_requests_under_way() {
+async fn shutdown_finishes_requests_in_progress() {
     let server = listen(limits()).await;
     let mut client = TcpStream::connect(server.address).await.unwrap();
     client.write_all(b"GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
@@ -140,9 +140,9 @@ async fn stopping_finishes_the_requests_under_way() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_about_to_stop_is_not_ready_and_still_answers() {
+async fn stopping_server_is_not_ready_and_still_answers() {
     let app = TestApp::with_keys().await;
-    let own = App::new(app.engine.clone(), Door::Keys);
+    let own = App::new(app.engine.clone(), AuthMode::Keys);
     let (base, _) = serve(router(own.clone())).await;
     let key = app.tenant_key("acme").await.about("alice").at(&base);
     key.get("/readyz").await.expect(200);

@@ -1,4 +1,4 @@
-//! The edge: what bounds requests before they reach the engine.
+//! Limits on requests before they reach the engine.
 
 mod bodies;
 mod budgets;

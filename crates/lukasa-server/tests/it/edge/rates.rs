@@ -1,4 +1,5 @@
-//! Rates and slots: a client over a limit gets 429 with Retry-After, and other clients are not affected.
+//! Rate limits and slots: a client over a limit gets 429 with Retry-After, and other clients are
+//! not affected.
 
 use lukasa_server::http::LimitSettings;
 
@@ -14,7 +15,7 @@ fn limited(answers: &[Answer]) -> Vec<&Answer> {
 }
 
 #[tokio::test]
-async fn a_user_over_the_rate_gets_429_and_others_do_not() {
+async fn rate_limit_per_user_does_not_affect_other_users() {
     let settings = LimitSettings { user_rate: 5, ..LimitSettings::default() };
     let app = TestApp::with_limits(&settings).await;
     let key = app.tenant_key("acme").await;
@@ -30,7 +31,7 @@ async fn a_user_over_the_rate_gets_429_and_others_do_not() {
 }
 
 #[tokio::test]
-async fn a_credential_and_a_tenant_have_rates_of_their_own() {
+async fn rate_limits_apply_per_credential_and_per_tenant() {
     let settings = LimitSettings { key_rate: 5, ..LimitSettings::default() };
     let app = TestApp::with_limits(&settings).await;
     let (one, other) = (app.tenant_key("acme").await, app.tenant_key("acme").await);
@@ -44,28 +45,28 @@ async fn a_credential_and_a_tenant_have_rates_of_their_own() {
 }
 
 #[tokio::test]
-async fn an_address_over_the_rate_is_refused_before_anything_else() {
+async fn rate_limit_per_address_applies_first() {
     let settings = LimitSettings {
         ip_rate: 5,
         client_ip_header: Some("x-forwarded-for".parse().unwrap()),
         ..LimitSettings::default()
     };
     let app = TestApp::with_limits(&settings).await;
-    // The last address is the proxy's word; what stands before it is the client's.
+    // The last address is set by the proxy; the ones before it are the client's claim.
     let from = |address: &str| app.anonymous().with("x-forwarded-for", address);
     let answers = flood(&from("198.51.100.1, 192.0.2.1"), 40).await;
     assert!(!limited(&answers).is_empty());
     let more = flood(&from("203.0.113.9, 192.0.2.1"), 5).await;
     assert!(!limited(&more).is_empty(), "a client cannot choose its address");
     assert!(limited(&flood(&from("192.0.2.2"), 8).await).is_empty());
-    // Health is always answered.
+    // Health checks are not limited.
     for _ in 0..40 {
         from("192.0.2.1").get("/healthz").await.expect(200);
     }
 }
 
 #[tokio::test]
-async fn made_up_credentials_are_throttled_and_known_ones_pass() {
+async fn unknown_credentials_are_throttled_and_known_ones_pass() {
     let settings = LimitSettings {
         refused_rate: 2,
         client_ip_header: Some("x-forwarded-for".parse().unwrap()),
@@ -89,7 +90,7 @@ async fn made_up_credentials_are_throttled_and_known_ones_pass() {
 }
 
 #[tokio::test]
-async fn a_refused_credential_is_not_looked_up_again_for_a_while() {
+async fn refused_credentials_are_cached() {
     let app = TestApp::with_keys().await;
     let (made_up, _) = lukasa_core::secret::print(lukasa_core::secret::Prefix::Key, &[9; 32]);
     let stranger = app.presenting(&made_up).about("alice");
@@ -111,7 +112,7 @@ async fn writers_of_one_user_leave_connections_to_others() {
     alice.save("First").await;
     bob.save("First").await;
     let admin = app.database.admin().await;
-    // Writes about alice block; each one that waits holds one of the eight connections.
+    // Writes about alice block; each waiting one holds one of the eight connections.
     let lock = "select pg_advisory_lock(('x' || left(replace(user_id::text, '-', ''), 16))::bit(64)::bigint) \
                 from users where name = 'alice'";
     admin.batch_execute(lock).await.unwrap();

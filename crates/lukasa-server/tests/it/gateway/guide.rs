@@ -1,4 +1,4 @@
-//! A server without a model: its guide shows memory at work, and what it calls can be seen, live and
+//! A server without a model: its guide demonstrates memory, and its tool calls are visible live and
 //! afterwards.
 
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ async fn say(client: &Client, words: &str) -> Answer {
     client.post("/v1/chat/completions", asked).await.expect(200)
 }
 
-/// What was shown of tools, and the words of the answer.
+/// The tool calls shown, and the text of the answer.
 fn seen(answer: &Answer) -> (Vec<Value>, String) {
     let text = answer.text();
     let (mut tools, mut words) = (Vec::new(), String::new());
@@ -26,15 +26,15 @@ fn seen(answer: &Answer) -> (Vec<Value>, String) {
     (tools, words)
 }
 
-async fn person(app: &TestApp) -> Client {
-    let person = app.human("acme", "ada").await;
-    person.with("x-lukasa-session", "first").with("x-lukasa-tools", "on")
+async fn human_client(app: &TestApp) -> Client {
+    let human_client = app.human("acme", "ada").await;
+    human_client.with("x-lukasa-session", "first").with("x-lukasa-tools", "on")
 }
 
 #[tokio::test]
-async fn the_guide_saves_finds_and_forgets_and_shows_it() {
+async fn guide_saves_finds_and_forgets_with_visible_tool_calls() {
     let app = TestApp::with_keys().await;
-    let ada = person(&app).await;
+    let ada = human_client(&app).await;
     let listed = ada.get("/v1/models").await.expect(200);
     assert_eq!(listed.at("/data/0/id"), "lukasa/guide");
 
@@ -55,22 +55,22 @@ async fn the_guide_saves_finds_and_forgets_and_shows_it() {
 }
 
 #[tokio::test]
-async fn what_was_called_is_there_after_a_refresh_and_goes_with_what_was_said() {
+async fn guide_tool_calls_are_recorded_and_erased_with_their_turn() {
     let app = TestApp::with_keys().await;
-    let ada = person(&app).await;
+    let ada = human_client(&app).await;
     let memory = ada.save("Sails on Sundays").await.at("/memory/id");
     let answer = say(&ada, "When do I sail?").await;
-    assert!(seen(&answer).0.is_empty(), "nobody asked to see it");
+    assert!(seen(&answer).0.is_empty(), "the client did not ask for tool events");
     let path = format!("/api/retrievals/{}", answer.header("lukasa-retrieval").unwrap());
-    let mut kept = ada.get(&path).await;
+    let mut retrieval = ada.get(&path).await;
     for _ in 0..200 {
-        if kept.is_good() && kept.json()["trace"]["calls"].is_array() {
+        if retrieval.is_good() && retrieval.json()["trace"]["calls"].is_array() {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        kept = ada.get(&path).await;
+        retrieval = ada.get(&path).await;
     }
-    let call = &kept.json()["trace"]["calls"][0];
+    let call = &retrieval.json()["trace"]["calls"][0];
     assert_eq!(
         (&call["name"], &call["query"]),
         (&json!("recall_memories"), &json!("When do I sail?"))
@@ -88,9 +88,9 @@ async fn what_was_called_is_there_after_a_refresh_and_goes_with_what_was_said() 
 }
 
 #[tokio::test]
-async fn nobody_gets_the_guide_in_place_of_a_model() {
+async fn guide_does_not_replace_a_requested_model() {
     let app = TestApp::with_keys().await;
-    let ada = person(&app).await;
+    let ada = human_client(&app).await;
     let asked = json!({"model": "gpt-5-mini", "messages": [{"role": "user", "content": "Hi"}]});
     let refused = ada.post("/v1/chat/completions", asked).await;
     assert_eq!((refused.status, refused.at("/error/code").as_str()), (404, "no_upstream"));

@@ -1,10 +1,9 @@
-//! The gateway as its clients meet it: a real server over a real PostgreSQL, and behind it a service
-//! that answers as a test tells it to.
+//! The gateway: a real server over a real PostgreSQL, with a scripted upstream service behind it.
 
-mod captured;
+mod capture;
+mod context;
+mod fail_open;
+pub mod fixture;
 mod guide;
-mod open;
-mod passing;
-mod remembered;
-pub mod stage;
+mod passthrough;
 mod tools;

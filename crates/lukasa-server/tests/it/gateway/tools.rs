@@ -1,14 +1,14 @@
-//! The memory tools for a client that does not know them: it sees one answer, and its own tools stay
-//! its own.
+//! The memory tools for a client that does not know them: it sees one answer, and its own tools are
+//! passed through.
 
-use lukasa_models::scripted::server::{Asked, Step, head};
-use lukasa_server::http::Door;
+use lukasa_models::scripted::server::{ConnectionStep, RequestRecord, head};
+use lukasa_server::http::AuthMode;
 use serde_json::{Value, json};
 
-use super::stage::{Stage, chat, reply};
+use super::fixture::{TestGateway, chat, reply};
 
-/// An answer that calls these tools, in the form it was asked for.
-fn calling(asked: &Asked, calls: &[(&str, Value)]) -> Vec<Step> {
+/// A response that calls these tools, in the requested format.
+fn calling(asked: &RequestRecord, calls: &[(&str, Value)]) -> Vec<ConnectionStep> {
     let made = |(n, (name, arguments)): (usize, &(&str, Value))| {
         json!({"index": n, "id": format!("call_{n}"), "type": "function",
                "function": {"name": name, "arguments": arguments.to_string()}})
@@ -34,18 +34,26 @@ fn calling(asked: &Asked, calls: &[(&str, Value)]) -> Vec<Step> {
         }
     };
     let headers = format!("content-type: {kind}\r\ncontent-length: {}\r\n", body.len());
-    vec![Step::Send(head(200, &headers)), Step::Send(body.into())]
+    vec![ConnectionStep::Send(head(200, &headers)), ConnectionStep::Send(body.into())]
 }
 
-/// An answer of `/v1/responses` with words, calls of tools or both, in the form it was asked for.
-fn responding(asked: &Asked, id: &str, words: &str, calls: &[(&str, Value)]) -> Vec<Step> {
-    let said = |text: &str| json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
+/// A response of `/v1/responses` with text, tool calls or both, in the requested format.
+fn responding(
+    asked: &RequestRecord,
+    id: &str,
+    words: &str,
+    calls: &[(&str, Value)],
+) -> Vec<ConnectionStep> {
+    let message = |text: &str| {
+        json!({"type": "message", "role": "assistant",
+               "content": [{"type": "output_text", "text": text}]})
+    };
     let made = |(n, (name, arguments)): (usize, &(&str, Value))| {
         json!({"type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"),
                "name": name, "arguments": arguments.to_string()})
     };
     let output: Vec<Value> = (!words.is_empty())
-        .then(|| said(words))
+        .then(|| message(words))
         .into_iter()
         .chain(calls.iter().enumerate().map(made))
         .collect();
@@ -72,10 +80,10 @@ fn responding(asked: &Asked, id: &str, words: &str, calls: &[(&str, Value)]) -> 
         false => ("application/json", whole.to_string()),
     };
     let headers = format!("content-type: {kind}\r\ncontent-length: {}\r\n", body.len());
-    vec![Step::Send(head(200, &headers)), Step::Send(body.into())]
+    vec![ConnectionStep::Send(head(200, &headers)), ConnectionStep::Send(body.into())]
 }
 
-fn names(asked: &Asked) -> Vec<String> {
+fn names(asked: &RequestRecord) -> Vec<String> {
     let tools = asked.json()["tools"].as_array().cloned().unwrap_or_default();
     let name = |tool: &Value| {
         let of = if tool["function"].is_object() { &tool["function"] } else { tool };
@@ -85,14 +93,14 @@ fn names(asked: &Asked) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn our_tools_are_run_here_and_the_client_sees_one_answer() {
+async fn memory_tools_run_in_the_gateway_and_the_client_sees_one_answer() {
     for stream in [true, false] {
-        let stage = Stage::open(Door::Keys, |n, asked| match n {
+        let fixture = TestGateway::open(AuthMode::Keys, |n, asked| match n {
             0 => calling(asked, &[("save_memory", json!({"content": "Is allergic to walnuts"}))]),
             _ => reply(asked, "I will remember that."),
         })
         .await;
-        let (ada, direct) = stage.assistant("ada").await;
+        let (ada, direct) = fixture.assistant("ada").await;
         let ada = ada.with("x-lukasa-session", "c").with("x-lukasa-tools", "on");
         let mut asked = chat(&["Remember that I am allergic to walnuts"]);
         asked["stream"] = stream.into();
@@ -100,10 +108,14 @@ async fn our_tools_are_run_here_and_the_client_sees_one_answer() {
         let text = answer.text();
         assert!(!text.contains("save_memory") && !text.contains("tool_calls"), "{text}");
         assert!(text.contains("remember"), "{text}");
-        let heard = stage.service.asked();
-        assert_eq!(heard.len(), 2);
-        assert!(names(&heard[0]).contains(&"save_memory".to_owned()), "{:?}", names(&heard[0]));
-        let second = heard[1].json();
+        let requests = fixture.service.asked();
+        assert_eq!(requests.len(), 2);
+        assert!(
+            names(&requests[0]).contains(&"save_memory".to_owned()),
+            "{:?}",
+            names(&requests[0])
+        );
+        let second = requests[1].json();
         let messages = second["messages"].as_array().unwrap();
         let [.., spoken, output] = &messages[..] else { panic!("{messages:?}") };
         assert_eq!(spoken["tool_calls"][0]["id"], "call_0");
@@ -111,17 +123,17 @@ async fn our_tools_are_run_here_and_the_client_sees_one_answer() {
         assert!(output["content"].as_str().unwrap().contains("walnuts"), "{output}");
         let saved = direct.get("/api/memory").await.expect(200);
         assert_eq!(saved.each("content"), ["Is allergic to walnuts"]);
-        let kept = stage.turns(&direct, "c", 2).await;
-        let said =
+        let stored = fixture.turns(&direct, "c", 2).await;
+        let message =
             if stream { "One moment. I will remember that." } else { "I will remember that." };
-        assert_eq!(kept[1], format!("assistant: {said}"));
+        assert_eq!(stored[1], format!("assistant: {message}"));
     }
 }
 
 #[tokio::test]
-async fn our_tools_are_run_in_responses_too_and_the_chat_can_be_gone_on_with() {
+async fn memory_tools_run_in_responses_and_the_session_continues() {
     for stream in [true, false] {
-        let stage = Stage::open(Door::Keys, |n, asked| match n {
+        let fixture = TestGateway::open(AuthMode::Keys, |n, asked| match n {
             0 => {
                 let save = ("save_memory", json!({"content": "Is allergic to walnuts"}));
                 responding(asked, "resp_1", "One moment. ", &[save])
@@ -130,7 +142,7 @@ async fn our_tools_are_run_in_responses_too_and_the_chat_can_be_gone_on_with() {
             _ => responding(asked, "resp_3", "No.", &[]),
         })
         .await;
-        let (ada, direct) = stage.assistant("ada").await;
+        let (ada, direct) = fixture.assistant("ada").await;
         let ada = ada.with("x-lukasa-tools", "on");
         let asked =
             json!({"model": "m", "input": "Remember that I cannot eat walnuts", "stream": stream});
@@ -141,10 +153,14 @@ async fn our_tools_are_run_in_responses_too_and_the_chat_can_be_gone_on_with() {
         let count = |part: &str| text.matches(part).count();
         let events = (count("event: response.created"), count("event: response.completed"));
         assert_eq!(events, if stream { (1, 1) } else { (0, 0) }, "one answer: {text}");
-        let heard = stage.service.asked();
-        assert_eq!(heard.len(), 2);
-        assert!(names(&heard[0]).contains(&"save_memory".to_owned()), "{:?}", names(&heard[0]));
-        let second = heard[1].json();
+        let requests = fixture.service.asked();
+        assert_eq!(requests.len(), 2);
+        assert!(
+            names(&requests[0]).contains(&"save_memory".to_owned()),
+            "{:?}",
+            names(&requests[0])
+        );
+        let second = requests[1].json();
         let [asked, .., call, output] = &second["input"].as_array().unwrap()[..] else {
             panic!("{second}")
         };
@@ -156,11 +172,11 @@ async fn our_tools_are_run_in_responses_too_and_the_chat_can_be_gone_on_with() {
         let saved = direct.get("/api/memory").await.expect(200);
         assert_eq!(saved.each("content"), ["Is allergic to walnuts"]);
         let session = answer.header("lukasa-session").unwrap().to_owned();
-        let kept = stage.turns(&direct, &session, 2).await;
-        let said =
+        let stored = fixture.turns(&direct, &session, 2).await;
+        let message =
             if stream { "One moment. I will remember that." } else { "I will remember that." };
-        assert_eq!(kept[1], format!("assistant: {said}"));
-        // The service goes on from its last answer, and so does the chat.
+        assert_eq!(stored[1], format!("assistant: {message}"));
+        // The upstream continues from its last response, and so does the session.
         let next = json!({"model": "m", "previous_response_id": "resp_2", "input": "And may I have pecans?"});
         let next = ada.post("/v1/responses", next).await.expect(200);
         assert_eq!(next.header("lukasa-session"), Some(session.as_str()));
@@ -168,14 +184,14 @@ async fn our_tools_are_run_in_responses_too_and_the_chat_can_be_gone_on_with() {
 }
 
 #[tokio::test]
-async fn a_clients_own_tools_stay_its_own_in_responses_too() {
+async fn client_tools_are_passed_through_in_responses() {
     for stream in [true, false] {
-        let stage = Stage::open(Door::Keys, |_, asked| {
+        let fixture = TestGateway::open(AuthMode::Keys, |_, asked| {
             let save = ("save_memory", json!({"content": "Likes rain"}));
             responding(asked, "resp_1", "", &[save, ("weather", json!({"city": "Porto"}))])
         })
         .await;
-        let (ada, direct) = stage.assistant("ada").await;
+        let (ada, direct) = fixture.assistant("ada").await;
         let ada = ada.with("x-lukasa-tools", "on");
         let weather = json!({"type": "function", "name": "weather", "parameters": {}});
         let asked = json!({"model": "m", "input": "Weather in Porto?", "stream": stream,
@@ -183,50 +199,50 @@ async fn a_clients_own_tools_stay_its_own_in_responses_too() {
         let answer = ada.post("/v1/responses", asked).await.expect(200).text();
         assert!(answer.contains("weather") && answer.contains("Porto"), "{answer}");
         assert!(!answer.contains("save_memory"), "{answer}");
-        assert_eq!(stage.service.asked().len(), 1, "the client goes on");
-        assert_eq!(stage.last().json()["tools"][0], weather);
+        assert_eq!(fixture.service.asked().len(), 1, "the client continues");
+        assert_eq!(fixture.last().json()["tools"][0], weather);
         assert_eq!(direct.get("/api/memory").await.each("content"), ["Likes rain"]);
     }
 }
 
 #[tokio::test]
-async fn a_clients_own_tools_stay_its_own() {
-    let stage = Stage::open(Door::Keys, |_, asked| {
+async fn client_tools_are_passed_through() {
+    let fixture = TestGateway::open(AuthMode::Keys, |_, asked| {
         let save = ("save_memory", json!({"content": "Likes rain"}));
         calling(asked, &[save, ("weather", json!({"city": "Porto"}))])
     })
     .await;
-    let (ada, direct) = stage.assistant("ada").await;
+    let (ada, direct) = fixture.assistant("ada").await;
     let ada = ada.with("x-lukasa-tools", "on");
     let mut asked = chat(&["Weather in Porto?"]);
     let weather = json!({"type": "function", "function": {"name": "weather", "parameters": {}}});
     asked["tools"] = json!([weather]);
     let answer = ada.post("/v1/chat/completions", asked.clone()).await.expect(200).json();
-    assert_eq!(stage.last().json()["tools"][0], weather);
+    assert_eq!(fixture.last().json()["tools"][0], weather);
     let calls = answer["choices"][0]["message"]["tool_calls"].as_array().unwrap().clone();
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0]["function"]["name"], "weather");
-    assert_eq!(stage.service.asked().len(), 1, "the client goes on");
+    assert_eq!(fixture.service.asked().len(), 1, "the client continues");
     assert_eq!(direct.get("/api/memory").await.each("content"), ["Likes rain"]);
-    // A tool of theirs that is called like one of ours is theirs.
+    // A client tool with the name of one of ours is the client's.
     asked["tools"][0]["function"]["name"] = "save_memory".into();
     let answer = ada.post("/v1/chat/completions", asked).await.expect(200);
     assert!(answer.text().contains("save_memory"), "{}", answer.text());
-    assert_eq!(names(&stage.last()).iter().filter(|name| *name == "save_memory").count(), 1);
+    assert_eq!(names(&fixture.last()).iter().filter(|name| *name == "save_memory").count(), 1);
 }
 
 #[tokio::test]
-async fn tools_are_offered_to_whom_they_are_for() {
-    let stage = Stage::saying(Door::Keys, "Yes").await;
-    let (ada, _) = stage.assistant("ada").await;
+async fn memory_tools_are_offered_according_to_mode_and_permission() {
+    let fixture = TestGateway::answering(AuthMode::Keys, "Yes").await;
+    let (ada, _) = fixture.assistant("ada").await;
     ada.post("/v1/chat/completions", chat(&["Hi"])).await.expect(200);
-    assert_eq!(names(&stage.last()), [""; 0]);
+    assert_eq!(names(&fixture.last()), [""; 0]);
     let reading = ada.with("x-lukasa-tools", "on").with("x-lukasa-mode", "read-only");
     reading.post("/v1/chat/completions", chat(&["Hi"])).await.expect(200);
-    let offered = names(&stage.last());
+    let offered = names(&fixture.last());
     assert!(offered.contains(&"recall_memories".to_owned()), "{offered:?}");
     assert!(!offered.iter().any(|name| name.contains("save")), "{offered:?}");
-    // An answer that calls nothing passes to the byte, with the tools on as well.
+    // A response without tool calls is passed through to the byte, with the tools on as well.
     let answer = ada
         .with("x-lukasa-tools", "on")
         .post(
@@ -235,21 +251,21 @@ async fn tools_are_offered_to_whom_they_are_for() {
         )
         .await
         .expect(200);
-    assert_eq!(answer.body, super::stage::body(&stage.last(), "Yes").1);
+    assert_eq!(answer.body, super::fixture::body(&fixture.last(), "Yes").1);
 }
 
 #[tokio::test]
-async fn a_model_that_never_stops_calling_is_made_to_answer() {
-    let stage = Stage::open(Door::Keys, |_, asked| {
+async fn endless_tool_calls_are_cut_off() {
+    let fixture = TestGateway::open(AuthMode::Keys, |_, asked| {
         if asked.json()["tool_choice"] == "none" {
             return reply(asked, "Enough.");
         }
         calling(asked, &[("list_memories", json!({}))])
     })
     .await;
-    let (ada, _) = stage.assistant("ada").await;
+    let (ada, _) = fixture.assistant("ada").await;
     let ada = ada.with("x-lukasa-tools", "on");
     let answer = ada.post("/v1/chat/completions", chat(&["What do you know?"])).await.expect(200);
     assert!(answer.text().contains("Enough."), "{}", answer.text());
-    assert_eq!(stage.service.asked().len(), 6);
+    assert_eq!(fixture.service.asked().len(), 6);
 }

@@ -1,32 +1,32 @@
-//! What makes two answers the same, and what makes an answer a leak. Nothing here knows the server:
-//! the matrix and the planted faults are judged by the same functions.
+//! When two responses are the same, and when a response is a leak. Nothing here depends on the
+//! server: the matrix and the planted faults are judged by the same functions.
 
 use serde_json::Value;
 
 use crate::app::Answer;
 
-/// How one attempt ended: the answer for somebody else's thing, and the one for a thing that never
-/// existed, each with what was sent in its place.
+/// Result of one attempt: the response for another user's resource, and the one for a resource that
+/// never existed, each with what was sent in its place.
 pub struct Pair {
     pub real: Answer,
     pub absent: Answer,
     pub sent: Vec<(String, String)>,
 }
 
-/// Headers that differ between any two answers.
+/// Headers that differ between any two responses.
 const OF_THE_MOMENT: [&str; 2] = ["date", "lukasa-request-id"];
 /// Headers that differ between two writes that both succeeded.
 const OF_A_WRITE: [&str; 3] = ["content-length", "etag", "set-cookie"];
 
 impl Pair {
-    /// How the two answers can be told apart, if they can. Of two writes that both succeeded, the
-    /// ids, secrets, times and numbers of what they made are not compared; everything else is, to
-    /// the byte.
+    /// How the two responses differ, if they do. Of two writes that both succeeded, the ids,
+    /// secrets, times and numbers of what they created are not compared; everything else is, to the
+    /// byte.
     pub fn difference(&self, writes: bool) -> Option<String> {
         let (real, absent) = (&self.real, &self.absent);
         if real.status != absent.status {
             return Some(format!(
-                "status {} for what is there, {} for what never was; {}",
+                "status {} for a foreign id, {} for an unknown id; {}",
                 real.status,
                 absent.status,
                 real.text()
@@ -35,9 +35,7 @@ impl Pair {
         let made = writes && real.is_good();
         let (one, other) = (headers(real, made), headers(absent, made));
         if one != other {
-            return Some(format!(
-                "headers {one:?} for what is there, {other:?} for what never was"
-            ));
+            return Some(format!("headers {one:?} for a foreign id, {other:?} for an unknown id"));
         }
         let same = match made {
             false => unsigned(&real.text()) == unsigned(&absent.text()),
@@ -49,7 +47,7 @@ impl Pair {
                 masked(real.json(), &sent(0)) == masked(absent.json(), &sent(1))
             }
         };
-        let bodies = || format!("body {} for what is there, {}", real.text(), absent.text());
+        let bodies = || format!("body {} for a foreign id, {}", real.text(), absent.text());
         (!same).then(bodies)
     }
 }
@@ -61,14 +59,14 @@ pub fn headers(answer: &Answer, made: bool) -> Vec<&(String, String)> {
     answer.headers.iter().filter(|(name, _)| !skipped(name)).collect()
 }
 
-/// Whether two answers are one and the same.
+/// Whether two responses are the same.
 pub fn same(one: &Answer, other: &Answer) -> bool {
     one.status == other.status
         && headers(one, false) == headers(other, false)
         && one.body == other.body
 }
 
-/// The first private word of somebody else's that an answer holds, in its body or its headers.
+/// The first private word of another user in the body or headers of a response.
 pub fn private_word<'w>(answer: &Answer, private: &'w [String]) -> Option<&'w str> {
     let mut bytes = answer.text();
     for (_, value) in &answer.headers {
@@ -100,7 +98,7 @@ fn unsigned(text: &str) -> String {
     out
 }
 
-/// The JSON without what any write renews and without what was sent.
+/// The JSON without values that every write renews and without what was sent.
 fn masked(value: Value, sent: &[&str]) -> Value {
     match value {
         Value::Object(fields) => {

@@ -1,5 +1,6 @@
-//! Under the API: the serving role sees nothing it has not said it is for, can change nothing in
-//! place, and cannot lift the rules. A server that would serve without them does not start.
+//! Below the API: the serving role sees only rows of the tenant and user set in the transaction,
+//! cannot update rows in place, and cannot change the policies. A server that would run without
+//! them does not start.
 
 use lukasa_core::{TenantId, UserId};
 
@@ -9,9 +10,9 @@ use lukasa_store::testing::postgres::{Client, NoTls};
 use serde_json::json;
 
 use crate::app::TestApp;
-use crate::models::Stage;
+use crate::models::TestModels;
 
-/// Tables of one person's rows, and of a tenant's.
+/// Tables with rows of one user, and of a tenant.
 const PERSONAL: [&str; 17] = [
     "operation",
     "fact",
@@ -33,9 +34,9 @@ const PERSONAL: [&str; 17] = [
 ];
 const OF_TENANT: [&str; 4] = ["tenant", "users", "credential", "domain"];
 
-/// Everything there is, in at least one row of each table.
-async fn lived_in() -> TestApp {
-    let app = TestApp::with_models(Stage::with_words()).await;
+/// A server with at least one row in each table.
+async fn filled_app() -> TestApp {
+    let app = TestApp::with_models(TestModels::with_words()).await;
     let alice = app.human("acme", "alice").await;
     let one = alice.with("idempotency-key", "k").save("one").await.at("/memory/id");
     let two = alice.save("two").await.at("/memory/id");
@@ -44,11 +45,11 @@ async fn lived_in() -> TestApp {
     alice.post(&format!("/api/memory/{one}/links"), to).await.expect(201);
     alice.post(&format!("/api/memory/{three}/erase"), serde_json::json!({})).await.expect(200);
     alice.put("/api/domains/health/opt-in", serde_json::json!({})).await.expect(200);
-    let said = json!({ "turns": [{ "role": "user", "content": "hello" }] });
-    alice.post("/api/sessions/chat/turns", said).await.expect(201);
+    let turns = json!({ "turns": [{ "role": "user", "content": "hello" }] });
+    alice.post("/api/sessions/chat/turns", turns).await.expect(201);
     let asked = json!({ "query": "What do you remember about me?", "session_id": "chat" });
     let given = alice.post("/api/memory/retrieve", asked).await.expect(200);
-    alice.noted(&given.at("/retrieval_id")).await;
+    alice.wait_for_retrieval(&given.at("/retrieval_id")).await;
     let used = json!({ "memory_id": one, "type": "cited" });
     alice.post("/api/memory/usage", used).await.expect(201);
     let taken = json!({ "item": "memory", "source": "a", "content": "four" });
@@ -56,7 +57,7 @@ async fn lived_in() -> TestApp {
     app
 }
 
-/// A connection that has taken on the role under which requests are served.
+/// A connection with the role that serves requests.
 async fn serving(app: &TestApp) -> Client {
     let mut config: lukasa_store::testing::postgres::Config =
         app.database.url().parse().expect("a URL");
@@ -84,17 +85,17 @@ fn alice() -> (String, String) {
     (acme.uuid().to_string(), UserId::named(acme, "alice").uuid().to_string())
 }
 
-/// What a transaction says about itself, and the tables that must then read as empty.
+/// The settings of a transaction, and the tables that must then read as empty.
 #[derive(Clone)]
 struct Case<'s> {
-    said: &'static str,
+    name: &'static str,
     settings: Vec<(&'static str, &'s str)>,
     hidden: Vec<&'static str>,
 }
 
 #[tokio::test]
-async fn without_a_tenant_and_a_user_there_are_no_rows() {
-    let app = lived_in().await;
+async fn rows_are_hidden_without_a_tenant_and_a_user() {
+    let app = filled_app().await;
     let (admin, client) = (app.database.admin().await, serving(&app).await);
     let (acme, user) = alice();
     let globex = TenantId::named("globex").uuid().to_string();
@@ -105,35 +106,35 @@ async fn without_a_tenant_and_a_user_there_are_no_rows() {
     let users = || PERSONAL.into_iter().chain(["users", "credential"]);
     let (tenant, directory) = (("app.tenant", acme.as_str()), ("app.directory", "on"));
     let (user_id, other) = (("app.user_id", user.as_str()), ("app.tenant", globex.as_str()));
-    let none = Case { said: "nothing", settings: vec![], hidden: all().collect() };
+    let none = Case { name: "nothing", settings: vec![], hidden: all().collect() };
     let cases = [
         none.clone(),
         Case {
-            said: "empty words",
+            name: "empty words",
             settings: vec![("app.tenant", ""), ("app.user_id", "")],
             ..none.clone()
         },
-        Case { said: "a user and no tenant", settings: vec![user_id], ..none.clone() },
-        Case { said: "the directory of nobody", settings: vec![directory], ..none.clone() },
-        Case { said: "a tenant and no user", settings: vec![tenant], hidden: users().collect() },
+        Case { name: "a user and no tenant", settings: vec![user_id], ..none.clone() },
+        Case { name: "a directory without a tenant", settings: vec![directory], ..none.clone() },
+        Case { name: "a tenant and no user", settings: vec![tenant], hidden: users().collect() },
         Case {
-            said: "alice in the wrong tenant",
+            name: "alice in the wrong tenant",
             settings: vec![other, user_id],
             hidden: users().collect(),
         },
         Case {
-            said: "the directory of acme",
+            name: "the directory of acme",
             settings: vec![tenant, directory],
             hidden: PERSONAL.to_vec(),
         },
     ];
-    for Case { said, settings, hidden } in cases {
+    for Case { name, settings, hidden } in cases {
         begin(&client, &settings).await;
         for table in hidden {
-            assert_eq!(rows(&client, table).await, 0, "{said}: {table}");
+            assert_eq!(rows(&client, table).await, 0, "{name}: {table}");
         }
     }
-    // And with both said, the rows are there: the zeroes above are not those of an empty house.
+    // With both settings the rows are there: the zeroes above are not those of empty tables.
     begin(&client, &[tenant, user_id]).await;
     for table in PERSONAL {
         assert!(rows(&client, table).await > 0, "{table}");
@@ -145,15 +146,15 @@ async fn without_a_tenant_and_a_user_there_are_no_rows() {
 }
 
 #[tokio::test]
-async fn a_row_cannot_be_put_where_it_does_not_belong() {
-    let app = lived_in().await;
+async fn rows_cannot_be_inserted_for_another_user() {
+    let app = filled_app().await;
     let (admin, client) = (app.database.admin().await, serving(&app).await);
     let globex = TenantId::named("globex");
     let mallory = UserId::named(globex, "mallory").uuid().to_string();
     let globex = globex.uuid().to_string();
     let elsewhere = [("app.tenant", globex.as_str()), ("app.user_id", mallory.as_str())];
     for table in PERSONAL.into_iter().chain(OF_TENANT) {
-        // A whole row of alice's, as it is, but for what the database computes itself.
+        // A whole row of alice's, except generated columns.
         let columns = admin
             .query_one(
                 "select string_agg(column_name::text, ', ') from information_schema.columns \
@@ -182,8 +183,8 @@ async fn a_row_cannot_be_put_where_it_does_not_belong() {
 }
 
 #[tokio::test]
-async fn the_serving_role_can_neither_rewrite_nor_lift_the_rules() {
-    let app = lived_in().await;
+async fn serving_role_cannot_rewrite_rows_or_change_policies() {
+    let app = filled_app().await;
     let client = serving(&app).await;
     let (acme, user) = alice();
     let settings = [("app.tenant", acme.as_str()), ("app.user_id", user.as_str())];
@@ -237,25 +238,25 @@ async fn the_serving_role_can_neither_rewrite_nor_lift_the_rules() {
                       and not (relrowsecurity and relforcerowsecurity)";
     let unforced = admin.query(unforced, &[]).await.unwrap();
     let names: Vec<String> = unforced.iter().map(|row| row.get(0)).collect();
-    assert_eq!(names, ["refinery_schema_history"], "every other table is held by its policies");
+    assert_eq!(names, ["refinery_schema_history"], "every other table is guarded by its policies");
 }
 
 #[tokio::test]
-async fn a_role_that_the_rules_do_not_hold_is_not_served_from() {
-    let app = lived_in().await;
+async fn server_refuses_a_role_that_bypasses_row_level_security() {
+    let app = filled_app().await;
     let health = app.engine.health().await.unwrap();
     assert_eq!(health.role, "lukasa_serve");
     assert_eq!(health.unsafe_because(), None);
     for unsafe_role in [
-        lukasa_engine::Health { role_is_superuser: true, ..health.clone() },
-        lukasa_engine::Health { role_bypasses_rls: true, ..health.clone() },
-        lukasa_engine::Health { unguarded_tables: vec!["fact".into()], ..health.clone() },
+        lukasa_engine::DatabaseHealth { role_is_superuser: true, ..health.clone() },
+        lukasa_engine::DatabaseHealth { role_bypasses_rls: true, ..health.clone() },
+        lukasa_engine::DatabaseHealth { unguarded_tables: vec!["fact".into()], ..health.clone() },
     ] {
         let reason = unsafe_role.unsafe_because().expect("a reason");
         assert!(reason.contains("row-level security"), "{reason}");
     }
     let admin = app.database.admin().await;
-    for (breaking, mending) in [
+    for (breaking, repairing) in [
         ("no force row level security", "force row level security"),
         ("disable row level security", "enable row level security"),
         ("owner to lukasa_serve", "owner to current_user"),
@@ -264,15 +265,15 @@ async fn a_role_that_the_rules_do_not_hold_is_not_served_from() {
         let found = app.engine.health().await.unwrap();
         assert_eq!(found.unguarded_tables, ["link"], "{breaking}");
         assert!(found.unsafe_because().unwrap().contains("link"), "{breaking}");
-        let (code, said) = serve(&app).await;
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("refusing to serve") && said.contains("link"), "{said}");
-        admin.batch_execute(&format!("alter table link {mending}")).await.unwrap();
+        let (code, printed) = serve(&app).await;
+        assert_eq!(code, Some(1), "{printed}");
+        assert!(printed.contains("refusing to serve") && printed.contains("link"), "{printed}");
+        admin.batch_execute(&format!("alter table link {repairing}")).await.unwrap();
     }
     assert_eq!(app.engine.health().await.unwrap().unsafe_because(), None);
 }
 
-/// Runs `lukasa serve` until it gives up; its exit code and what it said.
+/// Runs `lukasa serve` until it exits; returns its exit code and output.
 async fn serve(app: &TestApp) -> (Option<i32>, String) {
     let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_lukasa"))
         .args(["serve", "--listen", "127.0.0.1:0"])
@@ -286,7 +287,7 @@ async fn serve(app: &TestApp) -> (Option<i32>, String) {
 }
 
 #[tokio::test]
-async fn a_server_whose_database_goes_away_says_so_and_tells_nothing() {
+async fn lost_database_is_reported_without_revealing_data() {
     let app = TestApp::with_keys().await;
     let client = app.tenant_key("acme").await.about("alice");
     client.save("here today").await;
@@ -295,7 +296,7 @@ async fn a_server_whose_database_goes_away_says_so_and_tells_nothing() {
     assert_eq!(away.header("retry-after"), Some("1"));
     app.anonymous().get("/healthz").await.expect(200);
     app.anonymous().get("/readyz").await.refused(503, "unavailable");
-    // A credential that was not seen before is not refused for good while nobody can look it up.
+    // An unknown credential is not cached as refused while the database cannot be asked.
     let unseen = app.presenting(
         &lukasa_core::secret::print(
             lukasa_core::secret::Prefix::Key,

@@ -1,4 +1,4 @@
-//! The table and the OpenAPI document say the same.
+//! The isolation table and the OpenAPI document agree.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::request::{Route, routes};
 use super::table::{HARMLESS, Place, Row, TABLE};
 
-/// What is missing from one of the two, in words.
+/// Differences between the two, as messages.
 fn disagreements(document: &Value, table: &[Row]) -> Vec<String> {
     let routes = routes(document);
     let mut faults = Vec::new();
@@ -93,13 +93,13 @@ fn document() -> Value {
 }
 
 #[test]
-fn every_operation_has_its_row_and_every_row_its_operation() {
+fn isolation_table_matches_the_openapi_operations() {
     let faults = disagreements(&document(), TABLE);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]
-fn an_operation_without_a_row_is_caught() {
+fn operation_without_a_row_is_detected() {
     let mut document = document();
     document["paths"]["/api/secrets"]["get"] = serde_json::json!({ "operationId": "get_secrets" });
     let faults = disagreements(&document, TABLE);
@@ -107,14 +107,14 @@ fn an_operation_without_a_row_is_caught() {
 }
 
 #[test]
-fn a_row_without_an_operation_is_caught() {
+fn row_without_an_operation_is_detected() {
     let mut document = document();
     document["paths"].as_object_mut().unwrap().remove("/healthz");
     assert_eq!(disagreements(&document, TABLE), ["healthz is no operation"]);
 }
 
 #[test]
-fn a_new_part_of_a_request_is_caught() {
+fn new_request_part_is_detected() {
     let mut document = document();
     let list = document["paths"]["/api/memory"]["get"]["parameters"].as_array_mut().unwrap();
     list.push(serde_json::json!({ "in": "query", "name": "project_id" }));

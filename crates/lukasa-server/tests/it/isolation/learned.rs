@@ -1,5 +1,5 @@
-//! What conversations have left of everybody: a contradiction, episodes, passes, calls of a model, a
-//! job that was given up, and sessions in every part of their life.
+//! Learned data of every principal: a contradiction, episodes, passes, model calls, a dead job, and
+//! sessions in every state.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use super::things::{Thing, Things};
 use crate::app::{Client, TestApp, canary};
 
-const STANDS: &str = "Prefers tea";
+const CONTRADICTED: &str = "Prefers tea";
 
-/// Finds that whoever speaks of coffee no longer prefers tea; everything it says holds the canary that
-/// was said to it.
+/// A model that finds that a user who mentions coffee no longer prefers tea; all its output
+/// contains the canary of the conversation.
 pub fn chat() -> Arc<ScriptedChat> {
     Arc::new(ScriptedChat::saying(|ask| {
         let data = &ask.messages[1].content;
         let (known, new) = data.split_once("New turns").unwrap_or(("", data));
         let word = new.split_whitespace().find(|word| word.starts_with("canary")).unwrap_or("it");
-        let handle = known.lines().find(|line| line.contains(STANDS));
+        let handle = known.lines().find(|line| line.contains(CONTRADICTED));
         let handle = handle.and_then(|line| line.split(':').next()).unwrap_or_default();
         let change = json!({
             "op": "update", "target": handle, "content": format!("User prefers coffee from {word}."),
@@ -32,23 +32,23 @@ pub fn chat() -> Arc<ScriptedChat> {
 }
 
 impl Things {
-    /// Talks some more as the client's user, and has all of it learned from.
+    /// Adds more sessions of the client's user and learns from all of them.
     pub async fn and_learned(mut self, app: &TestApp, client: &Client) -> Self {
-        let song = canary("learned");
-        client.save(STANDS).await;
-        let coffee = format!("I prefer coffee from {song} to tea these days.");
-        for words in [coffee, format!("The rain over {song} went on all night.")] {
+        let canary_word = canary("learned");
+        client.save(CONTRADICTED).await;
+        let coffee = format!("I prefer coffee from {canary_word} to tea these days.");
+        for words in [coffee, format!("The rain over {canary_word} went on all night.")] {
             let session = canary("chat");
-            let said = self.say(client, &session, &words).await;
+            let turn_id = self.say(client, &session, &words).await;
             client.post(&format!("/api/sessions/{session}/close"), json!({})).await.expect(200);
-            // Whoever sends it may see it again, so it is no private word.
-            self.put(Thing::Turn, said);
+            // The sender may see it again in a response, so it is no private word.
+            self.put(Thing::Turn, turn_id);
         }
         app.work().await;
-        let found = client.get("/api/memory/contradictions").await.expect(200);
-        self.put(Thing::Memory("contesting"), found.at("/data/0/against/id"));
-        self.put(Thing::ContestDigest, found.at("/data/0/against/sha256"));
-        self.hide(&found.json());
+        let contradictions = client.get("/api/memory/contradictions").await.expect(200);
+        self.put(Thing::Memory("contesting"), contradictions.at("/data/0/against/id"));
+        self.put(Thing::ContestDigest, contradictions.at("/data/0/against/sha256"));
+        self.hide(&contradictions.json());
         self.put(
             Thing::EpisodeCursor,
             client.get("/api/episodes?limit=1").await.at("/next_cursor"),
@@ -68,7 +68,7 @@ impl Things {
             (Thing::TrashedSession, true),
         ] {
             let session = canary("chat");
-            let turn = self.say(client, &session, &song).await;
+            let turn = self.say(client, &session, &canary_word).await;
             match thing {
                 Thing::DeletableSession => self.put(Thing::DeletableTurn, turn),
                 Thing::ErasableSession => self.put(Thing::ErasableTurn, turn),
@@ -80,7 +80,7 @@ impl Things {
             self.put(thing, session);
         }
         let session = canary("chat");
-        self.say(client, &session, &song).await;
+        self.say(client, &session, &canary_word).await;
         client.post(&format!("/api/sessions/{session}/close"), json!({})).await.expect(200);
         let admin = app.database.admin().await;
         let sql = "update job set state = 'dead', head_at = null, attempts = 5, last_error = 'no use' \
@@ -91,14 +91,15 @@ impl Things {
         self.put(Thing::DeadJob, jobs.at("/data/0/id"));
         self.hide(&jobs.json());
         self.put(Thing::TurnNumber, "1".to_owned());
-        self.private.push(song);
+        self.private.push(canary_word);
         self
     }
 
-    /// Says something in a session; the id of the turn.
+    /// Appends a turn to a session; returns the turn's id.
     async fn say(&self, client: &Client, session: &str, words: &str) -> String {
         let body = json!({ "turns": [{ "role": "user", "content": words }] });
-        let said = client.post(&format!("/api/sessions/{session}/turns"), body).await.expect(201);
-        said.at("/turn_ids/0")
+        let appended =
+            client.post(&format!("/api/sessions/{session}/turns"), body).await.expect(201);
+        appended.at("/turn_ids/0")
     }
 }

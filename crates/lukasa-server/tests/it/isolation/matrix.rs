@@ -1,35 +1,35 @@
-//! Every operation, as everybody who should not get through, with every id replaced by somebody
-//! else's.
+//! Every operation, as every principal that must not get through, with every id replaced by another
+//! user's.
 
 use std::collections::BTreeMap;
 
 use lukasa_core::Permission;
 
-use super::cast::{Cast, Principal, Standing};
 use super::compare::{Pair, private_word, same};
-use super::request::{Asking, Route, routes};
+use super::principals::{Denial, IsolationFixture, Principal};
+use super::request::{RequestBuilder, Route, routes};
 use super::table::{Field, Foreign, Place, Row, TABLE, Use};
 use super::things::Thing;
 use crate::app::{Answer, Client};
 
-/// What an attempt must be answered with.
+/// The response that an attempt must get.
 #[derive(Debug)]
 enum Expected {
     Codes(Vec<&'static str>),
-    /// A good answer.
+    /// A 2xx response.
     Good,
-    /// Either, as long as both answers are the same.
+    /// Either, as long as both responses are the same.
     Alike,
 }
 
-/// One request of the matrix: what is replaced in it, and what it must be answered with.
+/// One request of the matrix: the fields that are replaced, and the expected response.
 struct Attempt {
     what: String,
     fields: Vec<Field>,
     expected: Expected,
 }
 
-/// Naming a user is open to every request about a person.
+/// Every request about a user can name one.
 const NAMED: Field = Field {
     place: Place::Header("X-Lukasa-User"),
     thing: Thing::User("erin"),
@@ -40,14 +40,14 @@ const NAMED: Field = Field {
 /// The attempts of one principal on one operation.
 fn attempts(row: &Row, principal: &Principal) -> Vec<Attempt> {
     let refused = refused_outright(row, principal);
-    let outsider = matches!(principal.standing, Standing::Else { tenant: "globex", .. });
+    let outsider = matches!(principal.denial, Denial::OtherUser { tenant: "globex", .. });
     let mut attempts = Vec::new();
     let mut attempt = |what: String, fields: Vec<Field>, expected: Expected| {
         let expected = refused.map_or(expected, |code| Expected::Codes(vec![code]));
         attempts.push(Attempt { what, fields, expected });
     };
     for field in row.fields.iter().filter(|field| field.used != Use::Replayed) {
-        // A colleague may know what is their tenant's; only a refusal is tried then.
+        // A colleague may know what belongs to the tenant; only a refusal is tried then.
         if refused.is_none() && field.thing.is_of_tenant() && !outsider {
             continue;
         }
@@ -64,10 +64,10 @@ fn attempts(row: &Row, principal: &Principal) -> Vec<Attempt> {
         let fields = whole.into_iter().filter(foreign).collect();
         attempt("the whole request is hers".into(), fields, Expected::Alike);
     }
-    // Whoever is bound is held to their own name before anything else is looked at.
-    let naming = match principal.standing {
-        Standing::Else { bound: true, .. } => Some(Expected::Codes(vec!["wrong_user"])),
-        Standing::Else { tenant: "globex", .. } => Some(Expected::Alike),
+    // A bound credential is checked against the named user before anything else.
+    let naming = match principal.denial {
+        Denial::OtherUser { bound: true, .. } => Some(Expected::Codes(vec!["wrong_user"])),
+        Denial::OtherUser { tenant: "globex", .. } => Some(Expected::Alike),
         _ => None,
     };
     if let Some(expected) = naming.filter(|_| row.is_personal()) {
@@ -82,71 +82,71 @@ fn attempts(row: &Row, principal: &Principal) -> Vec<Attempt> {
     attempts
 }
 
-/// The code that a principal gets whatever they ask of this operation.
+/// The code that a principal gets for any request of this operation.
 fn refused_outright(row: &Row, principal: &Principal) -> Option<&'static str> {
     let needs = row.needs?;
     let admin = needs == Permission::Admin;
-    match principal.standing {
-        Standing::Unknown => Some("unauthenticated"),
-        Standing::Lacking => Some("forbidden"),
+    match principal.denial {
+        Denial::InvalidCredential => Some("unauthenticated"),
+        Denial::MissingPermission => Some("forbidden"),
         // A user may end their own sign-ins; those of others do not exist for them.
         _ if row.operation == "end_sign_in" && principal.human => Some("key_not_found"),
-        Standing::WrongName if admin => Some("forbidden"),
-        Standing::WrongName => Some("wrong_user"),
-        Standing::Else { bound: true, .. } if admin => Some("forbidden"),
+        Denial::WrongUser if admin => Some("forbidden"),
+        Denial::WrongUser => Some("wrong_user"),
+        Denial::OtherUser { bound: true, .. } if admin => Some("forbidden"),
         _ if is_for_humans(row) && !principal.human => Some("human_needed"),
-        Standing::Else { .. } => None,
-        Standing::OfTheDeleted => Some("user_deleted"),
+        Denial::OtherUser { .. } => None,
+        Denial::DeletedUser => Some("user_deleted"),
     }
 }
 
-/// Whether the operation refuses an assistant before it looks at anything.
+/// Whether the operation refuses an assistant before anything else.
 fn is_for_humans(row: &Row) -> bool {
     matches!(row.operation, "open_domain" | "put_policy")
 }
 
-/// Whether the operation is simply the principal's to do: a tenant's key looks after its tenant.
+/// Whether the principal may do the operation anyway: a tenant's key administers its tenant.
 fn is_entitled(row: &Row, principal: &Principal) -> bool {
-    let of_acme = match principal.standing {
-        Standing::Else { tenant, bound } => tenant == "acme" && !bound,
-        Standing::OfTheDeleted => true,
+    let of_acme = match principal.denial {
+        Denial::OtherUser { tenant, bound } => tenant == "acme" && !bound,
+        Denial::DeletedUser => true,
         _ => false,
     };
     of_acme && row.needs == Some(Permission::Admin)
 }
 
-/// A run over some operations, and what it found.
+/// A run over some operations, and its findings.
 pub struct Matrix<'c> {
-    cast: &'c Cast,
+    fixture: &'c IsolationFixture,
     routes: BTreeMap<String, Route>,
-    /// The one answer for everybody who is not let in.
+    /// The one response that every invalid credential gets.
     unauthenticated: Option<Answer>,
     pub attempts: usize,
     requests: usize,
-    by_standing: BTreeMap<String, usize>,
+    by_denial: BTreeMap<String, usize>,
     pub faults: Vec<String>,
 }
 
 impl<'c> Matrix<'c> {
-    /// Tries the rows as everybody.
-    pub async fn run(cast: &'c Cast, rows: impl Iterator<Item = &Row>) -> Self {
+    /// Tries the rows as every principal.
+    pub async fn run(fixture: &'c IsolationFixture, rows: impl Iterator<Item = &Row>) -> Self {
         let document = serde_json::to_value(lukasa_server::http::document()).expect("JSON");
         let mut matrix = Self {
-            cast,
+            fixture,
             routes: routes(&document),
             unauthenticated: None,
             attempts: 0,
             requests: 0,
-            by_standing: BTreeMap::new(),
+            by_denial: BTreeMap::new(),
             faults: Vec::new(),
         };
-        let mut before = cast.state().await;
+        let mut before = fixture.state().await;
         for row in rows {
-            for principal in cast.principals.iter().filter(|who| !is_entitled(row, who)) {
+            for principal in fixture.principals.iter().filter(|who| !is_entitled(row, who)) {
                 for attempt in attempts(row, principal) {
                     matrix.try_one(principal, row, &attempt).await;
                 }
-                let after = cast.state().await;
+                let after = fixture.state().await;
                 if after != before {
                     let changed: Vec<_> =
                         after.iter().filter(|table| !before.contains(table)).collect();
@@ -160,7 +160,7 @@ impl<'c> Matrix<'c> {
     }
 
     fn own(&self, principal: &Principal, thing: Thing) -> String {
-        let own = if principal.own.has(thing) { &principal.own } else { &self.cast.alice };
+        let own = if principal.own.has(thing) { &principal.own } else { &self.fixture.alice };
         own.get(thing).to_owned()
     }
 
@@ -171,12 +171,12 @@ impl<'c> Matrix<'c> {
         attempt: &Attempt,
         value: impl Fn(&Field) -> String,
     ) -> Answer {
-        let mut asking = Asking::of(row, |thing| self.own(principal, thing));
+        let mut asking = RequestBuilder::of(row, |thing| self.own(principal, thing));
         for field in &attempt.fields {
             asking = asking.with(field.place, &value(field));
         }
-        let client = match (principal.standing, row.needs) {
-            (Standing::Lacking, Some(needs)) => self.cast.lacking(needs),
+        let client = match (principal.denial, row.needs) {
+            (Denial::MissingPermission, Some(needs)) => self.fixture.lacking(needs),
             _ => &principal.client,
         };
         self.requests += 1;
@@ -206,8 +206,8 @@ impl<'c> Matrix<'c> {
 
     async fn try_one(&mut self, principal: &Principal, row: &Row, attempt: &Attempt) {
         self.attempts += 1;
-        *self.by_standing.entry(format!("{:?}", principal.standing)).or_default() += 1;
-        let alice = |field: &Field| self.cast.alice.get(field.thing).to_owned();
+        *self.by_denial.entry(format!("{:?}", principal.denial)).or_default() += 1;
+        let alice = |field: &Field| self.fixture.alice.get(field.thing).to_owned();
         let sent: Vec<(String, String)> = attempt
             .fields
             .iter()
@@ -223,7 +223,7 @@ impl<'c> Matrix<'c> {
         }
         let absent = self.ask(principal, row, attempt, |field| find(field.place, false)).await;
         let pair = Pair { real, absent, sent };
-        // Whom a key of another tenant names has by now been written about there.
+        // The user that a key of another tenant names has been written about there by now.
         let made = row.writes || attempt.fields.iter().any(|field| field.place == NAMED.place);
         if let Some(difference) = pair.difference(made) {
             let at = format!("{} by {}, where {}", row.operation, principal.name, attempt.what);
@@ -233,44 +233,44 @@ impl<'c> Matrix<'c> {
 }
 
 #[tokio::test]
-async fn nobody_can_tell_what_is_somebody_elses_from_what_never_was() {
-    let cast = Cast::assemble(|router| router).await;
-    let matrix = Matrix::run(&cast, TABLE.iter()).await;
+async fn foreign_ids_are_indistinguishable_from_unknown_ids() {
+    let fixture = IsolationFixture::assemble(|router| router).await;
+    let matrix = Matrix::run(&fixture, TABLE.iter()).await;
     println!(
         "isolation: {} operations, {} principals, {} attempts, {} requests, {} leaks; {:?}",
         TABLE.len(),
-        cast.principals.len(),
+        fixture.principals.len(),
         matrix.attempts,
         matrix.requests,
         matrix.faults.len(),
-        matrix.by_standing,
+        matrix.by_denial,
     );
     let faults = &matrix.faults;
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
     assert!(matrix.attempts > 1_000, "the matrix has shrunk to {}", matrix.attempts);
-    everything_was_there(&cast, &matrix.routes).await;
+    everything_was_there(&fixture, &matrix.routes).await;
 }
 
-/// The other half of the proof: with her own credential Alice can do every one of these things to
-/// the very ids that the others were refused.
-async fn everything_was_there(cast: &Cast, routes: &BTreeMap<String, Route>) {
-    let hers = |thing: Thing| cast.alice.get(thing).to_owned();
+/// The positive control: with her own credential Alice can do all of this with the same ids that
+/// the others were refused.
+async fn everything_was_there(fixture: &IsolationFixture, routes: &BTreeMap<String, Route>) {
+    let hers = |thing: Thing| fixture.alice.get(thing).to_owned();
     let mut controls: Vec<(&Row, Vec<&Field>)> = Vec::new();
     for row in TABLE {
-        // What is only tried above is tried here too, where that changes nothing.
+        // Fields that are only tried above are tried here too, where that changes nothing.
         let tried = row.fields.iter().filter(|field| field.used == Use::Tried && !row.writes);
         controls.extend(tried.map(|field| (row, vec![field])));
         let again = row.fields.iter().filter(|field| field.used == Use::Replayed);
         controls.extend(again.filter(|_| row.operation == "save_memory").map(|f| (row, vec![f])));
     }
-    // The operations themselves come last: some of them end what the others ask for.
+    // The operations themselves are last: some of them remove what the others need.
     controls.extend(TABLE.iter().map(|row| (row, Vec::new())));
     for (row, fields) in controls {
-        let client: &Client = if row.human { &cast.human } else { &cast.key };
-        let asking = Asking::of(row, hers);
+        let client: &Client = if row.human { &fixture.human } else { &fixture.key };
+        let asking = RequestBuilder::of(row, hers);
         let asking = fields
             .iter()
-            .fold(asking, |asking, field| asking.with(field.place, cast.alice.get(field.thing)));
+            .fold(asking, |asking, field| asking.with(field.place, fixture.alice.get(field.thing)));
         let answer = asking.send(client, &routes[row.operation]).await;
         let (operation, text) = (row.operation, answer.text());
         assert!(answer.is_good(), "{operation} by its owner, {fields:?}: {} {text}", answer.status);

@@ -1,21 +1,21 @@
-//! Nobody reaches anybody else's memory: proven by enumeration.
+//! Proof by enumeration that no caller reaches another user's memory.
 //!
 //! [`table`] has one row per operation of the API; [`document`] fails when the OpenAPI document and
-//! the table disagree. [`matrix`] sends every row as everybody who should not get through, with
-//! every id replaced by somebody else's, and wants the very answer that an id which never existed
-//! gets, byte for byte ([`compare`]). [`protocols`] does the same with MCP, mem0 and the gateway.
-//! [`planted`] shows that it would notice. [`belts`] and [`database`] try what lies under the API: kept
-//! answers, cursors, row-level security.
+//! the table disagree. [`matrix`] sends every row as every principal that must not get through,
+//! with every id replaced by another user's, and expects the same response that an id gets which
+//! never existed, byte for byte ([`compare`]). [`protocols`] does the same with MCP, mem0 and the
+//! gateway. [`planted`] shows that leaks are detected. [`shared_identifiers`] and [`database`] test
+//! what is below the API: stored responses, cursors, row-level security.
 
-mod belts;
-mod cast;
 mod compare;
 mod database;
 mod document;
 mod learned;
 mod matrix;
 mod planted;
+mod principals;
 mod protocols;
 mod request;
+mod shared_identifiers;
 mod table;
 mod things;

@@ -1,5 +1,4 @@
-//! A checker is trusted once it has caught something: the same matrix, before a server that has
-//! been made to leak.
+//! The matrix against a server with planted leaks, to show that it detects them.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,30 +9,30 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 
-use super::cast::Cast;
 use super::matrix::Matrix;
+use super::principals::IsolationFixture;
 use super::table::{Row, TABLE};
 use super::things::Thing;
 
-/// Ways in which a server can give away that something is there.
+/// Ways in which a server can reveal that something exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
-    /// Forbidden for what is there, not found for what is not.
+    /// 403 for what exists, 404 for what does not.
     Status,
-    /// The same words, but for one letter.
+    /// The same body, except for one character.
     Body,
-    /// The same answer, with a header more.
+    /// The same response, with one more header.
     Header,
-    /// The row itself, to whoever asks.
+    /// The row itself, for any caller.
     Row,
-    /// The answer is right, and yet it was done.
+    /// The response is right, but the operation was done.
     Effect,
-    /// Those who once had a key are told so.
-    Door,
+    /// A revoked credential is reported as such.
+    Credential,
 }
 
-/// What the saboteur does, and what it knows of Alice.
+/// The planted fault, and the data of Alice that it needs.
 #[derive(Clone)]
 struct Plan {
     fault: Fault,
@@ -72,9 +71,9 @@ async fn sabotage(State(plan): State<Shared>, mut request: Request, next: Next) 
             *response.status_mut() = StatusCode::OK;
             *response.body_mut() = Body::from(plan.ids.join(" "));
         }
-        (Fault::Door, true, 401) => {
-            let told = HeaderValue::from_static("Bearer error=revoked");
-            response.headers_mut().insert("www-authenticate", told);
+        (Fault::Credential, true, 401) => {
+            let challenge = HeaderValue::from_static("Bearer error=revoked");
+            response.headers_mut().insert("www-authenticate", challenge);
         }
         _ => {}
     }
@@ -86,29 +85,29 @@ fn row(operation: &'static str) -> impl Iterator<Item = &'static Row> {
 }
 
 #[tokio::test]
-async fn a_server_that_leaks_is_caught_by_the_matrix() {
+async fn matrix_detects_planted_leaks() {
     let plan = Plan { fault: Fault::None, ids: Vec::new(), key: String::new() };
     let plan: Shared = Arc::new(Mutex::new(plan));
     let layer = from_fn_with_state(plan.clone(), sabotage);
-    let cast = Cast::assemble(|router| router.layer(layer)).await;
+    let fixture = IsolationFixture::assemble(|router| router.layer(layer)).await;
     let set = |fault: Fault| {
         let memories = ["kept", "forgettable"].map(Thing::Memory);
         let things = memories.into_iter().chain([Thing::Session, Thing::Retrieval, Thing::DeadJob]);
-        let ids: Vec<String> = things.map(|thing| cast.alice.get(thing).into()).collect();
-        let key = cast.key.header("authorization");
+        let ids: Vec<String> = things.map(|thing| fixture.alice.get(thing).into()).collect();
+        let key = fixture.key.header("authorization");
         *plan.lock().unwrap() = Plan { fault, ids, key };
     };
     set(Fault::None);
     let rows = row("get_memory").chain(row("forget_memory"));
     let rows = rows.chain(row("get_session")).chain(row("get_retrieval"));
-    let honest = Matrix::run(&cast, rows).await;
+    let honest = Matrix::run(&fixture, rows).await;
     assert!(honest.faults.is_empty(), "{:?}", honest.faults);
     for (fault, operation, sign) in [
         (Fault::Status, "get_memory", "status 403"),
         (Fault::Body, "get_memory", "there is no such memory"),
         (Fault::Header, "get_memory", "x-shard"),
         (Fault::Row, "get_memory", "the answer holds mem_"),
-        (Fault::Door, "get_memory", "another 401"),
+        (Fault::Credential, "get_memory", "another 401"),
         (Fault::Effect, "forget_memory", "changed"),
         (Fault::Status, "get_session", "status 403"),
         (Fault::Body, "list_turns", "there is no such session"),
@@ -119,7 +118,7 @@ async fn a_server_that_leaks_is_caught_by_the_matrix() {
         (Fault::Effect, "close_session", "changed"),
     ] {
         set(fault);
-        let run = Matrix::run(&cast, row(operation)).await;
+        let run = Matrix::run(&fixture, row(operation)).await;
         let caught = run.faults.iter().filter(|found| found.contains(sign)).count();
         println!("{fault:?}: {caught} findings of {sign:?} in {} attempts", run.attempts);
         assert!(caught > 0, "{fault:?} was not caught: {:?}", run.faults);

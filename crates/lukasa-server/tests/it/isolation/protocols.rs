@@ -1,13 +1,13 @@
-//! The same for the other protocols, from lists that are generated: every field of every MCP tool as
-//! `tools/list` names them, and every route of mem0 and of the gateway as the source registers them. A
-//! tool, field or route that is added is tried too, or fails the test until there is a row for it.
+//! The same for the other protocols, from generated lists: every field of every MCP tool as
+//! `tools/list` names them, and every route of mem0 and of the gateway as the source registers
+//! them. A new tool, field or route is tried too, or fails the test until it has a row.
 
-use lukasa_server::http::Door;
+use lukasa_server::http::AuthMode;
 use serde_json::{Map, Value, json};
 
 use super::compare::private_word;
 use crate::app::{Answer, Client, TestApp, canary};
-use crate::gateway::stage::{Stage, say};
+use crate::gateway::fixture::{TestGateway, say};
 
 const NEVER: &str = "mem_01hx3v9d0kf7rtm4q5wz8yb2ca";
 
@@ -18,7 +18,7 @@ fn routes_in(source: &str) -> Vec<(String, String)> {
         let (path, methods) = line.split_once('"').expect("a path");
         for method in ["get", "post", "put", "patch", "delete"] {
             let call = format!("{method}(");
-            // Not the end of a handler's name.
+            // Not at the end of a handler's name.
             let starts =
                 |at: usize| !methods[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
             if methods.match_indices(&call).any(|(at, _)| starts(at)) {
@@ -37,10 +37,10 @@ async fn mcp(client: &Client, method: &str, params: Value) -> Answer {
     client.post("/mcp", message).await
 }
 
-/// Something of alice's, and a twin of the same form that never existed.
+/// Something of alice's, and a value of the same form that never existed.
 type Foreign = (String, String);
 
-/// What alice has in a tenant: a memory, a proposal, a session, an operation, and words.
+/// Resources of alice in a tenant: a memory, a proposal, a session, an operation, and words.
 async fn things_of(alice: &Client) -> (Vec<Foreign>, String) {
     let word = canary("protocols");
     let saved = alice.save(&format!("Keeps {word} in the shed")).await;
@@ -82,7 +82,7 @@ fn text_fields(tool: &Value) -> Vec<(String, bool)> {
 }
 
 #[tokio::test]
-async fn no_field_of_any_mcp_tool_reaches_another_user() {
+async fn mcp_tool_fields_cannot_reach_another_user() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");
     let (things, word) = things_of(&alice).await;
@@ -103,7 +103,7 @@ async fn no_field_of_any_mcp_tool_reaches_another_user() {
             for (field, is_list) in text_fields(tool) {
                 for (hers, never) in &things {
                     let attempt = async |value: &str| {
-                        // What the tool needs besides is the stranger's own.
+                        // The tool's other required fields are the stranger's own.
                         let mut arguments = Map::new();
                         for needed in
                             tool["inputSchema"]["required"].as_array().into_iter().flatten()
@@ -118,13 +118,17 @@ async fn no_field_of_any_mcp_tool_reaches_another_user() {
                         mcp(stranger, "tools/call", params).await
                     };
                     let (there, absent) = (attempt(hers).await, attempt(never).await);
-                    let told = there.text().replace(hers, never);
-                    assert!(!told.contains(&word), "{who} {name} {field}: {told}");
+                    let foreign_text = there.text().replace(hers, never);
+                    assert!(!foreign_text.contains(&word), "{who} {name} {field}: {foreign_text}");
                     let refused =
                         |answer: &Answer| answer.json()["result"]["isError"] != json!(false);
-                    assert_eq!(refused(&there), refused(&absent), "{who} {name} {field}: {told}");
+                    assert_eq!(
+                        refused(&there),
+                        refused(&absent),
+                        "{who} {name} {field}: {foreign_text}"
+                    );
                     if refused(&there) {
-                        assert_eq!(told, absent.text(), "{who} {name} {field}");
+                        assert_eq!(foreign_text, absent.text(), "{who} {name} {field}");
                     }
                     tried += 1;
                 }
@@ -158,7 +162,7 @@ fn mem0_requests(
 }
 
 #[tokio::test]
-async fn no_route_of_mem0_reaches_another_user() {
+async fn mem0_routes_cannot_reach_another_user() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");
     let (things, word) = things_of(&alice).await;
@@ -183,9 +187,9 @@ async fn no_route_of_mem0_reaches_another_user() {
                 let (method, path, body) = mem0_requests(route, "alice", never);
                 let absent = stranger.call(&method, &path, body).await;
                 assert_eq!(there.status, absent.status, "{who} {method} {path}");
-                let told = there.text().replace(id.as_str(), never);
+                let foreign_text = there.text().replace(id.as_str(), never);
                 if !there.is_good() {
-                    assert_eq!(told, absent.text(), "{who} {method} {path}");
+                    assert_eq!(foreign_text, absent.text(), "{who} {method} {path}");
                 }
             }
         }
@@ -194,8 +198,8 @@ async fn no_route_of_mem0_reaches_another_user() {
 }
 
 #[tokio::test]
-async fn no_route_of_the_gateway_reaches_another_user() {
-    // One row for every route: what a stranger sends there with alice's things in every place.
+async fn gateway_routes_cannot_reach_another_user() {
+    // One row per route: the request of a stranger with alice's resources in every place.
     let body = json!({ "model": "scripted", "user": "alice", "input": "What is in the shed?",
         "messages": [{ "role": "user", "content": "What is in the shed?" }],
         "previous_response_id": "resp_hers", "conversation": "hers",
@@ -210,23 +214,23 @@ async fn no_route_of_the_gateway_reaches_another_user() {
     let routes = routes_in(include_str!("../../../src/gateway/mod.rs"));
     let listed: Vec<_> = rows.map(|(method, path)| (method.to_owned(), path.to_owned())).into();
     assert_eq!(routes, listed, "every route of the gateway has a row");
-    let stage = Stage::saying(Door::Keys, "Fine.").await;
-    let alice = stage.app.tenant_key("acme").await.about("alice");
+    let fixture = TestGateway::answering(AuthMode::Keys, "Fine.").await;
+    let alice = fixture.app.tenant_key("acme").await.about("alice");
     let (_, word) = things_of(&alice).await;
-    let hers = stage.through(&alice).with("x-lukasa-session", "hers");
+    let hers = fixture.through(&alice).with("x-lukasa-session", "hers");
     say(&hers, &["What is in the shed?"]).await.expect(200);
-    assert!(stage.last().json().to_string().contains(&word), "alice's own prompt has it");
-    // Her own round is recorded after its answer.
-    assert_eq!(stage.turns(&alice, "hers", 3).await.len(), 3);
+    assert!(fixture.last().json().to_string().contains(&word), "alice's own prompt has it");
+    // Her own round is recorded after its response.
+    assert_eq!(fixture.turns(&alice, "hers", 3).await.len(), 3);
     let before = state_of(&alice).await;
     let strangers = [
-        stage.app.bound_key("acme", "bob").await,
-        stage.app.human("acme", "bob").await,
-        stage.app.tenant_key("globex").await.about("alice"),
-        stage.app.tenant_key("acme").await.about("bob"),
+        fixture.app.bound_key("acme", "bob").await,
+        fixture.app.human("acme", "bob").await,
+        fixture.app.tenant_key("globex").await.about("alice"),
+        fixture.app.tenant_key("acme").await.about("bob"),
     ];
     for stranger in &strangers {
-        let stranger = stage.through(stranger).with("x-lukasa-session", "hers");
+        let stranger = fixture.through(stranger).with("x-lukasa-session", "hers");
         for (method, path) in rows {
             let path = path.replace("{*model}", "hers");
             let body = (method == "POST").then(|| body.clone());
@@ -235,7 +239,7 @@ async fn no_route_of_the_gateway_reaches_another_user() {
             assert!(answer.status < 500 || answer.status == 502, "{path}: {}", answer.text());
         }
     }
-    let asked = stage.service.asked();
+    let asked = fixture.service.asked();
     let leaked = asked.iter().skip(1).filter(|asked| asked.json().to_string().contains(&word));
     assert_eq!(leaked.count(), 0, "a stranger's prompt has alice's words");
     assert_eq!(state_of(&alice).await, before, "something happened to alice's memory");

@@ -1,5 +1,5 @@
-//! From a row of the table to a request: the method and path come from the OpenAPI document, the
-//! things from their owners.
+//! Builds requests from the rows of the table: method and path come from the OpenAPI document, ids
+//! from their owners.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::table::{Place, Row, Use};
 use super::things::Thing;
 use crate::app::{Answer, Client};
 
-/// Where the document says an operation is.
+/// Method, path and description of an operation in the document.
 #[derive(Debug, Clone)]
 pub struct Route {
     pub method: String,
     pub path: String,
-    /// What the document says about the operation.
+    /// The operation object of the document.
     pub about: Value,
 }
 
@@ -28,24 +28,24 @@ pub fn routes(document: &Value) -> BTreeMap<String, Route> {
                 let id = about["operationId"].as_str().expect("an operationId").to_owned();
                 let method = method.to_uppercase();
                 let route = Route { method, path: path.clone(), about: about.clone() };
-                assert!(routes.insert(id, route).is_none(), "an operationId stands for one");
+                assert!(routes.insert(id, route).is_none(), "an operationId is unique");
             }
         }
     }
     routes
 }
 
-/// A request that is being put together.
+/// A request under construction.
 #[derive(Debug, Clone, Default)]
-pub struct Asking {
+pub struct RequestBuilder {
     path: BTreeMap<&'static str, String>,
     query: BTreeMap<&'static str, String>,
     headers: BTreeMap<&'static str, String>,
     body: Option<Value>,
 }
 
-impl Asking {
-    /// The row's request, with every given thing taken from `own`.
+impl RequestBuilder {
+    /// The row's request, with every given resource taken from `own`.
     pub fn of(row: &Row, own: impl Fn(Thing) -> String) -> Self {
         let body = row.body.map(|text| serde_json::from_str(text).expect("JSON"));
         let given = row.fields.iter().filter(|field| field.used == Use::Given);
@@ -54,7 +54,7 @@ impl Asking {
         })
     }
 
-    /// The same with `value` in one place, instead of what was there before.
+    /// The same with `value` in one place, instead of the earlier value.
     pub fn with(mut self, place: Place, value: &str) -> Self {
         match place {
             Place::Path(name) => drop(self.path.insert(name, escaped(value))),

@@ -1,28 +1,28 @@
-//! One row per operation: what it needs, and which of its parts carry an id. An operation without a
-//! row fails the suite, and so does a part of an operation that neither its row nor [`HARMLESS`]
-//! names.
+//! One row per operation: the permission it needs, and which of its parts carry an id. An operation
+//! without a row fails the suite, and so does a part of an operation that is neither in its row nor
+//! in [`HARMLESS`].
 
 use lukasa_core::Permission::{self, Admin, Erase, Propose, Read, Write};
 
 use super::things::Thing::{self, *};
 
-/// Where in a request a thing stands.
+/// Where in a request an id is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Path(&'static str),
     Query(&'static str),
     Header(&'static str),
-    /// A property, or one of a property's own behind a dot; with `[]` behind it, a list of one.
+    /// A property, or a nested one after a dot; with a trailing `[]`, a list of one.
     Body(&'static str),
 }
 use Place::{Body, Header, Path, Query};
 
-/// What somebody else's thing must answer, like one that never was.
+/// The expected response for another user's resource, as for one that never existed.
 #[derive(Debug, Clone, Copy)]
 pub enum Foreign {
     /// One of these codes.
     Refused(&'static [&'static str]),
-    /// A good answer, from the caller's own rows only.
+    /// A 2xx response, from the caller's own rows only.
     Own,
 }
 use Foreign::{Own, Refused};
@@ -33,7 +33,7 @@ pub enum Use {
     Given,
     /// Put into the request for one attempt.
     Tried,
-    /// Put in only where the whole request is somebody else's, word for word.
+    /// Set only where the whole request is a copy of another user's.
     Replayed,
 }
 
@@ -48,10 +48,10 @@ pub struct Field {
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     pub operation: &'static str,
-    /// Nobody needs anything where this is absent.
+    /// Absent if no permission is needed.
     pub needs: Option<Permission>,
     pub writes: bool,
-    /// Only a human may do it.
+    /// Only a human caller may do it.
     pub human: bool,
     /// The parts of the body that carry no id.
     pub body: Option<&'static str>,
@@ -120,14 +120,14 @@ const fn open(operation: &'static str) -> Row {
     Row { operation, needs: None, writes: false, human: false, body: None, fields: &[] }
 }
 
-/// No files: nothing is taken in, and the answer is the caller's own memory. What somebody else's files
-/// do is tried with the API.
+/// No files: nothing is written, and the response is the caller's own memory. Another user's files
+/// are covered by the API tests.
 const VAULT: &str = r#"{"files": []}"#;
 
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
     // Sessions are named by their users, so a neighbour may open one under the name of hers: it is
-    // another session. Those who only look come first, while nobody has one of that name yet.
+    // another session. Read operations come first, while no other user has one of that name.
     reads("list_sessions", &[tried(Query("cursor"), SessionCursor, Own)]),
     reads("get_session", &[given(Path("session_id"), Session, SESSION)]),
     reads("list_turns", &[
@@ -157,7 +157,7 @@ pub const TABLE: &[Row] = &[
     reads("get_portrait", &[given(Path("name"), DomainPortrait, Refused(&["domain_not_found"]))]),
     reads("export", &[]),
     reads("list_imports", &[]),
-    // Sources are named by whoever brings them, under one user.
+    // Source names are chosen by the importer, per user.
     with_body(
         does(Write, "import", &[]),
         r#"{"item": "memory", "source": "a", "content": "Keeps bees"}"#,
@@ -199,7 +199,7 @@ pub const TABLE: &[Row] = &[
         ]),
         r#"{"query": "Book a flight"}"#,
     ),
-    // It reads, and leaves a note of what it gave.
+    // It reads, and records what it returned.
     with_body(
         does(Read, "retrieve_context", &[
             tried(Body("query"), Words, Own),
@@ -214,7 +214,7 @@ pub const TABLE: &[Row] = &[
         r#"{"title": "Another name"}"#,
     ),
     with_body(does(Write, "close_session", &[given(Path("session_id"), Session, SESSION), AGAIN]), "{}"),
-    // Nobody reads its answer, so it says the same of every session.
+    // The response is not read, so it is the same for every session.
     with_body(does(Write, "beacon", &[given(Body("session_id"), Session, Own)]), "{}"),
     does(Write, "learn_session", &[given(Path("session_id"), Session, SESSION), AGAIN]),
     does(Write, "delete_turn", &[given(Path("id"), DeletableTurn, TURN), AGAIN]),
@@ -306,7 +306,7 @@ pub const TABLE: &[Row] = &[
         tried(Query("cursor"), OperationCursor, Own),
     ]),
     reads("get_operation", &[given(Path("id"), Operation, OPERATION)]),
-    // Up to now and no further, so that there is an end to read to.
+    // Up to now and no further, so that the stream ends.
     reads("stream_events", &[
         given(Query("follow"), No, Own),
         tried(Query("after"), OperationCursor, Own),
@@ -332,8 +332,7 @@ pub const TABLE: &[Row] = &[
     only_reads(does(Admin, "preview_user_erasure", &[given(Path("user"), User("carol"), USER)])),
     only_reads(does(Admin, "list_user_erasures", &[given(Path("user"), User("carol"), USER)])),
     does(Admin, "delete_user", &[given(Path("user"), User("carol"), USER)]),
-    // A user may list and end their own, which the sign-in tests cover. While there is none
-    // for dave.
+    // A user may list and end their own, which the sign-in tests cover. There is none for dave yet.
     only_reads(does(Admin, "list_sign_ins", &[given(Query("user"), User("dave"), Own)])),
     does(Admin, "end_sign_ins", &[given(Query("user"), User("dave"), Own)]),
     does(Admin, "end_sign_in", &[given(Path("id"), Token, Refused(&["key_not_found"]))]),
@@ -345,7 +344,7 @@ pub const TABLE: &[Row] = &[
     with_body(does(Admin, "create_webhook", &[]), r#"{"url": "http://127.0.0.1:9/other"}"#),
     only_reads(does(Admin, "list_deliveries", &[given(Path("id"), Webhook, WEBHOOK)])),
     does(Admin, "test_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
-    // That a delivery of somebody else's is none is tried with the webhooks.
+    // That another tenant's delivery is not found is covered by the webhook tests.
     with_body(
         does(Admin, "replay_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
         r#"{"since": "2026-01-01T00:00:00Z"}"#,
@@ -364,11 +363,13 @@ pub const TABLE: &[Row] = &[
     open("readyz"),
 ];
 
-/// Parts of requests that name nothing that is kept. `session_id` and `turn_ids` of a memory are the
-/// caller's own marks: they are stored beside it and never looked up. `key` and `value` say what a
-/// hard memory decides; that two people can decide the same is tried in the belts. A policy may name
-/// any domain, and none is looked up for it. The `token` of a beacon is a credential like the header,
-/// and the tests of the beacon try those; so are the `key` and the `link` of a sign-in. One that is harmless in one place only is named with it.
+/// Parts of requests that carry no stored id. `session_id` and `turn_ids` of a memory are the
+/// caller's own marks: they are stored with it and never looked up. `key` and `value` are what a
+/// hard memory decides; that two users can decide the same is covered in
+/// [`super::shared_identifiers`]. A policy may name any domain, and none is looked up for it. The
+/// `token` of a beacon is a credential like the header and covered by the beacon tests; so are the
+/// `key` and the `link` of a sign-in. A part that is harmless in one operation only is listed with
+/// it.
 pub const HARMLESS: &[&str] = &[
     "admission",
     "append_turns.as",

@@ -1,4 +1,4 @@
-//! The things that requests name, one of each kind per person, and their twins: ids of the same
+//! The resources that requests name, one of each kind per user, and their twins: ids of the same
 //! kind, next to the real ones, that never existed.
 
 use std::collections::HashMap;
@@ -16,15 +16,15 @@ use crate::app::{Client, canary};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Thing {
-    /// A memory, by the part it plays.
+    /// A memory, by its role in the tests.
     Memory(&'static str),
     /// A word that occurs in just one memory of its owner.
     Words,
-    /// All that a memory says.
+    /// The whole content of a memory.
     Content,
-    /// The version of the kept memory.
+    /// The version of the memory `kept`.
     Version,
-    /// What a yes to the proposed memory must carry.
+    /// The digest that confirming the proposal needs.
     Digest,
     Link,
     /// An operation that can be undone.
@@ -32,9 +32,9 @@ pub enum Thing {
     MemoryCursor,
     ProposalCursor,
     OperationCursor,
-    /// What a yes to the memory that contradicts another must carry.
+    /// The digest that resolving the contradiction needs.
     ContestDigest,
-    /// A session, by the name its user has given it.
+    /// A session, by its user's name for it.
     Session,
     DeletableSession,
     TrashedSession,
@@ -48,22 +48,22 @@ pub enum Thing {
     SessionCursor,
     /// The id of a turn.
     Turn,
-    /// The number of a turn in its session, which everybody's sessions have.
+    /// The number of a turn in its session; other users' sessions have the same number.
     TurnNumber,
-    /// The number of a turn in its session: it goes on there, in whosever session it is.
+    /// The number of a turn as a cursor: it continues in the caller's own session.
     TurnCursor,
-    /// What was once put into a prompt.
+    /// The record of a context.
     Retrieval,
     UsageCursor,
     EpisodeCursor,
-    /// A job that was given up.
+    /// A dead job.
     DeadJob,
-    /// Something that was taken in from elsewhere.
+    /// An import.
     Import,
     IdempotencyKey,
-    /// A domain of the tenant's own.
+    /// A domain of the tenant.
     Domain(&'static str),
-    /// The portrait of a domain of the tenant's own.
+    /// The portrait of a domain of the tenant.
     DomainPortrait,
     /// A user of the tenant.
     User(&'static str),
@@ -72,20 +72,20 @@ pub enum Thing {
     Key,
     /// The id of a live token.
     Token,
-    /// A webhook of the tenant's.
+    /// A webhook of the tenant.
     Webhook,
-    /// A plain no, the same from everybody.
+    /// The answer `no`, which is the same for every user.
     No,
 }
 use Thing::*;
 
 impl Thing {
-    /// Whether it is a tenant's and not one person's.
+    /// Whether it belongs to a tenant and not to one user.
     pub fn is_of_tenant(self) -> bool {
         matches!(self, Domain(_) | DomainPortrait | User(_) | UserCursor | Key | Token | Webhook)
     }
 
-    /// A thing of the same kind that never existed, as close to the real one as can be.
+    /// A resource of the same kind that never existed, as close to the real one as possible.
     pub fn twin(self, real: &str) -> String {
         let near = |id: Uuid| Uuid::from_u128(id.as_u128() ^ 0x5a);
         match self {
@@ -162,17 +162,17 @@ pub fn close_cursor(value: &Value) -> String {
     URL_SAFE_NO_PAD.encode(value.to_string())
 }
 
-/// The same text with another last letter.
+/// The same text with another last character.
 fn other_end(text: &str) -> String {
     let (rest, last) = text.split_at(text.len() - 1);
     format!("{rest}{}", if last == "0" { "1" } else { "0" })
 }
 
-/// Everything that one person, and their tenant, has.
+/// All resources of one user and their tenant.
 #[derive(Debug, Clone, Default)]
 pub struct Things {
     named: HashMap<Thing, String>,
-    /// Words and ids that nobody else may ever see.
+    /// Words and ids that no other user may ever see.
     pub private: Vec<String>,
 }
 
@@ -190,15 +190,15 @@ impl Things {
         self.named.insert(thing, value);
     }
 
-    /// Lives a little as the client's user, so that there is one of each.
-    pub async fn of_person(client: &Client, tag: &str) -> Self {
+    /// Creates one of each as the client's user.
+    pub async fn of_user(client: &Client, tag: &str) -> Self {
         let mut things = Self::default();
-        let (word, song) = (canary(tag), canary(tag));
+        let (word, canary_word) = (canary(tag), canary(tag));
         for part in ["kept", "other", "deletable", "forgettable", "trashed", "erasable", "spare"] {
             let body = json!({
-                "content": format!("{part}: {song} {}", if part == "kept" { &word } else { "" }),
-                "summary": song, "detail": song, "reasoning": song, "tags": [word],
-                "evidence": [{ "type": "said", "description": song }], "session_id": song,
+                "content": format!("{part}: {canary_word} {}", if part == "kept" { &word } else { "" }),
+                "summary": canary_word, "detail": canary_word, "reasoning": canary_word, "tags": [word],
+                "evidence": [{ "type": "said", "description": canary_word }], "session_id": canary_word,
             });
             let saved = client.post("/api/memory", body).await.expect(201);
             things.put(Memory(part), saved.at("/memory/id"));
@@ -211,7 +211,7 @@ impl Things {
             things.hide(&saved.json());
         }
         for part in ["proposed", "proposed later"] {
-            let body = json!({ "content": format!("{part}: {song}") });
+            let body = json!({ "content": format!("{part}: {canary_word}") });
             let proposed = client.post("/api/memory/propose", body).await.expect(201);
             things.hide(&proposed.json());
             things.put(Memory(part), proposed.at("/memory/id"));
@@ -219,7 +219,7 @@ impl Things {
                 things.put(Digest, proposed.at("/memory/sha256"));
             }
         }
-        // A line without a word of its own, so that somebody else can say it too.
+        // A line without a canary, so that another user can save it too.
         let plain = format!("Owns bicycle {}", &canary("")[6..]);
         let again = canary("key");
         let saved = client.with("idempotency-key", &again).save(&plain).await;
@@ -247,30 +247,31 @@ impl Things {
         things.put(Import, taken.at("/import_id"));
         things.hide(&taken.json());
         things.put(No, "false".into());
-        things.talk(client, &song).await;
+        things.talk(client, &canary_word).await;
         things.put(Words, word.clone());
-        things.private.extend([word, song]);
+        things.private.extend([word, canary_word]);
         things
     }
 
-    /// Talks in two sessions and is given contexts for it. The names of the sessions and the ids of
-    /// retrievals are not private words: whoever sends one may see it again in their own row.
-    async fn talk(&mut self, client: &Client, song: &str) {
+    /// Talks in two sessions and requests contexts for them. Session names and retrieval ids are
+    /// not private words: a caller who sends one may see it again in their own row.
+    async fn talk(&mut self, client: &Client, canary_word: &str) {
         let kept = self.get(Memory("kept")).to_owned();
         for session in ["first", "second"].map(|_| canary("chat")) {
             let path = format!("/api/sessions/{session}");
-            let body = json!({ "id": session, "title": song });
+            let body = json!({ "id": session, "title": canary_word });
             client.post("/api/sessions", body).await.expect(200);
-            let turn = |role: &str| json!({ "role": role, "content": song, "speaker": song });
+            let turn = |role: &str| json!({ "role": role, "content": canary_word, "speaker": canary_word });
             let body = json!({ "turns": [turn("user"), turn("assistant")] });
-            let said = client.post(&format!("{path}/turns"), body).await.expect(201);
-            self.hide(&said.json());
-            let body = json!({ "query": format!("What about {song}?"), "session_id": session });
+            let appended = client.post(&format!("{path}/turns"), body).await.expect(201);
+            self.hide(&appended.json());
+            let body =
+                json!({ "query": format!("What about {canary_word}?"), "session_id": session });
             let given = client.post("/api/memory/retrieve", body).await.expect(200);
             let retrieval = given.at("/retrieval_id");
-            client.noted(&retrieval).await;
+            client.wait_for_retrieval(&retrieval).await;
             let used = json!({
-                "memory_id": kept, "type": "applied", "influence": song,
+                "memory_id": kept, "type": "applied", "influence": canary_word,
                 "session_id": session, "retrieval_id": retrieval,
             });
             client.post("/api/memory/usage", used).await.expect(201);
@@ -285,30 +286,30 @@ impl Things {
         self.put(UsageCursor, page.at("/next_cursor"));
     }
 
-    /// Adds what the tenant has besides its people's memories. `admin` holds a key of the tenant.
+    /// Adds the tenant's own resources. `admin` holds a key of the tenant.
     pub async fn and_of_tenant(mut self, admin: &Client, tag: &str) -> Self {
-        let song = canary(tag);
+        let canary_word = canary(tag);
         for domain in ["orchard", "harbour"] {
-            let body = json!({ "display_name": song });
+            let body = json!({ "display_name": canary_word });
             admin.put(&format!("/api/domains/{domain}"), body).await.expect(200);
             self.put(Domain(domain), domain.to_owned());
         }
         self.put(DomainPortrait, "domain:orchard".to_owned());
         for user in ["carol", "dave", "erin"] {
             admin.post("/api/users", json!({ "user": user })).await.expect(201);
-            admin.about(user).save(&format!("{user}: {song}")).await;
+            admin.about(user).save(&format!("{user}: {canary_word}")).await;
             self.put(User(user), user.to_owned());
         }
-        let key = admin.post("/api/keys", json!({ "name": song, "user": "erin" })).await;
+        let key = admin.post("/api/keys", json!({ "name": canary_word, "user": "erin" })).await;
         self.put(Key, key.expect(201).at("/id"));
         let token = admin.post("/api/tokens", json!({ "user": "erin" })).await;
         self.put(Token, token.expect(201).at("/id"));
         self.put(UserCursor, close_cursor(&json!("carol")));
-        self.private.push(song);
+        self.private.push(canary_word);
         self
     }
 
-    /// Every id in an answer is its owner's alone.
+    /// Marks every id in a response as its owner's alone.
     pub fn hide(&mut self, value: &Value) {
         match value {
             Value::Object(fields) => fields.values().for_each(|value| self.hide(value)),
@@ -327,5 +328,5 @@ impl Things {
 }
 
 fn unnamed(thing: Thing) -> &'static str {
-    unreachable!("nobody has a {thing:?}")
+    unreachable!("no user has a {thing:?}")
 }

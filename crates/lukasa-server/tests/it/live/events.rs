@@ -1,5 +1,5 @@
-//! Streams of events: nothing is missed, nothing told twice, nobody hears of somebody else, and they end
-//! when they should.
+//! Event streams: no event is missed or repeated, no stream shows another user's events, and
+//! streams end when they should.
 
 use std::time::{Duration, Instant};
 
@@ -12,21 +12,21 @@ use tokio::time::timeout;
 use crate::app::{Client, TestApp, canary};
 use crate::binary::Served;
 
-const LONG: Duration = Duration::from_secs(60);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// One event, as it came.
+/// One received event.
 #[derive(Debug, Clone, Default)]
-struct Heard {
+struct Event {
     id: String,
     event: String,
     data: Value,
 }
 
-/// A stream that is being read.
+/// A reader of an event stream.
 struct Reader {
     response: reqwest::Response,
     text: String,
-    /// The last id that came, with an event or without.
+    /// The last id received, with an event or without.
     last: String,
     comments: usize,
 }
@@ -38,21 +38,21 @@ impl Reader {
         Self { response, text: String::new(), last: String::new(), comments: 0 }
     }
 
-    /// Goes on after the last id, at this client's server.
+    /// Reconnects after the last id, at this client's server.
     async fn again(client: &Client, last: &str) -> Self {
         let mut reader = Self::open(&client.with("last-event-id", last), "/api/events").await;
         reader.last = last.to_owned();
         reader
     }
 
-    /// The next event; nothing once the stream has ended.
-    async fn next(&mut self) -> Option<Heard> {
+    /// The next event; `None` once the stream has ended.
+    async fn next(&mut self) -> Option<Event> {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {
                 let (block, rest) = (block.to_owned(), rest.to_owned());
                 self.text = rest;
-                if let Some(heard) = self.take(&block) {
-                    return Some(heard);
+                if let Some(received) = self.take(&block) {
+                    return Some(received);
                 }
             }
             match self.response.chunk().await {
@@ -62,27 +62,27 @@ impl Reader {
         }
     }
 
-    /// The next event, which must come.
-    async fn must(&mut self) -> Heard {
-        timeout(LONG, self.next()).await.expect("in time").expect("the stream goes on")
+    /// The next event, which must arrive.
+    async fn must(&mut self) -> Event {
+        timeout(EVENT_TIMEOUT, self.next()).await.expect("in time").expect("the stream is open")
     }
 
-    fn take(&mut self, block: &str) -> Option<Heard> {
-        let mut heard = Heard::default();
+    fn take(&mut self, block: &str) -> Option<Event> {
+        let mut received = Event::default();
         let mut data = None;
         for line in block.lines() {
             match line.split_once(':').map(|(name, value)| (name, value.trim_start())) {
                 Some(("", _)) => self.comments += 1,
                 Some(("id", value)) => value.clone_into(&mut self.last),
-                Some(("event", value)) => value.clone_into(&mut heard.event),
+                Some(("event", value)) => value.clone_into(&mut received.event),
                 Some(("data", value)) => data = serde_json::from_str(value).ok(),
                 Some(("retry", value)) => assert_eq!(value, "2000"),
                 _ => panic!("{line}"),
             }
         }
-        heard.id.clone_from(&self.last);
-        heard.data = data?;
-        Some(heard)
+        received.id.clone_from(&self.last);
+        received.data = data?;
+        Some(received)
     }
 }
 
@@ -91,7 +91,7 @@ fn random(below: u8) -> u8 {
 }
 
 #[tokio::test]
-async fn a_thousand_writes_are_heard_once_each_through_cuts_and_a_restart() {
+async fn event_stream_delivers_each_write_once_across_reconnects() {
     const WRITES: usize = 1_000;
     let app = TestApp::with_keys().await;
     let here = app.tenant_key("acme").await.about("alice");
@@ -104,8 +104,8 @@ async fn a_thousand_writes_are_heard_once_each_through_cuts_and_a_restart() {
         for number in 0..WRITES {
             let late = number >= WRITES / 2;
             if number == WRITES / 2 {
-                // The first server goes away: its streams end, and nobody comes back to it.
-                engine.stop_listening();
+                // The first server stops: its streams end, and clients do not reconnect to it.
+                engine.close_event_streams();
             }
             let client = if late || random(4) == 0 { &other } else { &one };
             let saved = client.save(&format!("number {number}")).await;
@@ -113,49 +113,49 @@ async fn a_thousand_writes_are_heard_once_each_through_cuts_and_a_restart() {
         }
         written
     });
-    let (mut heard, mut cuts) = (Vec::new(), 0);
+    let (mut received, mut cuts) = (Vec::new(), 0);
     let mut until_cut = 10;
-    while heard.len() < WRITES {
-        let next = timeout(LONG, reader.next()).await.expect("news comes");
+    while received.len() < WRITES {
+        let next = timeout(EVENT_TIMEOUT, reader.next()).await.expect("an event arrives");
         if let Some(event) = &next {
             assert_eq!(event.event, "save");
             assert_eq!(event.data["verb"], "save");
-            heard.push(event.data["id"].as_str().unwrap().to_owned());
+            received.push(event.data["id"].as_str().unwrap().to_owned());
             until_cut -= 1;
         }
         if next.is_none() || until_cut == 0 {
             let last = reader.last.clone();
             drop(reader);
-            let client = if heard.len() < WRITES / 2 && random(2) == 0 { &here } else { &there };
-            // The one that goes away may already have done so.
+            let client = if received.len() < WRITES / 2 && random(2) == 0 { &here } else { &there };
+            // The stopping server may already be gone.
             let refused = client.with("last-event-id", &last).open("/api/events").await.status();
             let client = if refused == 200 { client } else { &there };
             reader = Reader::again(client, &last).await;
             (cuts, until_cut) = (cuts + 1, i32::from(random(40)) + 1);
         }
     }
-    assert_eq!(heard, writer.await.unwrap());
+    assert_eq!(received, writer.await.unwrap());
     println!("live: {WRITES} writes, {cuts} cuts, 0 missed, 0 twice");
     assert!(cuts > 20, "{cuts}");
-    // From the very beginning, up to now.
+    // From the beginning up to now.
     let log = there.get("/api/operations?limit=1").await.at("/data/0/id");
     let mut all =
         Reader::open(&there, &format!("/api/events?follow=false&after={}", epoch())).await;
     let (mut count, mut last) = (0, String::new());
-    while let Some(event) = timeout(LONG, all.next()).await.expect("in time") {
+    while let Some(event) = timeout(EVENT_TIMEOUT, all.next()).await.expect("in time") {
         (count, last) = (count + 1, event.data["id"].as_str().unwrap().to_owned());
     }
     assert_eq!((count, last), (WRITES, log));
 }
 
-/// A place before everything.
+/// A cursor before all events.
 fn epoch() -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode("\"1970-01-01T00:00:00Z\"")
 }
 
 #[tokio::test]
-async fn an_event_is_the_operation_as_its_reader_may_see_it() {
+async fn event_shows_the_operation_visible_to_its_reader() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");
     let word = canary("erased");
@@ -178,7 +178,8 @@ async fn an_event_is_the_operation_as_its_reader_may_see_it() {
     alice.post(&format!("/api/memory/{memory}/erase"), json!({})).await.expect(200);
     let verbs = [reader.must().await.event, reader.must().await.event];
     assert_eq!(verbs, ["undo", "erase"]);
-    // Told again from the start: what was undone since says so, and what was erased says nothing.
+    // Replayed from the start: an undone operation is marked as such, and an erased one has no
+    // content.
     let path = format!("/api/events?follow=false&after={}", epoch());
     let all = alice.get(&path).await.expect(200).text();
     assert_eq!(
@@ -196,7 +197,7 @@ async fn an_event_is_the_operation_as_its_reader_may_see_it() {
 }
 
 #[tokio::test]
-async fn nobody_hears_of_somebody_else() {
+async fn event_streams_are_isolated_per_user() {
     let app = TestApp::with_keys().await;
     let (acme, globex) = (app.tenant_key("acme").await, app.tenant_key("globex").await);
     let (alice, carol) = (acme.about("alice"), app.human("acme", "carol").await);
@@ -210,19 +211,19 @@ async fn nobody_hears_of_somebody_else() {
     for (reader, other) in &mut others {
         let early = timeout(Duration::from_millis(1_500), reader.next()).await;
         assert!(early.is_err(), "{early:?}");
-        // The place where hers stands means nothing in another log.
+        // The position of her event means nothing in another log.
         let mut from_hers = Reader::again(other, &own.last).await;
         let theirs = other.save("theirs").await.at("/event/operation_id");
         assert_eq!(from_hers.must().await.data["id"], json!(theirs));
         assert_eq!(reader.must().await.data["id"], json!(theirs));
     }
     carol.about("alice").get("/api/events").await.refused(403, "wrong_user");
-    let none = app.key_that_may("acme", &[Permission::Write]).await.about("alice");
+    let none = app.key_with_permissions("acme", &[Permission::Write]).await.about("alice");
     none.get("/api/events").await.refused(403, "forbidden");
 }
 
 #[tokio::test]
-async fn word_of_a_write_comes_at_once() {
+async fn event_arrives_immediately_after_the_write() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");
     let mut reader = Reader::open(&alice, "/api/events").await;
@@ -235,12 +236,12 @@ async fn word_of_a_write_comes_at_once() {
     }
     waits.sort();
     println!("live: word of a write came after {:?} (median of 20)", waits[10]);
-    // Whoever is not woken finds out within a second, half of that on average.
+    // A stream without a wake-up polls every second, so its average delay is half a second.
     assert!(waits[10] < Duration::from_millis(250), "{waits:?}");
 }
 
 #[tokio::test]
-async fn a_stream_ends_with_its_credential_and_with_its_user() {
+async fn event_stream_ends_when_its_credential_or_user_ends() {
     let app = TestApp::with_keys().await;
     let acme = app.tenant_key("acme").await;
     acme.about("alice").save("something").await;
@@ -260,21 +261,21 @@ async fn a_stream_ends_with_its_credential_and_with_its_user() {
         let ended = timeout(Duration::from_secs(12), reader.next()).await;
         assert!(ended.expect("it ends within seconds").is_none(), "{whose}");
     }
-    let told = acme.about("alice").save("still here").await.at("/event/operation_id");
-    assert_eq!(stays.must().await.data["id"], json!(told));
+    let operation_id = acme.about("alice").save("still here").await.at("/event/operation_id");
+    assert_eq!(stays.must().await.data["id"], json!(operation_id));
 }
 
 #[tokio::test]
-async fn so_many_may_listen_and_no_more_until_one_goes() {
+async fn event_streams_are_limited_per_user() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");
     let mut readers = Vec::new();
-    for _ in 0..lukasa_engine::events::STREAMS {
+    for _ in 0..lukasa_engine::events::MAX_STREAMS_PER_USER {
         readers.push(Reader::open(&alice, "/api/events").await);
     }
     let refused = alice.get("/api/events").await.refused(429, "too_many_streams");
     assert_eq!(refused.header("retry-after"), Some("1"));
-    // Somebody else's are counted apart, and so is who only reads up to now.
+    // Another user's streams are counted separately, and so are streams that only read up to now.
     Reader::open(&app.tenant_key("acme").await.about("bob"), "/api/events").await;
     alice.get("/api/events?follow=false").await.expect(200);
     readers.pop();
@@ -282,32 +283,32 @@ async fn so_many_may_listen_and_no_more_until_one_goes() {
         if alice.open("/api/events").await.status() == 200 {
             return;
         }
-        // The server notices that a connection is gone in its own time.
+        // The server notices a closed connection with a delay.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    panic!("the place of one who left stays taken");
+    panic!("the slot of a closed stream was not released");
 }
 
 #[tokio::test]
-async fn a_silent_stream_is_kept_alive() {
+async fn event_stream_sends_keep_alives() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");
     let mut reader = Reader::open(&alice, "/api/events").await;
     assert!(timeout(Duration::from_secs(17), reader.next()).await.is_err(), "nothing happened");
     assert_eq!(reader.comments, 1);
-    // The place to come back to came with the first line, before there was any event.
+    // The id to resume from is in the first line, before any event.
     assert!(!reader.last.is_empty());
 }
 
 #[tokio::test]
-async fn a_server_that_is_asked_to_stop_ends_its_streams() {
+async fn shutdown_ends_event_streams() {
     let app = TestApp::local().await;
     let served = Served::start(&app, &["--embedder", "off", "--workers", "0"]).await;
     let mut reader = Reader::open(&served.client, "/api/events").await;
-    let told = served.client.save("one").await.at("/event/operation_id");
-    assert_eq!(reader.must().await.data["id"], json!(told));
+    let operation_id = served.client.save("one").await.at("/event/operation_id");
+    assert_eq!(reader.must().await.data["id"], json!(operation_id));
     let began = Instant::now();
-    let log = timeout(LONG, served.stop()).await.expect("it stops");
+    let log = timeout(EVENT_TIMEOUT, served.stop()).await.expect("it stops");
     assert!(reader.next().await.is_none());
     assert!(began.elapsed() < Duration::from_secs(10), "it did not wait out its grace");
     assert!(!log.contains("still under way"), "{log}");

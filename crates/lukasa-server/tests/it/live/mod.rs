@@ -1,5 +1,4 @@
-//! What happens, as it happens: streams of events, and webhooks with receivers that answer as they are
-//! told to.
+//! Event streams, and webhooks with scripted receivers.
 
 mod events;
 mod receiver;

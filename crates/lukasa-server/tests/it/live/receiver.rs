@@ -1,5 +1,5 @@
-//! A receiver of webhooks, as somebody would write one: it checks the signature with the library of the
-//! standard, and answers as it is told to.
+//! A webhook receiver: it checks the signature with the Standard Webhooks library, and answers as
+//! scripted.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,19 +13,19 @@ use tokio::task::JoinHandle;
 
 use crate::app::{Answer, Client, serve};
 
-/// One letter, as it came.
+/// One received webhook request.
 #[derive(Debug, Clone)]
-pub struct Letter {
+pub struct ReceivedRequest {
     pub headers: HeaderMap,
     pub bytes: Bytes,
     pub id: String,
     pub body: Value,
 }
 
-type Answers = dyn Fn(&Letter) -> u16 + Send + Sync;
+type Answers = dyn Fn(&ReceivedRequest) -> u16 + Send + Sync;
 
 struct Inner {
-    letters: Mutex<Vec<Letter>>,
+    requests: Mutex<Vec<ReceivedRequest>>,
     answers: Mutex<Box<Answers>>,
 }
 
@@ -43,8 +43,8 @@ impl Drop for Receiver {
 
 impl Receiver {
     pub async fn start() -> Self {
-        let letters = Mutex::new(Vec::new());
-        let inner = Arc::new(Inner { letters, answers: Mutex::new(Box::new(|_| 204)) });
+        let requests = Mutex::new(Vec::new());
+        let inner = Arc::new(Inner { requests, answers: Mutex::new(Box::new(|_| 204)) });
         let router = axum::Router::new()
             .route("/hook", axum::routing::post(receive))
             .with_state(inner.clone());
@@ -52,28 +52,28 @@ impl Receiver {
         Self { url: format!("{base}/hook"), inner, server }
     }
 
-    /// From now on it answers like this.
-    pub fn answers(&self, with: impl Fn(&Letter) -> u16 + Send + Sync + 'static) {
+    /// Sets the status of future responses.
+    pub fn answers(&self, with: impl Fn(&ReceivedRequest) -> u16 + Send + Sync + 'static) {
         *self.inner.answers.lock().unwrap() = Box::new(with);
     }
 
-    /// Everything that has come so far.
-    pub fn letters(&self) -> Vec<Letter> {
-        self.inner.letters.lock().unwrap().clone()
+    /// Every request received so far.
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.inner.requests.lock().unwrap().clone()
     }
 
-    /// The ids of everything that has come so far.
+    /// The ids of every request received so far.
     pub fn ids(&self) -> Vec<String> {
-        self.letters().into_iter().map(|letter| letter.id).collect()
+        self.requests().into_iter().map(|request| request.id).collect()
     }
 
-    /// What has come since it was last asked this.
+    /// Removes and returns the ids received since the last call.
     pub fn take(&self) -> Vec<String> {
-        let letters = std::mem::take(&mut *self.inner.letters.lock().unwrap());
-        letters.into_iter().map(|letter| letter.id).collect()
+        let requests = std::mem::take(&mut *self.inner.requests.lock().unwrap());
+        requests.into_iter().map(|request| request.id).collect()
     }
 
-    /// Has an administrator set up a webhook that leads here.
+    /// Creates a webhook for this receiver.
     pub async fn hook(&self, admin: &Client, verbs: &[&str]) -> Answer {
         let body = serde_json::json!({ "url": self.url, "verbs": verbs });
         admin.post("/api/webhooks", body).await.expect(201)
@@ -83,9 +83,9 @@ impl Receiver {
 async fn receive(State(inner): State<Arc<Inner>>, headers: HeaderMap, bytes: Bytes) -> Response {
     let id = headers["webhook-id"].to_str().unwrap().to_owned();
     let body = serde_json::from_slice(&bytes).unwrap();
-    let letter = Letter { headers, bytes, id, body };
-    let status = (inner.answers.lock().unwrap())(&letter);
-    inner.letters.lock().unwrap().push(letter);
+    let request = ReceivedRequest { headers, bytes, id, body };
+    let status = (inner.answers.lock().unwrap())(&request);
+    inner.requests.lock().unwrap().push(request);
     let status = StatusCode::from_u16(status).unwrap();
     if status.is_redirection() {
         return (status, [("location", "/hook")]).into_response();
@@ -93,9 +93,9 @@ async fn receive(State(inner): State<Arc<Inner>>, headers: HeaderMap, bytes: Byt
     status.into_response()
 }
 
-impl Letter {
-    /// Whether it was signed with this secret, by the standard's own library. With the clock of a test
-    /// it may be from the future, which `verify` refuses.
+impl ReceivedRequest {
+    /// Whether it was signed with this secret, by the standard's own library. With the clock of a
+    /// test it may be from the future, which `verify` refuses.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let hook = Webhook::new(secret).unwrap();
         let seconds = self.headers["webhook-timestamp"].to_str().unwrap().parse().unwrap();

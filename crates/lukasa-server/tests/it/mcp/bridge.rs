@@ -1,4 +1,4 @@
-//! `lukasa mcp`: lines in, lines out, and nothing else on standard output.
+//! `lukasa mcp`: JSON lines in, JSON lines out, and nothing else on standard output.
 
 use std::process::Stdio;
 
@@ -9,7 +9,7 @@ use tokio::process::Command;
 use super::NEWER;
 use crate::app::TestApp;
 
-/// Runs the bridge over these messages; its exit code, its messages, and what it said beside them.
+/// Runs the bridge over these messages; returns its exit code, its messages and its standard error.
 async fn bridge(url: &str, key: &str, messages: &[Value]) -> (Option<i32>, Vec<Value>, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lukasa"))
         .args(["mcp", "--url", url, "--user", "alice"])
@@ -28,8 +28,8 @@ async fn bridge(url: &str, key: &str, messages: &[Value]) -> (Option<i32>, Vec<V
     let output = child.wait_with_output().await.unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
     let answers = lines.lines().map(|line| serde_json::from_str(line).expect("a message"));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), answers.collect(), said)
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), answers.collect(), stderr)
 }
 
 fn message(id: i64, method: &str, params: &Value) -> Value {
@@ -37,7 +37,7 @@ fn message(id: i64, method: &str, params: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn both_generations_of_the_protocol_pass_over_the_bridge() {
+async fn mcp_bridge_supports_both_protocol_versions() {
     let app = TestApp::with_keys().await;
     let (_, key) = app.make_key("acme", None, &crate::app::PERSONAL, None).await;
     let opening = json!({ "protocolVersion": "2025-06-18", "capabilities": { "elicitation": {} },
@@ -57,33 +57,34 @@ async fn both_generations_of_the_protocol_pass_over_the_bridge() {
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
         message(2, "tools/call", &save("Likes tea")),
     ];
-    let (code, answers, said) = bridge(&app.base, &key, &older).await;
-    assert_eq!((code, said.as_str()), (Some(0), ""), "{answers:?}");
+    let (code, answers, stderr) = bridge(&app.base, &key, &older).await;
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{answers:?}");
     assert_eq!(answers[0]["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(answers[1]["result"]["structuredContent"]["memory"]["content"], "Likes tea");
-    let (code, mut answers, said) = bridge(&app.base, &key, &[discover, newer]).await;
-    assert_eq!((code, said.as_str()), (Some(0), ""), "{answers:?}");
+    let (code, mut answers, stderr) = bridge(&app.base, &key, &[discover, newer]).await;
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{answers:?}");
     answers.sort_by_key(|answer| answer["id"].as_i64());
     assert!(answers[0]["result"]["supportedVersions"].to_string().contains(NEWER));
     assert_eq!(answers[1]["result"]["structuredContent"]["memory"]["content"], "Likes mate");
 }
 
 #[tokio::test]
-async fn a_bridge_that_leads_nowhere_says_what_to_do() {
+async fn mcp_bridge_reports_an_unreachable_server_with_the_next_step() {
     let list = message(7, "tools/list", &json!({}));
-    let (code, answers, said) = bridge("http://127.0.0.1:1", "", std::slice::from_ref(&list)).await;
+    let (code, answers, stderr) =
+        bridge("http://127.0.0.1:1", "", std::slice::from_ref(&list)).await;
     assert_eq!(code, Some(1));
     assert_eq!(answers[0]["id"], 7);
     assert!(
         answers[0]["error"]["message"].as_str().unwrap().contains("lukasa serve"),
         "{answers:?}"
     );
-    assert!(said.contains("lukasa serve"), "{said}");
+    assert!(stderr.contains("lukasa serve"), "{stderr}");
     let app = TestApp::with_keys().await;
-    let (code, answers, said) =
+    let (code, answers, stderr) =
         bridge(&app.base, "lk_live_nonsense", &[list, json!("nonsense")]).await;
     assert_eq!(code, Some(0));
     assert!(answers.iter().any(|answer| answer["error"]["data"]["code"] == "unauthenticated"));
     assert!(answers.iter().any(|answer| answer["error"]["code"] == -32700), "{answers:?}");
-    assert!(said.contains("lukasa key create"), "{said}");
+    assert!(stderr.contains("lukasa key create"), "{stderr}");
 }

@@ -1,9 +1,8 @@
-//! The door for assistants, as the bytes of the protocol meet it. The protocol's own clients meet it
-//! in `clients/mcp-check`.
+//! MCP at the level of protocol bytes. The official MCP clients are tested in `clients/mcp-check`.
 
-mod asking;
+mod access;
 mod bridge;
-mod door;
+mod elicitation;
 mod tools;
 
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use crate::app::{Answer, Client};
 const OLDER: &str = "2025-11-25";
 const NEWER: &str = "2026-07-28";
 
-/// The client as one that speaks the older protocol, which says least.
+/// The client with the headers of the older protocol, which needs the fewest.
 fn older(client: &Client) -> Client {
     let accepts = client.with("accept", "application/json, text/event-stream");
     accepts.with("mcp-protocol-version", OLDER)
@@ -24,7 +23,7 @@ async fn ask(client: &Client, method: &str, params: Value) -> Answer {
     older(client).post("/mcp", message).await
 }
 
-/// Calls a tool; the result, whether good or not.
+/// Calls a tool; returns the result, whether good or not.
 async fn call(client: &Client, name: &str, arguments: Value) -> Value {
     let params = json!({ "name": name, "arguments": arguments });
     let answer = ask(client, "tools/call", params).await.expect(200);
@@ -32,21 +31,21 @@ async fn call(client: &Client, name: &str, arguments: Value) -> Value {
     answer.json()["result"].clone()
 }
 
-/// Calls a tool, which must do what it is for; the data of its answer.
+/// Calls a tool, which must succeed; returns its structured content.
 async fn done(client: &Client, name: &str, arguments: Value) -> Value {
     let result = call(client, name, arguments).await;
     assert_eq!(result["isError"], false, "{result:#}");
     result["structuredContent"].clone()
 }
 
-/// Calls a tool, which must refuse with the code; its words for the model.
+/// Calls a tool, which must refuse with the code; returns its text for the model.
 async fn refused(client: &Client, name: &str, arguments: Value, code: &str) -> String {
     let result = call(client, name, arguments).await;
     assert_eq!(result["isError"], true, "{result:#}");
     assert_eq!(result["structuredContent"]["error"]["code"], code, "{result:#}");
-    let told = result["content"][0]["text"].as_str().unwrap().to_owned();
-    assert_eq!(result["structuredContent"]["message"], told.as_str());
-    told
+    let text = result["content"][0]["text"].as_str().unwrap().to_owned();
+    assert_eq!(result["structuredContent"]["message"], text.as_str());
+    text
 }
 
 /// The names of the tools that a client is shown.
@@ -56,7 +55,7 @@ async fn names(client: &Client) -> Vec<String> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// One request of the newer protocol, by a client that can put questions to its person.
+/// One request of the newer protocol, by a client that can put questions to its user.
 async fn newer(client: &Client, method: &str, mut params: Value) -> Answer {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": NEWER,

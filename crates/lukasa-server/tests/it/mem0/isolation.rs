@@ -1,5 +1,5 @@
-//! Nobody reaches another's memory by way of mem0's shapes: whatever is somebody else's is answered like
-//! what is not there, byte for byte.
+//! The mem0 API reaches no other user's memory: another user's memory is answered like an unknown
+//! one, byte for byte.
 
 use lukasa_core::Permission;
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use super::{added, all, as_token, texts};
 use crate::app::{Answer, TestApp, canary};
 
-/// An answer without what is of the one request: its id, and the time.
+/// A response without its request id and date.
 fn bare(answer: Answer) -> (u16, Vec<(String, String)>, Vec<u8>) {
     let mut headers = answer.headers;
     headers.retain(|(name, _)| !["date", "lukasa-request-id"].contains(&name.as_str()));
     (answer.status, headers, answer.body.to_vec())
 }
 
-/// Every way to name one memory.
+/// Every request that names one memory.
 fn ways(id: &str) -> Vec<(&'static str, String, Option<Value>)> {
     let (hosted, own) = (format!("/mem0/v1/memories/{id}/"), format!("/mem0/memories/{id}"));
     let several = json!({ "memories": [{ "memory_id": id, "text": "mine now" }] });
@@ -33,7 +33,7 @@ fn ways(id: &str) -> Vec<(&'static str, String, Option<Value>)> {
 }
 
 #[tokio::test]
-async fn another_users_memory_is_like_one_that_is_not_there() {
+async fn mem0_foreign_memory_is_answered_like_an_unknown_one() {
     let app = TestApp::with_keys().await;
     let backend = as_token(&app.tenant_key("acme").await);
     let secret = canary("bob");
@@ -51,9 +51,9 @@ async fn another_users_memory_is_like_one_that_is_not_there() {
     let outsider = as_token(&app.tenant_key("globex").await);
     for who in [&alice, &token, &outsider] {
         added(who, "alice", "something of alice's").await;
-        for (theirs, nobodys) in pairs {
+        for (theirs, unknown) in pairs {
             for ((method, path, body), (_, other, nothing)) in
-                ways(theirs).into_iter().zip(ways(nobodys))
+                ways(theirs).into_iter().zip(ways(unknown))
             {
                 let what = format!("{method} {path}");
                 let answer = who.call(method, &path, body).await;
@@ -77,18 +77,18 @@ async fn another_users_memory_is_like_one_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn a_bound_key_cannot_name_somebody_else() {
+async fn mem0_bound_key_cannot_name_another_user() {
     let app = TestApp::with_keys().await;
     let backend = as_token(&app.tenant_key("acme").await);
     added(&backend, "bob", "Bob's").await;
     let alice = as_token(&app.bound_key("acme", "alice").await);
-    let said = json!({ "messages": "x", "user_id": "bob", "infer": false });
+    let message = json!({ "messages": "x", "user_id": "bob", "infer": false });
     let by_filter = json!({ "messages": "x", "filters": { "user_id": "bob" }, "infer": false });
     let asked = json!({ "query": "x", "filters": { "user_id": "bob" } });
     for (method, path, body) in [
-        ("POST", "/mem0/v3/memories/add/", Some(said.clone())),
+        ("POST", "/mem0/v3/memories/add/", Some(message.clone())),
         ("POST", "/mem0/v3/memories/add/", Some(by_filter)),
-        ("POST", "/mem0/memories", Some(said)),
+        ("POST", "/mem0/memories", Some(message)),
         ("POST", "/mem0/v3/memories/search/", Some(asked.clone())),
         ("POST", "/mem0/search", Some(asked.clone())),
         ("POST", "/mem0/v3/memories/", Some(asked)),
@@ -100,7 +100,7 @@ async fn a_bound_key_cannot_name_somebody_else() {
         let answer = alice.call(method, path, body).await;
         assert_eq!((answer.status, answer.code().as_str()), (403, "wrong_user"), "{method} {path}");
     }
-    // It needs to name nobody, and may name itself.
+    // It need not name a user, and may name its own.
     let own = json!({ "messages": "I like figs", "infer": false });
     alice.post("/mem0/v3/memories/add/", own).await.expect(200);
     assert_eq!(texts(&all(&alice, json!({})).await.expect(200)), ["I like figs"]);
@@ -109,15 +109,15 @@ async fn a_bound_key_cannot_name_somebody_else() {
 }
 
 #[tokio::test]
-async fn the_door_asks_for_what_every_door_asks_for() {
+async fn mem0_enforces_credentials_permissions_and_users() {
     let app = TestApp::with_keys().await;
     let backend = as_token(&app.tenant_key("acme").await);
     let id = added(&backend, "bob", "Bob's").await;
-    let nobody = app.anonymous();
-    let wrong = nobody.with("authorization", "Token lk_live_nonsense");
-    let reader = as_token(&app.key_that_may("acme", &[Permission::Read]).await);
+    let anonymous = app.anonymous();
+    let wrong = anonymous.with("authorization", "Token lk_live_nonsense");
+    let reader = as_token(&app.key_with_permissions("acme", &[Permission::Read]).await);
     for (method, path, body) in ways(&id) {
-        for who in [&nobody, &wrong] {
+        for who in [&anonymous, &wrong] {
             let answer = who.call(method, &path, body.clone()).await;
             assert_eq!(answer.status, 401, "{method} {path}");
         }
@@ -130,10 +130,10 @@ async fn the_door_asks_for_what_every_door_asks_for() {
             );
         }
     }
-    nobody.get("/mem0/v1/ping/").await.expect(401);
-    // `Token` opens this door only.
+    anonymous.get("/mem0/v1/ping/").await.expect(401);
+    // The scheme `Token` is valid for the mem0 API only.
     reader.about("bob").get("/api/memory").await.refused(401, "unauthenticated");
-    // A key for everybody must say whose memory it means, above all to forget it.
+    // A key for all users must name a user, above all to forget.
     for (method, path, body) in [
         ("POST", "/mem0/v3/memories/add/", Some(json!({ "messages": "x", "infer": false }))),
         ("POST", "/mem0/v3/memories/search/", Some(json!({ "query": "x" }))),
@@ -150,7 +150,7 @@ async fn the_door_asks_for_what_every_door_asks_for() {
     }
     let alice = as_token(&app.bound_key("acme", "alice").await);
     added(&alice, "alice", "Alice's").await;
-    // Nor does a filter that cannot be read let everything go.
+    // A filter that cannot be parsed does not delete everything.
     for query in ["", "?filters=%7B%27agent_id%27%3A%20%27a%27%7D"] {
         alice.delete(&format!("/mem0/v1/memories/{query}")).await.expect(400);
     }

@@ -1,20 +1,20 @@
-//! The surface of mem0: programs written for it are served, and nobody sees more through it than through
-//! any other door. Its own Python client is run against it in `clients/python`.
+//! The mem0 API: clients written for mem0 work, and see no more through it than through the other
+//! interfaces. The official Python client is run against it in `clients/python`.
 
+mod api;
 mod isolation;
-mod story;
 
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Client};
 
-/// A client that shows its key as mem0's hosted client does.
+/// A client that sends its key as mem0's hosted client does.
 fn as_token(client: &Client) -> Client {
     let secret = client.header("authorization").replace("Bearer ", "");
     client.with("authorization", &format!("Token {secret}"))
 }
 
-/// Adds a memory as it stands, for a user; its id.
+/// Adds a memory verbatim for a user; returns its id.
 async fn added(client: &Client, user: &str, text: &str) -> String {
     let body = json!({ "messages": [{ "role": "user", "content": text }], "user_id": user,
         "infer": false });
@@ -22,7 +22,7 @@ async fn added(client: &Client, user: &str, text: &str) -> String {
     answer.at("/results/0/id")
 }
 
-/// The texts of the memories in an answer.
+/// The texts of the memories in a response.
 fn texts(answer: &Answer) -> Vec<String> {
     let json = answer.json();
     let results = json["results"].as_array().cloned().unwrap_or_default();
