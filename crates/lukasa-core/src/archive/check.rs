@@ -35,10 +35,11 @@ pub fn faults(contents: &Contents, latest: Timestamp) -> Vec<String> {
         faults.push("an operation is in the future".to_owned());
     }
     let facts = contents.facts();
-    let mut seen = BTreeSet::new();
+    // Passages are keyed by the id of their version or turn, so these ids differ from each other.
+    let mut sources = BTreeSet::new();
     let mut first = BTreeSet::new();
     for version in &contents.versions {
-        if !seen.insert((version.fact, version.id)) {
+        if !sources.insert(version.id.uuid()) {
             faults.push(format!("{}: duplicate version id", version.id));
         }
         if version.number == 1 {
@@ -59,9 +60,9 @@ pub fn faults(contents: &Contents, latest: Timestamp) -> Vec<String> {
     }
     faults.extend(contents.sessions.iter().filter_map(session_fault));
     let mut places = BTreeSet::new();
-    let mut ids = BTreeSet::new();
     for turn in &contents.turns {
-        let fresh = places.insert((turn.session.as_str(), turn.number)) && ids.insert(turn.id);
+        let fresh =
+            places.insert((turn.session.as_str(), turn.number)) && sources.insert(turn.id.uuid());
         if !fresh || turn_fault(turn, &sessions) {
             faults.push(format!("{}: invalid turn, or its session is missing or shorter", turn.id));
         }
@@ -256,11 +257,17 @@ pub(super) mod tests {
 
     #[test]
     fn export_check_finds_each_planted_fault() {
-        let plants: [fn(&mut Contents); 19] = [
+        let plants: [fn(&mut Contents); 21] = [
             |c| c.operations.clear(),
             |c| c.operations[0].at = at(1_000_000),
             |c| c.operations.push(c.operations[0].clone()),
             |c| c.versions.push(c.versions[0].clone()),
+            |c| {
+                let mut other = c.versions[0].clone();
+                other.fact = crate::id::FactId::from_uuid(other.opened_by.uuid());
+                c.versions.push(other);
+            },
+            |c| c.turns[0].id = crate::id::TurnId::from_uuid(c.versions[0].id.uuid()),
             |c| c.versions[0].number = 2,
             |c| c.versions[0].claim.content = " ".into(),
             |c| c.versions[0].known.until = Some(at(50)),
