@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use crate::Store;
 use crate::error::Result;
 use crate::row::{Columns, all, one};
-use crate::scope::{Batch, Param, Scope};
+use crate::scope::{Batch, Owned, Param, Scope};
 
 pub use crate::claim::{CLAIM, ClaimRequest, ClaimedJob, OPENING};
 
@@ -75,18 +75,7 @@ pub fn queue(
                        on conflict (user_id, kind, key) where state = 'waiting' \
                        do update set run_at = excluded.run_at \
                          where job.run_at < excluded.run_at";
-    batch.push(
-        SQL,
-        vec![
-            Box::new(scope.user().uuid()),
-            Box::new(scope.tenant().uuid()),
-            Box::new(id.uuid()),
-            Box::new(kind.as_str()),
-            Box::new(key.to_owned()),
-            Box::new(now),
-            Box::new(run_at),
-        ],
-    );
+    batch.push(SQL, insert_params(scope, id, kind, key, run_at, now));
 }
 
 /// Queues a job unless one with the same kind and key is already waiting, which is left unchanged.
@@ -102,18 +91,7 @@ pub fn queue_unless_waiting(
     const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
                        values ($1, $2, $3, $4, $5, $6, $7) \
                        on conflict (user_id, kind, key) where state = 'waiting' do nothing";
-    batch.push(
-        SQL,
-        vec![
-            Box::new(scope.user().uuid()),
-            Box::new(scope.tenant().uuid()),
-            Box::new(id.uuid()),
-            Box::new(kind.as_str()),
-            Box::new(key.to_owned()),
-            Box::new(now),
-            Box::new(run_at),
-        ],
-    );
+    batch.push(SQL, insert_params(scope, id, kind, key, run_at, now));
 }
 
 /// Queues a job of a kind that exists once per user, to run by `run_at`: if one is waiting for a
@@ -127,21 +105,31 @@ pub fn queue_sole(
     now: Timestamp,
 ) {
     const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
-                       values ($1, $2, $3, $4, '', $5, $6) \
+                       values ($1, $2, $3, $4, $5, $6, $7) \
                        on conflict (user_id, kind, key) where state = 'waiting' \
                        do update set run_at = excluded.run_at \
                          where job.run_at > excluded.run_at";
-    batch.push(
-        SQL,
-        vec![
-            Box::new(scope.user().uuid()),
-            Box::new(scope.tenant().uuid()),
-            Box::new(id.uuid()),
-            Box::new(kind.as_str()),
-            Box::new(now),
-            Box::new(run_at),
-        ],
-    );
+    batch.push(SQL, insert_params(scope, id, kind, "", run_at, now));
+}
+
+/// The parameters of the statements that insert a job.
+fn insert_params(
+    scope: &Scope,
+    id: JobId,
+    kind: JobKind,
+    key: &str,
+    run_at: Timestamp,
+    now: Timestamp,
+) -> Vec<Owned> {
+    vec![
+        Box::new(scope.user().uuid()),
+        Box::new(scope.tenant().uuid()),
+        Box::new(id.uuid()),
+        Box::new(kind.as_str()),
+        Box::new(key.to_owned()),
+        Box::new(now),
+        Box::new(run_at),
+    ]
 }
 
 /// The time of the user's oldest row of each kind that expires: the trash, candidates, stored

@@ -81,7 +81,7 @@ async fn archive_verify_detects_damage() {
     run_json(&app, "ana", &["export", path]).await;
     let again = lukasa(&app, "ana", &["export", path]).await;
     assert_eq!(again.status.code(), Some(1), "a file that is there is not written over");
-    let checked = run_json(&app, "nobody", &["export", "--verify", path]).await;
+    let checked = run_json(&app, "verifier", &["export", "--verify", path]).await;
     assert_eq!(checked["ok"], true);
     let good = files(&std::fs::read(&file).unwrap());
     let plants: [fn(&mut BTreeMap<String, String>); 4] = [
@@ -97,9 +97,9 @@ async fn archive_verify_detects_damage() {
         let mut bad = good.clone();
         plant(&mut bad);
         std::fs::write(&file, zipped(&bad)).unwrap();
-        let output = lukasa(&app, "nobody", &["export", "--verify", path]).await;
+        let output = lukasa(&app, "verifier", &["export", "--verify", path]).await;
         assert_eq!(output.status.code(), Some(1));
     }
     std::fs::write(&file, zipped(&good)).unwrap();
-    assert_eq!(run_json(&app, "nobody", &["export", "--verify", path]).await["ok"], true);
+    assert_eq!(run_json(&app, "verifier", &["export", "--verify", path]).await["ok"], true);
 }
