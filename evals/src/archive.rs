@@ -10,9 +10,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 use lukasa_core::archive::{FileSum, MANIFEST, Manifest};
 use lukasa_core::import::Format;
 use lukasa_core::{Caller, NewTurn, Role};
+use lukasa_engine::archive::{ImportOptions, ImportSource};
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
-use lukasa_engine::moving::{ImportOptions, ImportSource};
 use lukasa_engine::{Error, Request};
 use lukasa_models::scripted::ScriptedChat;
 use lukasa_server::archive::{CheckedArchive, hex, pack};
@@ -92,20 +92,20 @@ async fn exported(fixture: &LearningFixture, seed: u64) -> Result<Files> {
     let mut saved = Vec::new();
     for number in 0..8 {
         let new = NewMemory { claim: generate::claim(&mut rng, number), ..NewMemory::saying("x") };
-        let Ok(outcome) = fixture.engine.save(&fixture.request(&alice), new).await else {
+        let Ok(outcome) = fixture.engine.facts.save(&fixture.request(&alice), new).await else {
             continue;
         };
         saved.extend(outcome.memories.iter().map(|memory| memory.version.fact));
     }
     for pair in saved.windows(2).take(3) {
         let (from, to) = (Target::Id(pair[0]), Target::Id(pair[1]));
-        fixture.engine.link(&fixture.request(&alice), &from, &to, "relates_to").await?;
+        fixture.engine.facts.link(&fixture.request(&alice), &from, &to, "relates_to").await?;
     }
     for chat in 0..3 {
         let turns =
             (0..4).map(|_| NewTurn::saying(Role::User, &generate::words(&mut rng))).collect();
         let request = fixture.request(&alice);
-        fixture.engine.append_turns(&request, &format!("chat {chat}"), turns).await?;
+        fixture.engine.sessions.append_turns(&request, &format!("chat {chat}"), turns).await?;
     }
     let file = pack(&fixture.engine, &alice, fixture.moment().now).await?;
     let mut zip = ZipArchive::new(file)?;
@@ -195,13 +195,14 @@ async fn import_mutated(
     let request = Request::new(caller.clone(), fixture.moment());
     // Every other one is trusted, so that both paths are tried.
     let how = ImportOptions { dry_run: false, trust: round.is_multiple_of(2) };
-    match fixture.engine.import_archive(&request, &source, archive, how).await {
+    match fixture.engine.archives.import_archive(&request, &source, archive, how).await {
         Ok(_) => {}
         Err(Error::Invalid(_) | Error::Refused(_)) => return Ok(Some(false)),
-        Err(error) => bail!("the import failed with {}: {error}", error.code()),
+        Err(error) => bail!("the import failed with {}: {error:?}", error.code()),
     }
     let asked = fixture
         .engine
+        .context
         .retrieve(caller, &ContextRequest::about("tea in Lisbon"), fixture.moment())
         .await;
     asked.context("the query after the import failed")?;

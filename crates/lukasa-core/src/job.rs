@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::words;
-use crate::id::{JobId, UserId};
+use crate::id::{JobId, OperationId, UserId};
 use crate::time::Timestamp;
 
 words!(
@@ -47,6 +47,90 @@ impl JobKind {
             JobKind::Upkeep => Lane::Upkeep,
             JobKind::Deliver => Lane::Webhooks,
         }
+    }
+}
+
+/// The work of a job, with the object it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Task {
+    Close { session: String },
+    Extract { session: String },
+    Title { session: String },
+    Compress { session: String },
+    Retell(RetellTask),
+    Upkeep,
+    Deliver,
+}
+
+/// The range of turns whose episode is rewritten, and the removal or restoration that made it
+/// necessary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetellTask {
+    pub after: OperationId,
+    pub first_turn: i32,
+    pub last_turn: i32,
+    pub session: String,
+}
+
+impl Task {
+    /// The tasks that end with their session, except retelling, which is about a range of turns.
+    pub fn all_of_session(session: &str) -> [Self; 4] {
+        let session = || session.to_owned();
+        [
+            Self::Close { session: session() },
+            Self::Extract { session: session() },
+            Self::Title { session: session() },
+            Self::Compress { session: session() },
+        ]
+    }
+
+    pub fn kind(&self) -> JobKind {
+        match self {
+            Self::Close { .. } => JobKind::Close,
+            Self::Extract { .. } => JobKind::Extract,
+            Self::Title { .. } => JobKind::Title,
+            Self::Compress { .. } => JobKind::Compress,
+            Self::Retell(_) => JobKind::Retell,
+            Self::Upkeep => JobKind::Upkeep,
+            Self::Deliver => JobKind::Deliver,
+        }
+    }
+
+    /// The text that the job is stored under. Of one user, kind and key at most one job waits.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Close { session }
+            | Self::Extract { session }
+            | Self::Title { session }
+            | Self::Compress { session } => session.clone(),
+            Self::Retell(retell) => {
+                let RetellTask { after, first_turn, last_turn, session } = retell;
+                format!("{after} {first_turn} {last_turn} {session}")
+            }
+            Self::Upkeep | Self::Deliver => String::new(),
+        }
+    }
+
+    /// The task of a stored job; `None` if the key is not one of this kind.
+    pub fn parse(kind: JobKind, key: &str) -> Option<Self> {
+        let session = || key.to_owned();
+        Some(match kind {
+            JobKind::Close => Self::Close { session: session() },
+            JobKind::Extract => Self::Extract { session: session() },
+            JobKind::Title => Self::Title { session: session() },
+            JobKind::Compress => Self::Compress { session: session() },
+            JobKind::Retell => {
+                let mut fields = key.splitn(4, ' ');
+                Self::Retell(RetellTask {
+                    after: fields.next()?.parse().ok()?,
+                    first_turn: fields.next()?.parse().ok()?,
+                    last_turn: fields.next()?.parse().ok()?,
+                    session: fields.next()?.to_owned(),
+                })
+            }
+            JobKind::Upkeep => Self::Upkeep,
+            JobKind::Deliver => Self::Deliver,
+        })
     }
 }
 
@@ -115,7 +199,26 @@ pub fn next_upkeep(user: UserId, now: Timestamp) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::TenantId;
+    use crate::id::{Ids, TenantId};
+
+    #[test]
+    fn job_task_is_the_same_after_storing_it() {
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        let after = Ids::new(now, [1; 16]).operation();
+        let session = "a session  with spaces".to_owned();
+        let retell = RetellTask { after, first_turn: 3, last_turn: 17, session: session.clone() };
+        let mut tasks = vec![Task::Upkeep, Task::Deliver, Task::Retell(retell)];
+        tasks.extend(Task::all_of_session(&session));
+        for kind in JobKind::ALL {
+            assert!(tasks.iter().any(|task| task.kind() == *kind), "{kind:?} is not tested");
+        }
+        for task in tasks {
+            assert_eq!(Task::parse(task.kind(), &task.key()), Some(task));
+        }
+        for key in ["", "1 2 3 x", &format!("{after} 3 x s"), &format!("{after} 3 17")] {
+            assert_eq!(Task::parse(JobKind::Retell, key), None, "{key}");
+        }
+    }
 
     #[test]
     fn upkeep_is_daily_and_spread_over_the_day() {

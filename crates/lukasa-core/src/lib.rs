@@ -8,7 +8,7 @@
 //! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
 //! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
 //! them), [`session`] (conversations), [`policy`] (what may happen without asking), [`learn`]
-//! (extraction from conversations), [`consolidate`] and [`cascade`] (re-rating and removal). A
+//! (extraction from conversations), [`consolidate`] and [`removal`] (re-rating and removal). A
 //! message is parsed by [`when`] (times), [`detect`] (domains) and [`name`] (memories by name);
 //! [`recall`] finds relevant memories, [`context`] puts them into a prompt, and [`portrait`]
 //! summarizes them for the user. [`vault`] renders the memory as editable files, [`archive`]
@@ -18,7 +18,6 @@
 pub mod admission;
 pub mod archive;
 pub mod caller;
-pub mod cascade;
 pub mod cluster;
 pub mod consolidate;
 pub mod context;
@@ -43,6 +42,7 @@ pub mod policy;
 pub mod portrait;
 pub mod recall;
 pub mod record;
+pub mod removal;
 pub mod screen;
 pub mod secret;
 pub mod session;
@@ -55,7 +55,6 @@ mod word;
 
 pub use admission::{AgentPolicy, Replacing, Writer};
 pub use caller::{Caller, CallerKind, Permission};
-pub use cascade::{Depth, Fate, RemovedTurns, Sources};
 pub use detect::{DetectedDomain, Detector};
 pub use domain::{Domain, builtin_domains};
 pub use episode::Episode;
@@ -77,6 +76,7 @@ pub use origin::{Origin, Voice};
 pub use policy::Policy;
 pub use portrait::Portrait;
 pub use record::{Changes, Refusal, Stamp};
+pub use removal::{Depth, Fate, RemovedTurns, Sources};
 pub use session::{Exchange, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
 pub use state_hash::StateHash;
 pub use time::{AsOf, Period, Timestamp};

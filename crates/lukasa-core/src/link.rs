@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::id::{FactId, LinkId, OperationId};
 use crate::time::{Period, is_storable};
 
+/// The relation from a waiting memory to the active one that it contradicts.
+pub const CONTRADICTS: &str = "contradicts";
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     pub id: LinkId,

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::caller::CallerKind;
-use crate::cascade::Sources;
 use crate::id::{FactId, OperationId};
 use crate::origin::Voice;
+use crate::removal::Sources;
 use crate::time::Timestamp;
 
 /// The kind of an operation.

@@ -8,7 +8,6 @@ use lukasa_core::{Claim, ClaimEvidence, Domain, Origin, State, TurnId};
 use lukasa_store::{Scope, domain, session};
 
 use crate::error::{Error, Result};
-use crate::facts::check_domain;
 
 /// Claims longer than this are screened on a blocking thread.
 const INLINE_CHARS: usize = 4_000;
@@ -100,6 +99,16 @@ pub(crate) async fn admit(
         Decision::RejectClosed => {
             Err(Error::OptInNeeded(screening.domain().unwrap_or_default().to_owned()))
         }
+    }
+}
+
+/// Checks that the domain exists and, if it requires opt-in, that the user has opened it.
+pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Option<Domain>> {
+    let Some(name) = name else { return Ok(None) };
+    match domain::find(scope, name).await? {
+        None => Err(Error::DomainNotFound(name.to_owned())),
+        Some((domain, false)) if domain.requires_opt_in => Err(Error::OptInNeeded(domain.name)),
+        Some((domain, _)) => Ok(Some(domain)),
     }
 }
 

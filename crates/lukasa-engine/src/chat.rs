@@ -2,6 +2,8 @@
 //! budget. Every call is recorded in the ledger, successful or not. Never called inside a
 //! transaction.
 
+use std::sync::Arc;
+
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lukasa_core::learn::answer::UnreadableAnswer;
@@ -9,11 +11,12 @@ use lukasa_core::model::{Chat, ChatRequest, Finish, ModelError, TokensUsed};
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Ids, Timestamp};
-use lukasa_store::crash;
-use lukasa_store::ledger;
+use lukasa_store::{crash, ledger};
 
 use crate::error::Result;
-use crate::{Engine, Moment};
+use crate::parts::Parts;
+use crate::request::Moment;
+use crate::transaction::Transactions;
 
 pub use lukasa_store::ledger::{ModelCall, ModelSum};
 
@@ -40,10 +43,21 @@ pub(crate) enum NoAnswer {
     Unusable(String),
 }
 
-impl Engine {
+/// Calls of chat models, with their budget and ledger.
+#[derive(Clone)]
+pub struct ChatModels {
+    parts: Arc<Parts>,
+    transactions: Transactions,
+}
+
+impl ChatModels {
+    pub(crate) fn new(parts: Arc<Parts>, transactions: Transactions) -> Self {
+        Self { parts, transactions }
+    }
+
     /// Whether a chat model is configured.
     pub fn has_chat(&self) -> bool {
-        !self.models.chats().is_empty()
+        self.parts.has_chat()
     }
 
     /// Asks the models in their order until one gives an answer that can be parsed.
@@ -56,11 +70,11 @@ impl Engine {
         moment: Moment,
         read: impl Fn(&str) -> Result<T, UnreadableAnswer>,
     ) -> Result<Result<ParsedAnswer<T>, NoAnswer>> {
-        let chats = self.models.chats();
+        let chats = self.parts.models.chats();
         if chats.is_empty() {
             return Ok(Err(NoAnswer::NoModel));
         }
-        let ask = &ChatRequest { within: ask.within.min(self.chat_timeout), ..ask.clone() };
+        let ask = &ChatRequest { within: ask.within.min(self.parts.chat_timeout), ..ask.clone() };
         let mut seed = moment.seed;
         seed.iter_mut().zip(purpose.bytes()).for_each(|(byte, more)| *byte ^= more.rotate_left(4));
         let mut ids = Ids::new(moment.now, seed);
@@ -72,11 +86,11 @@ impl Engine {
             if !self.reserve(caller, day, expected, limit).await? {
                 return Ok(Err(NoAnswer::OverBudget));
             }
-            let started = (self.ticks)();
+            let started = (self.parts.ticks)();
             crash::point();
             let answer = chat.answer(ask, None).await;
             crash::point();
-            let took = (self.ticks)() - started;
+            let took = (self.parts.ticks)() - started;
             let (outcome, tokens, done) = match answer {
                 Ok(answer) if answer.finish == Finish::Refused => {
                     ("refused", answer.tokens, Err("the model declined".to_owned()))
@@ -134,7 +148,7 @@ impl Engine {
         tokens: i64,
         limit: Option<i64>,
     ) -> Result<bool> {
-        let directory = self.store.directory(caller.tenant).await?;
+        let directory = self.parts.store.directory(caller.tenant).await?;
         let reserved = ledger::reserve(&directory, day, tokens, limit).await?;
         directory.commit().await?;
         Ok(reserved)
@@ -145,10 +159,10 @@ impl Engine {
     async fn record_call(&self, caller: &Caller, call: &ModelCall, day: Date, expected: i64) {
         let spent = i64::from(call.input_tokens) + i64::from(call.output_tokens);
         let written = async {
-            let scope = self.store.write(caller.tenant, caller.user).await?;
+            let scope = self.parts.store.write(caller.tenant, caller.user).await?;
             ledger::insert_call(&scope, call).await?;
             scope.commit().await?;
-            let directory = self.store.directory(caller.tenant).await?;
+            let directory = self.parts.store.directory(caller.tenant).await?;
             ledger::settle(&directory, day, spent - expected).await?;
             directory.commit().await
         };
@@ -165,7 +179,7 @@ impl Engine {
         limit: usize,
         now: Timestamp,
     ) -> Result<(Vec<ModelCall>, Vec<ledger::ModelSum>)> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let since = now - jiff::SignedDuration::from_hours(30 * 24);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let calls = ledger::calls(&scope, limit).await?;

@@ -1,5 +1,7 @@
 //! A tenant's users and domains.
 
+use std::sync::Arc;
+
 use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserId};
@@ -7,9 +9,9 @@ use lukasa_store::directory::User;
 use lukasa_store::passage::{self, Change};
 use lukasa_store::{Batch, Scope, context, directory, domain, erasure, health};
 
-use crate::Engine;
-use crate::access::check_name;
+use crate::credentials::check_name;
 use crate::error::{Error, Result};
+use crate::parts::Parts;
 
 pub use lukasa_store::directory::User as UserRecord;
 pub use lukasa_store::health::UserRowCounts;
@@ -21,7 +23,17 @@ pub struct UserDomain {
     pub opted_in_at: Option<Timestamp>,
 }
 
-impl Engine {
+/// The users and domains of tenants.
+#[derive(Clone)]
+pub struct TenantDirectory {
+    parts: Arc<Parts>,
+}
+
+impl TenantDirectory {
+    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+        Self { parts }
+    }
+
     /// Creates a user before their first memory, or an empty one in place of a deleted user. With
     /// `minutes` the user is temporary and counts as deleted when the time is up.
     pub async fn create_user(
@@ -39,7 +51,7 @@ impl Engine {
         let id = UserId::named(tenant, name);
         // Under the user's lock, like the mark of an erasure: rows that are still to be removed
         // must not become rows of the new user.
-        let scope = self.store.write(tenant, id).await?;
+        let scope = self.parts.store.write(tenant, id).await?;
         if erasure::unfinished(&scope).await?.is_some() {
             return Err(lukasa_store::Error::Unavailable("the user is being erased".into()).into());
         }
@@ -55,7 +67,7 @@ impl Engine {
         after: Option<&str>,
         limit: usize,
     ) -> Result<(Vec<User>, Option<String>)> {
-        let list = self.store.directory(tenant).await?;
+        let list = self.parts.store.directory(tenant).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut users = directory::users(&list, after, wanted).await?;
         let more = users.len() > limit;
@@ -71,7 +83,7 @@ impl Engine {
         name: &str,
         now: Timestamp,
     ) -> Result<(User, UserRowCounts)> {
-        let scope = self.store.read(tenant, UserId::named(tenant, name)).await?;
+        let scope = self.parts.store.read(tenant, UserId::named(tenant, name)).await?;
         let (user, counts) = try_join!(directory::me(&scope), health::count(&scope))?;
         let user = user.filter(|user| !user.is_gone(now)).ok_or(Error::UserNotFound)?;
         Ok((user, counts))
@@ -79,7 +91,7 @@ impl Engine {
 
     /// Every domain, and which of them the caller's user has opened.
     pub async fn domains(&self, caller: &Caller, now: Timestamp) -> Result<Vec<UserDomain>> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         let (user, domains, opened) =
             try_join!(directory::me(&scope), domain::of_tenant(&scope), domain::opened(&scope))?;
         if user.is_some_and(|user| user.is_gone(now)) {
@@ -107,7 +119,7 @@ impl Engine {
                 "must stay true for this built-in domain",
             ));
         }
-        let list = self.store.directory(tenant).await?;
+        let list = self.parts.store.directory(tenant).await?;
         domain::put(&list, new).await?;
         Ok(list.commit().await?)
     }
@@ -123,7 +135,7 @@ impl Engine {
         if open == OptIn::Open && caller.kind != CallerKind::Human {
             return Err(Refusal::NeedsHuman.into());
         }
-        let scope = self.store.write(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
         if directory::me(&scope).await?.is_some_and(|user| user.is_gone(now)) {
             return Err(Error::UserGone);
         }

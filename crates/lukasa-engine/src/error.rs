@@ -4,7 +4,7 @@
 use lukasa_core::screen::secret::SecretKind;
 use lukasa_core::{OperationId, Refusal};
 
-use crate::facts::Memory;
+use crate::memory::Memory;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

@@ -5,8 +5,6 @@
 //! twice. A write on this server wakes its streams at once. A write on another server is found by
 //! polling the end of the log once a second, once for all streams of the same user.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lukasa_core::{Caller, Operation, TenantId, Timestamp, UserId};
@@ -14,8 +12,9 @@ use lukasa_store::operation;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::Engine;
 use crate::error::{Error, Result};
+use crate::subscriptions::{SubscribeError, Subscriptions};
+use crate::transaction::Transactions;
 
 /// Maximum number of open event streams per user, on one server.
 pub const MAX_STREAMS_PER_USER: usize = 20;
@@ -24,57 +23,16 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Operations read per query.
 const PAGE_SIZE: i64 = 100;
 
-/// The known end of the log of each user who has an open stream.
-type LogEnds = HashMap<UserId, watch::Sender<Timestamp>>;
-
-/// Live subscriptions per user. `None` after shutdown: new ones are refused.
+/// Opens event streams.
 #[derive(Clone)]
-pub(crate) struct Subscriptions(Arc<Mutex<Option<LogEnds>>>);
-
-impl Default for Subscriptions {
-    fn default() -> Self {
-        Self(Arc::new(Mutex::new(Some(HashMap::new()))))
-    }
-}
-
-impl Subscriptions {
-    fn lock(&self) -> MutexGuard<'_, Option<LogEnds>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records that a user's log now ends at `at`, and wakes its streams.
-    pub(crate) fn wake(&self, user: UserId, at: Timestamp) {
-        if let Some(end) = self.lock().as_ref().and_then(|open| open.get(&user)) {
-            end.send_if_modified(|known| {
-                let is_newer = at > *known;
-                *known = at.max(*known);
-                is_newer
-            });
-        }
-    }
-
-    /// Ends all streams of this user.
-    pub(crate) fn end(&self, user: UserId) {
-        if let Some(open) = self.lock().as_mut() {
-            open.remove(&user);
-        }
-    }
-
-    /// Whether the user still has an open stream. If not, the entry is removed and polling ends.
-    fn has_streams(&self, user: UserId) -> bool {
-        let mut open = self.lock();
-        let Some(open) = open.as_mut() else { return false };
-        let has_streams = open.get(&user).is_some_and(|end| end.receiver_count() > 0);
-        if !has_streams {
-            open.remove(&user);
-        }
-        has_streams
-    }
+pub struct Events {
+    transactions: Transactions,
+    subscriptions: Subscriptions,
 }
 
 /// An event stream: a position in a user's log, and notification of new operations.
 pub struct OperationStream {
-    engine: Engine,
+    transactions: Transactions,
     caller: Caller,
     after: Timestamp,
     clock: fn() -> Timestamp,
@@ -82,7 +40,11 @@ pub struct OperationStream {
     updates: Option<watch::Receiver<Timestamp>>,
 }
 
-impl Engine {
+impl Events {
+    pub(crate) fn new(transactions: Transactions, subscriptions: Subscriptions) -> Self {
+        Self { transactions, subscriptions }
+    }
+
     /// Opens an event stream of the caller's user from a position in the log, or from its end. With
     /// `follow` it continues until it is closed, otherwise until the existing operations are read.
     pub async fn stream_operations(
@@ -94,15 +56,16 @@ impl Engine {
     ) -> Result<OperationStream> {
         // Subscribe before reading the end of the log, so that no operation in between is missed.
         let updates = if follow { Some(self.subscribe(caller, clock)?) } else { None };
-        let scope = self.reading(caller, clock()).await?;
+        let scope = self.transactions.read(caller, clock()).await?;
         let end = operation::last_at(&scope).await?.unwrap_or(Timestamp::UNIX_EPOCH);
         let after = after.unwrap_or(end);
-        Ok(OperationStream { engine: self.clone(), caller: caller.clone(), after, clock, updates })
+        let (transactions, caller) = (self.transactions.clone(), caller.clone());
+        Ok(OperationStream { transactions, caller, after, clock, updates })
     }
 
     /// Closes all event streams and refuses new ones: the server is stopping.
-    pub fn close_event_streams(&self) {
-        *self.subscriptions.lock() = None;
+    pub fn close_streams(&self) {
+        self.subscriptions.close();
     }
 
     fn subscribe(
@@ -110,41 +73,42 @@ impl Engine {
         caller: &Caller,
         clock: fn() -> Timestamp,
     ) -> Result<watch::Receiver<Timestamp>> {
-        let mut open = self.subscriptions.lock();
-        let Some(open) = open.as_mut() else {
-            return Err(lukasa_store::Error::Unavailable("the server is stopping".into()).into());
-        };
-        if let Some(end) = open.get(&caller.user) {
-            if end.receiver_count() >= MAX_STREAMS_PER_USER {
-                return Err(Error::TooManyStreams);
+        let (updates, is_first) = self
+            .subscriptions
+            .subscribe(caller.user, MAX_STREAMS_PER_USER)
+            .map_err(|error| match error {
+            SubscribeError::Closed => {
+                lukasa_store::Error::Unavailable("the server is stopping".into()).into()
             }
-            return Ok(end.subscribe());
+            SubscribeError::TooMany => Error::TooManyStreams,
+        })?;
+        if is_first {
+            tokio::spawn(self.clone().poll_log_end(caller.tenant, caller.user, clock));
         }
-        let (end, updates) = watch::channel(Timestamp::UNIX_EPOCH);
-        open.insert(caller.user, end);
-        tokio::spawn(poll_log_end(self.clone(), caller.tenant, caller.user, clock));
         Ok(updates)
     }
-}
 
-/// Polls the end of a user's log while the user has an open stream.
-async fn poll_log_end(engine: Engine, tenant: TenantId, user: UserId, clock: fn() -> Timestamp) {
-    let caller = Caller::key(tenant, "", "events", lukasa_core::Origin::Tool);
-    let caller = Caller { user, ..caller };
-    loop {
-        sleep(POLL_INTERVAL).await;
-        if !engine.subscriptions.has_streams(user) {
-            return;
-        }
-        let end = async {
-            let scope = engine.reading(&caller, clock()).await?;
-            Ok::<_, Error>(operation::last_at(&scope).await?)
-        };
-        match end.await {
-            Ok(Some(at)) => engine.subscriptions.wake(user, at),
-            Ok(None) => {}
-            Err(Error::UserGone) => return engine.subscriptions.end(user),
-            Err(error) => tracing::debug!(%error, "could not poll the end of the operation log"),
+    /// Polls the end of a user's log while the user has an open stream.
+    async fn poll_log_end(self, tenant: TenantId, user: UserId, clock: fn() -> Timestamp) {
+        let caller = Caller::key(tenant, "", "events", lukasa_core::Origin::Tool);
+        let caller = Caller { user, ..caller };
+        loop {
+            sleep(POLL_INTERVAL).await;
+            if !self.subscriptions.has_streams(user) {
+                return;
+            }
+            let end = async {
+                let scope = self.transactions.read(&caller, clock()).await?;
+                Ok::<_, Error>(operation::last_at(&scope).await?)
+            };
+            match end.await {
+                Ok(Some(at)) => self.subscriptions.wake(user, at),
+                Ok(None) => {}
+                Err(Error::UserGone) => return self.subscriptions.end(user),
+                Err(error) => {
+                    tracing::debug!(%error, "could not poll the end of the operation log");
+                }
+            }
         }
     }
 }
@@ -183,7 +147,7 @@ impl OperationStream {
     }
 
     async fn read(&self) -> Result<Vec<Operation>> {
-        let scope = self.engine.reading(&self.caller, (self.clock)()).await?;
+        let scope = self.transactions.read(&self.caller, (self.clock)()).await?;
         Ok(operation::after(&scope, self.after, PAGE_SIZE).await?)
     }
 }

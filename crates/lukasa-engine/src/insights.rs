@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::try_join;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan as _};
-use lukasa_core::{Caller, Tier, Timestamp, Verb};
-use lukasa_store::context;
+use lukasa_core::cluster::{Cluster, clusters};
+use lukasa_core::{Caller, Tier, Timestamp, Verb, Version};
 use lukasa_store::insights::{self as kept, DailyModelCalls, DailyRecalls};
+use lukasa_store::{context, domain, portrait, recallable};
 
-use crate::Engine;
 use crate::error::{Error, Result};
+use crate::state::{MemorySummary, summarize};
+use crate::transaction::Transactions;
 
 /// Maximum number of days in a report: retrievals are kept no longer.
 pub const INSIGHT_DAYS: i64 = 90;
@@ -48,9 +51,22 @@ pub struct Insights {
     pub domains: Vec<(String, i64)>,
 }
 
-impl Engine {
+/// Maximum number of memories that are clustered, the most important first.
+const MAX_CLUSTERED: i64 = 2_000;
+
+/// Statistics about one user's memory.
+#[derive(Clone)]
+pub struct Statistics {
+    transactions: Transactions,
+}
+
+impl Statistics {
+    pub(crate) fn new(transactions: Transactions) -> Self {
+        Self { transactions }
+    }
+
     /// Statistics of the last `days` days, including today.
-    pub async fn insights(&self, caller: &Caller, days: i64, now: Timestamp) -> Result<Insights> {
+    pub async fn report(&self, caller: &Caller, days: i64, now: Timestamp) -> Result<Insights> {
         if !(1..=INSIGHT_DAYS).contains(&days) {
             return Err(Error::invalid("days", "between 1 and 90"));
         }
@@ -58,7 +74,7 @@ impl Engine {
         let first = today.saturating_sub((days - 1).days());
         let from = midnight(first)?;
         let until = midnight(today)? + SignedDuration::from_hours(24);
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let (done, began, risen, recalls, asked, stats) = tokio::try_join!(
             kept::operations(&scope, from, until),
             kept::first_known(&scope, from, until),
@@ -104,6 +120,28 @@ impl Engine {
             });
         }
         Ok(Insights { days: list, domains: stats.by_domain })
+    }
+
+    /// The clusters of a user's memories, the largest first, with the memories they are made of.
+    pub async fn clusters(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<(Vec<Cluster>, Vec<Version>)> {
+        let scope = self.transactions.read(caller, now).await?;
+        let (mut versions, shut, links) = try_join!(
+            portrait::material(&scope, now, MAX_CLUSTERED),
+            domain::closed_domains(&scope),
+            recallable::links(&scope, None),
+        )?;
+        versions.retain(|v| v.claim.domain.as_ref().is_none_or(|name| !shut.contains(name)));
+        Ok((clusters(&versions, &links), versions))
+    }
+
+    /// Reads all of a user's memory, and counts and hashes it.
+    pub async fn summary(&self, caller: &Caller, now: Timestamp) -> Result<MemorySummary> {
+        let scope = self.transactions.read(caller, now).await?;
+        summarize(&scope).await
     }
 }
 

@@ -5,121 +5,93 @@
 //! no wire format, no vendor and no SQL. Time and randomness are passed to each call as a
 //! [`Moment`].
 //!
-//! [`facts`] has the verbs and queries on memories, [`sessions`] conversations and their turns,
-//! [`recall`] search for what is relevant to a message, [`context`] what goes into a prompt,
-//! [`learn`] extraction from conversations, [`jobs`] the job queue, [`chat`] calls of chat models,
-//! [`portrait`] compiled texts about a user, [`cluster`] groups of related memories, [`policy`]
-//! what may happen without asking, [`access`] credentials, [`directory`] the tenant's users and
-//! domains, [`moving`] export and import, [`vault`] a memory as files, [`cascade`] removal of
-//! sources with what depends on them, [`erasure`] permanent removal, [`events`] live event streams,
-//! [`webhooks`] webhook deliveries.
+//! Each module has one handle, a field of [`Modules`]: `engine.facts.save(..)`. The constructor of a
+//! handle takes the handles it may call, so modules cannot call each other in a cycle. The shared
+//! `parts` and the `transaction` frame are below all of them.
+//!
+//! [`facts`] has the verbs and queries on memories, [`review`] what waits for an answer of the
+//! user, [`removal`] forget, delete and erase, [`undo`] the reversal of any operation,
+//! [`sessions`] conversations and their turns, [`recall`] search for what is relevant to a message,
+//! [`context`] what goes into a prompt, [`learning`] extraction from conversations,
+//! [`consolidation`] the periodic rating of learned memories, [`portraits`] compiled texts about a
+//! user, [`queue`] and [`jobs`] background work, [`chat`] calls of chat models, [`embeddings`]
+//! calls of embedding models, [`policy`] what may happen without asking, [`credentials`] keys and
+//! sign-ins, [`directory`] the tenant's users and domains, [`archive`] export and import,
+//! [`vault`] a memory as files, [`events`] live event streams, [`webhooks`] webhook deliveries,
+//! [`insights`] statistics.
 
-pub mod access;
 mod admission;
+pub mod archive;
 pub mod backup;
-pub mod cascade;
 pub mod chat;
 mod closed_domains;
-pub mod cluster;
-pub mod consolidate;
+pub mod consolidation;
 pub mod context;
 mod cpu;
+pub mod credentials;
 pub mod directory;
-pub mod embedding;
-pub mod erasure;
+pub mod embeddings;
 mod error;
 pub mod events;
 pub mod facts;
 pub mod insights;
 pub mod jobs;
-pub mod learn;
-pub mod moving;
+pub mod journal;
+pub mod learning;
+mod memory;
+mod modules;
+mod parts;
 pub mod policy;
-pub mod portrait;
+pub mod portraits;
+pub mod queue;
 pub mod recall;
+pub mod removal;
+mod request;
+pub mod review;
+pub mod scrub;
 pub mod sessions;
 mod signing;
 pub mod state;
+mod subscriptions;
+mod transaction;
+pub mod undo;
 pub mod vault;
 pub mod webhooks;
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lukasa_core::model::{Models, NoModels};
-use lukasa_core::{Caller, Policy, Timestamp, VersionId};
+use lukasa_core::model::Models;
+use lukasa_core::{Policy, Timestamp};
 use lukasa_store::Store;
 
-use cpu::CpuPool;
-use embedding::EmbeddingState;
-use erasure::Journal;
-use events::Subscriptions;
-use recall::{IndexCache, PointGate, QuestionCache, RecallCache};
-use signing::Signer;
-use tokio::sync::{OnceCell, Semaphore};
+use journal::Journal;
 use webhooks::WebhookSender;
 
 pub use error::{Error, InvalidField, Result};
 pub use lukasa_store::health::{Backlog, DatabaseHealth};
 pub use lukasa_store::{ConnectOptions, Migration, PoolSizes};
+pub use memory::{Memory, Point};
+pub use modules::Modules;
+use modules::State;
+use parts::Parts;
+pub use request::{IdempotencyKey, Moment, Request};
+pub use transaction::{ErasureSummary, Outcome, RemovalCounts};
 
-/// A handle on the record. Cheap to clone.
+/// The engine: its settings, and the handles of its modules. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
-    store: Store,
-    models: Arc<dyn Models>,
-    embedding: Arc<EmbeddingState>,
-    index_cache: Arc<IndexCache>,
-    question_cache: QuestionCache,
-    recall_cache: RecallCache,
-    /// Limits how many indexes of points in the past are built at a time.
-    points: PointGate,
-    cpu: CpuPool,
-    ticks: fn() -> u64,
-    /// The server's clock, read once a write holds its user's lock. Without one, the time of the
-    /// request counts.
-    clock: Option<fn() -> Timestamp>,
-    policy: Policy,
-    /// Log of erasures, replayed so that a restored backup does not bring erased data back.
-    journal: Option<Arc<Journal>>,
-    signer: Arc<OnceCell<Signer>>,
-    /// Upper limit for one call of a chat model, whatever timeout the question itself allows.
-    chat_timeout: Duration,
-    subscriptions: Subscriptions,
-    /// Limits concurrent writes of retrieval records: the connections are for requests that wait.
-    retrieval_writes: Arc<Semaphore>,
-    /// HTTP sender for webhook deliveries, if delivery is enabled.
-    webhook_sender: Option<WebhookSender>,
-    running: Arc<jobs::RunningJobs>,
+    parts: Arc<Parts>,
+    state: State,
+    modules: Arc<Modules>,
 }
 
-/// The time of a call, and sixteen random bytes that seed its ids.
-#[derive(Debug, Clone, Copy)]
-pub struct Moment {
-    pub now: Timestamp,
-    pub seed: [u8; 16],
-}
+impl Deref for Engine {
+    type Target = Modules;
 
-/// A key under which a write's answer is kept, and the digest of the request it answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyKey {
-    pub key: String,
-    pub request_hash: Vec<u8>,
-}
-
-/// The caller, the time and the preconditions of a write.
-#[derive(Debug, Clone)]
-pub struct Request {
-    pub caller: Caller,
-    pub moment: Moment,
-    pub idempotency: Option<IdempotencyKey>,
-    /// The version the caller last saw; another one in its place is a conflict.
-    pub if_match: Option<VersionId>,
-}
-
-impl Request {
-    pub fn new(caller: Caller, moment: Moment) -> Self {
-        Self { caller, moment, idempotency: None, if_match: None }
+    fn deref(&self) -> &Modules {
+        &self.modules
     }
 }
 
@@ -131,112 +103,108 @@ impl Engine {
 
     /// The same, with pools of these sizes beside the one for requests.
     pub fn connect_with(connect: &ConnectOptions, sizes: PoolSizes) -> Result<Self> {
-        Ok(Self {
-            store: Store::connect_with(connect, sizes)?,
-            models: Arc::new(NoModels),
-            embedding: Arc::default(),
-            index_cache: Arc::default(),
-            question_cache: recall::new_question_cache(),
-            recall_cache: recall::new_recall_cache(),
-            points: PointGate::default(),
-            cpu: CpuPool::default(),
-            ticks: || 0,
-            clock: None,
-            policy: Policy::default(),
-            journal: None,
-            signer: Arc::default(),
-            chat_timeout: Duration::MAX,
-            subscriptions: Subscriptions::default(),
-            retrieval_writes: Arc::new(Semaphore::new(context::MAX_CONCURRENT_RETRIEVAL_WRITES)),
-            webhook_sender: None,
-            running: Arc::default(),
-        })
+        Ok(Self::of(Parts::new(Store::connect_with(connect, sizes)?), State::default()))
+    }
+
+    fn of(parts: Parts, state: State) -> Self {
+        let parts = Arc::new(parts);
+        let modules = Arc::new(Modules::new(&parts, &state));
+        Self { parts, state, modules }
+    }
+
+    /// The same engine with other shared parts.
+    fn with_parts(self, change: impl FnOnce(&mut Parts)) -> Self {
+        let mut parts = Parts::clone(&self.parts);
+        change(&mut parts);
+        Self::of(parts, self.state)
+    }
+
+    /// The same engine with other state of its modules.
+    fn with_state(mut self, change: impl FnOnce(&mut State)) -> Self {
+        change(&mut self.state);
+        Self::of(Parts::clone(&self.parts), self.state)
     }
 
     /// The same engine for work that no request waits for: it uses the background connection pool.
     #[must_use]
     pub fn in_background(&self) -> Self {
-        Self { store: self.store.in_background(), ..self.clone() }
+        self.clone().with_parts(|parts| parts.store = parts.store.in_background())
     }
 
     /// The same engine, caching at most `bytes` of users' indexes between requests, each of at most
     /// `passages` passages.
     #[must_use]
-    pub fn with_index_limits(mut self, bytes: u64, passages: usize) -> Self {
-        self.index_cache = Arc::new(IndexCache::within(bytes, passages));
-        self
+    pub fn with_index_limits(self, bytes: u64, passages: usize) -> Self {
+        self.with_state(|state| {
+            state.recall_caches = state.recall_caches.clone().with_index_limits(bytes, passages);
+        })
     }
 
     /// The same engine with the server's clock, by which writes are stamped once they hold their
     /// user's lock.
     #[must_use]
-    pub fn with_clock(mut self, clock: fn() -> Timestamp) -> Self {
-        self.clock = Some(clock);
-        self
-    }
-
-    /// The time now, for a request that came in at `moment` and may have waited since.
-    pub(crate) fn now_after(&self, moment: Moment) -> Timestamp {
-        self.clock.map_or(moment.now, |clock| clock().max(moment.now))
+    pub fn with_clock(self, clock: fn() -> Timestamp) -> Self {
+        self.with_parts(|parts| parts.clock = Some(clock))
     }
 
     /// The same engine with a clock to time its own work by, in microseconds.
     #[must_use]
-    pub fn with_ticks(mut self, ticks: fn() -> u64) -> Self {
-        self.ticks = ticks;
-        self
+    pub fn with_ticks(self, ticks: fn() -> u64) -> Self {
+        self.with_parts(|parts| parts.ticks = ticks)
     }
 
     /// The same engine with another default policy, used where neither tenant nor user has set one.
     #[must_use]
-    pub fn with_policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
-        self
+    pub fn with_policy(self, policy: Policy) -> Self {
+        self.with_parts(|parts| parts.policy = policy)
     }
 
     /// The same engine with an upper limit for one call of a chat model.
     #[must_use]
-    pub fn with_chat_timeout(mut self, chat_timeout: Duration) -> Self {
-        self.chat_timeout = chat_timeout;
-        self
+    pub fn with_chat_timeout(self, chat_timeout: Duration) -> Self {
+        self.with_parts(|parts| parts.chat_timeout = chat_timeout)
     }
 
     /// The same engine, recording every erasure in this journal before it is carried out.
     #[must_use]
-    pub fn with_journal(mut self, journal: Journal) -> Self {
-        self.journal = Some(Arc::new(journal));
-        self
+    pub fn with_journal(self, journal: Journal) -> Self {
+        self.with_state(|state| state.journal = Some(Arc::new(journal)))
+    }
+
+    /// The same engine with a sender for webhook deliveries.
+    #[must_use]
+    pub fn with_webhook_sender(self, sender: WebhookSender) -> Self {
+        self.with_state(|state| state.webhook_sender = Some(sender))
     }
 
     /// The same engine with these models.
     #[must_use]
-    pub fn with_models(mut self, models: Arc<dyn Models>) -> Self {
-        self.models = models;
+    pub fn with_models(self, models: Arc<dyn Models>) -> Self {
         // Embedders of the previous models must not stay open.
-        self.embedding = Arc::default();
-        self
+        let engine = self.with_state(|state| state.embedding = Arc::default());
+        engine.with_parts(|parts| parts.models = models)
     }
 
     pub async fn health(&self) -> Result<DatabaseHealth> {
-        Ok(self.store.health().await?)
+        Ok(self.parts.store.health().await?)
     }
 
     /// Backlog of work over all users.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
-        Ok(self.store.backlog(now).await?)
+        Ok(self.parts.store.backlog(now).await?)
     }
 
     /// The migrations of this build that the schema lacks.
     pub async fn missing_migrations(&self) -> Result<Vec<String>> {
-        Ok(self.store.missing_migrations().await?)
+        Ok(self.parts.store.missing_migrations().await?)
     }
 
     pub async fn is_ready(&self) -> bool {
-        self.store.is_ready().await.unwrap_or(false)
+        self.parts.store.is_ready().await.unwrap_or(false)
     }
 
     pub fn close(&self) {
-        self.store.close();
+        self.parts.store.close();
     }
 }
 

@@ -1,5 +1,7 @@
 //! Policy: what may happen without asking, resolved from server, tenant and user settings.
 
+use std::sync::Arc;
+
 use futures_util::try_join;
 use lukasa_core::policy::{Patch, Policy};
 use lukasa_core::time::micros;
@@ -8,7 +10,9 @@ use lukasa_store::Scope;
 use lukasa_store::policy::{self, PolicyRow};
 
 use crate::error::{Error, Result};
-use crate::{Engine, Moment, Request};
+use crate::parts::Parts;
+use crate::request::{Moment, Request};
+use crate::transaction::Transactions;
 
 /// The resolved policy, with the tenant's and the user's patches.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,54 +24,65 @@ pub struct PolicyInForce {
     pub version: String,
 }
 
-impl Engine {
+/// The policies of tenants and users.
+#[derive(Clone)]
+pub struct Policies {
+    parts: Arc<Parts>,
+    transactions: Transactions,
+}
+
+impl Policies {
+    pub(crate) fn new(parts: Arc<Parts>, transactions: Transactions) -> Self {
+        Self { parts, transactions }
+    }
+
     /// The resolved policy of a user, and its version.
-    pub(crate) async fn policy_of(&self, scope: &Scope) -> Result<(Policy, String)> {
+    pub(crate) async fn load(&self, scope: &Scope) -> Result<(Policy, String)> {
         let (tenant, user) = try_join!(policy::of_tenant(scope), policy::of_user(scope))?;
         let version = stamp(&tenant, &user);
-        let resolved = Policy::resolve(&self.policy, Some(&tenant.patch), Some(&user.patch));
+        let resolved = Policy::resolve(&self.parts.policy, Some(&tenant.patch), Some(&user.patch));
         Ok((resolved, version))
     }
 
-    pub async fn policy(&self, caller: &Caller, now: Timestamp) -> Result<PolicyInForce> {
-        let scope = self.reading(caller, now).await?;
+    pub async fn get(&self, caller: &Caller, now: Timestamp) -> Result<PolicyInForce> {
+        let scope = self.transactions.read(caller, now).await?;
         let (tenant, user) = try_join!(policy::of_tenant(&scope), policy::of_user(&scope))?;
-        let policy = Policy::resolve(&self.policy, Some(&tenant.patch), Some(&user.patch));
+        let policy = Policy::resolve(&self.parts.policy, Some(&tenant.patch), Some(&user.patch));
         let version = stamp(&tenant, &user);
         Ok(PolicyInForce { policy, tenant: tenant.patch, user: user.patch, version })
     }
 
     /// Sets the user's policy patch, which replaces their previous one.
-    pub async fn set_policy(&self, request: &Request, patch: Patch) -> Result<PolicyInForce> {
+    pub async fn set(&self, request: &Request, patch: Patch) -> Result<PolicyInForce> {
         Error::faults(patch.faults())?;
         // Only the user decides what may happen without asking them.
         if Writer::of(&request.caller) != Writer::Human {
             return Err(Refusal::NeedsHuman.into());
         }
-        let scope = self.writing(request).await?;
+        let scope = self.transactions.write(request).await?;
         let stored = policy::of_user(&scope).await?;
         if stored.version > 0 && stored.patch == patch {
             // A repeated request, for example after a dropped connection, makes no new version.
             drop(scope);
-            return self.policy(&request.caller, request.moment.now).await;
+            return self.get(&request.caller, request.moment.now).await;
         }
         let new = PolicyRow { version: stored.version + 1, patch };
         let (by, now) = (&request.caller.credential, micros(request.moment.now));
         policy::set_user(&scope, &new, by, now).await?;
         scope.commit().await?;
-        self.policy(&request.caller, request.moment.now).await
+        self.get(&request.caller, request.moment.now).await
     }
 
     /// The tenant's patch and its version, and the policy resolved from it and the server's
     /// default.
-    pub async fn tenant_policy(&self, tenant: TenantId) -> Result<(Policy, Patch, i32)> {
-        let directory = self.store.directory(tenant).await?;
+    pub async fn get_for_tenant(&self, tenant: TenantId) -> Result<(Policy, Patch, i32)> {
+        let directory = self.parts.store.directory(tenant).await?;
         let stored = policy::of_directory(&directory).await?;
-        let policy = Policy::resolve(&self.policy, Some(&stored.patch), None);
+        let policy = Policy::resolve(&self.parts.policy, Some(&stored.patch), None);
         Ok((policy, stored.patch, stored.version))
     }
 
-    pub async fn set_tenant_policy(
+    pub async fn set_for_tenant(
         &self,
         tenant: TenantId,
         patch: Patch,
@@ -75,17 +90,17 @@ impl Engine {
         moment: Moment,
     ) -> Result<(Policy, Patch, i32)> {
         Error::faults(patch.faults())?;
-        let directory = self.store.directory(tenant).await?;
+        let directory = self.parts.store.directory(tenant).await?;
         policy::lock_tenant(&directory).await?;
         let stored = policy::of_directory(&directory).await?;
         if stored.version > 0 && stored.patch == patch {
             drop(directory);
-            return self.tenant_policy(tenant).await;
+            return self.get_for_tenant(tenant).await;
         }
         let new = PolicyRow { version: stored.version + 1, patch };
         policy::set_tenant(&directory, &new, by, micros(moment.now)).await?;
         directory.commit().await?;
-        self.tenant_policy(tenant).await
+        self.get_for_tenant(tenant).await
     }
 }
 

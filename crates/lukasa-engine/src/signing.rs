@@ -1,15 +1,18 @@
 //! Signatures with the installation's Ed25519 key: over erasure receipts, exports and vault bases.
 //! A file that carries one was written here, for the user it names, and has not been changed since.
 
+use std::sync::Arc;
+
 use lukasa_core::archive::{FileSignature, Manifest};
 use lukasa_core::vault::{self, BASE, File};
 use lukasa_core::{TenantId, UserId};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
 
-use crate::Engine;
 use crate::error::Result;
+use crate::parts::Parts;
 
 /// The kind of file signed. A signature over one kind is not valid for another.
 #[derive(Debug, Clone, Copy)]
@@ -64,10 +67,21 @@ pub(crate) fn verify_bytes(public_key: &str, value: &str, bytes: &[u8]) -> bool 
     UnparsedPublicKey::new(&ED25519, key).verify(bytes, &value).is_ok()
 }
 
-impl Engine {
+/// Signatures with the key of this installation.
+#[derive(Clone)]
+pub struct Signatures {
+    parts: Arc<Parts>,
+    signer: Arc<OnceCell<Signer>>,
+}
+
+impl Signatures {
+    pub(crate) fn new(parts: Arc<Parts>, signer: Arc<OnceCell<Signer>>) -> Self {
+        Self { parts, signer }
+    }
+
     pub(crate) async fn signer(&self) -> Result<&Signer> {
         let open = async || {
-            let seed = self.store.signing_seed().await?;
+            let seed = self.parts.store.signing_seed().await?;
             let what = || "not a key".to_owned();
             let corrupt = || lukasa_store::Error::Corrupt { table: "signing_key", what: what() };
             Signer::from_seed(&seed).ok_or_else(corrupt)

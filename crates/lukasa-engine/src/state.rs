@@ -1,10 +1,9 @@
 //! Summary of a user's memory: row counts, and hashes to compare it by.
 
 use futures_util::try_join;
-use lukasa_core::{Caller, StateHash, Timestamp, state_hash};
+use lukasa_core::{StateHash, state_hash};
 use lukasa_store::{Scope, everything};
 
-use crate::Engine;
 use crate::error::Result;
 
 /// Counts and hashes of a user's whole memory.
@@ -18,15 +17,8 @@ pub struct MemorySummary {
     pub hash: StateHash,
 }
 
-impl Engine {
-    /// Reads all of a user's memory, and counts and hashes it.
-    pub async fn whole(&self, caller: &Caller, now: Timestamp) -> Result<MemorySummary> {
-        let scope = self.reading(caller, now).await?;
-        whole(&scope).await
-    }
-}
-
-pub(crate) async fn whole(scope: &Scope) -> Result<MemorySummary> {
+/// Reads all of a user's memory, and counts and hashes it.
+pub(crate) async fn summarize(scope: &Scope) -> Result<MemorySummary> {
     let (versions, links, episodes, sessions, turns) = try_join!(
         everything::versions(scope),
         everything::links(scope),

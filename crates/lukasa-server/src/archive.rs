@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow, bail, ensure};
 use lukasa_core::archive::{self, Contents, FileSum, MANIFEST, MARKDOWN, Manifest};
 use lukasa_core::{Caller, Timestamp};
 use lukasa_engine::Engine;
-use lukasa_engine::moving::{Archive, ExportSnapshot};
+use lukasa_engine::archive::{Archive, ExportSnapshot};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -94,8 +94,8 @@ impl Packer {
 /// Writes a user's memory into a ZIP in an unnamed temporary file, which the system removes when it
 /// is closed.
 pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::Result<File> {
-    let export = engine.export(caller, now).await?;
-    let state = export.whole().await?.hash;
+    let export = engine.archives.export(caller, now).await?;
+    let state = export.summary().await?.hash;
     let mut packing = Packer::begin()?;
     packing.file(archive::README)?;
     packing.write(archive::README_TEXT.as_bytes())?;
@@ -107,7 +107,7 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     let manifest = Manifest::of(now, state, std::mem::take(&mut packing.files));
     // Ends the export's transaction: signing may need its own connection.
     drop(export);
-    let manifest = engine.sign_manifest(caller.tenant, caller.user, manifest).await?;
+    let manifest = engine.signatures.sign_manifest(caller.tenant, caller.user, manifest).await?;
     packing.json(MANIFEST, &manifest)?;
     let mut file = packing.zip.finish()?.into_inner().map_err(|error| error.into_error())?;
     file.seek(SeekFrom::Start(0))?;

@@ -72,13 +72,13 @@ async fn run_lane(engine: Engine, lane: Lane, workers: usize, mut stopped: watch
     while !*stopped.borrow() {
         let mut pause = POLL_INTERVAL;
         while running.len() < workers {
-            match engine.claim(lane, &name, workers, clock::now()).await {
+            match engine.queue.claim(lane, &name, workers, clock::now()).await {
                 Ok(Some(assigned)) => {
                     // In its own task, so that a panicking job does not end the worker. The job is
                     // tried again when its lease has expired.
                     let engine = engine.clone();
                     running.spawn(async move {
-                        engine.perform_assigned(assigned, clock::moment()).await
+                        engine.jobs.perform_assigned(assigned, clock::moment()).await
                     });
                 }
                 Ok(None) => break,
@@ -105,7 +105,7 @@ async fn run_lane(engine: Engine, lane: Lane, workers: usize, mut stopped: watch
 /// Continues erasures of users that were begun and not finished.
 async fn run_erasures(engine: Engine, mut stopped: watch::Receiver<bool>) {
     while !*stopped.borrow() {
-        match engine.continue_erasure(clock::moment()).await {
+        match engine.erasures.continue_erasure(clock::moment()).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(error) => tracing::warn!(%error, "could not continue an erasure; retrying"),

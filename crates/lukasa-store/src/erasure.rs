@@ -33,6 +33,23 @@ pub struct Erasure {
     pub scrubbed_at: Option<Timestamp>,
 }
 
+impl Erasure {
+    /// An erasure of everything about a user, of which no row has been removed yet.
+    pub fn new(id: ErasureId, verb: Verb, erased_at: Timestamp) -> Self {
+        Self {
+            id,
+            fact: None,
+            turn: None,
+            verb,
+            operation: None,
+            erased_at,
+            removed: Rows::new(),
+            replayed: false,
+            scrubbed_at: None,
+        }
+    }
+}
+
 /// An erasure with its tenant and user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErasureRecord {

@@ -12,6 +12,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
+use crate::removal::fact_ids;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
@@ -64,6 +65,39 @@ pub(crate) fn version(row: &Row) -> Result<Version> {
         closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
         reopens: c.take::<Option<Uuid>>()?.map(VersionId::from_uuid),
     })
+}
+
+/// Whether the fact exists, in any state.
+pub async fn exists(scope: &Scope, fact: FactId) -> Result<bool> {
+    const SQL: &str = "select true from fact where user_id = $1 and fact_id = $2";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?.is_empty())
+}
+
+/// How many of these facts exist.
+pub async fn count_existing(scope: &Scope, facts: &[FactId]) -> Result<usize> {
+    const SQL: &str = "select 1 from fact where user_id = $1 and fact_id = any($2)";
+    if facts.is_empty() {
+        return Ok(0);
+    }
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    Ok(scope.query(SQL, &[&scope.user().uuid(), &ids]).await?.len())
+}
+
+/// Those of these facts that exist.
+pub async fn existing(scope: &Scope, facts: &[FactId]) -> Result<Vec<FactId>> {
+    const SQL: &str = "select fact_id from fact where user_id = $1 and fact_id = any($2)";
+    fact_ids(scope, SQL, facts).await
+}
+
+/// Those of these facts that exist in any state or were erased.
+pub async fn ever_existing(scope: &Scope, facts: &[FactId]) -> Result<BTreeSet<FactId>> {
+    const SQL: &str = "select fact_id from fact where user_id = $1 and fact_id = any($2) \
+                       union select fact_id from tombstone \
+                              where user_id = $1 and fact_id = any($2)";
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    let found = all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact").take()?)))?;
+    Ok(found.into_iter().collect())
 }
 
 /// The versions of a fact that are known now, earliest validity first.

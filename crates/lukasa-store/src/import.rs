@@ -1,5 +1,7 @@
 //! Imports, and the items each has imported.
 
+use std::collections::BTreeSet;
+
 use lukasa_core::import::ImportCounts;
 use lukasa_core::{FactId, ImportId, OperationId, Timestamp};
 use tokio_postgres::Row;
@@ -142,4 +144,15 @@ pub fn forget_items(batch: &mut Batch, scope: &Scope, of: ImportId, chats: &[Str
         SQL,
         vec![Box::new(scope.user().uuid()), Box::new(of.uuid()), Box::new(chats.to_vec())],
     );
+}
+
+/// Those of these ids that a version or a turn of the user has already. Passages are stored under
+/// them, so an import must not use them for anything else.
+pub async fn taken_ids(scope: &Scope, ids: &[Uuid]) -> Result<BTreeSet<Uuid>> {
+    const SQL: &str = "select version_id from fact_version \
+                        where user_id = $1 and version_id = any($2) \
+                       union select turn_id from turn where user_id = $1 and turn_id = any($2)";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
+    let found = all(&rows, |row| Columns::of(row, "turn").take())?;
+    Ok(found.into_iter().collect())
 }

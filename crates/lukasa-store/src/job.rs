@@ -2,6 +2,7 @@
 //! its effect. A worker reads the due jobs of all users; everything else it does in the user's own
 //! scope.
 
+use lukasa_core::job::Task;
 use lukasa_core::{Job, JobId, JobKind, JobState, TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
 
@@ -65,8 +66,7 @@ pub fn queue(
     batch: &mut Batch,
     scope: &Scope,
     id: JobId,
-    kind: JobKind,
-    key: &str,
+    task: &Task,
     run_at: Timestamp,
     now: Timestamp,
 ) {
@@ -75,7 +75,7 @@ pub fn queue(
                        on conflict (user_id, kind, key) where state = 'waiting' \
                        do update set run_at = excluded.run_at \
                          where job.run_at < excluded.run_at";
-    batch.push(SQL, insert_params(scope, id, kind, key, run_at, now));
+    batch.push(SQL, insert_params(scope, id, task, run_at, now));
 }
 
 /// Queues a job unless one with the same kind and key is already waiting, which is left unchanged.
@@ -83,15 +83,14 @@ pub fn queue_unless_waiting(
     batch: &mut Batch,
     scope: &Scope,
     id: JobId,
-    kind: JobKind,
-    key: &str,
+    task: &Task,
     run_at: Timestamp,
     now: Timestamp,
 ) {
     const SQL: &str = "insert into job (user_id, tenant_id, job_id, kind, key, queued_at, run_at) \
                        values ($1, $2, $3, $4, $5, $6, $7) \
                        on conflict (user_id, kind, key) where state = 'waiting' do nothing";
-    batch.push(SQL, insert_params(scope, id, kind, key, run_at, now));
+    batch.push(SQL, insert_params(scope, id, task, run_at, now));
 }
 
 /// Queues a job of a kind that exists once per user, to run by `run_at`: if one is waiting for a
@@ -100,7 +99,7 @@ pub fn queue_sole(
     batch: &mut Batch,
     scope: &Scope,
     id: JobId,
-    kind: JobKind,
+    task: &Task,
     run_at: Timestamp,
     now: Timestamp,
 ) {
@@ -109,15 +108,14 @@ pub fn queue_sole(
                        on conflict (user_id, kind, key) where state = 'waiting' \
                        do update set run_at = excluded.run_at \
                          where job.run_at > excluded.run_at";
-    batch.push(SQL, insert_params(scope, id, kind, "", run_at, now));
+    batch.push(SQL, insert_params(scope, id, task, run_at, now));
 }
 
 /// The parameters of the statements that insert a job.
 fn insert_params(
     scope: &Scope,
     id: JobId,
-    kind: JobKind,
-    key: &str,
+    task: &Task,
     run_at: Timestamp,
     now: Timestamp,
 ) -> Vec<Owned> {
@@ -125,8 +123,8 @@ fn insert_params(
         Box::new(scope.user().uuid()),
         Box::new(scope.tenant().uuid()),
         Box::new(id.uuid()),
-        Box::new(kind.as_str()),
-        Box::new(key.to_owned()),
+        Box::new(task.kind().as_str()),
+        Box::new(task.key()),
         Box::new(now),
         Box::new(run_at),
     ]
@@ -181,12 +179,12 @@ pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
 }
 
 /// Removes a waiting job that is no longer needed.
-pub fn cancel(batch: &mut Batch, scope: &Scope, kind: JobKind, key: &str) {
+pub fn cancel(batch: &mut Batch, scope: &Scope, task: &Task) {
     const SQL: &str =
         "delete from job where user_id = $1 and kind = $2 and key = $3 and state = 'waiting'";
     batch.push(
         SQL,
-        vec![Box::new(scope.user().uuid()), Box::new(kind.as_str()), Box::new(key.to_owned())],
+        vec![Box::new(scope.user().uuid()), Box::new(task.kind().as_str()), Box::new(task.key())],
     );
 }
 

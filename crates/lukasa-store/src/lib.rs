@@ -5,7 +5,6 @@
 //! are reached through a [`Directory`]. Row-level security enforces the same isolation in the
 //! database. This crate maps rows to values and decides nothing about a memory.
 
-pub mod cascade;
 mod claim;
 pub mod consolidation;
 pub mod context;
@@ -15,7 +14,6 @@ pub mod database;
 pub mod delivery;
 pub mod directory;
 pub mod domain;
-pub mod erase;
 pub mod erasure;
 mod error;
 pub mod everything;
@@ -37,6 +35,7 @@ pub mod policy;
 mod pool;
 pub mod portrait;
 pub mod recallable;
+pub mod removal;
 pub mod review;
 mod row;
 mod scope;

@@ -148,7 +148,7 @@ async fn fill_user(fixture: &LearningFixture, n: usize, caller: &Caller) -> Resu
     {
         let mut new = NewMemory::saying(content);
         new.claim.importance = importance;
-        fixture.engine.save(&fixture.request(caller), new).await?;
+        fixture.engine.facts.save(&fixture.request(caller), new).await?;
     }
     for chat in 0..SESSIONS {
         let (always, ..) = TRUTHS[n % TRUTHS.len()];
@@ -156,8 +156,8 @@ async fn fill_user(fixture: &LearningFixture, n: usize, caller: &Caller) -> Resu
         let words = format!("{always}. {also}. How do I water tomatoes?");
         let turns = vec![NewTurn::saying(Role::User, &words)];
         let session = format!("c{chat}");
-        fixture.engine.append_turns(&fixture.request(caller), &session, turns).await?;
-        fixture.engine.close_session(&fixture.request(caller), &session, None).await?;
+        fixture.engine.sessions.append_turns(&fixture.request(caller), &session, turns).await?;
+        fixture.engine.sessions.close(&fixture.request(caller), &session, None).await?;
     }
     Ok(())
 }
@@ -181,7 +181,7 @@ async fn snapshot(fixture: &LearningFixture, caller: &Caller) -> Result<Snapshot
 }
 
 async fn hash(fixture: &LearningFixture, caller: &Caller) -> Result<StateHash> {
-    Ok(fixture.engine.whole(caller, fixture.moment().now).await?.hash)
+    Ok(fixture.engine.insights.summary(caller, fixture.moment().now).await?.hash)
 }
 
 /// A consolidation run, undone and redone, and portraits.
@@ -192,17 +192,17 @@ async fn consolidate_once(
 ) -> Result<()> {
     let before = snapshot(fixture, caller).await?;
     let state = hash(fixture, caller).await?;
-    let outcome = fixture.engine.consolidate(&fixture.request(caller), false).await?;
+    let outcome = fixture.engine.consolidation.consolidate(&fixture.request(caller), false).await?;
     let mut undone = true;
     if let Some(operation) = outcome.operation {
         let after_run = hash(fixture, caller).await?;
-        let undo = fixture.engine.undo(&fixture.request(caller), operation).await?;
+        let undo = fixture.engine.undo.undo(&fixture.request(caller), operation).await?;
         undone = hash(fixture, caller).await? == state && after_run != state;
         let redo = undo.operation.ok_or_else(|| anyhow::anyhow!("an undo without operation"))?;
-        fixture.engine.undo(&fixture.request(caller), redo).await?;
+        fixture.engine.undo.undo(&fixture.request(caller), redo).await?;
         undone &= hash(fixture, caller).await? == after_run;
     }
-    fixture.engine.phrase_portraits(&fixture.request(caller)).await?;
+    fixture.engine.portraits.phrase_all(&fixture.request(caller)).await?;
     let mut seen = look(fixture, caller, &before).await?;
     seen.runs = 1;
     seen.operations = usize::from(outcome.operation.is_some());
@@ -246,7 +246,7 @@ async fn look(fixture: &LearningFixture, caller: &Caller, before: &Snapshot) -> 
         findings.note(format!("{who}: a stated fact has changed"));
     }
     let mut mentioned = BTreeSet::new();
-    for made in fixture.engine.portraits(caller, fixture.moment().now).await? {
+    for made in fixture.engine.portraits.list(caller, fixture.moment().now).await? {
         findings.portraits += 1;
         findings.phrased += usize::from(made.made_by != "template");
         mentioned.extend(made.portrait.facts().iter().map(|fact| fact.uuid()));

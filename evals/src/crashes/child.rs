@@ -77,11 +77,13 @@ pub async fn run(args: Args) -> Result<()> {
         let mut request = Request::new(caller.clone(), moment(args.now, args.seed, step)?);
         let key = format!("close-{session}");
         request.idempotency = Some(IdempotencyKey { request_hash: key.clone().into(), key });
-        engine.close_session(&request, &format!("s{session}"), None).await?;
+        engine.sessions.close(&request, &format!("s{session}"), None).await?;
     }
     loop {
         step += 1;
-        if engine.work("child", moment(args.now, args.seed, step)?).await? == WorkOutcome::Nothing {
+        if engine.jobs.work("child", moment(args.now, args.seed, step)?).await?
+            == WorkOutcome::Nothing
+        {
             break;
         }
     }

@@ -179,7 +179,7 @@ impl CrashFixture {
         })
         .await;
         let engine = Engine::connect(&database.connect())?;
-        engine.ensure_tenant(TENANT, moment(START, 0, 0)?.now).await?;
+        engine.credentials.ensure_tenant(TENANT, moment(START, 0, 0)?.now).await?;
         Ok(Self { engine, url: database.url(), server, script, asked, seed })
     }
 
@@ -230,9 +230,9 @@ impl CrashFixture {
             Ok(Request::new(caller.clone(), moment(START, self.seed, step)?))
         };
         let engine = &self.engine;
-        engine.set_policy(&request()?, (scenario.patch)()).await?;
+        engine.policies.set(&request()?, (scenario.patch)()).await?;
         for content in scenario.stated {
-            engine.save(&request()?, NewMemory::saying(content)).await?;
+            engine.facts.save(&request()?, NewMemory::saying(content)).await?;
         }
         for (nth, (stated_turn, learned)) in scenario.learned.iter().enumerate() {
             let item = json!({"op": "add", "content": learned, "kind": "preference",
@@ -241,16 +241,16 @@ impl CrashFixture {
             let chat: Arc<dyn Chat> = Arc::new(ScriptedChat::saying(move |_| answer.clone()));
             let learning = engine.clone().with_models(Arc::new(Chats(vec![chat])));
             let session = format!("before-{nth}");
-            learning.append_turns(&request()?, &session, vec![user(stated_turn)]).await?;
-            learning.close_session(&request()?, &session, None).await?;
-            while learning.work("before", request()?.moment).await? != WorkOutcome::Nothing {}
+            learning.sessions.append_turns(&request()?, &session, vec![user(stated_turn)]).await?;
+            learning.sessions.close(&request()?, &session, None).await?;
+            while learning.jobs.work("before", request()?.moment).await? != WorkOutcome::Nothing {}
         }
         let sessions = (scenario.sessions)();
         for (number, turns) in sessions.iter().enumerate() {
             let id = Some(format!("s{number}"));
             let new = NewSession { id, keep: Some(scenario.keep), ..NewSession::default() };
-            engine.open_session(&request()?, new).await?;
-            engine.append_turns(&request()?, &format!("s{number}"), turns.clone()).await?;
+            engine.sessions.open(&request()?, new).await?;
+            engine.sessions.append_turns(&request()?, &format!("s{number}"), turns.clone()).await?;
         }
         Ok(sessions.len())
     }

@@ -33,9 +33,9 @@ pub async fn run(rows: i32, others: usize) -> Result<()> {
     let database = TestDatabase::fresh().await;
     let admin = database.admin().await;
     let engine = Engine::connect(&database.connect())?.with_ticks(ticks);
-    let tenant = engine.ensure_tenant("acme", moment().now).await?;
+    let tenant = engine.credentials.ensure_tenant("acme", moment().now).await?;
     let big = Caller::human(tenant, "big", "local");
-    engine.save(&Request::new(big.clone(), moment()), NewMemory::saying("a canary")).await?;
+    engine.facts.save(&Request::new(big.clone(), moment()), NewMemory::saying("a canary")).await?;
     let started = Instant::now();
     for statement in include_str!("../../data/fill_user.sql").split(";\n") {
         if !statement.trim().is_empty() {
@@ -85,16 +85,16 @@ pub async fn run(rows: i32, others: usize) -> Result<()> {
 /// time, and the number of receipts.
 async fn erase(engine: &Engine, tenant: TenantId) -> Result<(Duration, Duration, usize)> {
     let started = Instant::now();
-    let erased = engine.erase_user_within(tenant, "big", moment(), REQUEST_BUDGET).await?;
+    let erased = engine.erasures.erase_user_within(tenant, "big", moment(), REQUEST_BUDGET).await?;
     let answered = started.elapsed();
     let worker = engine.in_background();
     let mut done = erased.receipt.is_some();
     while !done {
-        worker.continue_erasure(moment()).await?;
-        done = engine.erasure_under_way(tenant, "big").await?.is_none();
+        worker.erasures.continue_erasure(moment()).await?;
+        done = engine.erasures.erasure_under_way(tenant, "big").await?.is_none();
     }
     let took = started.elapsed();
-    let receipts = engine.receipts_of_user(tenant, "big", moment().now).await?;
+    let receipts = engine.erasures.receipts_of_user(tenant, "big", moment().now).await?;
     if let Some(signed) = receipts.first() {
         let rows: i64 = signed.receipt.removed.values().sum();
         println!("{rows} rows removed, by the receipt");
@@ -122,8 +122,9 @@ async fn others_meanwhile<T>(
                 number += 1;
                 let content = format!("likes the number {number}");
                 let request = Request::new(caller.clone(), moment());
-                engine.save(&request, NewMemory::saying(&content)).await?;
+                engine.facts.save(&request, NewMemory::saying(&content)).await?;
                 engine
+                    .context
                     .retrieve(&caller, &ContextRequest::about("which numbers?"), moment())
                     .await?;
                 took.push(started.elapsed().as_secs_f64() * 1_000.0);

@@ -6,7 +6,8 @@
 
 use anyhow::Result;
 use lukasa_core::FactId;
-use lukasa_engine::facts::{ListFilter, Listing, Memory, Target};
+use lukasa_engine::Memory;
+use lukasa_engine::facts::{ListFilter, Listing, Target};
 
 use super::fixture::{Fixture, TestUsers, time};
 use super::perform::{EVERYTHING, Reply, on_axes};
@@ -69,6 +70,7 @@ impl Recorded {
         let again: Vec<(FactId, String)> = match &self.question {
             Question::List(listing) => fixture
                 .engine
+                .facts
                 .list(&caller, listing, clock)
                 .await?
                 .memories
@@ -77,7 +79,7 @@ impl Recorded {
                 .collect(),
             Question::Get(fact, point) => {
                 let target = Target::Id(*fact);
-                match fixture.engine.get(&caller, &target, on_axes(*point), clock).await {
+                match fixture.engine.facts.get(&caller, &target, on_axes(*point), clock).await {
                     Ok(memory) => vec![line(&memory)],
                     Err(lukasa_engine::Error::MemoryNotFound) => Vec::new(),
                     Err(error) => return Err(error.into()),

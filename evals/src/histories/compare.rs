@@ -3,8 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use lukasa_core::{FactId, Verb};
-use lukasa_engine::Error;
-use lukasa_engine::facts::{ErasureSummary, Memory, Outcome};
+use lukasa_engine::{ErasureSummary, Error, Memory, Outcome};
 
 use super::fixture::Bound;
 use super::model::{Refused, Removed, Span, Tie, UserModel, Verdict};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use anyhow::{Context, Result};
 use lukasa_core::LinkId;
-use lukasa_engine::facts::Outcome;
+use lukasa_engine::Outcome;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use uuid::Uuid;

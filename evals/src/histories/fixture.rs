@@ -55,7 +55,12 @@ impl Fixture {
         for (i, name) in NAMES.iter().enumerate() {
             let tenant = format!("scene-{scene}-{}", i / 2);
             let tenant = match i % 2 {
-                0 => self.engine.ensure_tenant(&tenant, time(START)).await.context("tenant")?,
+                0 => self
+                    .engine
+                    .credentials
+                    .ensure_tenant(&tenant, time(START))
+                    .await
+                    .context("tenant")?,
                 _ => TenantId::named(&tenant),
             };
             let user = UserId::named(tenant, name);

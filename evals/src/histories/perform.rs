@@ -3,10 +3,10 @@
 use lukasa_core::{Edit, Operation};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{
-    HistoryEntry, LinkedMemory, ListFilter, Listing, Memory, NewMemory, Outcome, ProposalDecision,
-    Update, UpdateMode,
+    HistoryEntry, LinkedMemory, ListFilter, Listing, NewMemory, ProposalDecision, Update,
+    UpdateMode,
 };
-use lukasa_engine::{Engine, Error, IdempotencyKey, Request, facts};
+use lukasa_engine::{Engine, Error, IdempotencyKey, Memory, Outcome, Request, facts};
 
 use super::fixture::{Bound, TestUsers, time};
 use super::model::UserModel;
@@ -41,7 +41,7 @@ impl Performer<'_> {
         match &step.action {
             Action::OptIn { domain, open } => {
                 let open = if *open { OptIn::Open } else { OptIn::Shut };
-                engine.set_opt_in(&caller, domain, open, now).await.map(|_| Reply::Opened)
+                engine.directory.set_opt_in(&caller, domain, open, now).await.map(|_| Reply::Opened)
             }
             Action::List { status, point, page } => {
                 let filter = ListFilter { status: *status, ..ListFilter::default() };
@@ -49,7 +49,7 @@ impl Performer<'_> {
                 let mut listing = Listing { filter, point, after: None, limit: *page };
                 let mut listed = Vec::new();
                 loop {
-                    let page = engine.list(&caller, &listing, now).await?;
+                    let page = engine.facts.list(&caller, &listing, now).await?;
                     listed.extend(page.memories);
                     listing.after = page.next;
                     if listing.after.is_none() {
@@ -58,17 +58,18 @@ impl Performer<'_> {
                 }
             }
             Action::Get { target, point } => {
-                let memory = engine.get(&caller, &self.named(target), on_axes(*point), now).await?;
+                let memory =
+                    engine.facts.get(&caller, &self.named(target), on_axes(*point), now).await?;
                 Ok(Reply::Got(Box::new(memory)))
             }
             Action::Versions(target) => {
-                engine.history(&caller, &self.named(target), now).await.map(Reply::Versions)
+                engine.facts.history(&caller, &self.named(target), now).await.map(Reply::Versions)
             }
             Action::Links(target) => {
-                engine.links(&caller, &self.named(target), now).await.map(Reply::Links)
+                engine.facts.links(&caller, &self.named(target), now).await.map(Reply::Links)
             }
             Action::Log => {
-                let page = engine.operations(&caller, None, None, EVERYTHING, now).await?;
+                let page = engine.facts.operations(&caller, None, None, EVERYTHING, now).await?;
                 Ok(Reply::Log(page.operations))
             }
             _ => self.write(step).await.map(|outcome| Reply::Wrote(Box::new(outcome))),
@@ -90,39 +91,39 @@ impl Performer<'_> {
                     keep_without_domain: true,
                 };
                 match new.proposal {
-                    true => engine.propose(&request, memory).await,
-                    false => engine.save(&request, memory).await,
+                    true => engine.facts.propose(&request, memory).await,
+                    false => engine.facts.save(&request, memory).await,
                 }
             }
             Action::Change { target, edit, effective, confidence } => {
                 let mode = UpdateMode::Change { effective: effective.map(time) };
                 let update = update(edit, mode, *confidence);
-                engine.update(&request, &self.named(target), update).await
+                engine.facts.update(&request, &self.named(target), update).await
             }
             Action::Correct { target, edit, from, until } => {
                 let mode = UpdateMode::Correct {
                     valid_from: from.map(time),
                     valid_until: until.map(|until| until.map(time)),
                 };
-                engine.update(&request, &self.named(target), update(edit, mode, None)).await
+                engine.facts.update(&request, &self.named(target), update(edit, mode, None)).await
             }
-            Action::Forget(target) => engine.forget(&request, &self.named(target)).await,
-            Action::Delete(target) => engine.delete(&request, &self.named(target)).await,
-            Action::Restore(target) => engine.restore(&request, &self.named(target)).await,
-            Action::Erase(target) => engine.erase(&request, &self.named(target)).await,
+            Action::Forget(target) => engine.removals.forget(&request, &self.named(target)).await,
+            Action::Delete(target) => engine.removals.delete(&request, &self.named(target)).await,
+            Action::Restore(target) => engine.removals.restore(&request, &self.named(target)).await,
+            Action::Erase(target) => engine.removals.erase(&request, &self.named(target)).await,
             Action::Confirm { target, answer } => {
                 let decision = self.decision(target, answer, step.now);
-                engine.confirm(&request, &self.named(target), decision).await
+                engine.facts.confirm(&request, &self.named(target), decision).await
             }
             Action::Link { from, to, relation } => {
-                engine.link(&request, &self.named(from), &self.named(to), relation).await
+                engine.facts.link(&request, &self.named(from), &self.named(to), relation).await
             }
             Action::Unlink { of, link } => {
-                engine.unlink(&request, &self.named(of), self.bound.link(*link)).await
+                engine.facts.unlink(&request, &self.named(of), self.bound.link(*link)).await
             }
-            Action::UndoLast => engine.undo_last(&request).await,
-            Action::Undo(no) => engine.undo(&request, self.bound.operation(*no)).await,
-            _ => engine.purge(&request).await,
+            Action::UndoLast => engine.undo.undo_last(&request).await,
+            Action::Undo(no) => engine.undo.undo(&request, self.bound.operation(*no)).await,
+            _ => engine.removals.purge(&request).await,
         }
     }
 
@@ -135,9 +136,10 @@ impl Performer<'_> {
         request.if_match = match (step.matching, step.action.target()) {
             (Matching::Stale, _) => Some(Bound::no_version()),
             (Matching::Fresh, Some(target)) => {
-                let point = facts::Point::default();
+                let point = lukasa_engine::Point::default();
                 let named = self.named(target);
-                let seen = self.engine.get(&request.caller, &named, point, time(step.now)).await;
+                let seen =
+                    self.engine.facts.get(&request.caller, &named, point, time(step.now)).await;
                 seen.ok().map(|memory| memory.version.id)
             }
             _ => None,
@@ -172,6 +174,6 @@ fn update(edit: &Edit, mode: UpdateMode, confidence: Option<f32>) -> Update {
     Update { mode, confidence, ..Update::change(edit.clone()) }
 }
 
-pub fn on_axes(point: Point) -> facts::Point {
-    facts::Point { as_of: point.valid.map(time), known_at: point.known.map(time) }
+pub fn on_axes(point: Point) -> lukasa_engine::Point {
+    lukasa_engine::Point { as_of: point.valid.map(time), known_at: point.known.map(time) }
 }

@@ -72,9 +72,9 @@ impl LearningFixture {
             Engine::connect(&database.connect())?.with_policy(policy).with_models(Arc::new(models));
         let (steps, hours) = (AtomicU64::new(0), AtomicI64::new(0));
         let fixture = Self { engine, admin, _database: database, steps, hours, seed };
-        fixture.engine.ensure_tenant(TENANT, fixture.moment().now).await?;
+        fixture.engine.credentials.ensure_tenant(TENANT, fixture.moment().now).await?;
         if named {
-            fixture.engine.settle_model(fixture.moment().now).await??;
+            fixture.engine.embeddings.settle_model(fixture.moment().now).await??;
         }
         Ok(fixture)
     }
@@ -127,8 +127,8 @@ impl LearningFixture {
 
     /// Appends turns to a session and closes it.
     pub async fn chat(&self, caller: &Caller, session: &str, turns: Vec<NewTurn>) -> Result<()> {
-        self.engine.append_turns(&self.request(caller), session, turns).await?;
-        self.engine.close_session(&self.request(caller), session, None).await?;
+        self.engine.sessions.append_turns(&self.request(caller), session, turns).await?;
+        self.engine.sessions.close(&self.request(caller), session, None).await?;
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl LearningFixture {
         let one = |name: usize| async move {
             let mut done = 0;
             loop {
-                match self.engine.work(&format!("w{name}"), self.moment()).await? {
+                match self.engine.jobs.work(&format!("w{name}"), self.moment()).await? {
                     WorkOutcome::Nothing => return anyhow::Ok(done),
                     WorkOutcome::Done(_) => done += 1,
                     other => ensure!(false, "a job did not end well: {other:?}"),

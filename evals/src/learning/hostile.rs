@@ -185,7 +185,7 @@ async fn victim(fixture: &LearningFixture, name: &str, attack: &Attack) -> Resul
         let claim =
             Claim { category: Category::Profile, importance: 0.8, ..Claim::saying(&content) };
         let new = NewMemory { claim, ..NewMemory::saying("") };
-        let saved = fixture.engine.save(&fixture.request(&caller), new).await?;
+        let saved = fixture.engine.facts.save(&fixture.request(&caller), new).await?;
         stated.extend(saved.memories.iter().map(|memory| memory.version.fact));
     }
     let mut victim = Victim {
@@ -206,6 +206,7 @@ async fn block(fixture: &LearningFixture, victim: &Victim) -> Result<(String, BT
     let message: String = asked.chars().take(500).collect();
     let context = fixture
         .engine
+        .context
         .retrieve(&victim.caller, &ContextRequest::about(&message), fixture.moment())
         .await?;
     ensure!(context.degraded.iter().all(|part| *part == "vectors"), "{:?}", context.degraded);
@@ -271,7 +272,7 @@ async fn attacked(
     passes += fixture.work(WORKERS).await?;
     // Neither repetition nor consolidation promotes it.
     for victim in &victims {
-        fixture.engine.consolidate(&fixture.request(&victim.caller), false).await?;
+        fixture.engine.consolidation.consolidate(&fixture.request(&victim.caller), false).await?;
         watch(fixture, victim, findings).await?;
     }
     Ok(passes)

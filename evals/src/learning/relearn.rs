@@ -49,7 +49,7 @@ pub async fn run(args: Args) -> Result<()> {
             for content in FACTS {
                 let claim = Claim { importance: 0.8, ..Claim::saying(content) };
                 let new = NewMemory { claim, ..NewMemory::saying("") };
-                fixture.engine.save(&fixture.request(&fixture.human(&name)), new).await?;
+                fixture.engine.facts.save(&fixture.request(&fixture.human(&name)), new).await?;
             }
         }
         for round in 0..args.rounds {
@@ -97,7 +97,7 @@ async fn round_of(
         session: Some(format!("s{session}")),
         ..ContextRequest::about("What do I keep, teach, restore, prefer and speak?")
     };
-    let context = fixture.engine.retrieve(caller, &asked, fixture.moment()).await?;
+    let context = fixture.engine.context.retrieve(caller, &asked, fixture.moment()).await?;
     let mut block = context.baseline.content;
     ensure!(FACTS.iter().all(|fact| block.contains(fact)), "the block has the stated facts");
     if plant {

@@ -45,8 +45,11 @@ async fn learn_one(
     let sql = "select coalesce(outcome->'left', '{}')::text from pass where user_id = $1";
     let left: String = fixture.admin.query_one(sql, &[&user]).await?.get(0);
     let human = fixture.human(&name);
-    let context =
-        fixture.engine.retrieve(&human, &ContextRequest::about("Hello"), fixture.moment()).await?;
+    let context = fixture
+        .engine
+        .context
+        .retrieve(&human, &ContextRequest::about("Hello"), fixture.moment())
+        .await?;
     let content = memory["content"].as_str().unwrap_or_default();
     Ok((row.map(|row| row.get(0)), left, context.baseline.content.contains(content)))
 }

@@ -177,7 +177,7 @@ mod tests {
         let admin = filled.admin().await;
 
         let engine = Engine::connect(&told.connect()).unwrap();
-        engine.ensure_tenant(TENANT, Timestamp::UNIX_EPOCH).await.unwrap();
+        engine.credentials.ensure_tenant(TENANT, Timestamp::UNIX_EPOCH).await.unwrap();
         let life = Life::new(7);
         let person = |name: &str| {
             let number = name.strip_prefix("user-").map_or(u64::MAX, |n| n.parse().unwrap());
@@ -197,12 +197,12 @@ mod tests {
                 let generated = life.generated(&person, *index);
                 let claim = generated.claim;
                 let new = NewMemory { claim, keep_without_domain: true, ..NewMemory::saying("") };
-                engine.save(&request(generated.seed), new).await.unwrap();
+                engine.facts.save(&request(generated.seed), new).await.unwrap();
                 *index += 1;
             } else {
                 let (seed, edit) = life.generated(&person, facts[&fact]).change.unwrap();
                 let update = Update::change(edit);
-                engine.update(&request(seed), &Target::Id(fact), update).await.unwrap();
+                engine.facts.update(&request(seed), &Target::Id(fact), update).await.unwrap();
             }
         }
         // A user is created with their first fact; the fill creates all of them at its beginning.

@@ -2,8 +2,9 @@
 
 use anyhow::{Context as _, Result, ensure};
 use lukasa_core::{Caller, NewTurn, OperationId, Role, StateHash, Status};
-use lukasa_engine::cascade::FactSource;
-use lukasa_engine::facts::{NewMemory, Outcome, Target};
+use lukasa_engine::Outcome;
+use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::removal::FactSource;
 use lukasa_engine::sessions::SessionFilter;
 use lukasa_engine::{Error, jobs::WorkOutcome};
 use rand::rngs::StdRng;
@@ -136,13 +137,13 @@ impl History<'_> {
         let user_texts: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
         self.step_log.push(format!("talk in {session}: {}", user_texts.join(" ")));
         let request = self.fixture.request(&self.caller);
-        match self.fixture.engine.append_turns(&request, &session, turns).await {
+        match self.fixture.engine.sessions.append_turns(&request, &session, turns).await {
             // It is in the trash.
             Err(Error::SessionNotFound) => return Ok(()),
             other => other?,
         };
         let request = self.fixture.request(&self.caller);
-        self.fixture.engine.close_session(&request, &session, None).await?;
+        self.fixture.engine.sessions.close(&request, &session, None).await?;
         self.work().await?;
         self.counts.add(|c| &c.learned);
         self.last = None;
@@ -152,7 +153,7 @@ impl History<'_> {
     /// Runs the queued jobs.
     async fn work(&self) -> Result<()> {
         loop {
-            match self.fixture.engine.work("w", self.fixture.moment()).await? {
+            match self.fixture.engine.jobs.work("w", self.fixture.moment()).await? {
                 WorkOutcome::Nothing => return Ok(()),
                 WorkOutcome::Done(_) => {}
                 other => ensure!(false, "a job did not end well: {other:?}"),
@@ -161,7 +162,13 @@ impl History<'_> {
     }
 
     async fn hash(&self) -> Result<StateHash> {
-        Ok(self.fixture.engine.whole(&self.caller, self.fixture.moment().now).await?.hash)
+        Ok(self
+            .fixture
+            .engine
+            .insights
+            .summary(&self.caller, self.fixture.moment().now)
+            .await?
+            .hash)
     }
 
     fn did(&mut self, outcome: &Outcome, before: StateHash, whole: bool) {
@@ -175,7 +182,7 @@ impl History<'_> {
         let before = self.hash().await?;
         let content = format!("Owns a {}", self.word());
         let request = self.fixture.request(&self.caller);
-        let saved = self.fixture.engine.save(&request, NewMemory::saying(&content)).await?;
+        let saved = self.fixture.engine.facts.save(&request, NewMemory::saying(&content)).await?;
         self.did(&saved, before, true);
         Ok(())
     }
@@ -184,7 +191,7 @@ impl History<'_> {
         self.step_log.push("consolidate".into());
         let before = self.hash().await?;
         let request = self.fixture.request(&self.caller);
-        let outcome = self.fixture.engine.consolidate(&request, false).await?;
+        let outcome = self.fixture.engine.consolidation.consolidate(&request, false).await?;
         if let Some(operation) = outcome.operation {
             self.operations.push(operation);
             self.last = Some(Done { operation, before, whole: false });
@@ -197,19 +204,25 @@ impl History<'_> {
         let (sessions, _) = self
             .fixture
             .engine
-            .sessions(&self.caller, SessionFilter::default(), None, 200, now)
+            .sessions
+            .list(&self.caller, SessionFilter::default(), None, 200, now)
             .await?;
         let Some(session) = sessions.choose(&mut self.dice) else { return Ok(None) };
         let id = session.id.clone();
         Ok(match self.dice.random_range(0..10) {
             0..2 => Some(FactSource::Session(id)),
             2..4 => {
-                let (episodes, _) =
-                    self.fixture.engine.episodes(&self.caller, None, None, 200, now).await?;
+                let (episodes, _) = self
+                    .fixture
+                    .engine
+                    .learning
+                    .episodes(&self.caller, None, None, 200, now)
+                    .await?;
                 episodes.choose(&mut self.dice).map(|episode| FactSource::Episode(episode.id))
             }
             _ => {
-                let (turns, _) = self.fixture.engine.turns(&self.caller, &id, 0, 200, now).await?;
+                let (turns, _) =
+                    self.fixture.engine.sessions.turns(&self.caller, &id, 0, 200, now).await?;
                 let user_texts: Vec<_> =
                     turns.iter().filter(|turn| turn.role == Role::User).collect();
                 user_texts.choose(&mut self.dice).map(|turn| FactSource::Turn(turn.id))
@@ -224,10 +237,10 @@ impl History<'_> {
         let Some(source) = self.source().await? else { return Ok(()) };
         let before = self.hash().await?;
         let now = self.fixture.moment().now;
-        let shown = self.fixture.engine.dependents(&self.caller, &source, now).await?;
+        let shown = self.fixture.engine.removals.dependents(&self.caller, &source, now).await?;
         let request = self.fixture.request(&self.caller);
         self.step_log.push(format!("delete {source:?}: {}", shown.reached));
-        let gone = self.fixture.engine.withdraw(&request, &source).await?;
+        let gone = self.fixture.engine.removals.withdraw(&request, &source).await?;
         ensure!(
             gone.reached.as_ref() == Some(&shown.reached),
             "it affected more than the preview showed"
@@ -255,8 +268,8 @@ impl History<'_> {
         self.step_log.push(format!("let go of {}", version.claim.content));
         let (request, target) = (self.fixture.request(&self.caller), Target::Id(version.fact));
         let gone = match self.dice.random_bool(0.5) {
-            true => self.fixture.engine.delete(&request, &target).await,
-            false => self.fixture.engine.forget(&request, &target).await,
+            true => self.fixture.engine.removals.delete(&request, &target).await,
+            false => self.fixture.engine.removals.forget(&request, &target).await,
         };
         match gone {
             // A guess cannot be forgotten, only deleted.
@@ -275,7 +288,7 @@ impl History<'_> {
         self.step_log.push(format!("undo {}", done.operation));
         let after = self.hash().await?;
         let request = self.fixture.request(&self.caller);
-        let undone = self.fixture.engine.undo(&request, done.operation).await?;
+        let undone = self.fixture.engine.undo.undo(&request, done.operation).await?;
         self.counts.add(|c| &c.undone);
         let now = self.hash().await?;
         if done.whole {
@@ -291,7 +304,7 @@ impl History<'_> {
         let Some(undo) = undone.operation else { return Ok(()) };
         if self.dice.random_bool(0.3) {
             let request = self.fixture.request(&self.caller);
-            self.fixture.engine.undo(&request, undo).await?;
+            self.fixture.engine.undo.undo(&request, undo).await?;
             let now = self.hash().await?;
             let differs = differing(&after, &now);
             ensure!(now == after, "done again, and not the state after: {differs}");
@@ -307,7 +320,7 @@ impl History<'_> {
         self.step_log.push(format!("undo {operation} of old"));
         let before = self.hash().await?;
         let request = self.fixture.request(&self.caller);
-        match self.fixture.engine.undo(&request, operation).await {
+        match self.fixture.engine.undo.undo(&request, operation).await {
             Ok(_) => {
                 self.counts.add(|c| &c.undone);
                 self.last = None;
@@ -337,7 +350,7 @@ impl History<'_> {
         search::assert_nowhere(self.fixture, &self.caller, &self.gone().await?).await?;
         self.step_log.push(format!("erase {source:?}"));
         let request = self.fixture.request(&self.caller);
-        self.fixture.engine.erase_source(&request, &source).await?;
+        self.fixture.engine.removals.erase_source(&request, &source).await?;
         self.counts.add(|c| &c.erased);
         let after = self.alive().await?;
         let erased: Vec<String> = before.into_iter().filter(|word| !after.contains(word)).collect();

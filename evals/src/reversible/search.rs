@@ -2,8 +2,9 @@
 
 use anyhow::{Result, bail};
 use lukasa_core::{Caller, State, Status, Version};
+use lukasa_engine::Point;
 use lukasa_engine::context::ContextRequest;
-use lukasa_engine::facts::{ListFilter, Listing, Point};
+use lukasa_engine::facts::{ListFilter, Listing};
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::sessions::SessionFilter;
 
@@ -17,9 +18,9 @@ pub async fn support(fixture: &LearningFixture, caller: &Caller) -> Result<Strin
     let now = fixture.moment().now;
     let mut text = String::new();
     let (sessions, _) =
-        fixture.engine.sessions(caller, SessionFilter::default(), None, 200, now).await?;
+        fixture.engine.sessions.list(caller, SessionFilter::default(), None, 200, now).await?;
     for session in sessions {
-        let (turns, _) = fixture.engine.turns(caller, &session.id, 0, 200, now).await?;
+        let (turns, _) = fixture.engine.sessions.turns(caller, &session.id, 0, 200, now).await?;
         for turn in turns {
             text.push_str(&turn.content);
             text.push('\n');
@@ -38,7 +39,7 @@ pub async fn facts(fixture: &LearningFixture, caller: &Caller) -> Result<Vec<Ver
     for status in STATUSES {
         let filter = ListFilter { status: Some(status), ..ListFilter::default() };
         let listing = Listing { filter, point: Point::default(), after: None, limit: 200 };
-        let page = fixture.engine.list(caller, &listing, fixture.moment().now).await?;
+        let page = fixture.engine.facts.list(caller, &listing, fixture.moment().now).await?;
         all.extend(page.memories.into_iter().map(|memory| memory.version));
     }
     all.retain(|version| !matches!(version.state, State::Trashed | State::Forgotten));
@@ -61,24 +62,24 @@ pub async fn assert_nowhere(
         met.push(("a memory", version.claim.content.clone()));
         met.push(("its evidence", quotes.collect::<Vec<_>>().join(" ")));
     }
-    let (episodes, _) = fixture.engine.episodes(caller, None, None, 200, now).await?;
+    let (episodes, _) = fixture.engine.learning.episodes(caller, None, None, 200, now).await?;
     met.extend(episodes.into_iter().map(|episode| ("an episode", episode.summary)));
     let (sessions, _) =
-        fixture.engine.sessions(caller, SessionFilter::default(), None, 200, now).await?;
+        fixture.engine.sessions.list(caller, SessionFilter::default(), None, 200, now).await?;
     met.extend(sessions.into_iter().filter_map(|s| Some(("a chat's summary", s.summary?))));
     let asked = format!("Where do I live, what do I keep, and tell me of {}?", words.join(" and "));
     let ask = ContextRequest { session: Some("listening".into()), ..ContextRequest::about(&asked) };
-    let context = fixture.engine.retrieve(caller, &ask, fixture.moment()).await?;
+    let context = fixture.engine.context.retrieve(caller, &ask, fixture.moment()).await?;
     met.push(("the baseline", context.baseline.content.clone()));
     met.push(("the dynamic part", context.dynamic.content.clone()));
     let mut recall = RecallQuery::about(&asked);
     (recall.memories, recall.turns) = (20, 20);
-    let found = fixture.engine.recall(caller, &recall, fixture.moment().now).await?;
+    let found = fixture.engine.recall.search(caller, &recall, fixture.moment().now).await?;
     met.extend(found.memories.iter().map(|f| ("recall", f.memory.version.claim.content.clone())));
     met.extend(found.turns.iter().map(|f| ("recall", f.turn.content.clone())));
-    let portraits = fixture.engine.portraits(caller, fixture.moment().now).await?;
+    let portraits = fixture.engine.portraits.list(caller, fixture.moment().now).await?;
     met.extend(portraits.iter().map(|made| ("a portrait", made.portrait.markdown())));
-    let files = fixture.engine.vault_export(caller, fixture.moment().now).await?;
+    let files = fixture.engine.vault.export(caller, fixture.moment().now).await?;
     let pages = files.into_iter().filter(|file| !file.path.starts_with('.'));
     met.extend(pages.map(|file| ("the vault", file.content)));
     for word in words {
@@ -128,7 +129,7 @@ pub async fn with_status(
 ) -> Result<String> {
     let filter = ListFilter { status: Some(status), ..ListFilter::default() };
     let listing = Listing { filter, point: Point::default(), after: None, limit: 200 };
-    let page = fixture.engine.list(caller, &listing, fixture.moment().now).await?;
+    let page = fixture.engine.facts.list(caller, &listing, fixture.moment().now).await?;
     Ok(page.memories.iter().map(|memory| memory.version.claim.content.as_str()).collect())
 }
 

@@ -74,7 +74,7 @@ pub async fn run(args: Args) -> Result<()> {
                  current_database()); end $$";
     admin.batch_execute(relax).await.context("synchronous_commit")?;
     let engine = Engine::connect(&database.connect()).context("engine")?;
-    let tenant = engine.ensure_tenant("vaults", at(0)).await?;
+    let tenant = engine.credentials.ensure_tenant("vaults", at(0)).await?;
     let (next, tally) = (Arc::new(AtomicUsize::new(0)), Arc::new(Tally::default()));
     let mut workers = Vec::new();
     for _ in 0..args.workers.max(1) {
@@ -211,8 +211,8 @@ impl<'a> VaultUser<'a> {
             };
             let request = self.request(caller);
             let saved = match number % 6 {
-                5 => self.engine.propose(&request, new).await?,
-                _ => self.engine.save(&request, new).await?,
+                5 => self.engine.facts.propose(&request, new).await?,
+                _ => self.engine.facts.save(&request, new).await?,
             };
             let version = &saved.memories.first().context("a memory")?.version;
             // A proposal cannot be changed before it is confirmed.
@@ -224,16 +224,16 @@ impl<'a> VaultUser<'a> {
             let target = Target::Id(fact);
             let request = self.mine();
             match place % 7 {
-                1 => drop(self.engine.forget(&request, &target).await?),
+                1 => drop(self.engine.removals.forget(&request, &target).await?),
                 2 => {
                     let update = Update::change(Edit::content(&generate::words(&mut self.rng)));
-                    self.engine.update(&request, &target, update).await?;
+                    self.engine.facts.update(&request, &target, update).await?;
                 }
-                3 if place > 3 => drop(self.engine.delete(&request, &target).await?),
+                3 if place > 3 => drop(self.engine.removals.delete(&request, &target).await?),
                 4 => {
                     let other = Target::Id(facts[place - 1 - place % 2]);
                     // A removed memory cannot be linked, which does not matter here.
-                    let _ = self.engine.link(&request, &target, &other, "relates_to").await;
+                    let _ = self.engine.facts.link(&request, &target, &other, "relates_to").await;
                 }
                 _ => {}
             }
@@ -278,8 +278,8 @@ impl<'a> VaultUser<'a> {
 
     async fn export(&mut self) -> Result<Vec<File>> {
         let (me, now) = (self.me(), self.now());
-        let first = self.engine.vault_export(&me, now).await?;
-        let mut second = self.engine.vault_export(&me, now).await?;
+        let first = self.engine.vault.export(&me, now).await?;
+        let mut second = self.engine.vault.export(&me, now).await?;
         if self.args.plant == Some(Plant::WrongOrder) {
             swap_lines(&mut second);
         }
@@ -293,7 +293,7 @@ impl<'a> VaultUser<'a> {
             edited.clone_from(&files);
         }
         let request = self.mine();
-        let synced = self.engine.vault_apply(&request, &edited, false).await?;
+        let synced = self.engine.vault.apply(&request, &edited, false).await?;
         ensure!(
             synced.plan.conflicts.is_empty(),
             "a conflict without another writer: {:?}",
@@ -320,7 +320,7 @@ impl<'a> VaultUser<'a> {
             );
         }
         let request = self.mine();
-        let again = self.engine.vault_apply(&request, &synced.files, false).await?;
+        let again = self.engine.vault.apply(&request, &synced.files, false).await?;
         ensure!(again.operation.is_none(), "an unchanged vault wrote: {:?}", again.plan.steps);
         ensure!(again.files == synced.files, "an unchanged vault was written again");
         self.tally.edits.fetch_add(expected.edits, Ordering::Relaxed);
@@ -333,21 +333,21 @@ impl<'a> VaultUser<'a> {
     /// Export, wipe, import: the same hashes, and the same files except for the base's own ids.
     async fn round_trip(&mut self) -> Result<()> {
         let me = self.me();
-        let before = self.engine.whole(&me, self.now()).await?;
+        let before = self.engine.insights.summary(&me, self.now()).await?;
         let mut files = self.export().await?;
         let exported = files.clone();
         self.spoil(&mut files);
         let wiped = Moment { now: self.now(), seed: self.rng.random() };
-        self.engine.erase_user(self.tenant, &self.name, wiped).await?;
-        self.engine.create_user(self.tenant, &self.name, None, self.now()).await?;
-        let empty = self.engine.whole(&me, self.now()).await?;
+        self.engine.erasures.erase_user(self.tenant, &self.name, wiped).await?;
+        self.engine.directory.create_user(self.tenant, &self.name, None, self.now()).await?;
+        let empty = self.engine.insights.summary(&me, self.now()).await?;
         ensure!((empty.memories, empty.episodes) == (0, 0), "the wipe left something");
         // The clock is stopped: a memory that expires meanwhile would be another state.
         let moment = Moment { now: self.now(), seed: self.rng.random() };
         let request = Request::new(me.clone(), moment);
-        let synced = self.engine.vault_apply(&request, &files, false).await?;
+        let synced = self.engine.vault.apply(&request, &files, false).await?;
         ensure!(synced.plan.problems.is_empty(), "{:?}", synced.plan.problems);
-        let after = self.engine.whole(&me, self.now()).await?;
+        let after = self.engine.insights.summary(&me, self.now()).await?;
         ensure!(before.hash.memories == after.hash.memories, "the memories are not the same");
         ensure!(before.hash.episodes == after.hash.episodes, "the episodes are not the same");
         let pages = |files: &[File]| -> Vec<File> {

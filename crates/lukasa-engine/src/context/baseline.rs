@@ -12,14 +12,14 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::retrieve::{ContextPart, ContextRequest};
-use crate::Engine;
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::Result;
+use crate::parts::Parts;
 use crate::recall::{OpenedIndex, is_usable};
 
 /// Renders a new baseline; also returns the domains it quotes.
 pub(super) async fn render(
-    engine: &Engine,
+    parts: &Parts,
     opened: &OpenedIndex,
     ask: &ContextRequest,
     budget: Budget,
@@ -28,7 +28,7 @@ pub(super) async fn render(
     let (asked, ctx) = (ask.domains.clone(), opened.ctx.clone());
     let choose =
         move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &ctx.shut);
-    let candidates = opened.user_index.with(&engine.cpu, choose).await?;
+    let candidates = opened.user_index.with(&parts.cpu, choose).await?;
     let versions = in_order(&opened.scope, &candidates).await?;
     let large = versions.iter().map(|v| v.claim.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
     let build = move || {
@@ -40,7 +40,7 @@ pub(super) async fn render(
         domains.dedup();
         (part, domains)
     };
-    engine.cpu.run_if(large, build).await
+    parts.cpu.run_if(large, build).await
 }
 
 /// The versions with these ids, in this order.

@@ -6,17 +6,45 @@
 //! request has confirmed so far.
 
 mod baseline;
-mod calls;
-mod note;
+mod retrieval_log;
 mod retrieve;
+mod tool_calls;
 mod usage;
 mod why;
 
-pub use calls::ToolRun;
-pub(crate) use note::MAX_CONCURRENT_RETRIEVAL_WRITES;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::parts::Parts;
+use crate::recall::Recall;
+use crate::transaction::Transactions;
+
+pub(crate) use retrieval_log::MAX_CONCURRENT_RETRIEVAL_WRITES;
 pub use retrieve::{BudgetUse, ConfirmedContext, Context, ContextPart, ContextRequest};
+pub use tool_calls::ToolRun;
 pub use usage::{
     BaselineRecord, NewUsage, RetrievalRecord, SessionRetrievals, USAGE_TYPES, UsageRecord,
     UsageStats,
 };
 pub use why::{Grounds, TurnExplanation};
+
+/// The memory blocks of prompts, and the record of what was given.
+#[derive(Clone)]
+pub struct Contexts {
+    parts: Arc<Parts>,
+    transactions: Transactions,
+    recall: Recall,
+    retrieval_writes: Arc<Semaphore>,
+}
+
+impl Contexts {
+    pub(crate) fn new(
+        parts: Arc<Parts>,
+        transactions: Transactions,
+        recall: Recall,
+        retrieval_writes: Arc<Semaphore>,
+    ) -> Self {
+        Self { parts, transactions, recall, retrieval_writes }
+    }
+}

@@ -17,16 +17,17 @@ use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::{Scope, domain, session};
 use serde_json::json;
 
+use super::Contexts;
 use super::baseline::{in_order, item_json, options_digest, part_from_baseline, render};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
-use crate::facts::Point;
+use crate::memory::Point;
 use crate::recall::{
     Filter, OpenedIndex, RecallContext, RecallQuery, RecallResult, RecallTimings,
     ResultExplanation, is_usable,
 };
+use crate::request::Moment;
 use crate::sessions::check_session_name;
-use crate::{Engine, Moment};
 
 /// Request for a context.
 #[derive(Debug, Clone)]
@@ -173,7 +174,7 @@ impl ConfirmedContext {
     }
 }
 
-impl Engine {
+impl Contexts {
     /// The context for a message. It does not fail because a dependency does: what was unavailable
     /// is named in `degraded`.
     pub async fn retrieve(
@@ -215,14 +216,14 @@ impl Engine {
         confirmed: &ConfirmedContext,
     ) -> Result<Context> {
         let (now, asked) = (moment.now, dynamic_ask(ask));
-        let mut model = self.expected_model().await;
-        let mut question = self.embed_question(caller.tenant, model.as_ref(), &asked).await;
+        let mut model = self.recall.expected_model().await;
+        let mut question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
         let mut inputs = self.open_inputs(caller, ask, now, confirmed).await?;
         if question.wanted && inputs.opened.ctx.model != model {
             // The model was switched since: embed the question again, outside the transaction.
             model.clone_from(&inputs.opened.ctx.model);
             drop(inputs);
-            question = self.embed_question(caller.tenant, model.as_ref(), &asked).await;
+            question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
             inputs = self.open_inputs(caller, ask, now, confirmed).await?;
         }
         let RetrievalInputs { opened, domains, frozen, stale, incognito } = inputs;
@@ -234,7 +235,7 @@ impl Engine {
             async {
                 match &frozen {
                     Some(_) => Ok(None),
-                    None => render(self, &opened, ask, budget, point).await.map(Some),
+                    None => render(&self.parts, &opened, ask, budget, point).await.map(Some),
                 }
             },
             async {
@@ -243,13 +244,13 @@ impl Engine {
                     None => Ok(Vec::new()),
                 }
             },
-            self.find(&opened, &asked, question, now)
+            self.recall.find(&opened, &asked, question, now)
         )?;
         // Release the connection before another is requested: holding one while waiting for a
         // second can deadlock. And no model may be called while it is open.
         let ctx = Arc::clone(&opened.ctx);
         drop(opened);
-        let found = self.apply_reranker(&asked, found).await;
+        let found = self.recall.apply_reranker(&asked, found).await;
         context.frozen = frozen.is_some();
         context.baseline = match (frozen, rendered) {
             (Some(kept), _) => part_from_baseline(&kept),
@@ -275,7 +276,7 @@ impl Engine {
             let sure = |v: &Version| any || is_sure_enough(v, point.valid);
             dynamic(&found, &changed, &baseline, left, sure)
         };
-        context.dynamic = self.cpu.run_if(large > LARGE_TEXT_CHARS, build).await?;
+        context.dynamic = self.parts.cpu.run_if(large > LARGE_TEXT_CHARS, build).await?;
         context.spent.dynamic = context.dynamic.tokens;
         if !incognito {
             self.record_retrieval_later(caller, ask, &context, ctx.state, now);
@@ -292,10 +293,10 @@ impl Engine {
         now: Timestamp,
         confirmed: &ConfirmedContext,
     ) -> Result<RetrievalInputs> {
-        let (scope, permit) = self.begin_reading(caller, ask.point).await?;
+        let (scope, permit) = self.recall.begin_reading(caller, ask.point).await?;
         let known = async {
             let (ctx, frozen, incognito) = try_join!(
-                self.load_recall_context(&scope, now),
+                self.recall.load_recall_context(&scope, now),
                 frozen(&scope, ask),
                 is_incognito(&scope, ask)
             )?;
@@ -304,14 +305,14 @@ impl Engine {
         };
         let prefetched = async {
             match ask.session.is_some() && ask.point.is_now() {
-                true => self.index_cache.prefetch(&scope).await,
+                true => self.recall.prefetch(&scope).await,
                 false => Ok(None),
             }
         };
         let ((ctx, frozen, stale, incognito), domains, prefetched) =
             try_join!(known, self.domains_of(&scope, ask), prefetched)?;
         let opened =
-            self.open_index(caller, scope, permit, ctx, prefetched, ask.point, now).await?;
+            self.recall.open_index(caller, scope, permit, ctx, prefetched, ask.point, now).await?;
         Ok(RetrievalInputs { opened, domains, frozen, stale, incognito })
     }
 
@@ -341,7 +342,7 @@ impl Engine {
             domains,
             rendered_at: lukasa_core::time::micros(now),
         };
-        let scope = self.store.write(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
         for domain in stale.iter().filter(|domain| ctx.shut.contains(domain)) {
             kept::thaw_domain(&scope, domain).await?;
         }
@@ -370,7 +371,7 @@ impl Engine {
         message: &str,
         now: Timestamp,
     ) -> Result<Vec<DetectedDomain>> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         Ok(detect(&domain::of_tenant(&scope).await?, message))
     }
 }
@@ -464,7 +465,7 @@ fn dynamic_ask(ask: &ContextRequest) -> RecallQuery {
     }
 }
 
-impl Engine {
+impl Contexts {
     /// The memories that became known after the baseline was rendered.
     async fn changed_since(
         &self,
@@ -491,7 +492,7 @@ impl Engine {
             changed.truncate(MAX_CHANGED);
             changed
         };
-        let changed = opened.user_index.with(&self.cpu, find).await?;
+        let changed = opened.user_index.with(&self.parts.cpu, find).await?;
         let ids: Vec<_> = changed.iter().map(|(_, fact, version)| (*fact, *version)).collect();
         in_order(&opened.scope, &ids).await
     }

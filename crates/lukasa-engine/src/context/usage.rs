@@ -1,15 +1,17 @@
 //! Usage records: what went into prompts, and what applications reported about it.
 
 use futures_util::try_join;
-use lukasa_core::job::next_upkeep;
+use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::limits::REASONING_CHARS;
-use lukasa_core::{Caller, FactId, Ids, JobKind, RetrievalId, Timestamp, TurnId};
+use lukasa_core::{Caller, FactId, Ids, RetrievalId, Timestamp, TurnId};
 use lukasa_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, UsagePlace};
-use lukasa_store::{Batch, erase, job, session};
+use lukasa_store::{Batch, fact, job, session};
 
+use super::Contexts;
 use crate::error::{Error, Result};
-use crate::sessions::{check_session_name, job_id, keep_answer, stored_answer};
-use crate::{Engine, Request};
+use crate::request::Request;
+use crate::sessions::check_session_name;
+use crate::transaction::{WriteStart, keep_answer};
 
 pub use lukasa_store::context::{
     Baseline as BaselineRecord, Retrieval as RetrievalRecord, Stats as UsageStats,
@@ -43,7 +45,7 @@ pub struct SessionRetrievals {
     pub retrievals: Vec<Retrieval>,
 }
 
-impl Engine {
+impl Contexts {
     /// Exactly what was put into a session's prompts (R181).
     pub async fn given(
         &self,
@@ -52,7 +54,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<SessionRetrievals> {
         const MAX_RETRIEVALS: i64 = 200;
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let (baselines, retrievals) = try_join!(
             kept::baselines(&scope, name),
             kept::retrievals(&scope, name, MAX_RETRIEVALS)
@@ -72,7 +74,7 @@ impl Engine {
         id: RetrievalId,
         now: Timestamp,
     ) -> Result<Retrieval> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         kept::find_retrieval(&scope, id).await?.ok_or(Error::RetrievalNotFound)
     }
 
@@ -91,11 +93,11 @@ impl Engine {
         if influence.chars().count() > REASONING_CHARS || influence.contains('\0') {
             return Err(Error::invalid("influence", "at most 2,000 characters"));
         }
-        let scope = self.writing(request).await?;
-        if let Some(kept) = stored_answer(&scope, request).await? {
-            return Ok(kept);
-        }
-        if !erase::exists(&scope, new.fact).await? {
+        let scope = match self.transactions.start(request).await? {
+            WriteStart::New(scope) => scope,
+            WriteStart::Repeated(usage) => return Ok(usage),
+        };
+        if !fact::exists(&scope, new.fact).await? {
             return Err(Error::MemoryNotFound);
         }
         let now = request.moment.now;
@@ -112,10 +114,10 @@ impl Engine {
         let mut batch = Batch::default();
         kept::queue_usage(&mut batch, &scope, &usage);
         if OUTCOMES.contains(&usage.kind.as_str()) {
-            let (id, due) = (job_id(request, "upkeep"), next_upkeep(scope.user(), usage.at));
-            job::queue_sole(&mut batch, &scope, id, JobKind::Upkeep, due, usage.at);
+            let (id, due) = (request.job_id("upkeep"), next_upkeep(scope.user(), usage.at));
+            job::queue_sole(&mut batch, &scope, id, &Task::Upkeep, due, usage.at);
         }
-        keep_answer(&mut batch, &scope, request, &usage, &[usage.fact]);
+        keep_answer(&mut batch, &scope, request, &usage, &[usage.fact])?;
         scope.run(&batch).await?;
         scope.commit().await?;
         Ok(usage)
@@ -123,7 +125,7 @@ impl Engine {
 
     /// Counts of memories and of their usage.
     pub async fn stats(&self, caller: &Caller, now: Timestamp) -> Result<Stats> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         Ok(kept::stats(&scope, now).await?)
     }
 
@@ -136,7 +138,7 @@ impl Engine {
         limit: usize,
         now: Timestamp,
     ) -> Result<(Vec<Usage>, Option<UsagePlace>)> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut used = kept::usage(&scope, fact, after, wanted).await?;
         let more = used.len() > limit;

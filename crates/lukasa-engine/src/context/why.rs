@@ -6,9 +6,9 @@ use lukasa_core::{Caller, FactId, Timestamp, Turn, Version};
 use lukasa_store::context::{self as kept, Retrieval, Usage};
 use lukasa_store::{fact, session};
 
-use crate::Engine;
+use super::Contexts;
 use crate::error::{Error, Result};
-use crate::facts::{Memory, as_memory};
+use crate::memory::{Memory, as_memory};
 
 /// A memory behind a turn, as known when the turn was recorded.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ pub struct TurnExplanation {
     pub retrieval: Option<Retrieval>,
 }
 
-impl Engine {
+impl Contexts {
     /// Explains a turn: first the memories it reports as used, then the others it was given.
     /// Memories are shown as they were known then; memories erased since are not shown.
     pub async fn why(
@@ -37,7 +37,7 @@ impl Engine {
         number: i32,
         now: Timestamp,
     ) -> Result<TurnExplanation> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let (there, turn) = try_join!(
             session::find(&scope, session),
             session::turn_numbered(&scope, session, number)

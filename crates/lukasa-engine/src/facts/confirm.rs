@@ -5,13 +5,13 @@ use lukasa_core::admission::Writer;
 use lukasa_core::{CallerKind, Edit, Origin, Refusal, State, Verb, Version, record};
 use lukasa_store::fact;
 
-use super::outcome::Outcome;
+use super::Facts;
 use super::target::Target;
 use super::update::remaining;
-use super::write::{Effect, WriteStart};
 use crate::admission::{self, AdmissionRequest};
 use crate::error::{Error, Result};
-use crate::{Engine, Request};
+use crate::request::Request;
+use crate::transaction::{Effect, Outcome, WriteStart};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProposalDecision {
@@ -23,14 +23,14 @@ pub enum ProposalDecision {
     No,
 }
 
-impl Engine {
+impl Facts {
     pub async fn confirm(
         &self,
         request: &Request,
         target: &Target,
         decision: ProposalDecision,
     ) -> Result<Outcome> {
-        let mut writing = match self.begin(request).await? {
+        let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
         };

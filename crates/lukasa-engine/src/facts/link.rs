@@ -4,12 +4,12 @@ use lukasa_core::link::is_relation;
 use lukasa_core::{Caller, FactId, Link, LinkId, Period, Status, Timestamp, Verb, Version};
 use lukasa_store::link;
 
-use super::outcome::{Memory, Outcome};
-use super::read::{as_memory, check_not_deleted, current};
+use super::Facts;
 use super::target::Target;
-use super::write::{Effect, WriteStart, Writing};
 use crate::error::{Error, Result};
-use crate::{Engine, Request};
+use crate::memory::{Memory, as_memory, current};
+use crate::request::Request;
+use crate::transaction::{Effect, Outcome, WriteStart, Writing, check_not_deleted};
 
 /// A link as seen from one of its ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct LinkedMemory {
     pub other: Memory,
 }
 
-impl Engine {
+impl Facts {
     pub async fn link(
         &self,
         request: &Request,
@@ -30,7 +30,7 @@ impl Engine {
         if !is_relation(relation) {
             return Err(Error::invalid("relation", "a lower-case word such as relates_to"));
         }
-        let mut writing = match self.begin(request).await? {
+        let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
         };
@@ -65,7 +65,7 @@ impl Engine {
 
     /// Ends a link of the given memory.
     pub async fn unlink(&self, request: &Request, of: &Target, id: LinkId) -> Result<Outcome> {
-        let writing = match self.begin(request).await? {
+        let writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
         };
@@ -91,7 +91,7 @@ impl Engine {
         of: &Target,
         now: Timestamp,
     ) -> Result<Vec<LinkedMemory>> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         check_not_deleted(&scope, now).await?;
         let known = of.known(&scope, now).await?;
         let here = known[0].fact;
@@ -108,7 +108,7 @@ impl Engine {
 }
 
 async fn live(writing: &Writing<'_>, target: &Target) -> Result<Memory> {
-    let now = writing.request.moment.now;
+    let now = writing.request().moment.now;
     let known = target.known(&writing.scope, now).await?;
     let memory = current(&known, now).map(|version| as_memory(version, &known, now));
     memory

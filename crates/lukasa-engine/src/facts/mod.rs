@@ -4,32 +4,37 @@
 //! close and open, and finish. Queries are in `read`.
 
 mod confirm;
-mod contradict;
-mod leave;
 mod link;
-mod outcome;
 mod read;
-mod review;
 mod save;
 mod target;
-mod undo;
 mod update;
-mod write;
+
+use std::sync::Arc;
+
+use crate::parts::Parts;
+use crate::policy::Policies;
+use crate::transaction::Transactions;
 
 pub use confirm::ProposalDecision;
-pub(crate) use contradict::CONTRADICTS;
-pub use contradict::{Contradiction, ContradictionChoice};
-pub(crate) use leave::remove_one;
 pub use link::LinkedMemory;
 pub use lukasa_store::list::{ListFilter, ListPlace};
-pub use outcome::{ErasureSummary, Memory, Outcome, RemovalCounts};
-pub(crate) use read::as_memory;
-pub use read::{Cursor, HistoryEntry, Listing, OperationLogPage, Page, Point};
-pub use review::{DoubtfulMemory, Review};
+pub use read::{Cursor, HistoryEntry, Listing, OperationLogPage, Page};
 pub use save::NewMemory;
-pub(crate) use save::check_domain;
 pub use target::Target;
-pub(crate) use undo::{TouchedMemory, reverse};
-pub(crate) use update::default_effective;
 pub use update::{Update, UpdateMode};
-pub(crate) use write::{Effect, WriteStart, Writing};
+pub(crate) use update::{default_effective, remaining};
+
+/// The explicit verbs on memories, and queries.
+#[derive(Clone)]
+pub struct Facts {
+    parts: Arc<Parts>,
+    transactions: Transactions,
+    policies: Policies,
+}
+
+impl Facts {
+    pub(crate) fn new(parts: Arc<Parts>, transactions: Transactions, policies: Policies) -> Self {
+        Self { parts, transactions, policies }
+    }
+}

@@ -5,31 +5,15 @@ use lukasa_core::{
     AsOf, Caller, FactId, Operation, OperationId, State, Status, Timestamp, Version, VersionId,
     status_of,
 };
-use lukasa_store::list::{ListFilter, ListPlace, is_replaced, page};
-use lukasa_store::{Scope, directory, fact, operation};
+use lukasa_store::list::{ListFilter, ListPlace, page};
+use lukasa_store::{Scope, fact, operation};
 use serde::{Deserialize, Serialize};
 
-use super::outcome::Memory;
+use super::Facts;
 use super::target::Target;
-use crate::Engine;
 use crate::error::{Error, Result};
-
-/// A point on the two time axes; absent means now.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Point {
-    pub as_of: Option<Timestamp>,
-    pub known_at: Option<Timestamp>,
-}
-
-impl Point {
-    pub(crate) fn is_now(self) -> bool {
-        self == Self::default()
-    }
-
-    pub(crate) fn resolve(self, now: Timestamp) -> AsOf {
-        AsOf { valid: self.as_of.unwrap_or(now), known: self.known_at.unwrap_or(now) }
-    }
-}
+use crate::memory::{Memory, Point, as_memory, current};
+use crate::transaction::check_not_deleted;
 
 /// A listing request.
 #[derive(Debug, Clone)]
@@ -69,19 +53,10 @@ pub struct OperationLogPage {
     pub next: Option<Timestamp>,
 }
 
-impl Engine {
-    /// Opens a read scope for a point on the time axes. What was known at an explicit time must be
-    /// the same on every read, so no write stamped before that time may still be in progress.
-    pub(crate) async fn read_at(&self, caller: &Caller, point: Point) -> Result<Scope> {
-        match point.known_at {
-            Some(_) => Ok(self.store.read_settled(caller.tenant, caller.user).await?),
-            None => Ok(self.store.read(caller.tenant, caller.user).await?),
-        }
-    }
-
+impl Facts {
     /// One page of a user's memories.
     pub async fn list(&self, caller: &Caller, listing: &Listing, now: Timestamp) -> Result<Page> {
-        let scope = self.read_at(caller, listing.point).await?;
+        let scope = self.transactions.read_at(caller, listing.point).await?;
         let at = match listing.after {
             Some(cursor) => Some(cursor.at),
             None if listing.point.is_now() => None,
@@ -133,7 +108,7 @@ impl Engine {
         point: Point,
         now: Timestamp,
     ) -> Result<Memory> {
-        let scope = self.read_at(caller, point).await?;
+        let scope = self.transactions.read_at(caller, point).await?;
         if point.is_now() {
             let ((), known) = try_join!(check_not_deleted(&scope, now), target.known(&scope, now))?;
             let version = current(&known, now).ok_or(Error::MemoryNotFound)?;
@@ -159,7 +134,7 @@ impl Engine {
         target: &Target,
         now: Timestamp,
     ) -> Result<Vec<HistoryEntry>> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         check_not_deleted(&scope, now).await?;
         let id = target.fact(&scope, now).await?;
         let versions = fact::history(&scope, id).await?;
@@ -185,7 +160,7 @@ impl Engine {
         limit: usize,
         now: Timestamp,
     ) -> Result<OperationLogPage> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         check_not_deleted(&scope, now).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut operations = operation::page(&scope, of, before, wanted).await?;
@@ -201,39 +176,18 @@ impl Engine {
         id: OperationId,
         now: Timestamp,
     ) -> Result<Operation> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         check_not_deleted(&scope, now).await?;
         operation::find(&scope, id).await?.ok_or(Error::OperationNotFound)
     }
 
     /// The user's time zone, which is itself a memory: the hard one under `personal/timezone`.
     pub async fn timezone(&self, caller: &Caller, now: Timestamp) -> Result<Option<String>> {
-        let scope: Scope = self.store.read(caller.tenant, caller.user).await?;
+        let scope: Scope = self.parts.store.read(caller.tenant, caller.user).await?;
         let kept = fact::value_of_key(&scope, "personal", "timezone", now).await?;
         let name = kept.and_then(|v| v.claim.value?.as_str().map(str::to_owned));
         Ok(name.filter(|name| jiff::tz::TimeZone::get(name).is_ok()))
     }
-}
-
-/// Refuses reads about a user who was deleted or has expired.
-pub(super) async fn check_not_deleted(scope: &Scope, now: Timestamp) -> Result<()> {
-    match directory::me(scope).await? {
-        Some(user) if user.is_gone(now) => Err(Error::UserGone),
-        _ => Ok(()),
-    }
-}
-
-/// The version a reader sees now: the valid one, else the one with the latest start.
-pub(super) fn current(known: &[Version], now: Timestamp) -> Option<&Version> {
-    let holds = |v: &&Version| v.state == State::Active && v.valid.contains(now);
-    known.iter().find(holds).or_else(|| known.iter().max_by_key(|v| (v.valid.from, v.id)))
-}
-
-/// The version with its status, derived with the other known versions of its fact.
-pub(crate) fn as_memory(version: &Version, known: &[Version], now: Timestamp) -> Memory {
-    let at = AsOf { valid: now, known: now.max(version.known.from) };
-    let replaced = is_replaced(version, known);
-    Memory { version: version.clone(), status: status_of(version, at, replaced) }
 }
 
 fn status_listed(version: &Version, point: AsOf, replaced: bool) -> Status {

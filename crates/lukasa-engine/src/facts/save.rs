@@ -3,16 +3,16 @@
 use futures_util::try_join;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Claim, Domain, Force, Origin, Period, State, Tier, Timestamp, TurnId, Verb, Voice, Writer,
+    Claim, Force, Origin, Period, State, Tier, Timestamp, TurnId, Verb, Voice, Writer,
 };
-use lukasa_store::{Scope, domain, fact, session};
+use lukasa_store::{Scope, fact, session};
 
-use super::outcome::Outcome;
-use super::read::as_memory;
-use super::write::{Effect, WriteStart};
+use super::Facts;
 use crate::admission::{self, AdmissionRequest, AdmittedClaim};
 use crate::error::{Error, Result};
-use crate::{Engine, Request};
+use crate::memory::as_memory;
+use crate::request::Request;
+use crate::transaction::{Effect, Outcome, WriteStart};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMemory {
@@ -47,7 +47,7 @@ impl NewMemory {
     }
 }
 
-impl Engine {
+impl Facts {
     /// Saves a memory. Saving the same content again returns the existing memory.
     pub async fn save(&self, request: &Request, new: NewMemory) -> Result<Outcome> {
         self.create(request, new, State::Active).await
@@ -64,7 +64,7 @@ impl Engine {
         let now = request.moment.now;
         let writer = Writer::of(&request.caller);
         let screening = admission::screen(&new.claim).await;
-        let mut writing = match self.begin(request).await? {
+        let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
         };
@@ -135,7 +135,7 @@ impl Engine {
     }
 
     /// Adds the memory that holds the key to a `KeyTaken` error.
-    pub(super) async fn add_key_holder<T>(
+    pub(crate) async fn add_key_holder<T>(
         &self,
         request: &Request,
         claim: &Claim,
@@ -148,7 +148,7 @@ impl Engine {
         else {
             return result;
         };
-        let scope = self.store.read(request.caller.tenant, request.caller.user).await?;
+        let scope = self.parts.store.read(request.caller.tenant, request.caller.user).await?;
         let holder = fact::holder_of_key(&scope, domain, key, from, asking).await?;
         let now = request.moment.now;
         let memory = holder.map(|v| Box::new(as_memory(&v, std::slice::from_ref(&v), now)));
@@ -165,16 +165,6 @@ async fn existing_turns(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
     }
     let turns = session::turns_by_id(scope, &named).await?;
     Ok(turns.iter().map(|turn| turn.id.to_string()).collect())
-}
-
-/// Checks that the domain exists and, if it requires opt-in, that the user has opened it.
-pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Option<Domain>> {
-    let Some(name) = name else { return Ok(None) };
-    match domain::find(scope, name).await? {
-        None => Err(Error::DomainNotFound(name.to_owned())),
-        Some((domain, false)) if domain.requires_opt_in => Err(Error::OptInNeeded(domain.name)),
-        Some((domain, _)) => Ok(Some(domain)),
-    }
 }
 
 pub(super) fn check_confidence(confidence: Option<f32>) -> Result<()> {

@@ -4,8 +4,8 @@ use lukasa_core::{FactId, Status, Timestamp, Version};
 use lukasa_store::list::{ListFilter, page};
 use lukasa_store::{Scope, fact};
 
-use super::outcome::Memory;
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 
 /// Maximum number of candidates returned for an ambiguous text.
 const CANDIDATES: i64 = 6;
@@ -51,7 +51,7 @@ impl Target {
     }
 
     /// The versions of the named memory that are known now; there is at least one.
-    pub(super) async fn known(&self, scope: &Scope, now: Timestamp) -> Result<Vec<Version>> {
+    pub(crate) async fn known(&self, scope: &Scope, now: Timestamp) -> Result<Vec<Version>> {
         let id = self.fact(scope, now).await?;
         let known = fact::known_now(scope, id).await?;
         if known.is_empty() { Err(Error::MemoryNotFound) } else { Ok(known) }

@@ -2,6 +2,7 @@
 
 use futures_util::try_join;
 use lukasa_core::admission::{is_users_own, may_replace};
+use lukasa_core::link::CONTRADICTS;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
     AgentPolicy, Claim, Edit, Link, Origin, Period, Refusal, State, Timestamp, Verb, Version,
@@ -9,15 +10,14 @@ use lukasa_core::{
 };
 use lukasa_store::fact;
 
-use super::contradict::CONTRADICTS;
-use super::outcome::Outcome;
-use super::read::{as_memory, current};
+use super::Facts;
 use super::save::check_confidence;
 use super::target::Target;
-use super::write::{Effect, WriteStart, Writing};
 use crate::admission::{self, AdmissionRequest, Quoted};
 use crate::error::{Error, Result};
-use crate::{Engine, Request};
+use crate::memory::{as_memory, current};
+use crate::request::Request;
+use crate::transaction::{Effect, Outcome, WriteStart, Writing};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
@@ -61,7 +61,7 @@ impl Update {
     }
 }
 
-impl Engine {
+impl Facts {
     pub async fn update(
         &self,
         request: &Request,
@@ -70,7 +70,7 @@ impl Engine {
     ) -> Result<Outcome> {
         check_confidence(update.confidence)?;
         let now = request.moment.now;
-        let mut writing = match self.begin(request).await? {
+        let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
         };
@@ -149,7 +149,7 @@ enum Permit {
     Propose(Box<Claim>),
 }
 
-impl Engine {
+impl Facts {
     /// Asks admission about an update.
     async fn permit(
         &self,
@@ -186,7 +186,7 @@ impl Engine {
             let quotes = &update.quotations;
             let scope = &writing.scope;
             quoted = admission::find_quotation(scope, &claim.content, quotes, session).await?;
-            agents = self.policy_of(scope).await?.0.agents;
+            agents = self.policies.load(scope).await?.0.agents;
         }
         let replaces = may_replace(writer, old, quoted.is_some(), agents);
         if writer == Writer::Agent && (!replaces || permitted == State::Proposed) {
@@ -234,7 +234,7 @@ async fn propose_beside(
 }
 
 /// The known versions of a fact after the changes are applied.
-pub(super) fn remaining(known: &[Version], changes: &lukasa_core::Changes) -> Vec<Version> {
+pub(crate) fn remaining(known: &[Version], changes: &lukasa_core::Changes) -> Vec<Version> {
     let closed = |v: &Version| changes.closes.iter().any(|(_, id)| *id == v.id);
     let fact = known.first().map(|v| v.fact);
     let opened = changes.opens.iter().filter(|v| fact.is_none_or(|fact| v.fact == fact));

@@ -3,19 +3,11 @@
 //! No chat model is asked. If the embedder does not answer in time, only the vector arm is skipped;
 //! if the reranker does not, only the reordering. What was skipped is listed in `degraded`.
 
-mod look;
-mod mind;
+mod index;
+mod lookup;
 mod near;
 mod open;
 mod search;
-
-pub(crate) use look::is_usable;
-pub(crate) use mind::{IndexCache, RecallContext};
-pub(crate) use open::{OpenedIndex, PointGate, QuestionVector};
-pub use search::{
-    Filter, RecallQuery, RecallResult, RecallTimings, RecalledFact, RecalledSession, RecalledTurn,
-    ResultExplanation,
-};
 
 use std::sync::Arc;
 
@@ -23,21 +15,82 @@ use lukasa_core::TenantId;
 use lukasa_store::passage::RecallState;
 use moka::sync::Cache;
 
+use crate::embeddings::Embeddings;
+use crate::parts::Parts;
+use crate::transaction::Transactions;
+
+pub(crate) use index::{IndexCache, RecallContext};
+pub(crate) use lookup::is_usable;
+pub(crate) use open::{OpenedIndex, PointGate, QuestionVector};
+pub use search::{
+    Filter, RecallQuery, RecallResult, RecallTimings, RecalledFact, RecalledSession, RecalledTurn,
+    ResultExplanation,
+};
+
 /// Cached embeddings of recent questions, by tenant, model and text (R161).
-pub(crate) type QuestionCache = Cache<(TenantId, String, String), Arc<[f32]>>;
+type QuestionCache = Cache<(TenantId, String, String), Arc<[f32]>>;
 
 /// Cached recall results per question in a session, with the state of the record. They are reused
 /// for five minutes, unless the user's memory has changed (R158, R159).
-pub(crate) type RecallCache = Cache<RecallKey, Arc<(RecallState, RecallResult)>>;
+type RecallCache = Cache<RecallKey, Arc<(RecallState, RecallResult)>>;
 
 /// A user, and a digest of the whole question.
-pub(crate) type RecallKey = (lukasa_core::UserId, [u8; 32]);
+type RecallKey = (lukasa_core::UserId, [u8; 32]);
 
-pub(crate) fn new_recall_cache() -> RecallCache {
+/// The indexes and results that are kept between requests.
+#[derive(Clone)]
+pub(crate) struct RecallCaches {
+    indexes: Arc<IndexCache>,
+    questions: QuestionCache,
+    results: RecallCache,
+    /// Limits how many indexes of points in the past are built at a time.
+    points: PointGate,
+}
+
+impl Default for RecallCaches {
+    fn default() -> Self {
+        Self {
+            indexes: Arc::default(),
+            questions: new_question_cache(),
+            results: new_recall_cache(),
+            points: PointGate::default(),
+        }
+    }
+}
+
+impl RecallCaches {
+    /// The same caches with other limits for the indexes: at most `bytes` of them, each of at most
+    /// `passages` passages.
+    pub(crate) fn with_index_limits(self, bytes: u64, passages: usize) -> Self {
+        Self { indexes: Arc::new(IndexCache::within(bytes, passages)), ..self }
+    }
+}
+
+fn new_recall_cache() -> RecallCache {
     let ttl = std::time::Duration::from_secs(5 * 60);
     Cache::builder().max_capacity(10_000).time_to_live(ttl).build()
 }
 
-pub(crate) fn new_question_cache() -> QuestionCache {
+fn new_question_cache() -> QuestionCache {
     Cache::new(10_000)
+}
+
+/// Search in one user's memories and turns.
+#[derive(Clone)]
+pub struct Recall {
+    parts: Arc<Parts>,
+    transactions: Transactions,
+    embeddings: Embeddings,
+    caches: RecallCaches,
+}
+
+impl Recall {
+    pub(crate) fn new(
+        parts: Arc<Parts>,
+        transactions: Transactions,
+        embeddings: Embeddings,
+        caches: RecallCaches,
+    ) -> Self {
+        Self { parts, transactions, embeddings, caches }
+    }
 }

@@ -2,15 +2,15 @@
 
 use lukasa_core::{Caller, Timestamp};
 
+use super::Recall;
 use super::RecallQuery;
-use crate::Engine;
 use crate::error::Result;
-use crate::facts::Memory;
+use crate::memory::Memory;
 
 /// Number of memories a text is compared with.
 const MAX_COMPARED: usize = 5;
 
-impl Engine {
+impl Recall {
     /// Possible duplicates of a text, each with the cosine similarity of its vector to the text's.
     /// Without an embedder every similarity is zero.
     pub async fn near(
@@ -21,9 +21,9 @@ impl Engine {
     ) -> Result<Vec<(Memory, f32)>> {
         let mut ask = RecallQuery::about(text);
         ask.memories = MAX_COMPARED;
-        let found = self.recall(caller, &ask, now).await?;
+        let found = self.search(caller, &ask, now).await?;
         let found: Vec<Memory> = found.memories.into_iter().map(|found| found.memory).collect();
-        let Ok(Some(embedder)) = self.embedder(now).await else {
+        let Ok(Some(embedder)) = self.embeddings.embedder(now).await else {
             return Ok(found.into_iter().map(|memory| (memory, 0.0)).collect());
         };
         let contents = found.iter().map(|memory| memory.version.claim.content.as_str());

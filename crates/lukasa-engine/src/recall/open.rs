@@ -9,11 +9,11 @@ use lukasa_core::{Caller, TenantId, Timestamp};
 use lukasa_store::{Scope, directory, domain, model, passage};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::mind::{LoadPermit, NewRows, RecallContext, UserIndex, detached};
+use super::Recall;
+use super::index::{LoadPermit, NewRows, RecallContext, UserIndex, detached};
 use super::search::RecallQuery;
-use crate::Engine;
 use crate::error::{Error, Result};
-use crate::facts::Point;
+use crate::memory::Point;
 
 /// How long a question waits for its embedding.
 const EMBED_TIMEOUT: Duration = Duration::from_millis(400);
@@ -68,13 +68,13 @@ pub(crate) struct EmbeddedQuestion {
     pub(crate) values: Arc<[f32]>,
 }
 
-impl Engine {
+impl Recall {
     /// The model in use as far as this process knows. The transaction confirms it later.
     pub(crate) async fn expected_model(&self) -> Option<EmbeddingModel> {
-        if let Some(model) = self.embedding.last_known() {
+        if let Some(model) = self.embeddings.last_known() {
             return model;
         }
-        let models = self.store.models().await.ok()?;
+        let models = self.parts.store.models().await.ok()?;
         models.into_iter().find(|record| record.in_use).map(|record| record.model)
     }
 
@@ -91,12 +91,12 @@ impl Engine {
         }
         let nothing = QuestionVector { wanted: true, ..QuestionVector::default() };
         let Some(model) = model else { return nothing };
-        let started = (self.ticks)();
+        let started = (self.parts.ticks)();
         let embedded =
             tokio::time::timeout(EMBED_TIMEOUT, self.embed_text(tenant, model, &ask.text));
         match embedded.await {
             Ok(Ok(vector)) => {
-                let took = (self.ticks)() - started;
+                let took = (self.parts.ticks)() - started;
                 return QuestionVector { vector: Some(vector), took, ..nothing };
             }
             Ok(Err(error)) => tracing::warn!(%error, "recall without vectors"),
@@ -111,10 +111,10 @@ impl Engine {
         model: &EmbeddingModel,
         text: &str,
     ) -> Result<EmbeddedQuestion, ModelError> {
-        let embedder = self.open_model(model).await?;
+        let embedder = self.embeddings.open_model(model).await?;
         // Keyed by tenant: timing must not reveal to one tenant what another has asked.
         let key = (tenant, model.name.clone(), text.to_owned());
-        if let Some(values) = self.question_cache.get(&key) {
+        if let Some(values) = self.caches.questions.get(&key) {
             return Ok(EmbeddedQuestion { embedder, values });
         }
         let mut vectors = embedder.embed(&[text]).await?;
@@ -124,7 +124,7 @@ impl Engine {
             ModelError::Malformed(what)
         })?;
         let values: Arc<[f32]> = values.into();
-        self.question_cache.insert(key, Arc::clone(&values));
+        self.caches.questions.insert(key, Arc::clone(&values));
         Ok(EmbeddedQuestion { embedder, values })
     }
 
@@ -148,9 +148,14 @@ impl Engine {
     ) -> Result<(Scope, Option<OwnedSemaphorePermit>)> {
         let permit = match point.is_now() {
             true => None,
-            false => Some(self.points.enter().await?),
+            false => Some(self.caches.points.enter().await?),
         };
-        Ok((self.read_at(caller, point).await?, permit))
+        Ok((self.transactions.read_at(caller, point).await?, permit))
+    }
+
+    /// The new rows for the user's index, if it is cached.
+    pub(crate) async fn prefetch(&self, scope: &Scope) -> Result<Option<NewRows>> {
+        self.caches.indexes.prefetch(scope).await
     }
 
     /// Opens the index for a scope in which the user's state was read. If the index needs a full
@@ -169,18 +174,18 @@ impl Engine {
         let ctx = Arc::new(ctx);
         if !point.is_now() {
             let user_index =
-                self.index_cache.at(&scope, &ctx, point.resolve(now), &self.cpu).await?;
+                self.caches.indexes.at(&scope, &ctx, point.resolve(now), &self.parts.cpu).await?;
             return Ok(OpenedIndex { scope, ctx, user_index, _permit: permit });
         }
         if let Some(user_index) =
-            self.index_cache.current(&scope, &ctx, prefetched, &self.cpu).await?
+            self.caches.indexes.current(&scope, &ctx, prefetched, &self.parts.cpu).await?
         {
             return Ok(OpenedIndex { scope, ctx, user_index, _permit: permit });
         }
         // It is not cached, or something was removed since it was loaded. A request that waits for
         // a permit must not hold a connection.
         drop(scope);
-        let permit = self.index_cache.permit().await;
+        let permit = self.caches.indexes.permit().await;
         self.load(caller, permit, now).await
     }
 
@@ -192,12 +197,12 @@ impl Engine {
         permit: LoadPermit,
         now: Timestamp,
     ) -> Result<OpenedIndex> {
-        let (engine, tenant, user) = (self.clone(), caller.tenant, caller.user);
+        let (recall, tenant, user) = (self.clone(), caller.tenant, caller.user);
         detached(async move {
             let _permit = permit;
-            let scope = engine.store.read(tenant, user).await?;
-            let ctx = Arc::new(engine.load_recall_context(&scope, now).await?);
-            let user_index = engine.index_cache.load(&scope, &ctx, &engine.cpu).await?;
+            let scope = recall.parts.store.read(tenant, user).await?;
+            let ctx = Arc::new(recall.load_recall_context(&scope, now).await?);
+            let user_index = recall.caches.indexes.load(&scope, &ctx, &recall.parts.cpu).await?;
             Ok(OpenedIndex { scope, ctx, user_index, _permit: None })
         })
         .await?
@@ -219,7 +224,7 @@ impl Engine {
         if user.is_some_and(|user| user.is_gone(now)) {
             return Err(Error::UserGone);
         }
-        self.embedding.cache_model(model.as_ref(), now);
+        self.embeddings.cache_model(model.as_ref(), now);
         Ok(RecallContext { state, model, shut })
     }
 }

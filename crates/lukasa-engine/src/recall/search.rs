@@ -14,12 +14,12 @@ use lukasa_core::{
 use lukasa_store::passage::RecallState;
 use lukasa_store::{Scope, recallable, session};
 
-use super::look::lookup;
+use super::Recall;
+use super::lookup::lookup;
 use super::{OpenedIndex, QuestionVector, RecallContext, RecallKey};
-use crate::Engine;
 use crate::closed_domains::closed_domains;
 use crate::error::Result;
-use crate::facts::{Memory, Point, as_memory};
+use crate::memory::{Memory, Point, as_memory};
 
 /// How long a request waits for the reranker.
 const RERANK_TIMEOUT: Duration = Duration::from_millis(200);
@@ -146,9 +146,9 @@ pub struct RecallTimings {
     pub fetch: u64,
 }
 
-impl Engine {
+impl Recall {
     /// Finds the memories and turns relevant to a question.
-    pub async fn recall(
+    pub async fn search(
         &self,
         caller: &Caller,
         ask: &RecallQuery,
@@ -158,9 +158,9 @@ impl Engine {
         let mut again = true;
         loop {
             let question = self.embed_question(caller.tenant, model.as_ref(), ask).await;
-            let started = (self.ticks)();
+            let started = (self.parts.ticks)();
             let opened = self.open(caller, ask.point, now).await?;
-            let load = (self.ticks)() - started;
+            let load = (self.parts.ticks)() - started;
             if question.wanted && opened.ctx.model != model && again {
                 // The model was switched since: embed the question again, outside the transaction.
                 model.clone_from(&opened.ctx.model);
@@ -186,7 +186,7 @@ impl Engine {
     ) -> Result<UnrankedRecall> {
         let OpenedIndex { scope, ctx, user_index, .. } = opened;
         let key = ask.session.is_some().then(|| (scope.user(), digest(ask, ctx)));
-        if let Some(kept) = key.as_ref().and_then(|key| self.recall_cache.get(key))
+        if let Some(kept) = key.as_ref().and_then(|key| self.caches.results.get(key))
             && kept.0 == ctx.state
         {
             let recalled = reuse(&kept.1, ask.point.resolve(now));
@@ -206,10 +206,10 @@ impl Engine {
         let times = when::mentions(&ask.text, point.valid, &ask.zone);
         let times: Vec<_> = times.into_iter().map(|time| (time.words, time.period)).collect();
         let mut took = RecallTimings { embed, ..RecallTimings::default() };
-        let started = (self.ticks)();
+        let started = (self.parts.ticks)();
         let looked = {
             let (ask, ctx) = (ask.clone(), Arc::clone(ctx));
-            let deep = ask.rerank && self.models.reranker().is_some();
+            let deep = ask.rerank && self.parts.models.reranker().is_some();
             let periods: Vec<Period> = times.iter().map(|(_, period)| *period).collect();
             let values = matching.as_ref().map(|v| Arc::clone(&v.values));
             let work = move |index: &Index| {
@@ -217,19 +217,19 @@ impl Engine {
                 let question = RankQuery { text: &ask.text, vector, times: &periods };
                 lookup(index, &question, &ask, deep, &ctx, now)
             };
-            user_index.with(&self.cpu, work).await?
+            user_index.with(&self.parts.cpu, work).await?
         };
-        took.rank = (self.ticks)() - started;
+        took.rank = (self.parts.ticks)() - started;
         let model = matching.as_ref().map(|v| v.embedder.model().name.clone());
         if let Some(vector) = matching.filter(|_| looked.unembedded) {
-            self.fill_later(scope.tenant(), scope.user(), vector.embedder);
+            self.embeddings.fill_later(scope.tenant(), scope.user(), vector.embedder);
         }
-        let started = (self.ticks)();
+        let started = (self.parts.ticks)();
         let (memories, mut turns) = fetch(scope, looked.facts, looked.turns, point).await?;
         let found_turns: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
         let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();
         turns.retain(|_| closed.next().flatten().is_none());
-        took.fetch = (self.ticks)() - started;
+        took.fetch = (self.parts.ticks)() - started;
         let recalled = RecallResult {
             memories,
             turns,
@@ -254,7 +254,7 @@ impl Engine {
         if ordered {
             return found;
         }
-        let started = (self.ticks)();
+        let started = (self.parts.ticks)();
         if ask.rerank {
             let lines = found.memories.iter().map(|found| &found.memory.version.claim.content);
             let lines: Vec<&str> = lines.map(String::as_str).collect();
@@ -265,13 +265,13 @@ impl Engine {
             let order = self.rerank(&ask.text, &lines, &mut found.degraded).await;
             found.turns = reordered(found.turns, &order);
         }
-        found.took.rerank = (self.ticks)() - started;
+        found.took.rerank = (self.parts.ticks)() - started;
         found.memories.truncate(ask.memories);
         found.turns.truncate(ask.turns);
         found.degraded.dedup();
         let whole = found.degraded.iter().all(|missing| *missing == OLDER_TURNS);
         if let Some((key, state)) = keep.filter(|_| whole) {
-            self.recall_cache.insert(key, Arc::new((state, found.clone())));
+            self.caches.results.insert(key, Arc::new((state, found.clone())));
         }
         found
     }
@@ -284,7 +284,7 @@ impl Engine {
         degraded: &mut Vec<&'static str>,
     ) -> Vec<usize> {
         let unchanged: Vec<usize> = (0..texts.len()).collect();
-        let Some(reranker) = self.models.reranker().filter(|_| texts.len() > 1) else {
+        let Some(reranker) = self.parts.models.reranker().filter(|_| texts.len() > 1) else {
             return unchanged;
         };
         let shown = &texts[..texts.len().min(MAX_RERANKED)];

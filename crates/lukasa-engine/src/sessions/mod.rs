@@ -1,34 +1,40 @@
 //! Sessions: turns, appended and searchable at once; and the life cycle of a session.
 
-mod life;
+mod lifecycle;
 mod window;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use futures_util::try_join;
-use lukasa_core::job::next_upkeep;
+use lukasa_core::job::Task;
 use lukasa_core::limits::{NAME_CHARS, TURNS_AT_ONCE};
 use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::recall::passage::of_turn;
 use lukasa_core::screen::secret;
 use lukasa_core::time::micros;
 use lukasa_core::{
-    Caller, Exchange, FactId, Ids, JobId, JobKind, Keep, MaskedTurns, NewTurn, Role, Session,
-    SessionState, Timestamp, Turn, TurnId,
+    Caller, Exchange, FactId, Ids, Keep, MaskedTurns, NewTurn, Role, Session, SessionState,
+    Timestamp, Turn, TurnId,
 };
 use lukasa_store::passage::{self, Change};
 use lukasa_store::session::SessionPlace;
-use lukasa_store::{Batch, Scope, context, directory, domain, erase, idempotency, job, session};
-use serde::de::DeserializeOwned;
+use lukasa_store::{Batch, Scope, context, domain, fact, job, session};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinError;
 
 use crate::closed_domains::closed_domains;
 use crate::cpu::LARGE_TEXT_CHARS;
+use crate::embeddings::Embeddings;
 use crate::error::{Error, Result};
-use crate::{Engine, Request};
+use crate::parts::Parts;
+use crate::policy::Policies;
+use crate::recall::Recall;
+use crate::removal::Removals;
+use crate::request::Request;
+use crate::transaction::{Transactions, WriteStart, keep_answer};
 
-pub use life::{CloseResult, SessionEdit, SessionMatch};
+pub use lifecycle::{CloseResult, SessionEdit, SessionMatch};
 pub use lukasa_store::session::{SessionFilter, SessionPlace as SessionCursor};
 pub use window::{Window, WindowRequest};
 
@@ -59,21 +65,43 @@ pub struct NewSession {
     pub incognito: bool,
 }
 
-impl Engine {
+/// Sessions and their turns.
+#[derive(Clone)]
+pub struct Sessions {
+    parts: Arc<Parts>,
+    transactions: Transactions,
+    policies: Policies,
+    embeddings: Embeddings,
+    recall: Recall,
+    removals: Removals,
+}
+
+impl Sessions {
+    pub(crate) fn new(
+        parts: Arc<Parts>,
+        transactions: Transactions,
+        policies: Policies,
+        embeddings: Embeddings,
+        recall: Recall,
+        removals: Removals,
+    ) -> Self {
+        Self { parts, transactions, policies, embeddings, recall, removals }
+    }
+
     /// Opens a session with the caller's name or a generated one. If it exists, the existing
     /// session is returned.
-    pub async fn open_session(&self, request: &Request, new: NewSession) -> Result<Session> {
+    pub async fn open(&self, request: &Request, new: NewSession) -> Result<Session> {
         let drawn = format!("ses_{}", hex(request.moment.seed));
         let id = new.id.as_deref().unwrap_or(&drawn);
         check_session_name(id)?;
         check_title(new.title.as_deref())?;
-        let scope = self.writing(request).await?;
-        let (there, kept, (policy, _)) = try_join!(
-            async { Ok(session::find(&scope, id).await?) },
-            stored_answer(&scope, request),
-            self.policy_of(&scope)
-        )?;
-        if let Some(there) = kept.or(there) {
+        let scope = match self.transactions.start(request).await? {
+            WriteStart::New(scope) => scope,
+            WriteStart::Repeated(session) => return Ok(session),
+        };
+        let (there, (policy, _)) =
+            try_join!(async { Ok(session::find(&scope, id).await?) }, self.policies.load(&scope))?;
+        if let Some(there) = there {
             return Ok(there);
         }
         let mut batch = Batch::default();
@@ -87,7 +115,7 @@ impl Engine {
         }
         session::open(&mut batch, &scope, &opened);
         self.close_later(&mut batch, &scope, request, &opened, &policy);
-        keep_answer(&mut batch, &scope, request, &opened, &[]);
+        keep_answer(&mut batch, &scope, request, &opened, &[])?;
         scope.run(&batch).await?;
         scope.commit().await?;
         Ok(opened)
@@ -131,23 +159,22 @@ impl Engine {
         let used: Vec<FactId> = new().flat_map(|turn| turn.used.iter().copied()).collect();
         // Before the user's lock is taken, because the time depends on the length of the text.
         let exchange = mask_secrets(exchange).await?;
-        let scope = self.writing(request).await?;
-        let (there, kept, (policy, _), known) = try_join!(
+        let scope = match self.transactions.start(request).await? {
+            WriteStart::New(scope) => scope,
+            WriteStart::Repeated(answer) => return Ok(answer),
+        };
+        let (there, (policy, _), known) = try_join!(
             async { Ok(session::find(&scope, to).await?) },
-            stored_answer(&scope, request),
-            self.policy_of(&scope),
-            async { Ok(erase::count_existing(&scope, &used).await?) }
+            self.policies.load(&scope),
+            async { Ok(fact::count_existing(&scope, &used).await?) }
         )?;
-        if let Some(kept) = kept {
-            return Ok(kept);
-        }
         if known != used.iter().collect::<BTreeSet<_>>().len() {
             return Err(Error::MemoryNotFound);
         }
         // The user's lock is held from here on, and the request may have waited for it: use the
         // time now as the recording time.
         let mut request = request.clone();
-        request.moment.now = self.now_after(request.moment);
+        request.moment.now = self.parts.now_after(request.moment);
         let (request, now) = (&request, micros(request.moment.now));
         let mut batch = Batch::default();
         let mut session = match there {
@@ -193,7 +220,7 @@ impl Engine {
             let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
             (turns, passages)
         };
-        let (turns, passages) = self.cpu.run_if(large, build).await?;
+        let (turns, passages) = self.parts.cpu.run_if(large, build).await?;
         session::append(&mut batch, &scope, to, &turns);
         passage::bump(&mut batch, &scope, Change::Added);
         passage::insert(&mut batch, &scope, &passages);
@@ -208,11 +235,11 @@ impl Engine {
         self.learn_later(&mut batch, &scope, request, &session, &policy, &turns);
         let turns = turns.iter().map(|turn| turn.id).collect();
         let answer = AppendResult { session, turns, first, kept: true };
-        keep_answer(&mut batch, &scope, request, &answer, &used);
+        keep_answer(&mut batch, &scope, request, &answer, &used)?;
         scope.run(&batch).await?;
         scope.commit().await?;
         let caller = &request.caller;
-        self.embed(caller.tenant, caller.user, passages, request.moment.now).await;
+        self.embeddings.embed(caller.tenant, caller.user, passages, request.moment.now).await;
         Ok(answer)
     }
 
@@ -223,7 +250,7 @@ impl Engine {
         response: &str,
         now: Timestamp,
     ) -> Result<Option<String>> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         Ok(session::of_response(&scope, response).await?)
     }
 
@@ -238,11 +265,10 @@ impl Engine {
     ) {
         let now = micros(request.moment.now);
         let Some(idle) = policy.idle_close() else { return };
-        let id = job_id(request, "close");
         // A waiting job stays as it is. When it is due it checks the last turn, and waits again if
         // that is recent.
-        let (key, due) = (&session.id, now + idle);
-        job::queue_unless_waiting(batch, scope, id, JobKind::Close, key, due, now);
+        let task = Task::Close { session: session.id.clone() };
+        job::queue_unless_waiting(batch, scope, request.job_id("close"), &task, now + idle, now);
     }
 
     /// Queues learning after every turn, if the policy says so; and a title once the assistant has
@@ -256,28 +282,28 @@ impl Engine {
         policy: &Policy,
         turns: &[Turn],
     ) {
-        if !self.has_chat() {
+        if !self.parts.has_chat() {
             return;
         }
         let now = micros(request.moment.now);
         if policy.extract == Trigger::Turn {
-            let id = job_id(request, "extract");
-            job::queue(batch, scope, id, JobKind::Extract, &session.id, now, now);
+            let task = Task::Extract { session: session.id.clone() };
+            job::queue(batch, scope, request.job_id("extract"), &task, now, now);
         }
         let answered = turns.iter().any(|turn| turn.role == Role::Assistant);
         if policy.titles && session.title.is_none() && answered && session.turns <= 10 {
-            let id = job_id(request, "title");
-            job::queue(batch, scope, id, JobKind::Title, &session.id, now, now);
+            let task = Task::Title { session: session.id.clone() };
+            job::queue(batch, scope, request.job_id("title"), &task, now, now);
         }
     }
 
-    pub async fn session(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Session> {
-        let scope = self.reading(caller, now).await?;
+    pub async fn get(&self, caller: &Caller, id: &str, now: Timestamp) -> Result<Session> {
+        let scope = self.transactions.read(caller, now).await?;
         session::find(&scope, id).await?.ok_or(Error::SessionNotFound)
     }
 
     /// Sessions, the most recently active first.
-    pub async fn sessions(
+    pub async fn list(
         &self,
         caller: &Caller,
         which: SessionFilter,
@@ -285,7 +311,7 @@ impl Engine {
         limit: usize,
         now: Timestamp,
     ) -> Result<(Vec<Session>, Option<SessionPlace>)> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut found = session::page(&scope, which, before.as_ref(), wanted).await?;
         let more = found.len() > limit;
@@ -304,7 +330,7 @@ impl Engine {
         limit: usize,
         now: Timestamp,
     ) -> Result<(Vec<Turn>, Option<i32>)> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let (there, mut turns) =
             try_join!(session::find(&scope, of), session::turns(&scope, of, after, wanted))?;
@@ -322,84 +348,10 @@ impl Engine {
         turns: &[Turn],
         now: Timestamp,
     ) -> Result<Vec<Option<String>>> {
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let closed = domain::closed_domains(&scope).await?;
         drop(scope);
         Ok(closed_domains(turns, &closed).await)
-    }
-
-    /// Opens a read scope of the user's rows; refused if the user has been deleted.
-    pub(crate) async fn reading(&self, caller: &Caller, now: Timestamp) -> Result<Scope> {
-        let scope = self.store.read(caller.tenant, caller.user).await?;
-        if directory::me(&scope).await?.is_some_and(|user| user.is_gone(now)) {
-            return Err(Error::UserGone);
-        }
-        Ok(scope)
-    }
-
-    /// Opens a write scope of the user's rows; creates the user if this is the first write about
-    /// them.
-    pub(crate) async fn writing(&self, request: &Request) -> Result<Scope> {
-        let caller = &request.caller;
-        let scope = self.store.write(caller.tenant, caller.user).await?;
-        match directory::me(&scope).await? {
-            Some(user) if user.is_gone(request.moment.now) => return Err(Error::UserGone),
-            Some(user) if user.looked_after => {}
-            _ => self.first_write(&scope, request).await?,
-        }
-        Ok(scope)
-    }
-
-    /// Creates the user row and queues the upkeep job. Also called for the first write after upkeep
-    /// had stopped for want of expiring rows.
-    pub(crate) async fn first_write(&self, scope: &Scope, request: &Request) -> Result<()> {
-        let now = micros(request.moment.now);
-        directory::ensure_me(scope, &request.caller.user_name, now).await?;
-        directory::set_looked_after(scope, true).await?;
-        let mut batch = Batch::default();
-        let due = next_upkeep(scope.user(), now);
-        job::queue_sole(&mut batch, scope, job_id(request, "upkeep"), JobKind::Upkeep, due, now);
-        Ok(scope.run(&batch).await?)
-    }
-}
-
-/// An id for a job that a request causes. It is generated separately from the request's other ids,
-/// so that queueing a job or not changes none of those.
-pub(crate) fn job_id(request: &Request, purpose: &str) -> JobId {
-    let mut seed = request.moment.seed;
-    for (byte, more) in seed.iter_mut().zip(purpose.bytes()) {
-        *byte ^= more;
-    }
-    Ids::new(request.moment.now, seed).job()
-}
-
-/// The stored answer of the same request, if it has an idempotency key and was answered before.
-pub(crate) async fn stored_answer<T: DeserializeOwned>(
-    scope: &Scope,
-    request: &Request,
-) -> Result<Option<T>> {
-    let Some(key) = &request.idempotency else { return Ok(None) };
-    let Some(kept) = idempotency::find(scope, &key.key).await? else { return Ok(None) };
-    if kept.request_hash != key.request_hash {
-        return Err(Error::IdempotencyMismatch);
-    }
-    let answer = kept.outcome.and_then(|kept| serde_json::from_value(kept).ok());
-    answer.map(Some).ok_or(Error::AnswerErased)
-}
-
-/// Stores an answer under the request's idempotency key, if it has one. It is cleared when one of
-/// the facts it quotes is erased.
-pub(crate) fn keep_answer(
-    batch: &mut Batch,
-    scope: &Scope,
-    request: &Request,
-    answer: &impl Serialize,
-    quoted: &[FactId],
-) {
-    if let Some(key) = &request.idempotency {
-        let (body, now) = (serde_json::to_value(answer).unwrap_or_default(), request.moment.now);
-        let hash = &key.request_hash;
-        idempotency::keep(batch, scope, &key.key, hash, body, quoted, micros(now));
     }
 }
 

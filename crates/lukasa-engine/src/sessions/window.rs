@@ -5,14 +5,15 @@
 
 use futures_util::try_join;
 use lukasa_core::context::tokens;
+use lukasa_core::job::Task;
 use lukasa_core::time::micros;
-use lukasa_core::{Caller, JobKind, Session, Turn};
+use lukasa_core::{Caller, Session, Turn};
 use lukasa_store::{Batch, job, session};
 
-use super::job_id;
+use super::Sessions;
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
-use crate::{Engine, Moment, Request};
+use crate::request::{Moment, Request};
 
 /// Request for a session's window.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +47,7 @@ pub struct Window {
 /// Maximum number of turns that are read; a longer session has been summarised before.
 const MAX_TURNS: i64 = 5_000;
 
-impl Engine {
+impl Sessions {
     pub async fn window(
         &self,
         caller: &Caller,
@@ -60,7 +61,7 @@ impl Engine {
                 "at least 500 tokens, and a threshold between 0.1 and 1",
             ));
         }
-        let scope = self.reading(caller, moment.now).await?;
+        let scope = self.transactions.read(caller, moment.now).await?;
         let there = session::find(&scope, id).await?.filter(|s| s.trashed_at.is_none());
         let session = there.ok_or(Error::SessionNotFound)?;
         let after = session.turns - i32::try_from(MAX_TURNS).unwrap_or(i32::MAX);
@@ -72,7 +73,7 @@ impl Engine {
             let sizes: Vec<usize> = sizes.collect();
             (turns, sizes)
         };
-        let (turns, sizes) = self.cpu.run_if(large, count).await?;
+        let (turns, sizes) = self.parts.cpu.run_if(large, count).await?;
         let all: usize = sizes.iter().sum();
         let limit = (ask.budget as f32 * ask.threshold) as usize;
         if all <= limit {
@@ -91,7 +92,7 @@ impl Engine {
         let fitting = fitting.count().max(1);
         let first = turns.len() - fitting;
         let tokens = summary_tokens + sizes[first..].iter().sum::<usize>();
-        if first > 0 && session.summary_through < turns[first - 1].number && self.has_chat() {
+        if first > 0 && session.summary_through < turns[first - 1].number && self.parts.has_chat() {
             self.compress_later(caller, id, moment).await?;
         }
         let left_out = first + usize::try_from(after.max(0)).unwrap_or(0);
@@ -110,15 +111,16 @@ impl Engine {
 
     async fn compress_later(&self, caller: &Caller, id: &str, moment: Moment) -> Result<()> {
         let request = Request::new(caller.clone(), moment);
-        let scope = self.writing(&request).await?;
+        let scope = self.transactions.write(&request).await?;
         let (there, now) = (session::find(&scope, id), micros(moment.now));
         let (there,) = try_join!(there)?;
         if there.is_none() {
             return Ok(());
         }
         let mut batch = Batch::default();
-        let job = job_id(&request, "compress");
-        job::queue(&mut batch, &scope, job, JobKind::Compress, id, now, now);
+        let job = request.job_id("compress");
+        let task = Task::Compress { session: id.to_owned() };
+        job::queue(&mut batch, &scope, job, &task, now, now);
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }

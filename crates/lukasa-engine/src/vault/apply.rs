@@ -14,9 +14,10 @@ use lukasa_core::{
 use lukasa_store::{Batch, domain, fact, learning};
 
 use super::outcome;
-use crate::admission::{self, AdmissionRequest};
+use crate::admission::{self, AdmissionRequest, check_domain};
 use crate::error::{Error, Result};
-use crate::facts::{Effect, Outcome, Writing, check_domain, default_effective};
+use crate::facts::default_effective;
+use crate::transaction::{Effect, Outcome, Writing};
 
 /// Status of a domain.
 enum DomainStatus {

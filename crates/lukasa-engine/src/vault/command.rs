@@ -2,14 +2,16 @@
 //! are applied like any others, as one operation.
 
 use lukasa_core::OperationId;
-pub use lukasa_core::vault::Command;
 use lukasa_core::vault::{self, File, PreservedParts};
 
+use super::Vault;
 use super::apply::PlanRun;
 use super::{load_contents, make_plan};
 use crate::error::Result;
-use crate::facts::{Outcome, WriteStart};
-use crate::{Engine, Request};
+use crate::request::Request;
+use crate::transaction::{Outcome, WriteStart};
+
+pub use lukasa_core::vault::Command;
 
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,18 +23,14 @@ pub struct CommandAnswer {
     pub operation: Option<OperationId>,
 }
 
-impl Engine {
-    pub async fn vault_command(
-        &self,
-        request: &Request,
-        command: &Command,
-    ) -> Result<CommandAnswer> {
+impl Vault {
+    pub async fn command(&self, request: &Request, command: &Command) -> Result<CommandAnswer> {
         let now = request.moment.now;
         if command.is_read_only() {
-            let mut files = self.vault_export(&request.caller, now).await?;
+            let mut files = self.export(&request.caller, now).await?;
             return Ok(command_answer(command.run(&mut files), None));
         }
-        let writing = match self.begin(request).await? {
+        let writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(Outcome { message, operation, .. }) => {
                 return Ok(command_answer(Ok(message), operation));

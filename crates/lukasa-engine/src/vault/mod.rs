@@ -12,13 +12,14 @@ use lukasa_core::vault::{
     self, File, MissingContent, ParsedVault, PreservedParts, SyncPlan, VaultContents,
 };
 use lukasa_core::{Caller, CallerKind, FactId, OperationId, Timestamp, Verb};
-use lukasa_store::{Scope, erase, everything, learning, operation};
+use lukasa_store::{Scope, everything, fact, learning, operation};
 
 use crate::error::{Error, Result};
-use crate::facts::{Outcome, WriteStart};
-use crate::{Engine, Request};
-
+use crate::request::Request;
+use crate::signing::Signatures;
+use crate::transaction::{Outcome, Transactions, WriteStart};
 use apply::PlanRun;
+
 pub use command::{Command, CommandAnswer};
 
 /// Maximum number of changes per sync: every change needs an id or two, and the ids of an operation
@@ -36,24 +37,31 @@ pub struct SyncReport {
     pub files: Vec<File>,
 }
 
-impl Engine {
+/// A memory as files.
+#[derive(Clone)]
+pub struct Vault {
+    transactions: Transactions,
+    signatures: Signatures,
+}
+
+impl Vault {
+    pub(crate) fn new(transactions: Transactions, signatures: Signatures) -> Self {
+        Self { transactions, signatures }
+    }
+
     /// All of a memory as files.
-    pub async fn vault_export(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
-        let scope = self.reading(caller, now).await?;
+    pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
+        let scope = self.transactions.read(caller, now).await?;
         let files = vault::render(&load_contents(&scope).await?, now, &PreservedParts::default());
         drop(scope);
-        self.sign_base(caller.tenant, caller.user, files).await
+        self.signatures.sign_base(caller.tenant, caller.user, files).await
     }
 
     /// Previews a sync of these files.
-    pub async fn vault_plan(
-        &self,
-        caller: &Caller,
-        files: &[File],
-        now: Timestamp,
-    ) -> Result<SyncPlan> {
-        let base_signed = self.has_signed_base(caller.tenant, caller.user, files).await?;
-        let scope = self.reading(caller, now).await?;
+    pub async fn plan(&self, caller: &Caller, files: &[File], now: Timestamp) -> Result<SyncPlan> {
+        let base_signed =
+            self.signatures.has_signed_base(caller.tenant, caller.user, files).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let (_, plan) = make_plan(&scope, &vault::read(files), now).await?;
         Ok(SyncPlan { base_signed, ..plan })
     }
@@ -63,17 +71,18 @@ impl Engine {
     /// What is restored from a base keeps its origin and consent only if this installation signed
     /// the base for this user, or if a human declares that they trust it. From any other base,
     /// memories are restored as imports, and nothing is accepted or confirmed.
-    pub async fn vault_apply(
+    pub async fn apply(
         &self,
         request: &Request,
         files: &[File],
         trust: bool,
     ) -> Result<SyncReport> {
         let (caller, now) = (&request.caller, request.moment.now);
-        let base_signed = self.has_signed_base(caller.tenant, caller.user, files).await?;
+        let base_signed =
+            self.signatures.has_signed_base(caller.tenant, caller.user, files).await?;
         let trusted = base_signed || (trust && caller.kind == CallerKind::Human);
         let read = vault::read(files);
-        let (plan, operation) = match self.begin(request).await? {
+        let (plan, operation) = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => {
                 let (contents, plan) = make_plan(&writing.scope, &read, now).await?;
                 let (plan, outcome) = PlanRun::start(writing, &contents, trusted).run(plan).await?;
@@ -81,7 +90,7 @@ impl Engine {
             }
             // A repeated request: edits made since wait for another request.
             WriteStart::Repeated(outcome) => {
-                let scope = self.reading(&request.caller, now).await?;
+                let scope = self.transactions.read(&request.caller, now).await?;
                 let (_, mut plan) = make_plan(&scope, &read, now).await?;
                 for step in std::mem::take(&mut plan.steps) {
                     plan.held.extend(step.fact);
@@ -90,13 +99,13 @@ impl Engine {
                 (plan, outcome.operation)
             }
         };
-        let scope = self.reading(caller, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
         let kept = preserved_parts(&read, &plan);
         let mut files = vault::render(&load_contents(&scope).await?, now, &kept);
         drop(scope);
         // Rows carried over from an unsigned base must not be signed now.
         if base_signed || !carries_over(&kept) {
-            files = self.sign_base(caller.tenant, caller.user, files).await?;
+            files = self.signatures.sign_base(caller.tenant, caller.user, files).await?;
         }
         Ok(SyncReport { operation, plan: SyncPlan { base_signed, ..plan }, files })
     }
@@ -123,7 +132,7 @@ async fn make_plan(
     let unknown: Vec<FactId> = based.difference(&known).copied().collect();
     let mut missing = MissingContent::default();
     if !unknown.is_empty() {
-        let ever = erase::ever_existing(scope, &unknown).await?;
+        let ever = fact::ever_existing(scope, &unknown).await?;
         missing.facts = unknown.into_iter().filter(|fact| !ever.contains(fact)).collect();
     }
     missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, &contents).await?;

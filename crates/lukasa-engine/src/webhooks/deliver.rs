@@ -5,18 +5,19 @@
 
 use futures_util::future::try_join_all;
 use jiff::SignedDuration;
+use lukasa_core::job::Task;
 use lukasa_core::time::micros;
 use lukasa_core::webhook::{DELIVERY_DAYS, DISABLE_AFTER, GONE, rest_after, wait_after};
-use lukasa_core::{Delivery, DeliveryState, JobKind, Operation, Timestamp, Webhook};
+use lukasa_core::{Delivery, DeliveryState, Operation, Timestamp, Webhook};
 use lukasa_store::delivery::{self, DeliveryProgress};
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::{Batch, operation, webhook};
 
+use super::TenantWebhooks;
 use super::{DeliveryAttempt, delivery_record, operation_request};
 use crate::error::Result;
-use crate::jobs::JobFailure;
-use crate::sessions::job_id;
-use crate::{Engine, Request};
+use crate::queue::JobFailure;
+use crate::request::Request;
 
 /// Maximum number of deliveries to one webhook per run.
 const MAX_DELIVERIES: usize = 20;
@@ -29,28 +30,28 @@ const PAGE_SIZE: i64 = 200;
 
 /// One run of the job.
 struct Round<'r> {
-    engine: &'r Engine,
+    webhooks: &'r TenantWebhooks,
     request: &'r Request,
     /// Start time, in the engine's ticks.
     began: u64,
 }
 
-impl Engine {
+impl TenantWebhooks {
     /// Delivers the pending operations of the job's user to every webhook.
     pub(crate) async fn deliver(
         &self,
         request: &Request,
         job: &ClaimedJob,
     ) -> Result<(), JobFailure> {
-        self.webhook_sender()?;
-        let scope = self.store.read(job.tenant, job.user).await?;
+        self.require_sender()?;
+        let scope = self.parts.store.read(job.tenant, job.user).await?;
         let marks = delivery::marks(&scope).await?;
         drop(scope);
-        let round = Round { engine: self, request, began: (self.ticks)() };
+        let round = Round { webhooks: self, request, began: (self.parts.ticks)() };
         let on = marks.into_iter().filter(|(_, hook)| hook.off_at.is_none());
         let runs = on.map(|(mark, hook)| round.deliver_to(mark, hook));
         let again = try_join_all(runs).await?.into_iter().flatten().min();
-        let scope = self.store.write(job.tenant, job.user).await?;
+        let scope = self.parts.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
         }
@@ -59,14 +60,7 @@ impl Engine {
         job::finish(&mut batch, &scope, job);
         delivery::sweep(&mut batch, &scope, now - SignedDuration::from_hours(24 * DELIVERY_DAYS));
         if let Some(at) = again {
-            job::queue_sole(
-                &mut batch,
-                &scope,
-                job_id(request, "deliver"),
-                JobKind::Deliver,
-                at,
-                now,
-            );
+            job::queue_sole(&mut batch, &scope, request.job_id("deliver"), &Task::Deliver, at, now);
         }
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
@@ -75,7 +69,7 @@ impl Engine {
 
 impl Round<'_> {
     fn passed(&self) -> SignedDuration {
-        let passed = (self.engine.ticks)().saturating_sub(self.began);
+        let passed = (self.webhooks.parts.ticks)().saturating_sub(self.began);
         SignedDuration::from_micros(i64::try_from(passed).unwrap_or(0))
     }
 
@@ -93,7 +87,7 @@ impl Round<'_> {
         let hook = &hook;
         let mut deliveries_left = MAX_DELIVERIES;
         let caller = &self.request.caller;
-        let scope = self.engine.store.read(caller.tenant, caller.user).await?;
+        let scope = self.webhooks.parts.store.read(caller.tenant, caller.user).await?;
         let waiting = operation::after(&scope, mark.told_until, PAGE_SIZE).await?;
         drop(scope);
         let more = i64::try_from(waiting.len()).is_ok_and(|count| count == PAGE_SIZE);
@@ -114,7 +108,7 @@ impl Round<'_> {
             deliveries_left -= 1;
             let request = operation_request(hook, &caller.user_name, next, self.now());
             let sent = self.passed();
-            let attempt = self.engine.send_webhook(request).await?;
+            let attempt = self.webhooks.send(request).await?;
             let took = self.passed() - sent;
             let after = self.settle(&mark, passed, hook, next, (&attempt, took));
             if !self.keep(&mark, &after.0, hook, &after.1, &attempt).await? {
@@ -173,7 +167,7 @@ impl Round<'_> {
         attempt: &DeliveryAttempt,
     ) -> Result<bool> {
         let caller = &self.request.caller;
-        let scope = self.engine.store.write_lossy(caller.tenant, caller.user).await?;
+        let scope = self.webhooks.parts.store.write_lossy(caller.tenant, caller.user).await?;
         // A batch needs an open transaction, which this query opens.
         operation::last_at(&scope).await?;
         let mut batch = Batch::default();
@@ -199,7 +193,7 @@ impl Round<'_> {
 
     async fn advance(&self, old: &DeliveryProgress, new: &DeliveryProgress) -> Result<()> {
         let caller = &self.request.caller;
-        let scope = self.engine.store.write_lossy(caller.tenant, caller.user).await?;
+        let scope = self.webhooks.parts.store.write_lossy(caller.tenant, caller.user).await?;
         operation::last_at(&scope).await?;
         let mut batch = Batch::default();
         delivery::advance(&mut batch, &scope, old, new);

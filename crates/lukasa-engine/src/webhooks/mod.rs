@@ -11,16 +11,18 @@ mod deliver;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use lukasa_core::job::Task;
 use lukasa_core::time::micros;
 use lukasa_core::webhook::MAX_WEBHOOKS;
 use lukasa_core::{
-    Delivery, DeliveryState, Ids, JobKind, Operation, OperationId, TenantId, Timestamp, UserId,
-    Verb, Webhook, WebhookId,
+    Delivery, DeliveryState, Ids, Operation, OperationId, TenantId, Timestamp, UserId, Verb,
+    Webhook, WebhookId,
 };
 use lukasa_store::{Batch, Directory, delivery, directory, job, operation, webhook};
 
 use crate::error::{Error, Result};
-use crate::{Engine, Moment};
+use crate::parts::Parts;
+use crate::request::Moment;
 
 /// A request to a webhook.
 #[derive(Debug, Clone)]
@@ -82,32 +84,36 @@ impl DeliveryAttempt {
 /// Users whose jobs are queued per page.
 const USER_PAGE_SIZE: i64 = 500;
 
-impl Engine {
-    /// The same engine with a sender for webhook deliveries.
-    #[must_use]
-    pub fn with_webhook_sender(mut self, sender: WebhookSender) -> Self {
-        self.webhook_sender = Some(sender);
-        self
+/// Webhooks of tenants and their deliveries.
+#[derive(Clone)]
+pub struct TenantWebhooks {
+    parts: Arc<Parts>,
+    sender: Option<WebhookSender>,
+}
+
+impl TenantWebhooks {
+    pub(crate) fn new(parts: Arc<Parts>, sender: Option<WebhookSender>) -> Self {
+        Self { parts, sender }
     }
 
-    fn webhook_sender(&self) -> Result<&WebhookSender> {
+    fn require_sender(&self) -> Result<&WebhookSender> {
         let unconfigured =
             || lukasa_store::Error::Unavailable("webhook delivery is not configured".into());
-        Ok(self.webhook_sender.as_ref().ok_or_else(unconfigured)?)
+        Ok(self.sender.as_ref().ok_or_else(unconfigured)?)
     }
 
     fn check_url(&self, url: &str) -> Result<()> {
-        let sender = self.webhook_sender()?;
+        let sender = self.require_sender()?;
         (sender.check_url)(url, sender.private_networks)
             .map_err(|reason| Error::invalid("url", reason))
     }
 
-    pub async fn webhooks(&self, tenant: TenantId) -> Result<Vec<Webhook>> {
-        Ok(webhook::list(&self.store.directory(tenant).await?).await?)
+    pub async fn list(&self, tenant: TenantId) -> Result<Vec<Webhook>> {
+        Ok(webhook::list(&self.parts.store.directory(tenant).await?).await?)
     }
 
     /// Creates a webhook. It receives every write that begins after this has returned.
-    pub async fn create_webhook(
+    pub async fn create(
         &self,
         tenant: TenantId,
         url: &str,
@@ -116,7 +122,7 @@ impl Engine {
         moment: Moment,
     ) -> Result<Webhook> {
         self.check_url(url)?;
-        let list = self.store.directory(tenant).await?;
+        let list = self.parts.store.directory(tenant).await?;
         if webhook::list(&list).await?.len() >= MAX_WEBHOOKS {
             return Err(Error::invalid("url", "a tenant has at most 20 webhooks"));
         }
@@ -138,7 +144,7 @@ impl Engine {
     }
 
     /// Changes a webhook. One that is enabled again receives what it has missed.
-    pub async fn edit_webhook(
+    pub async fn edit(
         &self,
         tenant: TenantId,
         id: WebhookId,
@@ -148,7 +154,7 @@ impl Engine {
         if let Some(url) = &edit.url {
             self.check_url(url)?;
         }
-        let list = self.store.directory(tenant).await?;
+        let list = self.parts.store.directory(tenant).await?;
         let mut hook = find_webhook(&list, id).await?;
         hook.url = edit.url.unwrap_or(hook.url);
         hook.verbs = edit.verbs.unwrap_or(hook.verbs);
@@ -170,8 +176,8 @@ impl Engine {
     }
 
     /// Removes a webhook, with everything about its deliveries.
-    pub async fn remove_webhook(&self, tenant: TenantId, id: WebhookId) -> Result<()> {
-        let list = self.store.directory(tenant).await?;
+    pub async fn remove(&self, tenant: TenantId, id: WebhookId) -> Result<()> {
+        let list = self.parts.store.directory(tenant).await?;
         if !webhook::remove(&list, id).await? {
             return Err(Error::WebhookNotFound);
         }
@@ -179,13 +185,13 @@ impl Engine {
     }
 
     /// Sends a test request to a webhook and returns the result.
-    pub async fn test_webhook(
+    pub async fn test(
         &self,
         tenant: TenantId,
         id: WebhookId,
         moment: Moment,
     ) -> Result<DeliveryAttempt> {
-        let hook = find_webhook(&self.store.directory(tenant).await?, id).await?;
+        let hook = find_webhook(&self.parts.store.directory(tenant).await?, id).await?;
         let request = WebhookRequest {
             url: hook.url,
             secret: hook.secret,
@@ -193,7 +199,7 @@ impl Engine {
             at: moment.now,
             payload: WebhookPayload::Test,
         };
-        self.send_webhook(request).await
+        self.send(request).await
     }
 
     /// The latest deliveries to a webhook.
@@ -204,7 +210,7 @@ impl Engine {
         state: Option<DeliveryState>,
         limit: usize,
     ) -> Result<Vec<Delivery>> {
-        let list = self.store.directory(tenant).await?;
+        let list = self.parts.store.directory(tenant).await?;
         find_webhook(&list, id).await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Ok(delivery::latest(&list, id, state, limit).await?)
@@ -218,7 +224,7 @@ impl Engine {
         since: Timestamp,
         moment: Moment,
     ) -> Result<usize> {
-        find_webhook(&self.store.directory(tenant).await?, id).await?;
+        find_webhook(&self.parts.store.directory(tenant).await?, id).await?;
         self.queue_deliveries_of_all(tenant, id, Some(since), moment).await
     }
 
@@ -230,17 +236,17 @@ impl Engine {
         operation: OperationId,
         moment: Moment,
     ) -> Result<Delivery> {
-        let list = self.store.directory(tenant).await?;
+        let list = self.parts.store.directory(tenant).await?;
         let hook = find_webhook(&list, id).await?;
         let there = delivery::find(&list, id, operation).await?;
         drop(list);
         let (before, user) = there.ok_or(Error::DeliveryNotFound)?;
-        let scope = self.store.read(tenant, user).await?;
+        let scope = self.parts.store.read(tenant, user).await?;
         let operation = operation::find(&scope, operation).await?;
         let operation = operation.ok_or(Error::DeliveryNotFound)?;
         drop(scope);
         let request = operation_request(&hook, &before.user, &operation, moment.now);
-        let attempt = self.send_webhook(request).await?;
+        let attempt = self.send(request).await?;
         let (now, received) = (micros(moment.now), attempt.is_received());
         let delivery = Delivery {
             // A delivery with a pending retry keeps it, whatever the result of this attempt.
@@ -248,7 +254,7 @@ impl Engine {
             next_at: if received { None } else { before.next_at },
             ..delivery_record(&before.user, &operation, &attempt, before.attempts + 1, now)
         };
-        let scope = self.store.write(tenant, user).await?;
+        let scope = self.parts.store.write(tenant, user).await?;
         if directory::me(&scope).await?.is_some_and(|user| user.deleted_at.is_none()) {
             let mut batch = Batch::default();
             delivery::put(&mut batch, &scope, id, &delivery);
@@ -269,7 +275,7 @@ impl Engine {
         let (mut count, mut last) = (0, None);
         let now = micros(moment.now);
         loop {
-            let list = self.store.directory(tenant).await?;
+            let list = self.parts.store.directory(tenant).await?;
             let users = delivery::users(&list, id, last, USER_PAGE_SIZE).await?;
             drop(list);
             for user in &users {
@@ -291,19 +297,19 @@ impl Engine {
         since: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<()> {
-        let scope = self.store.write(tenant, user).await?;
+        let scope = self.parts.store.write(tenant, user).await?;
         delivery::rewind(&scope, id, since).await?;
         // Derived from user and webhook, so that a repeated call queues the same job.
         let mut seed = *user.uuid().as_bytes();
         seed.iter_mut().zip(id.uuid().as_bytes()).for_each(|(byte, more)| *byte ^= more);
         let mut batch = Batch::default();
-        job::queue_sole(&mut batch, &scope, Ids::new(now, seed).job(), JobKind::Deliver, now, now);
+        job::queue_sole(&mut batch, &scope, Ids::new(now, seed).job(), &Task::Deliver, now, now);
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }
 
-    async fn send_webhook(&self, request: WebhookRequest) -> Result<DeliveryAttempt> {
-        Ok(match (self.webhook_sender()?.send)(request).await {
+    async fn send(&self, request: WebhookRequest) -> Result<DeliveryAttempt> {
+        Ok(match (self.require_sender()?.send)(request).await {
             Ok(status) => {
                 let refused = !lukasa_core::webhook::is_received(status);
                 DeliveryAttempt {

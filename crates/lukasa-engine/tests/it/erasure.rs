@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use lukasa_engine::Error;
-use lukasa_engine::access::NewKey;
-use lukasa_engine::cascade::FactSource;
-use lukasa_engine::erasure::{Journal, verify};
+use lukasa_engine::credentials::NewKey;
 use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::journal::Journal;
+use lukasa_engine::removal::FactSource;
+use lukasa_engine::removal::verify;
 use lukasa_store::testing::postgres::Client;
 use serde_json::json;
 
@@ -87,14 +88,15 @@ async fn erased_user_leaves_no_row_in_any_table() {
     let admin = story.database.admin().await;
     story.save("the canary sings").await;
     let erased_before = Story::fact(&story.save("erased on its own").await);
-    story.engine.erase(&story.request(), &Target::Id(erased_before)).await.unwrap();
+    story.engine.removals.erase(&story.request(), &Target::Id(erased_before)).await.unwrap();
     fill(&admin, &story).await;
     for (table, rows) in rows_of_alice(&admin, &story).await {
         assert!(rows > 0, "{table} has something to remove");
     }
     let engine = &story.engine;
-    let preview = engine.preview_user_erasure(story.tenant, "alice", story.now()).await.unwrap();
-    let erased = engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+    let preview =
+        engine.erasures.preview_user_erasure(story.tenant, "alice", story.now()).await.unwrap();
+    let erased = engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
     assert_eq!(preview, erased.receipt.receipt.removed, "the preview matches the erasure");
     for (table, rows) in rows_of_alice(&admin, &story).await {
         let stays = KEPT_TABLES.contains(&table.as_str());
@@ -118,11 +120,12 @@ async fn erasure_receipt_has_counts_and_verifies_offline() {
     story.change(fact, "the canary is silent").await;
     let (engine, alice) = (&story.engine, story.alice());
     let target = Target::Id(fact);
-    let (of, preview) = engine.preview_erasure(&alice, &target, story.now()).await.unwrap();
+    let (of, preview) =
+        engine.erasures.preview_erasure(&alice, &target, story.now()).await.unwrap();
     assert_eq!((of, preview["fact"], preview["fact_version"]), (fact, 1, 3));
     story.pass(1);
-    let erased = engine.erase(&story.request(), &target).await.unwrap();
-    let receipts = engine.receipts(&alice, story.now()).await.unwrap();
+    let erased = engine.removals.erase(&story.request(), &target).await.unwrap();
+    let receipts = engine.erasures.receipts(&alice, story.now()).await.unwrap();
     let [signed] = receipts.as_slice() else { panic!("{receipts:?}") };
     assert_eq!(Some(signed.receipt.id), erased.receipts[0].erasure);
     assert_eq!(signed.receipt.removed, preview);
@@ -130,17 +133,17 @@ async fn erasure_receipt_has_counts_and_verifies_offline() {
     assert_eq!((signed.receipt.files.as_str(), signed.receipt.journal), ("pending", false));
     let wire = json!(signed);
     assert!(!wire.to_string().contains("canary"));
-    let key = engine.receipt_key().await.unwrap();
+    let key = engine.erasures.receipt_key().await.unwrap();
     assert_eq!(&verify(&wire, Some(&key)).unwrap(), signed);
-    let gone = engine.preview_erasure(&alice, &target, story.now()).await.unwrap_err();
+    let gone = engine.erasures.preview_erasure(&alice, &target, story.now()).await.unwrap_err();
     assert!(matches!(gone, Error::MemoryNotFound));
 
     story.pass(1);
-    engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
-    let all = engine.receipts_of_user(story.tenant, "alice", story.now()).await.unwrap();
+    engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+    let all = engine.erasures.receipts_of_user(story.tenant, "alice", story.now()).await.unwrap();
     let of_what: Vec<_> = all.iter().map(|signed| signed.receipt.erased.as_str()).collect();
     assert_eq!(of_what, ["user", "memory"]);
-    assert!(matches!(engine.receipts(&alice, story.now()).await, Err(Error::UserGone)));
+    assert!(matches!(engine.erasures.receipts(&alice, story.now()).await, Err(Error::UserGone)));
 }
 
 /// A journal for one test, removed when dropped.
@@ -225,32 +228,38 @@ async fn restored_backup_does_not_restore_erased_data() {
         origin: lukasa_core::Origin::Assistant,
         expires_at: None,
     };
-    let key = story.engine.create_key(story.tenant, key, &[1; 32], story.now()).await.unwrap();
+    let key = story
+        .engine
+        .credentials
+        .create_key(story.tenant, key, &[1; 32], story.now())
+        .await
+        .unwrap();
     let bob = lukasa_core::Caller::human(story.tenant, "bob", "local");
     let new = NewMemory::saying("a canary of bob");
-    story.engine.save(&story.by(bob.clone()), new).await.unwrap();
+    story.engine.facts.save(&story.by(bob.clone()), new).await.unwrap();
     let backup = Backup::take(&admin).await;
 
     story.pass(60);
-    story.engine.erase(&story.request(), &Target::Id(fact)).await.unwrap();
-    story.engine.erase_user(story.tenant, "bob", story.moment()).await.unwrap();
+    story.engine.removals.erase(&story.request(), &Target::Id(fact)).await.unwrap();
+    story.engine.erasures.erase_user(story.tenant, "bob", story.moment()).await.unwrap();
     assert_eq!(canaries(&admin).await, 0);
-    let before = story.engine.whole(&story.alice(), story.now()).await.unwrap();
+    let before = story.engine.insights.summary(&story.alice(), story.now()).await.unwrap();
 
     backup.restore(&admin).await;
     assert!(canaries(&admin).await > 2, "the backup contains everything");
     story.pass(60);
-    let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((replayed.entries, replayed.users, replayed.memories, replayed.added), (2, 1, 1, 0));
     assert_eq!(canaries(&admin).await, 0);
-    assert_eq!(story.engine.whole(&story.alice(), story.now()).await.unwrap(), before);
-    let save = story.engine.save(&story.by(bob), NewMemory::saying("back again")).await;
+    assert_eq!(story.engine.insights.summary(&story.alice(), story.now()).await.unwrap(), before);
+    let save = story.engine.facts.save(&story.by(bob), NewMemory::saying("back again")).await;
     assert!(matches!(save, Err(Error::UserGone)));
-    assert!(story.engine.authenticate(&key.text, story.now()).await.is_err());
-    let receipts = story.engine.receipts_of_user(story.tenant, "bob", story.now()).await.unwrap();
+    assert!(story.engine.credentials.authenticate(&key.text, story.now()).await.is_err());
+    let receipts =
+        story.engine.erasures.receipts_of_user(story.tenant, "bob", story.now()).await.unwrap();
     assert!(receipts[0].receipt.replayed && receipts[0].receipt.journal);
 
-    let again = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let again = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!(
         (again.users, again.memories, again.added),
         (0, 0, 0),
@@ -264,19 +273,19 @@ async fn user_created_after_erasure_survives_replay() {
     let mut story = Story::begin().await;
     // Erased before there was a journal: the first start with one adds it.
     story.save("a canary").await;
-    story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+    story.engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
     story.engine = story.engine.clone().with_journal(place.open());
-    let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((replayed.users, replayed.added), (0, 1));
     story.pass(60);
-    story.engine.create_user(story.tenant, "alice", None, story.now()).await.unwrap();
+    story.engine.directory.create_user(story.tenant, "alice", None, story.now()).await.unwrap();
     story.save("back again").await;
-    story.engine.replay_erasures(story.moment()).await.unwrap();
+    story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!(story.active().await, ["back again"]);
     // Even if the record of the erasure is lost: the user was created after it.
     let admin = story.database.admin().await;
     admin.batch_execute("delete from erasure").await.unwrap();
-    let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((replayed.entries, replayed.users), (1, 0));
     assert_eq!(story.active().await, ["back again"]);
 }
@@ -289,13 +298,15 @@ async fn erasure_fails_if_journal_cannot_be_written() {
     let fact = Story::fact(&story.save("a canary").await);
     std::fs::remove_file(&place.0).unwrap();
     std::fs::create_dir(&place.0).unwrap();
-    let refused = story.engine.erase(&story.request(), &Target::Id(fact)).await.unwrap_err();
+    let refused =
+        story.engine.removals.erase(&story.request(), &Target::Id(fact)).await.unwrap_err();
     assert_eq!(refused.code(), "journal_unavailable");
-    let user = story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap_err();
+    let user =
+        story.engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap_err();
     assert_eq!(user.code(), "journal_unavailable");
     std::fs::remove_dir(&place.0).unwrap();
     assert_eq!(story.active().await, ["a canary"], "nothing was removed");
-    story.engine.erase(&story.request(), &Target::Id(fact)).await.unwrap();
+    story.engine.removals.erase(&story.request(), &Target::Id(fact)).await.unwrap();
     assert_eq!(place.open().read().unwrap().len(), 1);
 }
 
@@ -307,21 +318,21 @@ async fn restored_backup_does_not_restore_erased_turn() {
     let admin = story.database.admin().await;
     let said = |text: &str| lukasa_core::NewTurn::saying(lukasa_core::Role::User, text);
     let turns = vec![said("I keep a canary."), said("It rains.")];
-    let said = story.engine.append_turns(&story.request(), "c", turns).await.unwrap();
+    let said = story.engine.sessions.append_turns(&story.request(), "c", turns).await.unwrap();
     story.save("alice likes tea").await;
     let backup = Backup::take(&admin).await;
     story.pass(60);
     let source = FactSource::Turn(said.turns[0]);
-    story.engine.erase_source(&story.request(), &source).await.unwrap();
+    story.engine.removals.erase_source(&story.request(), &source).await.unwrap();
     assert_eq!(canaries(&admin).await, 0);
-    let before = story.engine.whole(&story.alice(), story.now()).await.unwrap();
+    let before = story.engine.insights.summary(&story.alice(), story.now()).await.unwrap();
     backup.restore(&admin).await;
     assert!(canaries(&admin).await > 0, "the backup has it");
     story.pass(60);
-    let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((replayed.turns, replayed.memories, replayed.users), (1, 0, 0));
     assert_eq!(canaries(&admin).await, 0);
-    assert_eq!(story.engine.whole(&story.alice(), story.now()).await.unwrap(), before);
-    let receipts = story.engine.receipts(&story.alice(), story.now()).await.unwrap();
+    assert_eq!(story.engine.insights.summary(&story.alice(), story.now()).await.unwrap(), before);
+    let receipts = story.engine.erasures.receipts(&story.alice(), story.now()).await.unwrap();
     assert_eq!((receipts[0].receipt.erased.as_str(), receipts[0].receipt.replayed), ("turn", true));
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lukasa_engine::Error;
-use lukasa_engine::erasure::{Journal, JournalEntry, JournalLine};
 use lukasa_engine::facts::NewMemory;
+use lukasa_engine::journal::{Journal, JournalEntry, JournalLine};
 use lukasa_store::testing::postgres::Client;
 
 use crate::story::Story;
@@ -52,25 +52,34 @@ async fn large_user_is_refused_at_once_and_erased_in_batches() {
     story.save("a canary").await;
     fill(&admin, &story, 6_000).await;
     let (engine, tenant) = (&story.engine, story.tenant);
-    let begun =
-        engine.erase_user_within(tenant, "alice", story.moment(), Duration::ZERO).await.unwrap();
+    let begun = engine
+        .erasures
+        .erase_user_within(tenant, "alice", story.moment(), Duration::ZERO)
+        .await
+        .unwrap();
     assert!(begun.receipt.is_none(), "rows are left");
     assert!(rows(&admin, &story, "operation").await > 0);
     // Refused from now on, and not to be created again before the last row is removed.
-    let save = engine.save(&story.request(), NewMemory::saying("x")).await;
+    let save = engine.facts.save(&story.request(), NewMemory::saying("x")).await;
     assert!(matches!(save, Err(Error::UserGone)));
-    assert!(matches!(engine.receipts(&story.alice(), story.now()).await, Err(Error::UserGone)));
-    let create = engine.create_user(tenant, "alice", None, story.now()).await;
+    assert!(matches!(
+        engine.erasures.receipts(&story.alice(), story.now()).await,
+        Err(Error::UserGone)
+    ));
+    let create = engine.directory.create_user(tenant, "alice", None, story.now()).await;
     assert!(matches!(create, Err(Error::Unavailable(_))), "{create:?}");
-    assert!(engine.receipts_of_user(tenant, "alice", story.now()).await.unwrap().is_empty());
-    let (id, _, removed) = engine.erasure_under_way(tenant, "alice").await.unwrap().unwrap();
+    assert!(
+        engine.erasures.receipts_of_user(tenant, "alice", story.now()).await.unwrap().is_empty()
+    );
+    let (id, _, removed) =
+        engine.erasures.erasure_under_way(tenant, "alice").await.unwrap().unwrap();
     assert_eq!((id, removed.values().sum::<i64>()), (begun.id, 5_000));
 
     // No other process continues it before the lease expires.
     story.pass(61);
-    assert!(engine.continue_erasure(story.moment()).await.unwrap());
-    assert!(!engine.continue_erasure(story.moment()).await.unwrap(), "it is done");
-    let receipts = engine.receipts_of_user(tenant, "alice", story.now()).await.unwrap();
+    assert!(engine.erasures.continue_erasure(story.moment()).await.unwrap());
+    assert!(!engine.erasures.continue_erasure(story.moment()).await.unwrap(), "it is done");
+    let receipts = engine.erasures.receipts_of_user(tenant, "alice", story.now()).await.unwrap();
     let [signed] = receipts.as_slice() else { panic!("{receipts:?}") };
     assert_eq!(signed.receipt.id, begun.id);
     let removed = |table: &str| signed.receipt.removed[table];
@@ -78,7 +87,7 @@ async fn large_user_is_refused_at_once_and_erased_in_batches() {
     for table in lukasa_store::tables::USER_TABLES.iter().filter(|table| **table != "erasure") {
         assert_eq!(rows(&admin, &story, table).await, 0, "{table}");
     }
-    engine.create_user(tenant, "alice", None, story.now()).await.unwrap();
+    engine.directory.create_user(tenant, "alice", None, story.now()).await.unwrap();
     assert_eq!(story.active().await, Vec::<String>::new());
 }
 
@@ -88,8 +97,9 @@ async fn deleting_a_user_again_continues_the_erasure() {
     let admin = story.database.admin().await;
     story.save("a canary").await;
     fill(&admin, &story, 4_000).await;
-    let erase =
-        |budget| story.engine.erase_user_within(story.tenant, "alice", story.moment(), budget);
+    let erase = |budget| {
+        story.engine.erasures.erase_user_within(story.tenant, "alice", story.moment(), budget)
+    };
     let begun = erase(Duration::ZERO).await.unwrap();
     let done = erase(Duration::MAX).await.unwrap();
     assert_eq!(begun.id, done.id);
@@ -105,10 +115,11 @@ async fn users_are_erased_concurrently_with_one_connection() {
     let names: Vec<String> = (0..8).map(|number| format!("user {number}")).collect();
     for name in &names {
         let caller = lukasa_core::Caller::human(story.tenant, name, "local");
-        story.engine.save(&story.by(caller), NewMemory::saying("a canary")).await.unwrap();
+        story.engine.facts.save(&story.by(caller), NewMemory::saying("a canary")).await.unwrap();
     }
-    let erased =
-        names.iter().map(|name| story.engine.erase_user(story.tenant, name, story.moment()));
+    let erased = names
+        .iter()
+        .map(|name| story.engine.erasures.erase_user(story.tenant, name, story.moment()));
     for erased in futures_util::future::join_all(erased).await {
         assert_eq!(erased.unwrap().counts.facts, 1);
     }
@@ -135,13 +146,13 @@ async fn erasure_with_failed_commit_is_void_in_the_journal() {
         let fact = Story::fact(&story.save("a canary").await);
         break_commits(&admin, how).await;
         let target = lukasa_engine::facts::Target::Id(fact);
-        story.engine.erase(&story.request(), &target).await.unwrap_err();
-        story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap_err();
+        story.engine.removals.erase(&story.request(), &target).await.unwrap_err();
+        story.engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap_err();
         assert_eq!(place.open().read().unwrap(), [], "{how}: both lines are void");
         let written = std::fs::read_to_string(&place.0).unwrap();
         assert_eq!(written.matches("void ").count(), 2, "{written}");
         admin.batch_execute("drop trigger break_commit on erasure").await.unwrap();
-        let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+        let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
         assert_eq!((replayed.users, replayed.memories), (0, 0), "{how}");
         assert_eq!(story.active().await, ["a canary"]);
     }
@@ -167,10 +178,10 @@ async fn erasure_of_unknown_outcome_keeps_later_writes() {
     journal.settle(&[JournalLine::Unsure(entry.id)]).unwrap();
     story.pass(10);
     story.save("after").await;
-    let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((replayed.users, replayed.skipped), (0, 1));
     assert_eq!(story.active().await, ["before", "after"]);
-    let again = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let again = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((again.users, again.skipped), (0, 0), "it is void now");
 
     // Of known outcome and with nothing written since, it is carried out.
@@ -182,7 +193,7 @@ async fn erasure_of_unknown_outcome_keeps_later_writes() {
     };
     journal.append(&[sure]).unwrap();
     story.pass(10);
-    let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((replayed.users, replayed.skipped), (1, 0));
 }
 
@@ -195,12 +206,12 @@ async fn journal_is_read_from_checkpoint_of_restored_database() {
         let fact = Story::fact(&story.save("a canary").await);
         story.pass(1);
         let target = lukasa_engine::facts::Target::Id(fact);
-        story.engine.erase(&story.request(), &target).await.unwrap();
+        story.engine.removals.erase(&story.request(), &target).await.unwrap();
     }
     let admin = story.database.admin().await;
     let entries = async || {
         story.pass(7_200);
-        story.engine.replay_erasures(story.moment()).await.unwrap().entries
+        story.engine.erasures.replay_erasures(story.moment()).await.unwrap().entries
     };
     assert_eq!(entries().await, 3);
     assert_eq!(entries().await, 0, "nothing new");
@@ -214,9 +225,9 @@ async fn journal_is_read_from_checkpoint_of_restored_database() {
     let fact = Story::fact(&story.save("a canary").await);
     let without = lukasa_engine::Engine::connect(&story.database.connect()).unwrap();
     let target = lukasa_engine::facts::Target::Id(fact);
-    without.erase(&story.request(), &target).await.unwrap();
+    without.removals.erase(&story.request(), &target).await.unwrap();
     story.pass(7_200);
-    let replayed = story.engine.replay_erasures(story.moment()).await.unwrap();
+    let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
     assert_eq!((replayed.entries, replayed.added), (0, 1));
     assert_eq!(place.open().read().unwrap().len(), 4);
 }
@@ -228,7 +239,7 @@ async fn appended_turn_does_not_rewrite_the_close_job() {
     let mut seen = Vec::new();
     for _ in 0..3 {
         let turn = lukasa_core::NewTurn::saying(lukasa_core::Role::User, "hello");
-        story.engine.append_turns(&story.request(), "c", vec![turn]).await.unwrap();
+        story.engine.sessions.append_turns(&story.request(), "c", vec![turn]).await.unwrap();
         story.pass(60);
         let sql = "select ctid::text, run_at::text from job where kind = 'close'";
         let row = admin.query_one(sql, &[]).await.unwrap();

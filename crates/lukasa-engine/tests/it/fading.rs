@@ -5,7 +5,7 @@ use lukasa_core::Status;
 use lukasa_engine::context::ContextRequest;
 use serde_json::json;
 
-use crate::learn::{chat_about, memories, story_where, user, work};
+use crate::learning::{chat_about, memories, story_where, user, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -15,7 +15,8 @@ async fn prompt(story: &Story) -> String {
     let within = std::time::Duration::from_secs(60);
     let ask =
         ContextRequest { turns: Some(0), within, ..ContextRequest::about("What should I drink?") };
-    let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    let context =
+        story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     format!("{}{}", context.baseline.content, context.dynamic.content)
 }
 
@@ -42,7 +43,7 @@ async fn inferred_habit_fades_from_prompt_and_recall_but_stays_listed() {
         let (engine, caller, now) = (story.engine.clone(), story.alice(), story.now());
         async move {
             let recall = lukasa_engine::recall::RecallQuery::about("tea");
-            let found = engine.recall(&caller, &recall, now).await.unwrap();
+            let found = engine.recall.search(&caller, &recall, now).await.unwrap();
             found.memories.iter().any(|hit| hit.memory.version.claim.content.contains("tea"))
         }
     };

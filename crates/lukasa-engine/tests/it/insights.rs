@@ -6,7 +6,7 @@ use std::time::Duration;
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
 
-use crate::learn::{answer, chat_about, story_saying, user, work};
+use crate::learning::{answer, chat_about, story_saying, user, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -17,12 +17,12 @@ async fn insights_count_memories_at_the_end_of_each_day() {
     let tea = Story::fact(&story.save("Drinks tea").await);
     let mut lisbon = NewMemory::saying("Lives in Lisbon");
     lisbon.claim.domain = Some("travel".into());
-    story.engine.save(&story.request(), lisbon).await.unwrap();
+    story.engine.facts.save(&story.request(), lisbon).await.unwrap();
     story.pass(DAY);
-    story.engine.forget(&story.request(), &Target::Id(tea)).await.unwrap();
+    story.engine.removals.forget(&story.request(), &Target::Id(tea)).await.unwrap();
     story.pass(DAY);
     story.save("Sails on Sundays").await;
-    let seen = story.engine.insights(&story.alice(), 4, story.now()).await.unwrap();
+    let seen = story.engine.insights.report(&story.alice(), 4, story.now()).await.unwrap();
     let there: Vec<i64> = seen.days.iter().map(|day| day.strong).collect();
     assert_eq!(there, [0, 2, 1, 2]);
     let saved: Vec<i64> = seen.days.iter().map(|day| day.saved).collect();
@@ -38,10 +38,13 @@ async fn insights_count_memories_at_the_end_of_each_day() {
     assert_eq!(domains, [of(&[]), both.clone(), one, both]);
     assert_eq!(seen.domains, [(String::new(), 1), ("travel".to_owned(), 1)]);
     // A shorter period begins with the facts that exist at its start.
-    let later = story.engine.insights(&story.alice(), 2, story.now()).await.unwrap();
+    let later = story.engine.insights.report(&story.alice(), 2, story.now()).await.unwrap();
     assert_eq!(later.days, seen.days[2..]);
     for days in [0, -1, 91] {
-        assert!(story.engine.insights(&story.alice(), days, story.now()).await.is_err(), "{days}");
+        assert!(
+            story.engine.insights.report(&story.alice(), days, story.now()).await.is_err(),
+            "{days}"
+        );
     }
 }
 
@@ -57,12 +60,12 @@ async fn insights_count_learning_and_recall_separately() {
         ask.session = Some("other".into());
         ask.within = Duration::from_secs(60);
         story.pass(1);
-        story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+        story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     }
     // A retrieval is recorded after the response.
     let mut today = None;
     for _ in 0..500 {
-        let seen = story.engine.insights(&story.alice(), 1, story.now()).await.unwrap();
+        let seen = story.engine.insights.report(&story.alice(), 1, story.now()).await.unwrap();
         let day = seen.days[0].clone();
         if day.recalls.as_ref().is_some_and(|recalls| recalls.count == 3) {
             today = Some(day);

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use lukasa_core::Status;
-use lukasa_engine::facts::{Listing, NewMemory, Point, Target};
+use lukasa_engine::Point;
+use lukasa_engine::facts::{Listing, NewMemory, Target};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_store::list::ListFilter;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::learn::{answer, chat_about, story_saying, user};
+use crate::learning::{answer, chat_about, story_saying, user};
 use crate::story::{Story, time};
 
 /// The active memories as of and as known at a second.
@@ -19,13 +20,14 @@ async fn known_at(story: &Story, second: i64) -> Vec<String> {
     let point = Point { as_of: Some(time(second)), known_at: Some(time(second)) };
     let filter = ListFilter { status: Some(Status::Active), ..ListFilter::default() };
     let listing = Listing { filter, point, after: None, limit: 100 };
-    let page = story.engine.list(&story.alice(), &listing, time(second)).await.unwrap();
+    let page = story.engine.facts.list(&story.alice(), &listing, time(second)).await.unwrap();
     page.memories.into_iter().map(|memory| memory.version.claim.content).collect()
 }
 
 /// The known time of the last operation, in seconds of the story.
 async fn last_stamp(story: &Story) -> i64 {
-    let page = story.engine.operations(&story.alice(), None, None, 1, time(9_000)).await.unwrap();
+    let page =
+        story.engine.facts.operations(&story.alice(), None, None, 1, time(9_000)).await.unwrap();
     page.operations[0].at.as_second() - time(0).as_second()
 }
 
@@ -40,8 +42,9 @@ async fn write_is_stamped_when_it_gets_the_user_lock() {
     let lock = lock.cast_signed();
     admin.execute("select pg_advisory_lock($1)", &[&lock]).await.unwrap();
     let (engine, request) = (story.engine.clone(), story.request());
-    let waiting =
-        tokio::spawn(async move { engine.save(&request, NewMemory::saying("Likes coffee")).await });
+    let waiting = tokio::spawn(async move {
+        engine.facts.save(&request, NewMemory::saying("Likes coffee")).await
+    });
     sleep(Duration::from_millis(200)).await;
     CLOCK.store(50, Ordering::SeqCst);
     admin.execute("select pg_advisory_unlock($1)", &[&lock]).await.unwrap();
@@ -61,8 +64,9 @@ async fn known_at_is_stable_while_a_write_commits() {
     let admin = story.database.admin().await;
     admin.batch_execute("begin; lock table operation in share mode").await.unwrap();
     let (engine, request) = (story.engine.clone(), story.request());
-    let write =
-        tokio::spawn(async move { engine.save(&request, NewMemory::saying("Likes coffee")).await });
+    let write = tokio::spawn(async move {
+        engine.facts.save(&request, NewMemory::saying("Likes coffee")).await
+    });
     sleep(Duration::from_millis(200)).await;
     CLOCK.store(20, Ordering::SeqCst);
     let read = async {
@@ -97,7 +101,7 @@ async fn learned_facts_are_stamped_after_the_model_answered() {
     story.engine = story.engine.clone().with_clock(|| time(CLOCK.load(Ordering::SeqCst)));
     chat_about(&story, "c", vec![user("Hi, I live in Lisbon.")]).await;
     story.pass(100);
-    let worked = story.engine.work("w", story.moment()).await.unwrap();
+    let worked = story.engine.jobs.work("w", story.moment()).await.unwrap();
     assert!(matches!(worked, WorkOutcome::Done(_)), "{worked:?}");
     assert_eq!(last_stamp(&story).await, 500, "not the time at which the job began");
     assert_eq!(known_at(&story, 499).await, Vec::<String>::new());
@@ -116,13 +120,13 @@ async fn list_pages_do_not_show_a_concurrent_write() {
     let mut listing = Listing { filter, point: Point::default(), after: None, limit: 2 };
     let whole = story.list(listing.filter.clone(), Point::default()).await;
     let last = &whole[2].version;
-    let first = story.engine.list(&story.alice(), &listing, story.now()).await.unwrap();
+    let first = story.engine.facts.list(&story.alice(), &listing, story.now()).await.unwrap();
     // Stamped before the first page was read, committed after it.
     let mut late = story.request();
     late.moment.now = time(50);
-    story.engine.forget(&late, &Target::Id(last.fact)).await.unwrap();
+    story.engine.removals.forget(&late, &Target::Id(last.fact)).await.unwrap();
     listing.after = first.next;
-    let second = story.engine.list(&story.alice(), &listing, story.now()).await.unwrap();
+    let second = story.engine.facts.list(&story.alice(), &listing, story.now()).await.unwrap();
     let contents = second.memories.iter().map(|memory| memory.version.claim.content.as_str());
     assert_eq!(contents.collect::<Vec<_>>(), [last.claim.content.as_str()]);
 }

@@ -2,11 +2,11 @@
 
 use lukasa_core::import::{ChatItem, ChatTurn, Format, ImportItem};
 use lukasa_core::{Exchange, Mark, NewTurn, Role, Span};
-use lukasa_engine::moving::ImportSource;
+use lukasa_engine::archive::ImportSource;
 use lukasa_engine::{IdempotencyKey, Request};
 use lukasa_store::testing::postgres::Client;
 
-use crate::learn::{story_where, user};
+use crate::learning::{story_where, user};
 use crate::story::Story;
 
 const TOKEN: &str = "ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o";
@@ -35,7 +35,7 @@ async fn assert_nowhere(story: &Story) {
 
 async fn contents(story: &Story, session: &str) -> Vec<String> {
     let (turns, _) =
-        story.engine.turns(&story.alice(), session, 0, 100, story.now()).await.unwrap();
+        story.engine.sessions.turns(&story.alice(), session, 0, 100, story.now()).await.unwrap();
     turns.into_iter().map(|turn| turn.content).collect()
 }
 
@@ -51,11 +51,12 @@ async fn secret_in_appended_turn_is_stored_nowhere() {
     let key = IdempotencyKey { key: "k".into(), request_hash: vec![1; 32] };
     let request = Request { idempotency: Some(key), ..story.request() };
     let turns = vec![marked, password];
-    let first = story.engine.append_turns(&request, "c", turns.clone()).await.unwrap();
-    let again = story.engine.append_turns(&request, "c", turns).await.unwrap();
+    let first = story.engine.sessions.append_turns(&request, "c", turns.clone()).await.unwrap();
+    let again = story.engine.sessions.append_turns(&request, "c", turns).await.unwrap();
     assert_eq!(first, again, "the same request is answered with the same turns");
 
-    let (turns, _) = story.engine.turns(&story.alice(), "c", 0, 100, story.now()).await.unwrap();
+    let (turns, _) =
+        story.engine.sessions.turns(&story.alice(), "c", 0, 100, story.now()).await.unwrap();
     assert_eq!(turns[0].content, "Deploy with [secret] please. Quoted: tea is ready.");
     assert_eq!(turns[1].content, "My password is [secret]");
     let [span] = turns[0].spans[..] else { panic!("one span") };
@@ -78,10 +79,10 @@ async fn repeated_exchange_with_secret_is_stored_once() {
     let said = format!("The key is {TOKEN}");
     for _ in 0..2 {
         let round = round(None, &said, &answer);
-        story.engine.append_exchange(&story.request(), "c", round).await.unwrap();
+        story.engine.sessions.append_exchange(&story.request(), "c", round).await.unwrap();
     }
     let next = round(Some(&answer), &said, "Again.");
-    story.engine.append_exchange(&story.request(), "c", next).await.unwrap();
+    story.engine.sessions.append_exchange(&story.request(), "c", next).await.unwrap();
     let expected = ["The key is [secret]", "I noted [secret].", "The key is [secret]", "Again."];
     assert_eq!(contents(&story, "c").await, expected);
     assert_nowhere(&story).await;
@@ -104,7 +105,8 @@ async fn secret_in_imported_session_is_stored_nowhere() {
     let source = ImportSource { format: Format::Claude, digest: "d".into(), name: "file".into() };
     let items = [ImportItem::Chat(chat)];
     for taken in [2, 0] {
-        let import = story.engine.import_items(&story.request(), &source, &items, false).await;
+        let import =
+            story.engine.archives.import_items(&story.request(), &source, &items, false).await;
         assert_eq!(import.unwrap().counts.turns, taken, "the second import adds nothing");
     }
     assert_eq!(contents(&story, "claude:c1").await, ["Use [secret]", "password: [secret]"]);
@@ -115,7 +117,7 @@ async fn secret_in_imported_session_is_stored_nowhere() {
 async fn secret_in_long_turn_is_masked() {
     let story = Story::begin().await;
     let text = format!("{} {TOKEN}", "We talked about the garden. ".repeat(3_000));
-    story.engine.append_turns(&story.request(), "c", vec![user(&text)]).await.unwrap();
+    story.engine.sessions.append_turns(&story.request(), "c", vec![user(&text)]).await.unwrap();
     assert!(contents(&story, "c").await[0].ends_with(" [secret]"));
     assert_nowhere(&story).await;
 }

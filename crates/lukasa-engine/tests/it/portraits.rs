@@ -7,11 +7,11 @@ use lukasa_core::{Category, FactId, JobKind, MemoryType};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{NewMemory, Target};
 use lukasa_engine::jobs::WorkOutcome;
-use lukasa_engine::portrait::CompiledPortrait;
+use lukasa_engine::portraits::CompiledPortrait;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::json;
 
-use crate::learn::{Chain, work};
+use crate::learning::{Chain, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -35,14 +35,14 @@ async fn three(story: &Story) -> [FactId; 3] {
     ] {
         let mut new = NewMemory::saying(content);
         new.claim.importance = importance;
-        ids.push(Story::fact(&story.engine.save(&story.request(), new).await.unwrap()));
+        ids.push(Story::fact(&story.engine.facts.save(&story.request(), new).await.unwrap()));
         story.pass(1);
     }
     ids.try_into().unwrap()
 }
 
 async fn profile(story: &Story) -> CompiledPortrait {
-    story.engine.portrait(&story.alice(), "profile", story.now()).await.unwrap()
+    story.engine.portraits.get(&story.alice(), "profile", story.now()).await.unwrap()
 }
 
 fn texts(compiled: &CompiledPortrait) -> Vec<&str> {
@@ -62,12 +62,14 @@ async fn portrait_template_is_used_without_a_model() {
     assert_eq!(texts(&made), ["lives in Lisbon; works as a nurse; has two cats."]);
     assert_eq!(made.portrait.facts(), facts);
     assert_eq!((made.made_by.as_str(), made.fresh), ("template", true));
-    assert_eq!(story.engine.phrase_portraits(&story.request()).await.unwrap(), 0);
+    assert_eq!(story.engine.portraits.phrase_all(&story.request()).await.unwrap(), 0);
     assert_eq!(rows(&story).await, 0, "a template portrait is not stored");
-    let none = story.engine.portrait(&story.alice(), "domain:travel", story.now()).await.unwrap();
+    let none =
+        story.engine.portraits.get(&story.alice(), "domain:travel", story.now()).await.unwrap();
     assert!(none.portrait.sentences.is_empty());
     for (name, code) in [("soul", "portrait_not_found"), ("domain:orchard", "domain_not_found")] {
-        let refused = story.engine.portrait(&story.alice(), name, story.now()).await.unwrap_err();
+        let refused =
+            story.engine.portraits.get(&story.alice(), name, story.now()).await.unwrap_err();
         assert_eq!(refused.code(), code);
     }
 }
@@ -87,9 +89,9 @@ async fn upkeep_phrases_only_changed_portraits() {
     assert_eq!(made.portrait.sentences[0].sentence.facts, [lisbon, nurse]);
     assert_eq!((made.made_by.as_str(), made.fresh), ("scripted", true));
     assert_eq!((chat.asked(), rows(&story).await), (1, 1));
-    story.engine.phrase_portraits(&story.request()).await.unwrap();
+    story.engine.portraits.phrase_all(&story.request()).await.unwrap();
     assert_eq!(chat.asked(), 1, "nothing has changed");
-    let (calls, _) = story.engine.model_calls(&story.alice(), 10, story.now()).await.unwrap();
+    let (calls, _) = story.engine.chat.model_calls(&story.alice(), 10, story.now()).await.unwrap();
     assert_eq!(calls[0].purpose, "portrait");
 
     let tea = Story::fact(&story.save("Drinks tea").await);
@@ -97,7 +99,7 @@ async fn upkeep_phrases_only_changed_portraits() {
     assert!(!stale.fresh && texts(&stale).contains(&"Lives in Lisbon and works as a nurse."));
     assert!(stale.portrait.facts().contains(&tea), "new facts are included at once");
 
-    story.engine.forget(&story.request(), &Target::Id(lisbon)).await.unwrap();
+    story.engine.removals.forget(&story.request(), &Target::Id(lisbon)).await.unwrap();
     assert_eq!(rows(&story).await, 0, "removed in the same transaction");
     let made = profile(&story).await;
     assert!(!made.portrait.markdown().contains("Lisbon"));
@@ -113,7 +115,7 @@ async fn portrait_is_removed_by_change_erasure_and_domain_closing() {
     ]))
     .await;
     let [lisbon, nurse, _] = three(&story).await;
-    let phrase = async || story.engine.phrase_portraits(&story.request()).await.unwrap();
+    let phrase = async || story.engine.portraits.phrase_all(&story.request()).await.unwrap();
     assert_eq!(phrase().await, 1);
     story.change(lisbon, "User lives in Porto.").await;
     assert_eq!(rows(&story).await, 0);
@@ -121,7 +123,7 @@ async fn portrait_is_removed_by_change_erasure_and_domain_closing() {
     let made = profile(&story).await;
     assert!(!made.portrait.markdown().contains("Lisbon"), "the model's sentence is outdated");
     assert!(made.portrait.markdown().contains("Porto"));
-    story.engine.erase(&story.request(), &Target::Id(nurse)).await.unwrap();
+    story.engine.removals.erase(&story.request(), &Target::Id(nurse)).await.unwrap();
     assert_eq!(rows(&story).await, 0);
 
     let travel = |story: &Story, content: &str| {
@@ -129,24 +131,34 @@ async fn portrait_is_removed_by_change_erasure_and_domain_closing() {
         new.claim.domain = Some("health".into());
         (story.request(), new)
     };
-    story.engine.set_opt_in(&story.alice(), "health", OptIn::Open, story.now()).await.unwrap();
+    story
+        .engine
+        .directory
+        .set_opt_in(&story.alice(), "health", OptIn::Open, story.now())
+        .await
+        .unwrap();
     for content in ["Is allergic to nuts", "Runs on Sundays", "Sleeps eight hours"] {
         story.pass(1);
         let (request, new) = travel(&story, content);
-        story.engine.save(&request, new).await.unwrap();
+        story.engine.facts.save(&request, new).await.unwrap();
     }
     phrase().await;
     let names = async || -> Vec<String> {
-        let all = story.engine.portraits(&story.alice(), story.now()).await.unwrap();
+        let all = story.engine.portraits.list(&story.alice(), story.now()).await.unwrap();
         all.iter().map(|made| made.portrait.name.to_string()).collect()
     };
     assert!(names().await.contains(&"domain:health".to_owned()));
     let kept = rows(&story).await;
     assert!(kept > 0);
-    story.engine.set_opt_in(&story.alice(), "health", OptIn::Shut, story.now()).await.unwrap();
+    story
+        .engine
+        .directory
+        .set_opt_in(&story.alice(), "health", OptIn::Shut, story.now())
+        .await
+        .unwrap();
     assert_eq!(rows(&story).await, 0);
     assert!(!names().await.contains(&"domain:health".to_owned()));
-    let all = story.engine.portraits(&story.alice(), story.now()).await.unwrap();
+    let all = story.engine.portraits.list(&story.alice(), story.now()).await.unwrap();
     assert!(all.iter().all(|made| !made.portrait.markdown().contains("allergic")));
 }
 
@@ -156,12 +168,12 @@ async fn portrait_model_failure_changes_nothing_and_bad_output_is_not_requested_
     three(&story).await;
     let away = Arc::new(ScriptedChat::failing());
     story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![away])));
-    assert_eq!(story.engine.phrase_portraits(&story.request()).await.unwrap(), 0);
+    assert_eq!(story.engine.portraits.phrase_all(&story.request()).await.unwrap(), 0);
     assert_eq!(rows(&story).await, 0);
     let raving = Arc::new(ScriptedChat::saying(|_| "x".repeat(1_000_000)));
     story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![raving.clone()])));
-    story.engine.phrase_portraits(&story.request()).await.unwrap();
-    story.engine.phrase_portraits(&story.request()).await.unwrap();
+    story.engine.portraits.phrase_all(&story.request()).await.unwrap();
+    story.engine.portraits.phrase_all(&story.request()).await.unwrap();
     assert_eq!((raving.asked(), rows(&story).await), (1, 1));
     let made = profile(&story).await;
     assert_eq!((made.made_by.as_str(), texts(&made).len()), ("template", 1));
@@ -176,14 +188,15 @@ async fn portrait_is_discarded_if_facts_change_during_model_call() {
     let handle = tokio::runtime::Handle::current();
     let chat = Arc::new(ScriptedChat::saying(move |_| {
         let (engine, request) = (engine.clone(), request.clone());
-        let forget = async move { engine.forget(&request, &Target::Id(lisbon)).await.unwrap() };
+        let forget =
+            async move { engine.removals.forget(&request, &Target::Id(lisbon)).await.unwrap() };
         std::thread::scope(|scope| {
             scope.spawn(|| handle.block_on(forget)).join().unwrap();
         });
         json!({"sentences": [{"text": "Lives in Lisbon.", "facts": [1]}]}).to_string()
     }));
     story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat])));
-    assert_eq!(story.engine.phrase_portraits(&story.request()).await.unwrap(), 0);
+    assert_eq!(story.engine.portraits.phrase_all(&story.request()).await.unwrap(), 0);
     assert_eq!(rows(&story).await, 0);
 }
 
@@ -195,9 +208,9 @@ async fn portraits_have_separate_facts() {
     let mut task = NewMemory::saying("Is moving house in June");
     task.claim.memory_type = MemoryType::Task;
     for new in [style, task, NewMemory::saying("Lives in Lisbon")] {
-        story.engine.save(&story.request(), new).await.unwrap();
+        story.engine.facts.save(&story.request(), new).await.unwrap();
     }
-    let all = story.engine.portraits(&story.alice(), story.now()).await.unwrap();
+    let all = story.engine.portraits.list(&story.alice(), story.now()).await.unwrap();
     let of = |name: &PortraitName| {
         let made = all.iter().find(|made| made.portrait.name == *name).unwrap();
         texts(made).join(" ")

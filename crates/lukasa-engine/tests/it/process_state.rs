@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use lukasa_core::model::{Embedder, ModelError, Models, Reranker};
 use lukasa_core::{NewTurn, Role};
-use lukasa_engine::cascade::FactSource;
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::Target;
 use lukasa_engine::recall::RecallQuery;
+use lukasa_engine::removal::FactSource;
 use lukasa_engine::{ConnectOptions, Engine, Request};
 use lukasa_models::scripted::{Mood, ScriptedModel};
 use serde_json::json;
@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 use tokio::time::sleep;
 
-use crate::learn::{answer, chat_about, story_saying, user, work};
+use crate::learning::{answer, chat_about, story_saying, user, work};
 use crate::story::Story;
 
 /// One scripted embedder, which is its own reranker.
@@ -42,7 +42,7 @@ fn in_session(text: &str) -> RecallQuery {
 }
 
 async fn recalled(engine: &Engine, story: &Story, ask: &RecallQuery) -> Vec<String> {
-    let found = engine.recall(&story.alice(), ask, story.now()).await.unwrap();
+    let found = engine.recall.search(&story.alice(), ask, story.now()).await.unwrap();
     found.memories.into_iter().map(|found| found.memory.version.claim.content).collect()
 }
 
@@ -55,9 +55,9 @@ async fn cache_of_erased_user_is_not_used_for_new_user_of_same_name() {
     let ask = in_session("What do I take at night?");
     assert_eq!(recalled(&other, &story, &ask).await, ["Takes zolpidem at night"]);
     story.pass(10);
-    story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+    story.engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
     story.pass(10);
-    story.engine.create_user(story.tenant, "alice", None, story.now()).await.unwrap();
+    story.engine.directory.create_user(story.tenant, "alice", None, story.now()).await.unwrap();
     // As many writes as before: the revision is the same number again.
     story.save("Drinks tea at night").await;
     assert_eq!(recalled(&other, &story, &ask).await, ["Drinks tea at night"]);
@@ -71,7 +71,7 @@ async fn erase_on_one_server_reaches_index_of_another() {
     story.save("Reads novels at night").await;
     let ask = in_session("What do I do at night?");
     assert_eq!(recalled(&other, &story, &ask).await.len(), 2);
-    story.engine.erase(&story.request(), &Target::Id(taken)).await.unwrap();
+    story.engine.removals.erase(&story.request(), &Target::Id(taken)).await.unwrap();
     assert_eq!(recalled(&other, &story, &ask).await, ["Reads novels at night"]);
 }
 
@@ -84,7 +84,7 @@ async fn index_load_continues_after_request_timeout() {
     admin.batch_execute("begin; lock table passage in access exclusive mode").await.unwrap();
     let mut ask = ContextRequest::about("What do I like?");
     ask.within = Duration::from_millis(200);
-    let late = fresh.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    let late = fresh.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     assert_eq!(late.degraded, ["database"]);
     admin.batch_execute("rollback").await.unwrap();
     sleep(Duration::from_millis(500)).await;
@@ -92,10 +92,10 @@ async fn index_load_continues_after_request_timeout() {
     // before.
     admin.batch_execute("delete from passage").await.unwrap();
     let ask = RecallQuery::about("What do I like?");
-    let found = fresh.recall(&story.alice(), &ask, story.now()).await.unwrap();
+    let found = fresh.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
     assert_eq!(found.memories.len(), 1);
     let unloaded = Engine::connect(&story.database.connect()).unwrap();
-    let found = unloaded.recall(&story.alice(), &ask, story.now()).await.unwrap();
+    let found = unloaded.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
     assert_eq!(found.memories.len(), 0);
 }
 
@@ -107,10 +107,10 @@ async fn index_leaves_out_oldest_turns_beyond_passage_limit() {
     for n in 0..10 {
         let turn = NewTurn::saying(Role::User, &format!("My cello was tuned, day {n}"));
         let session = format!("s{n}");
-        story.engine.append_turns(&story.request(), &session, vec![turn]).await.unwrap();
+        story.engine.sessions.append_turns(&story.request(), &session, vec![turn]).await.unwrap();
     }
     let ask = RecallQuery { turns: 20, ..RecallQuery::about("When was my cello tuned?") };
-    let found = story.engine.recall(&story.alice(), &ask, story.now()).await.unwrap();
+    let found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
     assert_eq!(found.memories.len(), 1, "memories are never left out");
     let mut sessions: Vec<_> = found.turns.iter().map(|f| f.turn.session.as_str()).collect();
     sessions.sort_unstable();
@@ -124,7 +124,7 @@ async fn recall_holds_no_connection_during_model_call() {
     let scripted = Arc::new(ScriptedModel::local(32));
     let connect = ConnectOptions { pool_size: 1, ..story.database.connect() };
     story.engine = Engine::connect(&connect).unwrap().with_models(Arc::new(One(scripted.clone())));
-    story.engine.settle_model(story.now()).await.unwrap().unwrap();
+    story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     for content in ["Likes green tea", "Likes black tea"] {
         story.save(content).await;
     }
@@ -134,7 +134,7 @@ async fn recall_holds_no_connection_during_model_call() {
     for attempt in 0..5 {
         let (engine, caller, now) = (story.engine.clone(), story.alice(), story.now());
         let ask = RecallQuery::about(&format!("Which tea do I like, {attempt}?"));
-        let asking = tokio::spawn(async move { engine.recall(&caller, &ask, now).await });
+        let asking = tokio::spawn(async move { engine.recall.search(&caller, &ask, now).await });
         let (mut longest, began) = (Duration::ZERO, Instant::now());
         while began.elapsed() < Duration::from_millis(400) {
             let started = Instant::now();
@@ -152,14 +152,14 @@ async fn query_embedding_cache_is_per_tenant() {
     let mut story = Story::begin().await;
     let scripted = Arc::new(ScriptedModel::local(32));
     story.engine = story.engine.clone().with_models(Arc::new(One(scripted.clone())));
-    story.engine.settle_model(story.now()).await.unwrap().unwrap();
+    story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     let ask = RecallQuery::about("Which tea do I like?");
-    let other = story.engine.ensure_tenant("globex", story.now()).await.unwrap();
+    let other = story.engine.credentials.ensure_tenant("globex", story.now()).await.unwrap();
     let bob = lukasa_core::Caller::human(other, "bob", "local");
     let mut asked = Vec::new();
     for caller in [story.alice(), story.alice(), bob] {
         let before = scripted.asked();
-        story.engine.recall(&caller, &ask, story.now()).await.unwrap();
+        story.engine.recall.search(&caller, &ask, story.now()).await.unwrap();
         asked.push(scripted.asked() - before);
     }
     assert_eq!(asked, [1, 0, 1]);
@@ -173,7 +173,7 @@ async fn turn_removed_during_model_call_is_not_learned_from() {
     let (story, chat) = story_saying(move |_| {
         let removal = during.lock().unwrap().take();
         if let Some((engine, request, source)) = removal {
-            let gone = async { engine.withdraw(&request, &source).await };
+            let gone = async { engine.removals.withdraw(&request, &source).await };
             block_in_place(|| Handle::current().block_on(gone)).unwrap();
         }
         answer(&[json!({"op": "add", "content": "User lives in Lisbon.", "kind": "fact",
@@ -182,7 +182,8 @@ async fn turn_removed_during_model_call_is_not_learned_from() {
     })
     .await;
     chat_about(&story, "c", vec![user("Hi, I live in Lisbon."), user("I like tea.")]).await;
-    let turns = story.engine.turns(&story.alice(), "c", 0, 10, story.now()).await.unwrap().0;
+    let turns =
+        story.engine.sessions.turns(&story.alice(), "c", 0, 10, story.now()).await.unwrap().0;
     let source = FactSource::Turn(turns[0].id);
     *removal.lock().unwrap() = Some((story.engine.clone(), story.request(), source));
     work(&story).await;

@@ -36,7 +36,7 @@ impl Models for Shelf {
 async fn story_with(shelf: Vec<Arc<dyn Embedder>>) -> Story {
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_models(Arc::new(Shelf(shelf)));
-    story.engine.settle_model(story.now()).await.unwrap().unwrap();
+    story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     story
 }
 
@@ -64,7 +64,7 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
 
 async fn found(story: &Story, query: &str) -> Vec<String> {
     let recalled =
-        story.engine.recall(&story.alice(), &RecallQuery::about(query), story.now()).await;
+        story.engine.recall.search(&story.alice(), &RecallQuery::about(query), story.now()).await;
     let recalled = recalled.unwrap();
     recalled.memories.into_iter().map(|found| found.memory.version.claim.content).collect()
 }
@@ -78,7 +78,12 @@ async fn local_model_embeds_within_request_and_remote_one_afterwards() {
     let local = story_with(vec![Arc::new(ScriptedModel::local(32))]).await;
     local.save("Likes tea").await;
     assert_eq!(rows(&local, "embedding").await, 1);
-    local.engine.append_turns(&local.request(), "chat", vec![said("hello")]).await.unwrap();
+    local
+        .engine
+        .sessions
+        .append_turns(&local.request(), "chat", vec![said("hello")])
+        .await
+        .unwrap();
     assert_eq!(rows(&local, "embedding").await, 2);
     let admin = local.database.admin().await;
     let sql = "select model, dimension, content_hash = (select p.content_hash from passage p \
@@ -118,7 +123,8 @@ async fn embedder_with_wrong_dimension_is_refused() {
     embedder.set_mood(Mood::Short);
     story.save("Likes tea").await;
     assert_eq!(rows(&story, "embedding").await, 0, "no vector of another length is kept");
-    let refused = story.engine.reembed("scripted-32", story.now(), |_| ()).await.unwrap_err();
+    let refused =
+        story.engine.embeddings.reembed("scripted-32", story.now(), |_| ()).await.unwrap_err();
     assert!(matches!(refused, Error::Model(ModelError::Malformed(_))), "{refused:?}");
     // The database refuses it too.
     let admin = story.database.admin().await;
@@ -128,7 +134,7 @@ async fn embedder_with_wrong_dimension_is_refused() {
     // A model cannot be used again under its name with another dimension.
     let other: Arc<dyn Embedder> = Arc::new(ScriptedModel::local(16).named("scripted-32"));
     let changed = story.engine.clone().with_models(Arc::new(Shelf(vec![other])));
-    assert!(changed.reembed("scripted-32", story.now(), |_| ()).await.is_err());
+    assert!(changed.embeddings.reembed("scripted-32", story.now(), |_| ()).await.is_err());
 }
 
 #[tokio::test]
@@ -138,10 +144,15 @@ async fn embedding_model_is_filled_and_switched_both_ways() {
     for n in 0..10 {
         story.save(&format!("Likes tea number {n}")).await;
     }
-    story.engine.append_turns(&story.request(), "chat", vec![said("more tea")]).await.unwrap();
+    story
+        .engine
+        .sessions
+        .append_turns(&story.request(), "chat", vec![said("more tea")])
+        .await
+        .unwrap();
     let finds = async |model: &str| {
         let ask = RecallQuery::about("tea number 7");
-        let recalled = story.engine.recall(&story.alice(), &ask, story.now()).await.unwrap();
+        let recalled = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
         assert_eq!(recalled.memories[0].memory.version.claim.content, "Likes tea number 7");
         assert_eq!((recalled.model.as_deref(), recalled.degraded.len()), (Some(model), 0));
         let vector = |w: &lukasa_engine::recall::ResultExplanation| {
@@ -150,14 +161,19 @@ async fn embedding_model_is_filled_and_switched_both_ways() {
         assert!(recalled.memories.iter().all(|found| vector(&found.why)), "{model}");
     };
     finds("scripted-32").await;
-    assert_eq!(story.engine.lacking("scripted-1536").await.unwrap(), (11, 11));
+    assert_eq!(story.engine.embeddings.lacking("scripted-1536").await.unwrap(), (11, 11));
     let mut reported = 0;
-    let made = story.engine.reembed("scripted-1536", story.now(), |n| reported += n).await.unwrap();
+    let made = story
+        .engine
+        .embeddings
+        .reembed("scripted-1536", story.now(), |n| reported += n)
+        .await
+        .unwrap();
     assert_eq!((made, reported), (11, 11));
     finds("scripted-32").await;
-    assert_eq!(story.engine.lacking("scripted-1536").await.unwrap(), (11, 0));
+    assert_eq!(story.engine.embeddings.lacking("scripted-1536").await.unwrap(), (11, 0));
     story.pass(10);
-    story.engine.switch_model("scripted-1536", story.now()).await.unwrap();
+    story.engine.embeddings.switch_model("scripted-1536", story.now()).await.unwrap();
     finds("scripted-1536").await;
     // New writes are embedded with the new model; after switching back, the old one catches up.
     story.save("Likes tea number 11").await;
@@ -166,12 +182,15 @@ async fn embedding_model_is_filled_and_switched_both_ways() {
         (11, 12)
     );
     story.pass(10);
-    story.engine.switch_model("scripted-32", story.now()).await.unwrap();
+    story.engine.embeddings.switch_model("scripted-32", story.now()).await.unwrap();
     assert!(found(&story, "number 11").await.contains(&"Likes tea number 11".to_owned()));
     until("the old one catches up", async || rows_with(&story, "scripted-32").await == 12).await;
     finds("scripted-32").await;
-    assert_eq!(story.engine.reembed("scripted-1536", story.now(), |_| ()).await.unwrap(), 0);
-    let unknown = story.engine.switch_model("nothing", story.now()).await.unwrap_err();
+    assert_eq!(
+        story.engine.embeddings.reembed("scripted-1536", story.now(), |_| ()).await.unwrap(),
+        0
+    );
+    let unknown = story.engine.embeddings.switch_model("nothing", story.now()).await.unwrap_err();
     assert!(matches!(unknown, Error::ModelNotFound(_)));
 }
 
@@ -208,39 +227,46 @@ async fn interrupted_reembedding_continues_where_it_stopped() {
     let story = story_with(vec![Arc::new(ScriptedModel::local(32)), stops.clone()]).await;
     for batch in 0..3 {
         let turns = (0..100).map(|n| said(&format!("turn {batch} {n}"))).collect();
-        story.engine.append_turns(&story.request(), "chat", turns).await.unwrap();
+        story.engine.sessions.append_turns(&story.request(), "chat", turns).await.unwrap();
     }
     let mut reported = 0;
-    let stopped = story.engine.reembed("other", story.now(), |n| reported += n).await;
+    let stopped = story.engine.embeddings.reembed("other", story.now(), |n| reported += n).await;
     assert!(matches!(stopped, Err(Error::Model(ModelError::Unavailable(_)))), "{stopped:?}");
     assert!(reported > 0 && reported < 300, "{reported}");
-    assert_eq!(story.engine.lacking("other").await.unwrap(), (300, 300 - reported));
-    let unfinished = story.engine.models().await.unwrap();
+    assert_eq!(story.engine.embeddings.lacking("other").await.unwrap(), (300, 300 - reported));
+    let unfinished = story.engine.embeddings.models().await.unwrap();
     assert!(unfinished.iter().any(|r| r.model.name == "other" && r.filled_at.is_none()));
     stops.left.store(1_000, Ordering::SeqCst);
-    let rest = story.engine.reembed("other", story.now(), |_| ()).await.unwrap();
+    let rest = story.engine.embeddings.reembed("other", story.now(), |_| ()).await.unwrap();
     assert_eq!(rest, 300 - reported, "nothing is made twice");
-    assert_eq!(story.engine.lacking("other").await.unwrap(), (300, 0));
+    assert_eq!(story.engine.embeddings.lacking("other").await.unwrap(), (300, 0));
 }
 
 #[tokio::test]
 async fn context_leaves_out_turns_of_its_own_session() {
     let story = story_with(vec![Arc::new(ScriptedModel::local(32))]).await;
     for (chat, words) in [("chat", "My canary sings at dawn"), ("before", "My canary is yellow")] {
-        story.engine.append_turns(&story.request(), chat, vec![said(words)]).await.unwrap();
+        story
+            .engine
+            .sessions
+            .append_turns(&story.request(), chat, vec![said(words)])
+            .await
+            .unwrap();
     }
     let mut ask = ContextRequest::about("What about my canary?");
     (ask.turns, ask.within) = (Some(5), Duration::from_secs(60));
     for (chat, expected, left_out) in [("chat", "yellow", "dawn"), ("before", "dawn", "yellow")] {
         ask.session = Some(chat.to_owned());
-        let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+        let context =
+            story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
         let given = &context.dynamic.content;
         assert!(given.contains(expected) && !given.contains(left_out), "{chat}: {given}");
     }
     // Without a session, or in a new one, both turns are from earlier sessions.
     for chat in [None, Some("new".to_owned())] {
         ask.session = chat;
-        let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+        let context =
+            story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
         let given = &context.dynamic.content;
         assert!(given.contains("dawn") && given.contains("yellow"), "{given}");
     }
@@ -248,7 +274,7 @@ async fn context_leaves_out_turns_of_its_own_session() {
     let mut recall = RecallQuery::about("canary");
     (recall.turns, recall.session) = (5, Some("chat".to_owned()));
     recall.filter.session = Some("chat".to_owned());
-    let found = story.engine.recall(&story.alice(), &recall, story.now()).await.unwrap();
+    let found = story.engine.recall.search(&story.alice(), &recall, story.now()).await.unwrap();
     assert_eq!(found.turns.len(), 1, "{found:?}");
 }
 
@@ -262,11 +288,17 @@ async fn lived_in() -> (Story, lukasa_core::FactId) {
     let fact = Story::fact(&story.save("The canary sings at dawn").await);
     story.pass(1);
     story.change(fact, "The canary sings at dusk").await;
-    story.engine.append_turns(&story.request(), "chat", vec![said("hello")]).await.unwrap();
+    story
+        .engine
+        .sessions
+        .append_turns(&story.request(), "chat", vec![said("hello")])
+        .await
+        .unwrap();
     let mut ask = ContextRequest::about("When does my canary sing?");
     ask.session = Some("chat".to_owned());
     ask.within = Duration::from_secs(60);
-    let context = story.engine.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    let context =
+        story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     assert!(context.baseline.content.contains("canary"), "{context:?}");
     until("the retrieval is recorded", async || rows(&story, "retrieval").await == 1).await;
     let new = NewUsage {
@@ -277,7 +309,7 @@ async fn lived_in() -> (Story, lukasa_core::FactId) {
         kind: "cited".to_owned(),
         influence: Some("the canary was cited".to_owned()),
     };
-    story.engine.report_usage(&story.request(), new).await.unwrap();
+    story.engine.context.report_usage(&story.request(), new).await.unwrap();
     for table in DERIVED {
         assert!(rows(&story, table).await > 0, "there is something in {table}");
     }
@@ -288,7 +320,7 @@ async fn lived_in() -> (Story, lukasa_core::FactId) {
 async fn erased_memory_removes_derived_rows() {
     let (story, fact) = lived_in().await;
     story.pass(1);
-    story.engine.erase(&story.request(), &Target::Id(fact)).await.unwrap();
+    story.engine.removals.erase(&story.request(), &Target::Id(fact)).await.unwrap();
     for table in ["baseline", "retrieval", "usage"] {
         assert_eq!(rows(&story, table).await, 0, "{table}");
     }
@@ -300,12 +332,15 @@ async fn erased_memory_removes_derived_rows() {
 #[tokio::test]
 async fn deleted_user_leaves_no_row_in_recall_tables() {
     let (story, _) = lived_in().await;
-    story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+    story.engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
     for table in DERIVED {
         assert_eq!(rows(&story, table).await, 0, "{table}");
     }
-    let recalled =
-        story.engine.recall(&story.alice(), &RecallQuery::about("canary"), story.now()).await;
+    let recalled = story
+        .engine
+        .recall
+        .search(&story.alice(), &RecallQuery::about("canary"), story.now())
+        .await;
     assert!(matches!(recalled, Err(Error::UserGone)));
 }
 
@@ -318,12 +353,12 @@ async fn writes_are_recalled_by_another_server_at_once() {
     for n in 0..5 {
         let fact = Story::fact(&story.save(&format!("Likes tea number {n}")).await);
         let ask = RecallQuery::about("tea");
-        let seen = other.recall(&story.alice(), &ask, story.now()).await.unwrap();
+        let seen = other.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
         assert_eq!(seen.memories.len(), n + 1);
         story.pass(1);
         if n == 4 {
-            story.engine.erase(&story.request(), &Target::Id(fact)).await.unwrap();
-            let seen = other.recall(&story.alice(), &ask, story.now()).await.unwrap();
+            story.engine.removals.erase(&story.request(), &Target::Id(fact)).await.unwrap();
+            let seen = other.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
             assert_eq!(seen.memories.len(), 4, "the erased memory is not recalled there either");
         }
     }

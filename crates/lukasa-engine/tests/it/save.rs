@@ -35,7 +35,7 @@ async fn forgotten_memory_is_not_a_duplicate() {
     let story = Story::begin().await;
     let first = story.save("tea").await;
     story.pass(1);
-    story.engine.forget(&story.request(), &Target::Id(Story::fact(&first))).await.unwrap();
+    story.engine.removals.forget(&story.request(), &Target::Id(Story::fact(&first))).await.unwrap();
     story.pass(1);
     let again = story.save("tea").await;
     assert_ne!(Story::fact(&again), Story::fact(&first));
@@ -49,18 +49,18 @@ async fn hard_memory_key_is_taken_once() {
     diet.claim.domain = Some("food".into());
     diet.claim.key = Some("diet".into());
     diet.claim.value = Some("vegan".into());
-    let first = story.engine.save(&story.request(), diet.clone()).await.unwrap();
+    let first = story.engine.facts.save(&story.request(), diet.clone()).await.unwrap();
     story.pass(1);
     diet.claim.content = "Eats vegetarian".into();
     diet.claim.value = Some("vegetarian".into());
-    match story.engine.save(&story.request(), diet.clone()).await {
+    match story.engine.facts.save(&story.request(), diet.clone()).await {
         Err(Error::KeyTaken(Some(holder))) => {
             assert_eq!(holder.version.fact, Story::fact(&first));
         }
         other => panic!("the key is taken: {other:?}"),
     }
     // A proposal under the same key can exist beside it.
-    story.engine.propose(&story.request(), diet).await.unwrap();
+    story.engine.facts.propose(&story.request(), diet).await.unwrap();
 }
 
 #[tokio::test]
@@ -69,15 +69,21 @@ async fn closed_domain_refuses_saves_until_the_user_opts_in() {
     let story = Story::begin().await;
     let mut new = NewMemory::saying("Has type 2 diabetes");
     new.claim.domain = Some("health".into());
-    let refused = story.engine.save(&story.request(), new.clone()).await;
+    let refused = story.engine.facts.save(&story.request(), new.clone()).await;
     assert!(matches!(refused, Err(Error::OptInNeeded(_))));
-    let refused = story.engine.propose(&story.by(story.assistant()), new.clone()).await;
+    let refused = story.engine.facts.propose(&story.by(story.assistant()), new.clone()).await;
     assert!(matches!(refused, Err(Error::OptInNeeded(_))));
     let assistant = story.assistant();
-    let agent = story.engine.set_opt_in(&assistant, "health", OptIn::Open, story.now()).await;
+    let agent =
+        story.engine.directory.set_opt_in(&assistant, "health", OptIn::Open, story.now()).await;
     assert!(agent.is_err(), "an assistant cannot consent");
-    story.engine.set_opt_in(&story.alice(), "health", OptIn::Open, story.now()).await.unwrap();
-    story.engine.save(&story.request(), new).await.unwrap();
+    story
+        .engine
+        .directory
+        .set_opt_in(&story.alice(), "health", OptIn::Open, story.now())
+        .await
+        .unwrap();
+    story.engine.facts.save(&story.request(), new).await.unwrap();
 }
 
 #[tokio::test]
@@ -85,11 +91,11 @@ async fn unknown_domain_and_long_content_are_named_in_errors() {
     let story = Story::begin().await;
     let mut new = NewMemory::saying("x");
     new.claim.domain = Some("astrology".into());
-    let unknown = story.engine.save(&story.request(), new.clone()).await;
+    let unknown = story.engine.facts.save(&story.request(), new.clone()).await;
     assert!(matches!(unknown, Err(Error::DomainNotFound(name)) if name == "astrology"));
     new.claim.domain = None;
     new.claim.content = "x".repeat(2_001);
-    match story.engine.save(&story.request(), new).await {
+    match story.engine.facts.save(&story.request(), new).await {
         Err(Error::Invalid(faults)) => assert_eq!(faults[0].field, "content"),
         other => panic!("too long: {other:?}"),
     }
@@ -104,12 +110,12 @@ async fn extraction_cannot_change_stated_memory() {
     let request = story.by(story.extractor());
     let mut guess = Update::change(lukasa_core::Edit::content("I eat meat"));
     guess.confidence = Some(1.0);
-    let refused = story.engine.update(&request, &target, guess).await.unwrap_err();
+    let refused = story.engine.facts.update(&request, &target, guess).await.unwrap_err();
     assert_eq!(refused.code(), "less_trusted");
     for refused in [
-        story.engine.forget(&story.by(story.extractor()), &target).await,
-        story.engine.delete(&story.by(story.extractor()), &target).await,
-        story.engine.erase(&story.by(story.extractor()), &target).await,
+        story.engine.removals.forget(&story.by(story.extractor()), &target).await,
+        story.engine.removals.delete(&story.by(story.extractor()), &target).await,
+        story.engine.removals.erase(&story.by(story.extractor()), &target).await,
     ] {
         assert_eq!(refused.unwrap_err().code(), "less_trusted");
     }
@@ -153,14 +159,14 @@ async fn idempotent_retry_gets_the_same_response() {
         |hash: u8| Some(IdempotencyKey { key: "retry-1".into(), request_hash: vec![hash; 32] });
     let mut request = story.request();
     request.idempotency = key(1);
-    let first = story.engine.save(&request, NewMemory::saying("tea")).await.unwrap();
+    let first = story.engine.facts.save(&request, NewMemory::saying("tea")).await.unwrap();
     story.pass(60);
     let mut request = story.request();
     request.idempotency = key(1);
-    let again = story.engine.save(&request, NewMemory::saying("tea")).await.unwrap();
+    let again = story.engine.facts.save(&request, NewMemory::saying("tea")).await.unwrap();
     assert_eq!(again, first);
     request.idempotency = key(2);
-    let other = story.engine.save(&request, NewMemory::saying("coffee")).await.unwrap_err();
+    let other = story.engine.facts.save(&request, NewMemory::saying("coffee")).await.unwrap_err();
     assert_eq!(other.code(), "idempotency_mismatch");
     assert_eq!(story.active().await, ["tea"]);
 }
@@ -173,11 +179,11 @@ async fn idempotent_retry_after_expiry_gets_the_same_response() {
     let key = lukasa_engine::IdempotencyKey { key: "trip".into(), request_hash: vec![1] };
     let mut request = story.request();
     request.idempotency = Some(key.clone());
-    let first = story.engine.save(&request, trip.clone()).await.unwrap();
+    let first = story.engine.facts.save(&request, trip.clone()).await.unwrap();
     story.pass(3600);
     let mut late = story.request();
     late.idempotency = Some(key);
-    assert_eq!(story.engine.save(&late, trip).await.unwrap(), first);
+    assert_eq!(story.engine.facts.save(&late, trip).await.unwrap(), first);
 }
 
 #[tokio::test]
@@ -185,11 +191,12 @@ async fn extraction_cannot_erase_undone_stated_memory() {
     let story = Story::begin().await;
     let said = story.save("I am vegetarian").await;
     story.pass(1);
-    let undone = story.engine.undo(&story.request(), said.operation.unwrap()).await.unwrap();
+    let undone = story.engine.undo.undo(&story.request(), said.operation.unwrap()).await.unwrap();
     story.pass(1);
     let target = Target::Id(Story::fact(&said));
-    let erased = story.engine.erase(&story.by(story.extractor()), &target).await.unwrap_err();
+    let erased =
+        story.engine.removals.erase(&story.by(story.extractor()), &target).await.unwrap_err();
     assert_eq!(erased.code(), "less_trusted");
-    story.engine.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
+    story.engine.undo.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
     assert_eq!(story.active().await, ["I am vegetarian"]);
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
 use lukasa_core::{Caller, Edit, FactId, Origin, TenantId, Timestamp};
-use lukasa_engine::facts::{Listing, Memory, NewMemory, Outcome, Point, Target, Update};
-use lukasa_engine::{Engine, Moment, Request, Result};
+use lukasa_engine::facts::{Listing, NewMemory, Target, Update};
+use lukasa_engine::{Engine, Memory, Moment, Outcome, Point, Request, Result};
 use lukasa_store::list::ListFilter;
 use lukasa_store::testing::TestDatabase;
 
@@ -23,7 +23,7 @@ impl Story {
     pub async fn begin() -> Self {
         let database = TestDatabase::fresh().await;
         let engine = Engine::connect(&database.connect()).expect("engine");
-        let tenant = engine.ensure_tenant("acme", time(0)).await.expect("tenant");
+        let tenant = engine.credentials.ensure_tenant("acme", time(0)).await.expect("tenant");
         Self { database, engine, tenant, second: AtomicI64::new(0), seed: AtomicU8::new(0) }
     }
 
@@ -60,21 +60,21 @@ impl Story {
     }
 
     pub async fn save(&self, content: &str) -> Outcome {
-        self.engine.save(&self.request(), NewMemory::saying(content)).await.expect("saved")
+        self.engine.facts.save(&self.request(), NewMemory::saying(content)).await.expect("saved")
     }
 
     pub async fn change(&self, id: FactId, content: &str) -> Outcome {
         let update = Update::change(Edit::content(content));
-        self.engine.update(&self.request(), &Target::Id(id), update).await.expect("changed")
+        self.engine.facts.update(&self.request(), &Target::Id(id), update).await.expect("changed")
     }
 
     pub async fn get(&self, id: FactId) -> Result<Memory> {
-        self.engine.get(&self.alice(), &Target::Id(id), Point::default(), self.now()).await
+        self.engine.facts.get(&self.alice(), &Target::Id(id), Point::default(), self.now()).await
     }
 
     pub async fn list(&self, filter: ListFilter, point: Point) -> Vec<Memory> {
         let listing = Listing { filter, point, after: None, limit: 200 };
-        let page = self.engine.list(&self.alice(), &listing, self.now()).await.expect("list");
+        let page = self.engine.facts.list(&self.alice(), &listing, self.now()).await.expect("list");
         page.memories
     }
 

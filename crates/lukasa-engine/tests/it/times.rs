@@ -1,7 +1,8 @@
 //! The two time axes: change, correction, and queries at a point of valid and known time.
 
 use lukasa_core::{Edit, Status};
-use lukasa_engine::facts::{Listing, Point, Target, Update, UpdateMode};
+use lukasa_engine::Point;
+use lukasa_engine::facts::{Listing, Target, Update, UpdateMode};
 use lukasa_store::list::ListFilter;
 
 use crate::story::{Story, time};
@@ -25,7 +26,8 @@ async fn change_keeps_earlier_validity() {
         mode: UpdateMode::Change { effective: Some(time(50)) },
         ..Update::change(Edit::content("lives in Porto"))
     };
-    let changed = story.engine.update(&story.request(), &Target::Id(fact), update).await.unwrap();
+    let changed =
+        story.engine.facts.update(&story.request(), &Target::Id(fact), update).await.unwrap();
     assert_eq!(changed.memories[0].version.number, 2);
     assert_eq!(Story::fact(&changed), fact, "the id never changes");
     // Valid at 40: Lisbon; at 60: Porto; as known at 60, before the change, still Lisbon.
@@ -40,7 +42,7 @@ async fn correction_replaces_earlier_validity() {
     let fact = Story::fact(&story.save("lives in Lisbon").await);
     story.pass(100);
     let update = Update::correct(Edit::content("lives in Madrid"));
-    story.engine.update(&story.request(), &Target::Id(fact), update).await.unwrap();
+    story.engine.facts.update(&story.request(), &Target::Id(fact), update).await.unwrap();
     assert_eq!(contents(&story, 40, 100).await, ["lives in Madrid"]);
     assert_eq!(contents(&story, 40, 60).await, ["lives in Lisbon"]);
 }
@@ -57,7 +59,8 @@ async fn validity_dates_can_be_corrected_alone() {
         },
         ..Update::correct(Edit::default())
     };
-    let corrected = story.engine.update(&story.request(), &Target::Id(fact), update).await.unwrap();
+    let corrected =
+        story.engine.facts.update(&story.request(), &Target::Id(fact), update).await.unwrap();
     assert_eq!(corrected.memories[0].status, Status::Expired);
     assert_eq!(contents(&story, -200, 100).await, ["works at Acme"]);
     assert!(contents(&story, 60, 100).await.is_empty());
@@ -68,7 +71,7 @@ async fn expired_memory_is_not_listed() {
     let story = Story::begin().await;
     let mut trip = lukasa_engine::facts::NewMemory::saying("in Rome this week");
     trip.valid_until = Some(time(60));
-    let fact = Story::fact(&story.engine.save(&story.request(), trip).await.unwrap());
+    let fact = Story::fact(&story.engine.facts.save(&story.request(), trip).await.unwrap());
     assert_eq!(story.active().await.len(), 1);
     story.pass(60);
     assert!(story.active().await.is_empty());
@@ -82,7 +85,7 @@ async fn upcoming_memory_becomes_active_at_its_start() {
     let story = Story::begin().await;
     let mut job = lukasa_engine::facts::NewMemory::saying("starts at Globex");
     job.valid_from = Some(time(500));
-    let fact = Story::fact(&story.engine.save(&story.request(), job).await.unwrap());
+    let fact = Story::fact(&story.engine.facts.save(&story.request(), job).await.unwrap());
     assert_eq!(story.get(fact).await.unwrap().status, Status::Upcoming);
     story.pass(10);
     // A change without a date applies from the start of its validity.
@@ -101,7 +104,7 @@ async fn change_before_start_is_refused_and_empty_change_writes_nothing() {
         ..Update::change(Edit::content("coffee"))
     };
     let refused =
-        story.engine.update(&story.request(), &Target::Id(fact), early).await.unwrap_err();
+        story.engine.facts.update(&story.request(), &Target::Id(fact), early).await.unwrap_err();
     assert_eq!(refused.code(), "not_valid_then");
     let same = story.change(fact, "tea").await;
     assert_eq!(same.operation, None, "nothing was written");
@@ -114,7 +117,7 @@ async fn history_lists_versions_with_their_successors() {
     story.pass(10);
     story.change(fact, "coffee").await;
     let history =
-        story.engine.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
+        story.engine.facts.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
     let rows: Vec<_> =
         history.iter().map(|e| (e.version.number, e.status, e.superseded_by.is_some())).collect();
     assert_eq!(
@@ -132,7 +135,7 @@ async fn known_time_increases_although_the_clock_jumps_back() {
     let changed = story.change(fact, "coffee").await;
     assert!(changed.memories[0].version.known.from > time(0), "known time only goes forward");
     let history =
-        story.engine.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
+        story.engine.facts.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
     assert!(history.iter().map(|e| e.version.known.from).is_sorted());
     // The current version is the one written last, although this clock is behind it.
     let all = story.list(ListFilter::default(), Point::default()).await;
@@ -150,7 +153,7 @@ async fn list_pages_are_stable_during_writes() {
     let mut listing = Listing { filter: now(), point: Point::default(), after: None, limit: 3 };
     let mut seen = Vec::new();
     loop {
-        let page = story.engine.list(&story.alice(), &listing, story.now()).await.unwrap();
+        let page = story.engine.facts.list(&story.alice(), &listing, story.now()).await.unwrap();
         seen.extend(page.memories.iter().map(|m| m.version.claim.content.clone()));
         story.pass(1);
         story.save(&format!("written in between {}", seen.len())).await;

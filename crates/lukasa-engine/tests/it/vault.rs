@@ -11,17 +11,17 @@ use crate::story::Story;
 
 impl Story {
     async fn export(&self, caller: &Caller) -> Vec<File> {
-        self.engine.vault_export(caller, self.now()).await.unwrap()
+        self.engine.vault.export(caller, self.now()).await.unwrap()
     }
 
     async fn sync_by(&self, caller: Caller, files: &[File]) -> SyncReport {
         self.pass(1);
-        self.engine.vault_apply(&self.by(caller), files, false).await.unwrap()
+        self.engine.vault.apply(&self.by(caller), files, false).await.unwrap()
     }
 
     async fn sync_trusting(&self, caller: Caller, files: &[File]) -> SyncReport {
         self.pass(1);
-        self.engine.vault_apply(&self.by(caller), files, true).await.unwrap()
+        self.engine.vault.apply(&self.by(caller), files, true).await.unwrap()
     }
 
     async fn sync(&self, files: &[File]) -> SyncReport {
@@ -29,14 +29,14 @@ impl Story {
     }
 
     async fn hash(&self, caller: &Caller) -> (String, String) {
-        let hash = self.engine.whole(caller, self.now()).await.unwrap().hash;
+        let hash = self.engine.insights.summary(caller, self.now()).await.unwrap().hash;
         (hash.memories, hash.episodes)
     }
 
     async fn saved(&self, claim: Claim) -> lukasa_core::FactId {
         self.pass(1);
         let new = NewMemory { claim, keep_without_domain: true, ..NewMemory::saying("") };
-        Story::fact(&self.engine.save(&self.request(), new).await.unwrap())
+        Story::fact(&self.engine.facts.save(&self.request(), new).await.unwrap())
     }
 }
 
@@ -73,16 +73,21 @@ async fn furnish(story: &Story) {
     let task = story.saved(task).await;
     story.change(task, "Send the annual report").await;
     let gone = story.saved(Claim::saying("Lives in Porto")).await;
-    story.engine.forget(&story.request(), &Target::Id(gone)).await.unwrap();
+    story.engine.removals.forget(&story.request(), &Target::Id(gone)).await.unwrap();
     let target = |id| Target::Id(id);
-    story.engine.link(&story.request(), &target(rule), &target(style), "supports").await.unwrap();
+    story
+        .engine
+        .facts
+        .link(&story.request(), &target(rule), &target(style), "supports")
+        .await
+        .unwrap();
     let propose = story.by(story.assistant());
-    story.engine.propose(&propose, NewMemory::saying("Wants a dog")).await.unwrap();
+    story.engine.facts.propose(&propose, NewMemory::saying("Wants a dog")).await.unwrap();
     let mut guess = NewMemory::saying("Runs on Sundays");
     (guess.confidence, guess.tier) = (Some(0.8), Tier::Tentative);
     let mut extractor = story.by(story.extractor());
     extractor.caller.credential = "learned".into();
-    story.engine.save(&extractor, guess).await.unwrap();
+    story.engine.facts.save(&extractor, guess).await.unwrap();
     story.pass(1);
 }
 
@@ -110,12 +115,12 @@ async fn vault_sync_is_one_operation_and_can_be_undone() {
     assert_eq!(active.len(), 6, "{active:?}");
     assert!(active.contains(&"Lives in Faro".into()) && active.contains(&"Wants a dog".into()));
     let id = synced.operation.unwrap();
-    let operation = story.engine.operation(&story.alice(), id, story.now()).await.unwrap();
+    let operation = story.engine.facts.operation(&story.alice(), id, story.now()).await.unwrap();
     assert_eq!(operation.verb, Verb::Sync);
     assert_eq!(synced.files, story.export(&story.alice()).await);
     let again = story.sync(&synced.files).await;
     assert_eq!((again.operation, again.files), (None, synced.files));
-    story.engine.undo(&story.request(), id).await.unwrap();
+    story.engine.undo.undo(&story.request(), id).await.unwrap();
     assert_eq!(story.hash(&story.alice()).await, before);
 }
 
@@ -125,8 +130,8 @@ async fn vault_restores_an_erased_user_completely() {
     furnish(&story).await;
     let (before, files) = (story.hash(&story.alice()).await, story.export(&story.alice()).await);
     let tenant = story.tenant;
-    story.engine.erase_user(tenant, "alice", story.moment()).await.unwrap();
-    story.engine.create_user(tenant, "alice", None, story.now()).await.unwrap();
+    story.engine.erasures.erase_user(tenant, "alice", story.moment()).await.unwrap();
+    story.engine.directory.create_user(tenant, "alice", None, story.now()).await.unwrap();
     assert!(story.active().await.is_empty());
     let synced = story.sync(&files).await;
     assert_eq!(synced.plan.problems, []);
@@ -138,7 +143,7 @@ async fn vault_restores_an_erased_user_completely() {
     assert_eq!(next.plan.steps.len(), 1);
     // All of it can be undone, step by step.
     for id in [next.operation, synced.operation] {
-        story.engine.undo(&story.request(), id.unwrap()).await.unwrap();
+        story.engine.undo.undo(&story.request(), id.unwrap()).await.unwrap();
     }
     assert!(story.active().await.is_empty());
 }
@@ -151,9 +156,9 @@ async fn vault_sync_does_not_restore_erased_memories() {
     let undone = story.save("A mistaken place").await;
     let mut files = story.export(&story.alice()).await;
     story.pass(1);
-    story.engine.erase(&story.request(), &Target::Id(erased)).await.unwrap();
-    story.engine.delete(&story.request(), &Target::Id(trashed)).await.unwrap();
-    story.engine.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
+    story.engine.removals.erase(&story.request(), &Target::Id(erased)).await.unwrap();
+    story.engine.removals.delete(&story.request(), &Target::Id(trashed)).await.unwrap();
+    story.engine.undo.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
     let synced = story.sync(&files).await;
     assert_eq!(synced.operation, None);
     assert!(synced.files.iter().all(|file| !file.content.contains("place")));
@@ -171,12 +176,12 @@ async fn vault_sync_trust_is_limited_to_the_callers() {
     let lisbon = said.iter().find(|m| m.version.claim.content.contains("Lisbon")).unwrap();
     let yes = ProposalDecision::Yes { digest: None, edit: Box::new(Edit::default()) };
     let target = Target::Id(lisbon.version.fact);
-    story.engine.confirm(&story.request(), &target, yes).await.unwrap();
+    story.engine.facts.confirm(&story.request(), &target, yes).await.unwrap();
     let files = story.export(&story.alice()).await;
     let tool = Caller::key(story.tenant, "bob", "k2", Origin::Tool);
     let synced = story.sync_by(tool.clone(), &files).await;
     assert_eq!(synced.plan.problems, []);
-    let held = story.engine.vault_export(&tool, story.now()).await.unwrap();
+    let held = story.engine.vault.export(&tool, story.now()).await.unwrap();
     let base = lukasa_core::vault::read(&held).base;
     assert!(!base.memories.is_empty());
     for based in &base.memories {
@@ -208,7 +213,7 @@ async fn vault_conflict_leaves_both_sides_unchanged() {
     text(&mut files, "profile.md").push_str("- Speaks Danish\n");
     story.pass(1);
     story.change(fact, "Lives in Braga").await;
-    let plan = story.engine.vault_plan(&story.alice(), &files, story.now()).await.unwrap();
+    let plan = story.engine.vault.plan(&story.alice(), &files, story.now()).await.unwrap();
     assert_eq!((plan.conflicts.len(), plan.steps.len()), (1, 1));
     let mut files = story.sync(&files).await.files;
     assert_eq!(story.get(fact).await.unwrap().version.claim.content, "Lives in Braga");
@@ -221,7 +226,7 @@ async fn vault_conflict_leaves_both_sides_unchanged() {
 async fn vault_lines_of_closed_domain_wait_for_opt_in() {
     let story = Story::begin().await;
     let alice = story.alice();
-    story.engine.set_opt_in(&alice, "health", OptIn::Open, story.now()).await.unwrap();
+    story.engine.directory.set_opt_in(&alice, "health", OptIn::Open, story.now()).await.unwrap();
     let mut claim = Claim::saying("Allergic to nuts");
     claim.domain = Some("health".into());
     story.saved(claim).await;
@@ -230,7 +235,7 @@ async fn vault_lines_of_closed_domain_wait_for_opt_in() {
     let synced = story.sync_trusting(bob.clone(), &files).await;
     assert_eq!((synced.operation, synced.plan.problems.len()), (None, 1));
     assert!(synced.files.iter().any(|file| file.path == "domains/health.md"));
-    story.engine.set_opt_in(&bob, "health", OptIn::Open, story.now()).await.unwrap();
+    story.engine.directory.set_opt_in(&bob, "health", OptIn::Open, story.now()).await.unwrap();
     let synced = story.sync_trusting(bob.clone(), &synced.files).await;
     assert_eq!(synced.plan.problems, []);
     assert_eq!(story.hash(&bob).await, before);
@@ -240,13 +245,13 @@ async fn vault_lines_of_closed_domain_wait_for_opt_in() {
 async fn vault_commands_edit_memories() {
     let story = Story::begin().await;
     let lisbon = NewMemory::saying("Lives in Lisbon");
-    let saved = story.engine.save(&story.by(story.assistant()), lisbon).await.unwrap();
+    let saved = story.engine.facts.save(&story.by(story.assistant()), lisbon).await.unwrap();
     let fact = Story::fact(&saved);
     let path = || "/memories/profile.md".to_owned();
     let run = async |command: Command| {
         story.pass(1);
         let request = story.by(story.assistant());
-        story.engine.vault_command(&request, &command).await.unwrap()
+        story.engine.vault.command(&request, &command).await.unwrap()
     };
     let seen = run(Command::View { path: path(), range: None }).await;
     assert!(seen.text.contains("- Lives in Lisbon ^mem-") && seen.operation.is_none());
@@ -267,7 +272,7 @@ async fn vault_commands_edit_memories() {
     assert_eq!(gone.text, "Successfully deleted /memories/domains");
     assert_eq!(story.active().await, ["Lives in Faro"]);
     assert_eq!(story.get(fact).await.unwrap().status, Status::Active);
-    story.engine.undo(&story.by(story.assistant()), gone.operation.unwrap()).await.unwrap();
+    story.engine.undo.undo(&story.by(story.assistant()), gone.operation.unwrap()).await.unwrap();
     assert_eq!(story.active().await.len(), 3, "one undo restores both");
     assert!(story.export(&story.alice()).await.iter().any(|file| file.path == BASE));
 }

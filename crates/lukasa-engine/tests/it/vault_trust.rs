@@ -16,17 +16,17 @@ impl Story {
         (rule.force, rule.domain) = (Force::Hard, Some("travel".into()));
         (rule.key, rule.importance) = (Some("airline".into()), 1.0);
         let rule = NewMemory { claim: rule, ..NewMemory::saying("") };
-        self.engine.save(&self.request(), rule).await.unwrap();
+        self.engine.facts.save(&self.request(), rule).await.unwrap();
         let fact = Story::fact(&self.save("Plays chess").await);
         let yes = ProposalDecision::Yes { digest: None, edit: Box::new(Edit::default()) };
-        self.engine.confirm(&self.request(), &Target::Id(fact), yes).await.unwrap();
+        self.engine.facts.confirm(&self.request(), &Target::Id(fact), yes).await.unwrap();
         let guess = NewMemory { confidence: Some(0.8), ..NewMemory::saying("Runs on Sundays") };
-        self.engine.save(&self.by(self.extractor()), guess).await.unwrap();
+        self.engine.facts.save(&self.by(self.extractor()), guess).await.unwrap();
         self.pass(1);
     }
 
     async fn files_of(&self, caller: &Caller) -> Vec<File> {
-        self.engine.vault_export(caller, self.now()).await.unwrap()
+        self.engine.vault.export(caller, self.now()).await.unwrap()
     }
 
     async fn versions_of(&self, caller: &Caller) -> Vec<Version> {
@@ -41,7 +41,7 @@ impl Story {
         trust: bool,
     ) -> lukasa_engine::vault::SyncReport {
         self.pass(1);
-        self.engine.vault_apply(&self.by(caller.clone()), files, trust).await.unwrap()
+        self.engine.vault.apply(&self.by(caller.clone()), files, trust).await.unwrap()
     }
 
     fn bob(&self) -> Caller {
@@ -97,8 +97,8 @@ async fn vault_base_of_another_user_or_without_a_signature_brings_imports() {
         file.content = file.content.replace("Plays chess", "Plays cards");
     }
     for forged in [unsigned, changed] {
-        story.engine.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
-        story.engine.create_user(story.tenant, "alice", None, story.now()).await.unwrap();
+        story.engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+        story.engine.directory.create_user(story.tenant, "alice", None, story.now()).await.unwrap();
         let synced = story.bring(&story.alice(), &forged, false).await;
         assert!(!synced.plan.base_signed);
         assert_are_imports(&story.versions_of(&story.alice()).await);
@@ -115,7 +115,9 @@ async fn vault_base_is_trusted_by_a_human_and_never_by_a_key() {
     assert_are_imports(&story.versions_of(&key).await);
     let carol = Caller::human(story.tenant, "carol", "local");
     story.bring(&carol, &files, true).await;
-    let hash = async |caller| story.engine.whole(caller, story.now()).await.unwrap().hash.memories;
+    let hash = async |caller| {
+        story.engine.insights.summary(caller, story.now()).await.unwrap().hash.memories
+    };
     assert_eq!(hash(&carol).await, hash(&story.alice()).await);
 }
 
@@ -124,7 +126,7 @@ async fn vault_base_that_was_not_signed_accepts_and_confirms_nothing() {
     let story = Story::begin().await;
     story.rule_consent_and_guess().await;
     let assistant = story.by(story.assistant());
-    story.engine.propose(&assistant, NewMemory::saying("Wants a dog")).await.unwrap();
+    story.engine.facts.propose(&assistant, NewMemory::saying("Wants a dog")).await.unwrap();
     story.pass(1);
     let alice = story.alice();
     let mut files = story.files_of(&alice).await;
@@ -173,10 +175,10 @@ async fn vault_rows_of_a_forged_base_are_never_signed() {
     let row = base(&mut files).lines().find(|line| line.contains(RULE)).unwrap().to_owned();
     let text = base(&mut smuggled);
     *text = text.replace("{\"signature\"", &format!("{},\"signature\"", row.trim_end_matches('}')));
-    let plan = story.engine.vault_plan(&bob, &smuggled, story.now()).await.unwrap();
+    let plan = story.engine.vault.plan(&bob, &smuggled, story.now()).await.unwrap();
     assert!(!plan.base_signed && !is_signed(&smuggled));
     let mut appended = signed;
     base(&mut appended).push_str(&format!("{row}\n"));
-    let plan = story.engine.vault_plan(&bob, &appended, story.now()).await.unwrap();
+    let plan = story.engine.vault.plan(&bob, &appended, story.now()).await.unwrap();
     assert!(!plan.base_signed);
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use jiff::Timestamp;
 use lukasa_core::model::{AnswerSchema, ChatRequest, Message};
-use lukasa_engine::erasure::{self, Journal};
-use lukasa_engine::{ConnectOptions, DatabaseHealth, Engine};
+use lukasa_engine::journal::Journal;
+use lukasa_engine::{ConnectOptions, DatabaseHealth, Engine, scrub};
 use serde_json::json;
 
 use super::show::{BAD, GOOD, ODD, count, paint};
@@ -114,7 +114,7 @@ impl DoctorArgs {
     async fn apply_fixes(&self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let applied = lukasa_engine::migrate(&opened.connect).await?.len();
-        let retried = opened.engine()?.retry_dead_jobs(clock::now()).await?;
+        let retried = opened.engine()?.queue.retry_dead(clock::now()).await?;
         opened.close().await?;
         if !self.format.json {
             let steps = count(applied, "migration applied", "migrations applied");
@@ -181,7 +181,7 @@ impl DoctorArgs {
             Ok(models) => models,
             Err(error) => return warn(error.to_string()),
         };
-        let known = engine.models().await.unwrap_or_default();
+        let known = engine.embeddings.models().await.unwrap_or_default();
         let in_use = known.into_iter().find(|record| record.in_use).map(|r| r.model.name);
         let Some(name) = in_use.or_else(|| models.preferred()) else {
             return warn("none is set; set LUKASA_EMBEDDER=potion for recall by meaning".into());
@@ -379,7 +379,7 @@ async fn erasures(connect: &ConnectOptions, journal: &ErasureJournalArgs) -> Vec
         found,
         "serve with --erasure-journal FILE, on another disk than the database, and back it up",
     );
-    let pending = erasure::unscrubbed(connect).await;
+    let pending = scrub::unscrubbed(connect).await;
     let (good, found) = match pending {
         Ok(0) => (true, "no erased data is left in them".to_owned()),
         Ok(count) => (false, format!("the data of {count} erasures is still in them")),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use lukasa_engine::erasure::{ReceiptError, verify};
+use lukasa_engine::removal::{ReceiptError, verify};
 use reqwest::Method;
 use serde_json::{Value, json};
 

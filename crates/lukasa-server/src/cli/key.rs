@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use lukasa_core::{Origin, Permission, TenantId};
-use lukasa_engine::access::{KeyRecord, NewKey};
+use lukasa_engine::credentials::{KeyRecord, NewKey};
 use serde_json::json;
 
 use super::{DatabaseArgs, FormatArgs, say, say_json};
@@ -117,7 +117,7 @@ impl CreateKeyArgs {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
         let now = clock::now();
-        let tenant = engine.ensure_tenant(&self.tenant, now).await?;
+        let tenant = engine.credentials.ensure_tenant(&self.tenant, now).await?;
         let ends = self.expires_in.map(|days| now + SignedDuration::from_hours(24 * days));
         let new = NewKey {
             name: self.name,
@@ -126,7 +126,7 @@ impl CreateKeyArgs {
             origin: self.origin.into(),
             expires_at: ends,
         };
-        let issued = engine.create_key(tenant, new, &clock::random(), now).await?;
+        let issued = engine.credentials.create_key(tenant, new, &clock::random(), now).await?;
         if self.format.json {
             let mut shown = as_json(&issued.record);
             shown["secret"] = json!(issued.text);
@@ -152,7 +152,7 @@ impl ListKeysArgs {
     async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
-        let keys = engine.keys(TenantId::named(&self.tenant)).await?;
+        let keys = engine.credentials.keys(TenantId::named(&self.tenant)).await?;
         if self.format.json {
             let data: Vec<_> = keys.iter().map(as_json).collect();
             return say_json(&json!({ "data": data }));
@@ -196,7 +196,7 @@ impl RevokeKeyArgs {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
         let tenant = TenantId::named(&self.tenant);
-        let revoked = engine.revoke(tenant, &self.id, clock::now()).await?;
+        let revoked = engine.credentials.revoke(tenant, &self.id, clock::now()).await?;
         if self.format.json {
             return say_json(&json!({ "revoked": revoked }));
         }

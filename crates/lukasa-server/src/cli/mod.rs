@@ -33,7 +33,8 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
-use lukasa_engine::erasure::{Journal, ReplayReport};
+use lukasa_engine::journal::Journal;
+use lukasa_engine::removal::ReplayReport;
 use lukasa_engine::{Engine, Error};
 use serde_json::json;
 
@@ -249,7 +250,7 @@ impl ErasureJournalArgs {
             .with_context(|| format!("the erasure journal {} cannot be opened", path.display()))?;
         let engine = engine.with_journal(journal);
         let ReplayReport { entries, users, memories, turns, added, skipped } =
-            engine.replay_erasures(crate::clock::moment()).await?;
+            engine.erasures.replay_erasures(crate::clock::moment()).await?;
         if users + memories + turns > 0 {
             tracing::warn!(
                 users,

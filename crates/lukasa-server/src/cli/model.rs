@@ -127,7 +127,7 @@ impl ReembedArgs {
         let engine = Engine::connect(&opened.connect)?.with_models(self.models.open()?);
         if let Some(name) = &self.switch {
             let name = catalogue::find(name).map_or(name.as_str(), |known| known.full);
-            engine.switch_model(name, clock::now()).await?;
+            engine.embeddings.switch_model(name, clock::now()).await?;
             return self.print_models(&engine).await;
         }
         let Some(name) = &self.model else {
@@ -139,14 +139,15 @@ impl ReembedArgs {
             );
         };
         let name = catalogue::find(name).map_or(name.as_str(), |known| known.full);
-        let (_, lacking) = engine.lacking(name).await?;
+        let (_, lacking) = engine.embeddings.lacking(name).await?;
         let bar = bar(lacking as u64, "{bar:30} {pos} of {len} passages, {eta} left");
-        let made = engine.reembed(name, clock::now(), |count| bar.inc(count as u64)).await?;
+        let made =
+            engine.embeddings.reembed(name, clock::now(), |count| bar.inc(count as u64)).await?;
         bar.finish_and_clear();
         if !self.no_switch {
-            engine.switch_model(name, clock::now()).await?;
+            engine.embeddings.switch_model(name, clock::now()).await?;
             // Passages written just before the switch have only the old embedding.
-            engine.reembed(name, clock::now(), |_| ()).await?;
+            engine.embeddings.reembed(name, clock::now(), |_| ()).await?;
         }
         if !self.format.json {
             say(&format!("{made} passages were embedded with {name}."))?;
@@ -156,8 +157,8 @@ impl ReembedArgs {
 
     async fn print_models(&self, engine: &Engine) -> anyhow::Result<()> {
         let mut models = Vec::new();
-        for record in engine.models().await? {
-            let (passages, lacking) = engine.lacking(&record.model.name).await?;
+        for record in engine.embeddings.models().await? {
+            let (passages, lacking) = engine.embeddings.lacking(&record.model.name).await?;
             models.push(json!({
                 "name": record.model.name, "dimension": record.model.dimension,
                 "in_use": record.in_use, "passages": passages, "lacking": lacking,

@@ -11,7 +11,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
 use lukasa_engine::ConnectOptions;
-use lukasa_engine::erasure::{self, ScrubProgress};
+use lukasa_engine::scrub::{self, ScrubProgress};
 use serde_json::json;
 
 use super::{AlreadyReported, DatabaseArgs, FormatArgs, say, say_json};
@@ -53,8 +53,8 @@ impl ScrubArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(1).await?;
         let connect = opened.connect.clone();
-        let lacking = erasure::lacking_rights(&connect).await?;
-        let pending = erasure::unscrubbed(&connect).await?;
+        let lacking = scrub::lacking_rights(&connect).await?;
+        let pending = scrub::unscrubbed(&connect).await?;
         if self.dry_run {
             if self.format.json {
                 return say_json(&json!({ "erasures": pending, "lacking": lacking }));
@@ -70,7 +70,7 @@ impl ScrubArgs {
             );
         }
         let bar = bar();
-        let done = erasure::scrub(&connect, clock::now(), self.always, |step| match step {
+        let done = scrub::scrub(&connect, clock::now(), self.always, |step| match step {
             ScrubProgress::Waiting => bar.set_message("waiting for older transactions to end"),
             ScrubProgress::Table { name, number, of } => {
                 bar.set_message(format!("rewriting {name} ({number} of {of})"));
@@ -159,7 +159,7 @@ fn occurrences(path: &Path, words: &[String]) -> anyhow::Result<usize> {
 
 /// Scrubs every day at this hour (UTC) if something was erased. Without the rights, logs it and ends.
 pub async fn scrub_daily(connect: ConnectOptions, hour: i8) {
-    match erasure::lacking_rights(&connect).await {
+    match scrub::lacking_rights(&connect).await {
         Ok(lacking) if lacking.is_empty() => {}
         Ok(_) => {
             tracing::info!("this login role may not scrub; run `lukasa scrub` as the owner");
@@ -177,7 +177,7 @@ pub async fn scrub_daily(connect: ConnectOptions, hour: i8) {
         if now.hour() != hour || done_on == Some(now.date()) {
             continue;
         }
-        match erasure::scrub(&connect, now.timestamp(), false, |_| {}).await {
+        match scrub::scrub(&connect, now.timestamp(), false, |_| {}).await {
             Ok(done) => {
                 done_on = Some(now.date());
                 tracing::info!(erasures = done.erasures, tables = done.tables, "scrubbed");

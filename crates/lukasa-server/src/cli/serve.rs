@@ -247,7 +247,7 @@ impl ServeArgs {
         let engine = journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
         if *auth == Auth::Off {
-            engine.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
+            engine.credentials.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
         }
         let mode = if *auth == Auth::Off { AuthMode::Local } else { AuthMode::Keys };
         let listener = tokio::net::TcpListener::bind(listen)
@@ -289,7 +289,7 @@ impl ServeArgs {
             draining.start_draining();
             tokio::time::sleep(delay).await;
             // Event streams never end by themselves.
-            streams.close_event_streams();
+            streams.events.close_streams();
             let _ = stop.send(());
         });
         let grace = Duration::from_secs(*grace);
@@ -329,7 +329,7 @@ impl ServeArgs {
 async fn sweep_credentials(engine: Engine) {
     tokio::time::sleep(FIRST_SWEEP_DELAY).await;
     loop {
-        match engine.sweep_credentials().await {
+        match engine.credentials.sweep_credentials().await {
             Ok(0) => {}
             Ok(removed) => tracing::info!(removed, "expired credentials removed"),
             Err(error) => tracing::warn!(%error, "could not remove expired credentials"),
@@ -427,7 +427,7 @@ pub async fn check(engine: &Engine, opened: &OpenDatabase) -> anyhow::Result<()>
 /// Chooses the embedder and logs it, or why there is none. Without one, recall matches words only.
 pub async fn settle_model(engine: &Engine) -> anyhow::Result<()> {
     lukasa_core::context::tokens::warm();
-    match engine.settle_model(clock::now()).await? {
+    match engine.embeddings.settle_model(clock::now()).await? {
         Ok(Some(model)) => {
             tracing::info!(model = model.name, dimension = model.dimension, "embedder ready");
         }

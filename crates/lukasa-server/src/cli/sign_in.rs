@@ -2,7 +2,7 @@
 
 use clap::Args;
 use lukasa_core::Permission;
-use lukasa_engine::access::LINK_MINUTES;
+use lukasa_engine::credentials::LINK_MINUTES;
 use serde_json::json;
 
 use super::show::{BOLD, DIM, paint};
@@ -52,9 +52,11 @@ impl SignInArgs {
             rights.push(Permission::Admin);
         }
         let now = clock::now();
-        let tenant = engine.ensure_tenant(&self.tenant, now).await?;
-        let link =
-            engine.make_link(tenant, None, &self.user, &rights, &clock::random(), now).await?;
+        let tenant = engine.credentials.ensure_tenant(&self.tenant, now).await?;
+        let link = engine
+            .credentials
+            .make_link(tenant, None, &self.user, &rights, &clock::random(), now)
+            .await?;
         let url = format!("{}/sign-in#{}", self.url.trim_end_matches('/'), link.text);
         if self.format.json {
             return say_json(&json!({

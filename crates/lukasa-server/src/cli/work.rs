@@ -105,9 +105,9 @@ impl WorkArgs {
 /// Runs the jobs that are due now, one after the other.
 async fn work_once(engine: &Engine, format: &FormatArgs) -> anyhow::Result<()> {
     let (mut done, mut put_off, mut given_up) = (0, 0, 0);
-    while engine.continue_erasure(clock::moment()).await? {}
+    while engine.erasures.continue_erasure(clock::moment()).await? {}
     loop {
-        match engine.work("once", clock::moment()).await? {
+        match engine.jobs.work("once", clock::moment()).await? {
             WorkOutcome::Nothing => break,
             WorkOutcome::Done(_) => done += 1,
             WorkOutcome::PutOff(..) => put_off += 1,

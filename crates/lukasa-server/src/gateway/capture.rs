@@ -122,15 +122,16 @@ async fn run_worker(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>
 
 async fn record(engine: &Engine, round: &Round) -> lukasa_engine::Result<()> {
     if let Some(credential) = &round.unverified {
-        engine.authenticate(credential, clock::now()).await?;
+        engine.credentials.authenticate(credential, clock::now()).await?;
     }
     // An earlier attempt may have committed without a confirmation: turns that the session already
     // has are not appended again.
     let request = Request::new(round.caller.clone(), clock::moment());
-    let appended = engine.append_exchange(&request, &round.session, round.exchange.clone()).await;
+    let appended =
+        engine.sessions.append_exchange(&request, &round.session, round.exchange.clone()).await;
     let Err(Error::MemoryNotFound) = appended else { return appended.map(|_| ()) };
     // A memory that the answer cites has been erased since; record the answer without citations.
     let mut exchange = round.exchange.clone();
     exchange.answer.iter_mut().for_each(|answer| answer.used.clear());
-    engine.append_exchange(&request, &round.session, exchange).await.map(|_| ())
+    engine.sessions.append_exchange(&request, &round.session, exchange).await.map(|_| ())
 }

@@ -25,8 +25,8 @@ pub async fn embed(
     let now = clock::now();
     if let Some(upstream) = &gateway.0.upstream {
         let model = wanted.as_ref().map_or("", |wanted| &wanted.model);
-        let is_own =
-            model == OWN_MODEL || engine.embedder_name(now).await.is_some_and(|name| name == model);
+        let is_own = model == OWN_MODEL
+            || engine.embeddings.embedder_name(now).await.is_some_and(|name| name == model);
         if !is_own {
             let headers = upstream.headers(&parts.headers, meter.is_some());
             let path = with_query("embeddings", &parts.uri);
@@ -36,13 +36,14 @@ pub async fn embed(
     }
     let wanted = wanted.map_err(|what| GatewayError::because("malformed_body", what))?;
     let texts: Vec<&str> = wanted.texts.iter().map(String::as_str).collect();
-    let made = engine.embed_texts(&texts, now).await.map_err(Problem::from)?;
+    let made = engine.embeddings.embed_texts(&texts, now).await.map_err(Problem::from)?;
     let (model, vectors) = made.ok_or_else(|| GatewayError::of("no_embedder"))?;
     let dimensions = vectors.first().map_or(0, Vec::len) as u64;
     if wanted.dimensions.is_some_and(|wanted| wanted != dimensions) {
         let what = format!("`{model}` has exactly {dimensions} dimensions");
         return Err(GatewayError::because("malformed_body", &what));
     }
-    let count = engine.count_tokens(wanted.texts.clone()).await.map_err(Problem::from)?;
+    let count =
+        engine.embeddings.count_tokens(wanted.texts.clone()).await.map_err(Problem::from)?;
     Ok(Json(wanted.answer(&model, &vectors, count)).into_response())
 }

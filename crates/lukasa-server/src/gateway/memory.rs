@@ -38,9 +38,9 @@ pub async fn retrieve(
         let (engine, caller, ask) = (engine.clone(), caller.clone(), ask.clone());
         let confirmed = confirmed.clone();
         // A separate task: the first load of a large memory must not restart with every message.
-        tokio::spawn(
-            async move { engine.retrieve_confirming(&caller, &ask, moment, &confirmed).await },
-        )
+        tokio::spawn(async move {
+            engine.context.retrieve_confirming(&caller, &ask, moment, &confirmed).await
+        })
     };
     let without = |reason| ConfirmedContext::default().degraded(&ask, moment, reason);
     match tokio::time::timeout(within, work).await {

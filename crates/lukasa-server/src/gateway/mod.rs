@@ -137,7 +137,7 @@ impl Gateway {
             let mut pause = LOOKUP_PAUSE;
             loop {
                 let engine = self.0.app.engine();
-                match engine.session_of_response(caller, response, clock::now()).await {
+                match engine.sessions.session_of_response(caller, response, clock::now()).await {
                     Ok(None) => tokio::time::sleep(pause).await,
                     Ok(found) => return found,
                     Err(error) => {

@@ -232,7 +232,7 @@ impl ToolLoop {
         let ToolRounds { engine, caller, retrieval, .. } = &self.rounds;
         let runs = std::mem::take(&mut self.runs);
         if caller.is_recorded && !runs.is_empty() {
-            engine.record_tool_calls_later(&caller.caller, *retrieval, runs);
+            engine.context.record_tool_calls_later(&caller.caller, *retrieval, runs);
         }
     }
 }

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use lukasa_core::secret::{self, Prefix, PresentedCredential};
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp};
 use lukasa_engine::Error;
-use lukasa_engine::access::{ADMISSION_LEASE, AdmittedCredential};
+use lukasa_engine::credentials::{ADMISSION_LEASE, AdmittedCredential};
 use tower_http::cors::{Any, CorsLayer};
 
 use super::console::is_console_path;
@@ -135,7 +135,7 @@ impl App {
             self.limits().check_throttled()?;
         }
         let asked_at = Instant::now();
-        let admitted = match self.engine().authenticate(text, now).await {
+        let admitted = match self.engine().credentials.authenticate(text, now).await {
             Ok(admitted) => admitted,
             Err(Error::Unauthenticated) => {
                 self.record_refused(credential);
@@ -231,7 +231,7 @@ impl App {
         let (engine, tenant, key_id) =
             (self.engine().clone(), admitted.tenant, admitted.key_id.clone());
         tokio::spawn(async move {
-            if let Err(error) = engine.note_use(tenant, &key_id, clock::now()).await {
+            if let Err(error) = engine.credentials.note_use(tenant, &key_id, clock::now()).await {
                 tracing::debug!(%error, "could not store the last use of a key");
             }
             drop(permit);

@@ -310,7 +310,7 @@ pub async fn retrieve_context(
     sent: JsonRequest<RetrieveRequest>,
 ) -> Result<Response, Problem> {
     let ask = sent.body.ask()?;
-    let context = app.engine().retrieve(&caller, &ask, clock::moment()).await?;
+    let context = app.engine().context.retrieve(&caller, &ask, clock::moment()).await?;
     let tag = HeaderValue::from_str(&format!("\"{}\"", context.baseline.etag));
     let mut response = Json(ContextView::from(&context)).into_response();
     if let (Ok(tag), false) = (tag, context.baseline.content.is_empty()) {
@@ -345,7 +345,8 @@ pub async fn detect_domains(
     if sent.body.query.chars().count() > super::search::QUERY_CHARS {
         return Err(Problem::of("malformed_body").because("`query` has at most 20000 characters"));
     }
-    let found = app.engine().detect_domains(&caller, &sent.body.query, clock::now()).await?;
+    let found =
+        app.engine().context.detect_domains(&caller, &sent.body.query, clock::now()).await?;
     Ok(Json(DetectAnswer { data: found.iter().map(DomainDetected::from).collect() }))
 }
 
@@ -417,7 +418,7 @@ pub async fn get_session_context(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<GivenView>, Problem> {
-    let given = app.engine().given(&caller, &id, clock::now()).await?;
+    let given = app.engine().context.given(&caller, &id, clock::now()).await?;
     Ok(Json(GivenView {
         baselines: given.baselines.iter().map(BaselineView::from).collect(),
         retrievals: given.retrievals.iter().map(RetrievalView::from).collect(),
@@ -435,6 +436,6 @@ pub async fn get_retrieval(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<RetrievalView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of("retrieval_not_found"))?;
-    let retrieval = app.engine().retrieval(&caller, id, clock::now()).await?;
+    let retrieval = app.engine().context.retrieval(&caller, id, clock::now()).await?;
     Ok(Json(RetrievalView::from(&retrieval)))
 }

@@ -58,7 +58,7 @@ pub async fn list_domains(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<Domains>, Problem> {
-    let domains = app.engine().domains(&caller, clock::now()).await?;
+    let domains = app.engine().directory.domains(&caller, clock::now()).await?;
     Ok(Json(Domains { data: domains.into_iter().map(DomainView::from).collect() }))
 }
 
@@ -95,7 +95,7 @@ pub async fn put_domain(
     };
     let engine = app.engine().clone();
     let work = async move {
-        engine.put_domain(admitted.tenant, &domain).await?;
+        engine.directory.put_domain(admitted.tenant, &domain).await?;
         Ok(DomainView::from(UserDomain { domain, opted_in_at: None }))
     };
     Ok(Json(app.detached(work).await?))
@@ -141,6 +141,6 @@ async fn set_opt_in(
         return Err(Problem::of("domain_not_found"));
     }
     let engine = app.engine().clone();
-    let work = async move { engine.set_opt_in(&caller, &name, open, clock::now()).await };
+    let work = async move { engine.directory.set_opt_in(&caller, &name, open, clock::now()).await };
     Ok(Json(app.detached(work).await?.into()))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use lukasa_core::Timestamp;
-use lukasa_engine::erasure::{Rows, SignedReceipt};
+use lukasa_engine::removal::{Rows, SignedReceipt};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -80,7 +80,7 @@ pub async fn preview_user_erasure(
     State(app): State<App>,
     UserEraser { tenant, name }: UserEraser,
 ) -> Result<Json<ErasurePreview>, Problem> {
-    let removes = app.engine().preview_user_erasure(tenant, &name, clock::now()).await?;
+    let removes = app.engine().erasures.preview_user_erasure(tenant, &name, clock::now()).await?;
     let message = describe(&removes);
     Ok(Json(ErasurePreview { user: Some(name), memory_id: None, removes, message }))
 }
@@ -95,7 +95,8 @@ pub async fn preview_erasure(
     Eraser(caller): Eraser,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<ErasurePreview>, Problem> {
-    let (fact, removes) = app.engine().preview_erasure(&caller, &target(&id), clock::now()).await?;
+    let (fact, removes) =
+        app.engine().erasures.preview_erasure(&caller, &target(&id), clock::now()).await?;
     let message = describe(&removes);
     Ok(Json(ErasurePreview { user: None, memory_id: Some(fact.to_string()), removes, message }))
 }
@@ -211,7 +212,7 @@ pub async fn list_erasures(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<Receipts>, Problem> {
-    Ok(Json(app.engine().receipts(&caller, clock::now()).await?.into()))
+    Ok(Json(app.engine().erasures.receipts(&caller, clock::now()).await?.into()))
 }
 
 /// List the receipts of everything erased about a user, who may be deleted, and the progress of a
@@ -225,8 +226,9 @@ pub async fn list_user_erasures(
     Admin(admitted): Admin,
     PathParams(name): PathParams<String>,
 ) -> Result<Json<Receipts>, Problem> {
-    let receipts = app.engine().receipts_of_user(admitted.tenant, &name, clock::now()).await?;
-    let running = app.engine().erasure_under_way(admitted.tenant, &name).await?;
+    let receipts =
+        app.engine().erasures.receipts_of_user(admitted.tenant, &name, clock::now()).await?;
+    let running = app.engine().erasures.erasure_under_way(admitted.tenant, &name).await?;
     let running = running.map(|(id, began_at, removed)| ErasureProgress {
         erasure_id: id.to_string(),
         began_at,
@@ -251,7 +253,7 @@ pub struct ReceiptKey {
     (status = 200, body = ReceiptKey),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_receipt_key(State(app): State<App>) -> Result<Json<ReceiptKey>, Problem> {
-    let public_key = app.engine().receipt_key().await?;
+    let public_key = app.engine().erasures.receipt_key().await?;
     Ok(Json(ReceiptKey { algorithm: "ed25519", public_key }))
 }
 

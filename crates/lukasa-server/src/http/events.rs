@@ -67,7 +67,8 @@ pub async fn stream_events(
     let after = after.map(parse_cursor::<When>).transpose()?.map(|at| at.0);
     let follow = query.follow.unwrap_or(true);
     let open = app.limits().open_stream(&caller)?;
-    let operations = app.engine().stream_operations(&caller, after, follow, clock::now).await?;
+    let operations =
+        app.engine().events.stream_operations(&caller, after, follow, clock::now).await?;
     let first = Event::default().retry(RECONNECT_DELAY);
     let first = match after {
         Some(_) => first,

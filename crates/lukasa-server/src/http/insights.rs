@@ -154,6 +154,6 @@ pub async fn get_insights(
     QueryParams(query): QueryParams<InsightsQuery>,
 ) -> Result<Json<InsightsView>, Problem> {
     let days = query.days.unwrap_or(30);
-    let insights = app.engine().insights(&caller, days, clock::now()).await?;
+    let insights = app.engine().insights.report(&caller, days, clock::now()).await?;
     Ok(Json(InsightsView::from(&insights)))
 }

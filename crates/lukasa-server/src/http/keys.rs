@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use lukasa_core::{Origin, Permission, Timestamp};
-use lukasa_engine::access::{IssuedCredential, KeyRecord, NewKey, NewToken, TOKEN_MINUTES};
+use lukasa_engine::credentials::{IssuedCredential, KeyRecord, NewKey, NewToken, TOKEN_MINUTES};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -76,7 +76,7 @@ pub async fn list_keys(
     State(app): State<App>,
     Admin(admitted): Admin,
 ) -> Result<Json<Keys>, Problem> {
-    let keys = app.engine().keys(admitted.tenant).await?;
+    let keys = app.engine().credentials.keys(admitted.tenant).await?;
     Ok(Json(Keys { data: keys.iter().map(KeyView::from).collect() }))
 }
 
@@ -141,7 +141,7 @@ pub async fn create_key(
     };
     let engine = app.engine().clone();
     let work = async move {
-        engine.create_key(admitted.tenant, new, &clock::random(), clock::now()).await
+        engine.credentials.create_key(admitted.tenant, new, &clock::random(), clock::now()).await
     };
     Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
 }
@@ -168,7 +168,7 @@ pub async fn revoke_key(
         return Err(Problem::of("key_not_found"));
     }
     let engine = app.engine().clone();
-    let work = async move { engine.revoke(admitted.tenant, &id, clock::now()).await };
+    let work = async move { engine.credentials.revoke(admitted.tenant, &id, clock::now()).await };
     let revoked = app.detached(work).await?;
     app.forget_admissions(&revoked);
     Ok(Json(Revoked { revoked }))
@@ -225,7 +225,7 @@ pub async fn mint_token(
             minutes: minutes.unwrap_or(TOKEN_MINUTES),
             page: page.as_deref(),
         };
-        engine.mint_token(&admitted, new, &clock::random(), clock::now()).await
+        engine.credentials.mint_token(&admitted, new, &clock::random(), clock::now()).await
     };
     Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
 }

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use lukasa_core::Episode;
 use lukasa_core::{Job, JobId};
 use lukasa_engine::chat::{ModelCall, ModelSum};
-use lukasa_engine::facts::{Contradiction, ContradictionChoice};
-use lukasa_engine::learn::PassRecord;
+use lukasa_engine::learning::PassRecord;
+use lukasa_engine::review::{Contradiction, ContradictionChoice};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -94,9 +94,9 @@ pub async fn list_episodes(
     let limit = page_size(query.limit)?;
     let session = query.session_id.as_deref();
     let now = clock::now();
-    let page = app.engine().episodes(&caller, session, before, limit, now);
+    let page = app.engine().learning.episodes(&caller, session, before, limit, now);
     let (episodes, next) = page.await?;
-    let absorbed = app.engine().absorbed(&caller, &episodes, now).await?;
+    let absorbed = app.engine().learning.absorbed(&caller, &episodes, now).await?;
     let data = episodes.iter().zip(absorbed).map(EpisodeView::from).collect();
     Ok(Json(EpisodePage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
@@ -162,7 +162,7 @@ pub async fn list_passes(
 ) -> Result<Json<PassList>, Problem> {
     let limit = page_size(query.limit)?;
     let session = query.session_id.as_deref();
-    let passes = app.engine().passes(&caller, session, limit, clock::now()).await?;
+    let passes = app.engine().learning.passes(&caller, session, limit, clock::now()).await?;
     Ok(Json(PassList { data: passes.iter().map(PassView::from).collect() }))
 }
 
@@ -200,7 +200,7 @@ pub async fn list_contradictions(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<ContradictionList>, Problem> {
-    let pairs = app.engine().contradictions(&caller, clock::now()).await?;
+    let pairs = app.engine().review.contradictions(&caller, clock::now()).await?;
     Ok(Json(ContradictionList { data: pairs.iter().map(ContradictionView::from).collect() }))
 }
 
@@ -242,7 +242,7 @@ pub async fn resolve_contradiction(
         }
     };
     let digest = sent.body.sha256.unwrap_or_default();
-    let work = async move { engine.resolve(&request, fact, which, &digest).await };
+    let work = async move { engine.review.resolve(&request, fact, which, &digest).await };
     Ok(write_response(&app.detached(work).await?))
 }
 
@@ -294,7 +294,7 @@ pub async fn list_jobs(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<JobList>, Problem> {
-    let jobs = app.engine().jobs(&caller, clock::now()).await?;
+    let jobs = app.engine().queue.list(&caller, clock::now()).await?;
     Ok(Json(JobList { data: jobs.iter().map(JobView::from).collect() }))
 }
 
@@ -311,7 +311,7 @@ pub async fn retry_job(
 ) -> Result<Json<JobView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let id: JobId = id.parse().map_err(|_| Problem::of("job_not_found"))?;
-    let work = async move { engine.retry_job(&request, id).await };
+    let work = async move { engine.queue.retry(&request, id).await };
     Ok(Json(JobView::from(&app.detached(work).await?)))
 }
 
@@ -400,7 +400,7 @@ pub async fn list_model_calls(
     QueryParams(query): QueryParams<CallsQuery>,
 ) -> Result<Json<ModelCalls>, Problem> {
     let limit = page_size(query.limit)?;
-    let (calls, sums) = app.engine().model_calls(&caller, limit, clock::now()).await?;
+    let (calls, sums) = app.engine().chat.model_calls(&caller, limit, clock::now()).await?;
     Ok(Json(ModelCalls {
         totals: sums.iter().map(ModelSumView::from).collect(),
         data: calls.iter().map(ModelCallView::from).collect(),

@@ -31,7 +31,7 @@ pub async fn list_links(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<Links>, Problem> {
-    let links = app.engine().links(&caller, &target(&id), clock::now()).await?;
+    let links = app.engine().facts.links(&caller, &target(&id), clock::now()).await?;
     Ok(Json(Links { data: links.iter().map(LinkView::from).collect() }))
 }
 
@@ -61,7 +61,7 @@ pub async fn link_memories(
     let (engine, request, from) = (app.engine().clone(), sent.request(caller), target(&id));
     let to = target(&sent.body.to);
     let relation = sent.body.relation.unwrap_or_else(|| "relates_to".into());
-    let work = async move { engine.link(&request, &from, &to, &relation).await };
+    let work = async move { engine.facts.link(&request, &from, &to, &relation).await };
     let outcome = app.detached(work).await?;
     Ok(create_response(&outcome))
 }
@@ -80,6 +80,7 @@ pub async fn unlink_memories(
 ) -> Result<Response, Problem> {
     let (engine, request, of) = (app.engine().clone(), sent.request(caller), target(&id));
     let link = link_id.parse().map_err(|_| Problem::of("link_not_found"))?;
-    let outcome = app.detached(async move { engine.unlink(&request, &of, link).await }).await?;
+    let outcome =
+        app.detached(async move { engine.facts.unlink(&request, &of, link).await }).await?;
     Ok(write_response(&outcome))
 }

@@ -7,8 +7,8 @@ use axum::Json;
 use axum::extract::State;
 use lukasa_core::FactId;
 use lukasa_core::cluster::Cluster;
-use lukasa_engine::consolidate::{ConsolidationReport, Rating, RatingChange};
-use lukasa_engine::facts::Review;
+use lukasa_engine::consolidation::{ConsolidationReport, Rating, RatingChange};
+use lukasa_engine::review::Review;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -120,7 +120,7 @@ pub async fn consolidate(
 ) -> Result<Json<NightView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let dry = sent.body.dry_run;
-    let work = async move { engine.consolidate(&request, dry).await };
+    let work = async move { engine.consolidation.consolidate(&request, dry).await };
     Ok(Json(NightView::from(&app.detached(work).await?)))
 }
 
@@ -156,7 +156,7 @@ pub async fn list_clusters(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<ClustersView>, Problem> {
-    let (clusters, versions) = app.engine().clusters(&caller, clock::now()).await?;
+    let (clusters, versions) = app.engine().insights.clusters(&caller, clock::now()).await?;
     let words: HashMap<FactId, &str> =
         versions.iter().map(|v| (v.fact, v.claim.content.as_str())).collect();
     let member = |fact: &FactId| ClusterMember {
@@ -273,5 +273,5 @@ pub async fn get_review(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<ReviewView>, Problem> {
-    Ok(Json(ReviewView::from(&app.engine().review(&caller, clock::now()).await?)))
+    Ok(Json(ReviewView::from(&app.engine().review.list(&caller, clock::now()).await?)))
 }

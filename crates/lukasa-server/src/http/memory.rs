@@ -7,10 +7,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use lukasa_core::learn::judge::SAME_MEANING;
 use lukasa_core::{Caller, Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
-use lukasa_engine::Engine;
-use lukasa_engine::facts::{
-    ListFilter, Listing, Memory, NewMemory, Outcome, Point, Target, Update, UpdateMode,
-};
+use lukasa_engine::facts::{ListFilter, Listing, NewMemory, Target, Update, UpdateMode};
+use lukasa_engine::{Engine, Memory, Outcome, Point};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -125,7 +123,7 @@ pub async fn list_memories(
     QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<MemoryPage>, Problem> {
     let listing = query.listing()?;
-    let page = app.engine().list(&caller, &listing, clock::now()).await?;
+    let page = app.engine().facts.list(&caller, &listing, clock::now()).await?;
     Ok(Json(MemoryPage {
         data: page.memories.iter().map(MemoryView::from).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
@@ -291,7 +289,7 @@ pub async fn save_memory(
     let request = sent.request(caller.clone());
     let new = sent.body.into_new()?;
     let engine = app.engine().clone();
-    let outcome = app.detached(async move { engine.save(&request, new).await }).await?;
+    let outcome = app.detached(async move { engine.facts.save(&request, new).await }).await?;
     let status = if outcome.operation.is_some() { StatusCode::CREATED } else { StatusCode::OK };
     let mut view = Written::from(&outcome);
     if query.similar {
@@ -313,7 +311,7 @@ pub(crate) async fn find_similar(
 ) -> Vec<(Memory, f32)> {
     let Some(own) = saved.memories.first() else { return Vec::new() };
     // The memory is saved already, so a failed comparison must not fail the request.
-    let near = engine.near(caller, &own.version.claim.content, clock::now()).await;
+    let near = engine.recall.near(caller, &own.version.claim.content, clock::now()).await;
     let mut near = near.unwrap_or_default();
     near.retain(|(other, score)| *score >= SAME_MEANING && other.version.fact != own.version.fact);
     near
@@ -345,7 +343,7 @@ pub async fn get_memory(
 ) -> Result<Response, Problem> {
     let point =
         Point { as_of: query.as_of.map(|at| at.0), known_at: query.known_at.map(|at| at.0) };
-    let memory = app.engine().get(&caller, &target(&id), point, clock::now()).await?;
+    let memory = app.engine().facts.get(&caller, &target(&id), point, clock::now()).await?;
     Ok((etag(&memory), Json(MemoryView::from(&memory))).into_response())
 }
 
@@ -359,7 +357,7 @@ pub async fn get_memory_history(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<History>, Problem> {
-    let entries = app.engine().history(&caller, &target(&id), clock::now()).await?;
+    let entries = app.engine().facts.history(&caller, &target(&id), clock::now()).await?;
     Ok(Json(History { data: entries.iter().map(MemoryView::from).collect() }))
 }
 
@@ -518,7 +516,7 @@ pub async fn update_memory(
     let engine = app.engine().clone();
     let target = target(&id);
     let outcome =
-        app.detached(async move { engine.update(&request, &target, update).await }).await?;
+        app.detached(async move { engine.facts.update(&request, &target, update).await }).await?;
     Ok(write_response(&outcome))
 }
 

@@ -47,7 +47,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use lukasa_core::TenantId;
 use lukasa_engine::Engine;
-use lukasa_engine::access::ADMISSION_LEASE;
+use lukasa_engine::credentials::ADMISSION_LEASE;
 use moka::sync::Cache;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use lukasa_core::import::{Format, ImportCounts, ImportItem};
 use lukasa_core::{ImportId, Timestamp};
-use lukasa_engine::moving::{
+use lukasa_engine::archive::{
     ArchiveTrust, Estimate, ITEMS_AT_ONCE, ImportOptions, ImportRecord, ImportReport, ImportSource,
     UndoneImport,
 };
@@ -240,8 +240,9 @@ pub async fn import(
             read.reserve(budget, unpacked_bytes.saturating_mul(2)).await?;
             let unpacked = blocking(move || opened.unpack()).await?;
             let options = ImportOptions { dry_run: dry, trust: query.trust };
-            let work =
-                async move { engine.import_archive(&request, &source, unpacked, options).await };
+            let work = async move {
+                engine.archives.import_archive(&request, &source, unpacked, options).await
+            };
             app.detached(work).await?
         }
         BodyFormat::Items => {
@@ -256,7 +257,8 @@ pub async fn import(
             let items = items.map_err(|_| Problem::of("internal"))?;
             let items =
                 items.map_err(|error| Problem::of("malformed_body").because(&error.to_string()))?;
-            let work = async move { engine.import_items(&request, &source, &items, dry).await };
+            let work =
+                async move { engine.archives.import_items(&request, &source, &items, dry).await };
             app.detached(work).await?
         }
     };
@@ -329,7 +331,7 @@ pub async fn list_imports(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<Imports>, Problem> {
-    let imports = app.engine().imports(&caller, clock::now()).await?;
+    let imports = app.engine().archives.imports(&caller, clock::now()).await?;
     Ok(Json(Imports { data: imports.into_iter().map(ImportView::from).collect() }))
 }
 
@@ -368,6 +370,6 @@ pub async fn undo_import(
 ) -> Result<Json<UndoneView>, Problem> {
     let id: ImportId = id.parse().map_err(|_| Problem::of("import_not_found"))?;
     let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
-    let work = async move { engine.undo_import(&request, id).await };
+    let work = async move { engine.archives.undo_import(&request, id).await };
     Ok(Json(app.detached(work).await?.into()))
 }

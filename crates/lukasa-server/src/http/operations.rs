@@ -50,6 +50,7 @@ pub async fn list_operations(
     let limit = page_size(query.limit)?;
     let page = app
         .engine()
+        .facts
         .operations(&caller, memory, before.map(|at| at.0), limit, clock::now())
         .await?;
     Ok(Json(OperationPage {
@@ -69,7 +70,7 @@ pub async fn get_operation(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<OperationView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
-    Ok(Json(OperationView::from(&app.engine().operation(&caller, id, clock::now()).await?)))
+    Ok(Json(OperationView::from(&app.engine().facts.operation(&caller, id, clock::now()).await?)))
 }
 
 /// Undo an operation as a whole.
@@ -88,10 +89,10 @@ pub async fn undo_operation(
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     if id == "last" {
-        let outcome = app.detached(async move { engine.undo_last(&request).await }).await?;
+        let outcome = app.detached(async move { engine.undo.undo_last(&request).await }).await?;
         return Ok(write_response(&outcome));
     }
     let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
-    let outcome = app.detached(async move { engine.undo(&request, id).await }).await?;
+    let outcome = app.detached(async move { engine.undo.undo(&request, id).await }).await?;
     Ok(write_response(&outcome))
 }

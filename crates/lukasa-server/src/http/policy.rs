@@ -131,7 +131,7 @@ pub async fn get_policy(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<PolicyView>, Problem> {
-    Ok(Json(PolicyView::from(&app.engine().policy(&caller, clock::now()).await?)))
+    Ok(Json(PolicyView::from(&app.engine().policies.get(&caller, clock::now()).await?)))
 }
 
 /// Set the user's policy.
@@ -147,7 +147,7 @@ pub async fn put_policy(
 ) -> Result<Json<PolicyView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let patch = sent.body.patch()?;
-    let work = async move { engine.set_policy(&request, patch).await };
+    let work = async move { engine.policies.set(&request, patch).await };
     Ok(Json(PolicyView::from(&app.detached(work).await?)))
 }
 
@@ -173,7 +173,7 @@ pub async fn get_tenant_policy(
     State(app): State<App>,
     Admin(admin): Admin,
 ) -> Result<Json<TenantPolicyView>, Problem> {
-    Ok(Json(tenant_view(app.engine().tenant_policy(admin.tenant).await?)))
+    Ok(Json(tenant_view(app.engine().policies.get_for_tenant(admin.tenant).await?)))
 }
 
 /// Set the tenant's policy, for all its users.
@@ -187,6 +187,6 @@ pub async fn put_tenant_policy(
 ) -> Result<Json<TenantPolicyView>, Problem> {
     let (engine, tenant) = (app.engine().clone(), admin.tenant);
     let (patch, by, moment) = (sent.body.patch()?, admin.key_id, clock::moment());
-    let work = async move { engine.set_tenant_policy(tenant, patch, &by, moment).await };
+    let work = async move { engine.policies.set_for_tenant(tenant, patch, &by, moment).await };
     Ok(Json(tenant_view(app.detached(work).await?)))
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use lukasa_core::portrait::PlacedSentence;
-use lukasa_engine::portrait::CompiledPortrait;
+use lukasa_engine::portraits::CompiledPortrait;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -103,7 +103,7 @@ pub async fn list_portraits(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<PortraitsView>, Problem> {
-    let all = app.engine().portraits(&caller, clock::now()).await?;
+    let all = app.engine().portraits.list(&caller, clock::now()).await?;
     Ok(Json(PortraitsView::from(&all[..])))
 }
 
@@ -119,7 +119,7 @@ pub async fn get_portrait(
     Reader(caller): Reader,
     PathParams(name): PathParams<String>,
 ) -> Result<Json<PortraitView>, Problem> {
-    let compiled = app.engine().portrait(&caller, &name, clock::now()).await?;
+    let compiled = app.engine().portraits.get(&caller, &name, clock::now()).await?;
     Ok(Json(PortraitView::from(&compiled)))
 }
 
@@ -142,8 +142,8 @@ pub async fn phrase_portraits(
 ) -> Result<Json<PortraitsView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let work = async move {
-        engine.phrase_portraits(&request).await?;
-        engine.portraits(&request.caller, request.moment.now).await
+        engine.portraits.phrase_all(&request).await?;
+        engine.portraits.list(&request.caller, request.moment.now).await
     };
     Ok(Json(PortraitsView::from(&app.detached(work).await?[..])))
 }

@@ -5,7 +5,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use lukasa_core::Status;
-use lukasa_engine::facts::{ListFilter, Listing, Point, ProposalDecision};
+use lukasa_engine::Point;
+use lukasa_engine::facts::{ListFilter, Listing, ProposalDecision};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -33,7 +34,7 @@ pub async fn propose_memory(
     let request = sent.request(caller);
     let new = sent.body.into_new()?;
     let engine = app.engine().clone();
-    let outcome = app.detached(async move { engine.propose(&request, new).await }).await?;
+    let outcome = app.detached(async move { engine.facts.propose(&request, new).await }).await?;
     Ok(create_response(&outcome))
 }
 
@@ -62,7 +63,7 @@ pub async fn list_proposals(
         after: query.cursor.as_deref().map(parse_memory_cursor).transpose()?,
         limit: page_size(query.limit)?,
     };
-    let page = app.engine().list(&caller, &listing, clock::now()).await?;
+    let page = app.engine().facts.list(&caller, &listing, clock::now()).await?;
     Ok(Json(MemoryPage {
         data: page.memories.iter().map(MemoryView::from).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
@@ -110,7 +111,7 @@ pub async fn confirm_memory(
         },
         false => ProposalDecision::No,
     };
-    let work = async move { engine.confirm(&request, &target, decision).await };
+    let work = async move { engine.facts.confirm(&request, &target, decision).await };
     let outcome = app.detached(work).await?;
     Ok(write_response(&outcome))
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lukasa_core::recall::rank::{Arm, Fusion, Tuning};
 use lukasa_core::{Force, Kind, MemoryType, Period, Role, Tier};
-use lukasa_engine::facts::Point;
+use lukasa_engine::Point;
 use lukasa_engine::recall::{Filter, RecallQuery, RecallResult, RecallTimings, ResultExplanation};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -312,6 +312,6 @@ pub async fn search_memories(
     Reader(caller): Reader,
     sent: JsonRequest<SearchRequest>,
 ) -> Result<Json<SearchAnswer>, Problem> {
-    let found = app.engine().recall(&caller, &sent.body.recall()?, clock::now()).await?;
+    let found = app.engine().recall.search(&caller, &sent.body.recall()?, clock::now()).await?;
     Ok(Json(SearchAnswer::from(&found)))
 }

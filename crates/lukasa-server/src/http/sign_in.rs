@@ -7,7 +7,7 @@ use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::{Permission, Timestamp};
-use lukasa_engine::access::{AdmittedCredential, IssuedCredential, SIGN_IN_DAYS};
+use lukasa_engine::credentials::{AdmittedCredential, IssuedCredential, SIGN_IN_DAYS};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -64,7 +64,7 @@ pub async fn get_sign_in(
         return Err(forbidden(Permission::Read));
     }
     let user = user_of(&app, &admitted, &headers)?;
-    app.engine().check_user_not_deleted(&admitted.caller(&user), clock::now()).await?;
+    app.engine().credentials.check_user_not_deleted(&admitted.caller(&user), clock::now()).await?;
     Ok(Json(SignInView::of(&app, &admitted, user)))
 }
 
@@ -104,7 +104,8 @@ pub async fn sign_in(
         if app.admit(&headers).await.is_ok_and(|admitted| admitted.signed_in) {
             return Err(Problem::of("signed_in_already"));
         }
-        let work = async move { engine.follow_link(&link, &random, clock::now()).await };
+        let work =
+            async move { engine.credentials.follow_link(&link, &random, clock::now()).await };
         app.limits().check_throttled()?;
         let issued = app.detached(work).await.inspect_err(|problem| {
             if problem.is("unauthenticated") {
@@ -129,7 +130,8 @@ pub async fn sign_in(
         Problem::of("invalid_request").fields(vec![field])
     })?;
     let old_key_ids: Vec<String> = by.signed_in.then(|| by.key_id.clone()).into_iter().collect();
-    let work = async move { engine.sign_in(&by, user.trim(), &random, clock::now()).await };
+    let work =
+        async move { engine.credentials.sign_in(&by, user.trim(), &random, clock::now()).await };
     let issued = app.detached(work).await?;
     app.forget_admissions(&old_key_ids);
     sign_in_response(&app, &issued).await
@@ -137,7 +139,7 @@ pub async fn sign_in(
 
 /// The response to a new sign-in, with its cookie.
 async fn sign_in_response(app: &App, issued: &IssuedCredential) -> Result<Response, Problem> {
-    let admitted = app.engine().authenticate(&issued.text, clock::now()).await?;
+    let admitted = app.engine().credentials.authenticate(&issued.text, clock::now()).await?;
     let user = admitted.user.as_ref().map(|(_, name)| name.clone()).unwrap_or_default();
     let view = SignInView::of(app, &admitted, user);
     let seconds = SIGN_IN_DAYS * 24 * 60 * 60;
@@ -171,8 +173,9 @@ pub async fn sign_out(
         && admitted.signed_in
     {
         let (engine, ended) = (app.engine().clone(), admitted.key_id.clone());
-        let work =
-            async move { engine.sign_out(admitted.tenant, &admitted.key_id, clock::now()).await };
+        let work = async move {
+            engine.credentials.sign_out(admitted.tenant, &admitted.key_id, clock::now()).await
+        };
         app.detached(work).await?;
         app.forget_admissions(&[ended]);
     }
@@ -219,7 +222,10 @@ pub async fn make_sign_in_link(
         let rights: Vec<Permission> =
             admitted.permissions.iter().copied().filter(|p| *p != Permission::Admin).collect();
         let (by, random) = (Some(&admitted), clock::random());
-        engine.make_link(admitted.tenant, by, &user, &rights, &random, clock::now()).await
+        engine
+            .credentials
+            .make_link(admitted.tenant, by, &user, &rights, &random, clock::now())
+            .await
     };
     let issued = app.detached(work).await?;
     Ok((StatusCode::CREATED, Json(SignInLink::from(&issued))))

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use lukasa_core::{Permission, TenantId, Timestamp, UserId};
-use lukasa_engine::access::{KeyRecord, RecordKind};
+use lukasa_engine::credentials::{KeyRecord, RecordKind};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -117,7 +117,7 @@ pub async fn list_sign_ins(
     QueryParams(query): QueryParams<SignInsQuery>,
 ) -> Result<Json<SignIns>, Problem> {
     let user = owner.selected_user(query.user.as_deref())?;
-    let records = app.engine().sign_ins(owner.tenant, user, clock::now()).await?;
+    let records = app.engine().credentials.sign_ins(owner.tenant, user, clock::now()).await?;
     let data = records.into_iter().map(|record| SignInEntry::of(record, &owner.key_id)).collect();
     Ok(Json(SignIns { data }))
 }
@@ -161,7 +161,9 @@ async fn end(
     id: Option<String>,
 ) -> Result<Json<Revoked>, Problem> {
     let engine = app.engine().clone();
-    let work = async move { engine.end_sign_ins(tenant, user, id.as_deref(), clock::now()).await };
+    let work = async move {
+        engine.credentials.end_sign_ins(tenant, user, id.as_deref(), clock::now()).await
+    };
     let revoked = app.detached(work).await?;
     app.forget_admissions(&revoked);
     Ok(Json(Revoked { revoked }))

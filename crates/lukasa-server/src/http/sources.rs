@@ -5,8 +5,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use lukasa_core::{EpisodeId, Fate, TurnId};
-use lukasa_engine::cascade::{Dependents, FactSource};
-use lukasa_engine::facts::RemovalCounts;
+use lukasa_engine::RemovalCounts;
+use lukasa_engine::removal::{Dependents, FactSource};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -128,7 +128,7 @@ pub async fn list_dependents(
             return Err(Problem::of("malformed_query").because(why));
         }
     };
-    let dependents = app.engine().dependents(&caller, &source, clock::now()).await?;
+    let dependents = app.engine().removals.dependents(&caller, &source, clock::now()).await?;
     Ok(Json(DependentsView::from(&dependents)))
 }
 
@@ -158,7 +158,8 @@ pub async fn delete_turn(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, source) = (app.engine().clone(), sent.request(caller), turn(&id)?);
-    let outcome = app.detached(async move { engine.withdraw(&request, &source).await }).await?;
+    let outcome =
+        app.detached(async move { engine.removals.withdraw(&request, &source).await }).await?;
     Ok(write_response(&outcome))
 }
 
@@ -176,7 +177,8 @@ pub async fn erase_turn(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, source) = (app.engine().clone(), sent.request(caller), turn(&id)?);
-    let outcome = app.detached(async move { engine.erase_source(&request, &source).await }).await?;
+    let outcome =
+        app.detached(async move { engine.removals.erase_source(&request, &source).await }).await?;
     Ok(write_response(&outcome))
 }
 
@@ -193,7 +195,8 @@ pub async fn erase_session(
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let source = FactSource::Session(session);
-    let outcome = app.detached(async move { engine.erase_source(&request, &source).await }).await?;
+    let outcome =
+        app.detached(async move { engine.removals.erase_source(&request, &source).await }).await?;
     Ok(write_response(&outcome))
 }
 
@@ -212,6 +215,7 @@ pub async fn delete_episode(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, source) = (app.engine().clone(), sent.request(caller), episode(&id)?);
-    let outcome = app.detached(async move { engine.withdraw(&request, &source).await }).await?;
+    let outcome =
+        app.detached(async move { engine.removals.withdraw(&request, &source).await }).await?;
     Ok(write_response(&outcome))
 }

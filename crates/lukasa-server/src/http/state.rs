@@ -56,5 +56,5 @@ pub async fn get_state(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<StateView>, Problem> {
-    Ok(Json(StateView::from(app.engine().whole(&caller, clock::now()).await?)))
+    Ok(Json(StateView::from(app.engine().insights.summary(&caller, clock::now()).await?)))
 }

@@ -87,7 +87,8 @@ pub async fn report_usage(
         kind: kind.to_lowercase(),
         influence,
     };
-    let usage = app.detached(async move { engine.report_usage(&request, new).await }).await?;
+    let usage =
+        app.detached(async move { engine.context.report_usage(&request, new).await }).await?;
     Ok((StatusCode::CREATED, Json(UsageView::from(&usage))).into_response())
 }
 
@@ -128,7 +129,8 @@ pub async fn list_usage(
         .map_err(|_| Problem::of("memory_not_found"))?;
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
-    let (used, next) = app.engine().usage(&caller, fact, after, limit, clock::now()).await?;
+    let (used, next) =
+        app.engine().context.usage(&caller, fact, after, limit, clock::now()).await?;
     let data = used.iter().map(UsageView::from).collect();
     Ok(Json(UsagePage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
@@ -172,6 +174,6 @@ pub async fn get_stats(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<StatsView>, Problem> {
-    let stats = app.engine().stats(&caller, clock::now()).await?;
+    let stats = app.engine().context.stats(&caller, clock::now()).await?;
     Ok(Json(StatsView::from(&stats)))
 }

@@ -102,7 +102,8 @@ pub async fn list_users(
         return Err(Problem::of("malformed_cursor"));
     }
     let limit = page_size(query.limit)?;
-    let (users, next) = app.engine().users(admitted.tenant, after.as_deref(), limit).await?;
+    let (users, next) =
+        app.engine().directory.users(admitted.tenant, after.as_deref(), limit).await?;
     Ok(Json(Users {
         data: users.into_iter().map(UserView::from).collect(),
         next_cursor: next.as_ref().map(print_cursor),
@@ -134,7 +135,7 @@ pub async fn create_user(
     let engine = app.engine().clone();
     let CreateUser { user, expires_in_minutes } = sent.body;
     let work = async move {
-        engine.create_user(admitted.tenant, &user, expires_in_minutes, clock::now()).await
+        engine.directory.create_user(admitted.tenant, &user, expires_in_minutes, clock::now()).await
     };
     Ok((StatusCode::CREATED, Json(app.detached(work).await?.into())))
 }
@@ -150,9 +151,9 @@ pub async fn get_user(
     PathParams(name): PathParams<String>,
 ) -> Result<Json<UserView>, Problem> {
     let now = clock::now();
-    let (user, counts) = app.engine().user(admitted.tenant, &name, now).await?;
+    let (user, counts) = app.engine().directory.user(admitted.tenant, &name, now).await?;
     let caller: Caller = admitted.caller(&name);
-    let timezone = app.engine().timezone(&caller, now).await?;
+    let timezone = app.engine().facts.timezone(&caller, now).await?;
     Ok(Json(UserView { counts: Some(counts.into()), timezone, ..user.into() }))
 }
 
@@ -191,7 +192,7 @@ pub async fn delete_user(
 ) -> Result<(StatusCode, Json<UserDeleted>), Problem> {
     let engine = app.engine().clone();
     let work = async move {
-        engine.erase_user_within(tenant, &name, clock::moment(), ERASURE_BUDGET).await
+        engine.erasures.erase_user_within(tenant, &name, clock::moment(), ERASURE_BUDGET).await
     };
     let erased = app.detached(work).await?;
     app.forget_admissions(&erased.ended);

@@ -220,7 +220,7 @@ pub async fn get_vault(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<VaultView>, Problem> {
-    let files = app.engine().vault_export(&caller, clock::now()).await?;
+    let files = app.engine().vault.export(&caller, clock::now()).await?;
     let mut hash = Sha256::new();
     for part in files.iter().flat_map(|file| [&file.path, &file.content]) {
         hash.update((part.len() as u64).to_be_bytes());
@@ -244,7 +244,7 @@ pub async fn plan_vault(
     sent: JsonRequest<VaultFiles>,
 ) -> Result<Json<VaultPlan>, Problem> {
     let files = sent.body.checked()?;
-    Ok(Json(VaultPlan::from(&app.engine().vault_plan(&caller, &files, clock::now()).await?)))
+    Ok(Json(VaultPlan::from(&app.engine().vault.plan(&caller, &files, clock::now()).await?)))
 }
 
 /// Apply the edits in these files as one operation.
@@ -261,7 +261,7 @@ pub async fn sync_vault(
 ) -> Result<Json<VaultSynced>, Problem> {
     let files = sent.body.checked()?;
     let (engine, request, trust) = (app.engine().clone(), sent.request(caller), sent.body.trust);
-    let work = async move { engine.vault_apply(&request, &files, trust).await };
+    let work = async move { engine.vault.apply(&request, &files, trust).await };
     Ok(Json(VaultSynced::from(app.detached(work).await?)))
 }
 
@@ -354,6 +354,6 @@ pub async fn run_vault_command(
     let caller = caller.through_a_model();
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let command = Command::from(sent.body);
-    let work = async move { engine.vault_command(&request, &command).await };
+    let work = async move { engine.vault.command(&request, &command).await };
     Ok(Json(VaultAnswer::from(app.detached(work).await?)))
 }

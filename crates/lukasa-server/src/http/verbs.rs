@@ -32,7 +32,8 @@ pub async fn forget_memory(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
-    let outcome = app.detached(async move { engine.forget(&request, &target).await }).await?;
+    let outcome =
+        app.detached(async move { engine.removals.forget(&request, &target).await }).await?;
     Ok(write_response(&outcome))
 }
 
@@ -51,7 +52,8 @@ pub async fn delete_memory(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
-    let outcome = app.detached(async move { engine.delete(&request, &target).await }).await?;
+    let outcome =
+        app.detached(async move { engine.removals.delete(&request, &target).await }).await?;
     Ok(write_response(&outcome))
 }
 
@@ -67,7 +69,8 @@ pub async fn restore_memory(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
-    let outcome = app.detached(async move { engine.restore(&request, &target).await }).await?;
+    let outcome =
+        app.detached(async move { engine.removals.restore(&request, &target).await }).await?;
     Ok(write_response(&outcome))
 }
 
@@ -86,7 +89,8 @@ pub async fn erase_memory(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
-    let outcome = app.detached(async move { engine.erase(&request, &target).await }).await?;
+    let outcome =
+        app.detached(async move { engine.removals.erase(&request, &target).await }).await?;
     Ok(write_response(&outcome))
 }
 
@@ -100,6 +104,6 @@ pub async fn purge_trash(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let outcome = app.detached(async move { engine.purge(&request).await }).await?;
+    let outcome = app.detached(async move { engine.removals.purge(&request).await }).await?;
     Ok(write_response(&outcome))
 }

@@ -63,7 +63,7 @@ pub async fn list_webhooks(
     State(app): State<App>,
     Admin(admin): Admin,
 ) -> Result<Json<Webhooks>, Problem> {
-    let hooks = app.engine().webhooks(admin.tenant).await?;
+    let hooks = app.engine().webhooks.list(admin.tenant).await?;
     Ok(Json(Webhooks { data: hooks.iter().map(WebhookView::from).collect() }))
 }
 
@@ -127,7 +127,7 @@ pub async fn create_webhook(
     let (engine, verbs) = (app.engine().clone(), parse_verbs(&verbs)?);
     let (random, moment) = (clock::random(), clock::moment());
     let work =
-        async move { engine.create_webhook(admin.tenant, &url, verbs, &random, moment).await };
+        async move { engine.webhooks.create(admin.tenant, &url, verbs, &random, moment).await };
     let hook = app.detached(work).await?;
     let created =
         CreatedWebhook { secret: print_secret(&hook.secret), webhook: WebhookView::from(&hook) };
@@ -159,7 +159,7 @@ pub async fn edit_webhook(
     let (engine, id, moment) = (app.engine().clone(), parse_id(&id)?, clock::moment());
     let verbs = verbs.as_deref().map(parse_verbs).transpose()?;
     let edit = WebhookEdit { url, verbs, enabled };
-    let work = async move { engine.edit_webhook(admin.tenant, id, edit, moment).await };
+    let work = async move { engine.webhooks.edit(admin.tenant, id, edit, moment).await };
     Ok(Json(WebhookView::from(&app.detached(work).await?)))
 }
 
@@ -175,7 +175,7 @@ pub async fn delete_webhook(
     _sent: JsonRequest<Nothing>,
 ) -> Result<StatusCode, Problem> {
     let (engine, id) = (app.engine().clone(), parse_id(&id)?);
-    app.detached(async move { engine.remove_webhook(admin.tenant, id).await }).await?;
+    app.detached(async move { engine.webhooks.remove(admin.tenant, id).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -206,7 +206,7 @@ pub async fn test_webhook(
     PathParams(id): PathParams<String>,
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<TestedWebhook>, Problem> {
-    let tried = app.engine().test_webhook(admin.tenant, parse_id(&id)?, clock::moment()).await?;
+    let tried = app.engine().webhooks.test(admin.tenant, parse_id(&id)?, clock::moment()).await?;
     Ok(Json(tried.into()))
 }
 
@@ -282,7 +282,7 @@ pub async fn list_deliveries(
     let parse = |text: &str| DeliveryState::parse(text).ok_or_else(refused);
     let state = query.state.as_deref().map(parse).transpose()?;
     let (id, limit) = (parse_id(&id)?, page_size(query.limit)?);
-    let found = app.engine().deliveries(admin.tenant, id, state, limit).await?;
+    let found = app.engine().webhooks.deliveries(admin.tenant, id, state, limit).await?;
     Ok(Json(Deliveries { data: found.iter().map(DeliveryView::from).collect() }))
 }
 
@@ -321,12 +321,13 @@ pub async fn replay_webhook(
     let moment = clock::moment();
     match (sent.body.since, sent.body.delivery) {
         (Some(since), None) => {
-            let work = async move { engine.replay_since(tenant, id, since.0, moment).await };
+            let work =
+                async move { engine.webhooks.replay_since(tenant, id, since.0, moment).await };
             Ok(Json(Replayed { users: app.detached(work).await?, delivery: None }))
         }
         (None, Some(delivery)) => {
             let delivery = delivery.parse().map_err(|_| Problem::of("delivery_not_found"))?;
-            let work = async move { engine.redeliver(tenant, id, delivery, moment).await };
+            let work = async move { engine.webhooks.redeliver(tenant, id, delivery, moment).await };
             let delivered = DeliveryView::from(&app.detached(work).await?);
             Ok(Json(Replayed { users: 0, delivery: Some(delivered) }))
         }

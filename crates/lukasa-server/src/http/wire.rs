@@ -6,7 +6,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lukasa_core::fade::Belief;
 use lukasa_core::{Link, Operation, Origin, Status, Verb, Version};
-use lukasa_engine::facts::{ErasureSummary, HistoryEntry, LinkedMemory, Memory, Outcome};
+use lukasa_engine::facts::{HistoryEntry, LinkedMemory};
+use lukasa_engine::{ErasureSummary, Memory, Outcome};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 

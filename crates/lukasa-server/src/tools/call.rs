@@ -4,8 +4,8 @@
 use lukasa_core::context::line::harmless;
 use lukasa_core::{Caller, CallerKind, Edit};
 use lukasa_engine::directory::OptIn;
-use lukasa_engine::facts::{Memory, Outcome, Point, ProposalDecision, Target};
-use lukasa_engine::{Engine, IdempotencyKey, Request};
+use lukasa_engine::facts::{ProposalDecision, Target};
+use lukasa_engine::{Engine, IdempotencyKey, Memory, Outcome, Point, Request};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -59,10 +59,10 @@ impl Execution<'_> {
                 let named = target(&sent.take_required("id")?);
                 self.set_session(&mut sent);
                 let update = sent.into_request::<UpdateMemory>()?.into_update()?;
-                engine.update(&self.request(), &named, update).await?
+                engine.facts.update(&self.request(), &named, update).await?
             }
             Action::Forget => {
-                engine.forget(&self.request(), &target(&sent.take_required("id")?)).await?
+                engine.removals.forget(&self.request(), &target(&sent.take_required("id")?)).await?
             }
             Action::Confirm => {
                 let named = target(&sent.take_required("id")?);
@@ -72,22 +72,22 @@ impl Execution<'_> {
                 let from = target(&sent.take_required("from_id")?);
                 let to = target(&sent.take_required("to_id")?);
                 let relation = sent.take_text("relation").unwrap_or_else(|| "relates_to".into());
-                engine.link(&self.request(), &from, &to, &relation).await?
+                engine.facts.link(&self.request(), &from, &to, &relation).await?
             }
             Action::Undo => {
                 let id = sent.take_required("operation_id")?;
                 let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
-                engine.undo(&self.request(), id).await?
+                engine.undo.undo(&self.request(), id).await?
             }
             Action::List => {
                 let listing = sent.into_request::<ListQuery>()?.listing()?;
-                let page = engine.list(model, &listing, now).await?;
+                let page = engine.facts.list(model, &listing, now).await?;
                 return Ok(answer::page(&page, page.next.as_ref().map(print_cursor)));
             }
             Action::Recall | Action::Search => {
                 sent.require("query")?;
                 let asked = sent.into_request::<SearchRequest>()?.recall()?;
-                let found = engine.recall(model, &asked, now).await?;
+                let found = engine.recall.search(model, &asked, now).await?;
                 return Ok(match self.tool.action {
                     Action::Search => answer::results(&found),
                     _ => answer::recalled(&found),
@@ -96,7 +96,7 @@ impl Execution<'_> {
             Action::Fetch => {
                 let named =
                     target(sent.take_required("id")?.trim_start_matches("lukasa://memories/"));
-                let memory = engine.get(model, &named, Point::default(), now).await?;
+                let memory = engine.facts.get(model, &named, Point::default(), now).await?;
                 return Ok(answer::document(&memory));
             }
         };
@@ -108,10 +108,10 @@ impl Execution<'_> {
         self.set_session(&mut sent);
         let new = sent.into_request::<CreateMemory>()?.into_new()?;
         if self.tool.action == Action::Propose {
-            let outcome = self.engine.propose(&self.request(), new).await?;
+            let outcome = self.engine.facts.propose(&self.request(), new).await?;
             return self.proposal_answer(&outcome).await;
         }
-        let outcome = self.engine.save(&self.request(), new).await?;
+        let outcome = self.engine.facts.save(&self.request(), new).await?;
         let near = find_similar(self.engine, &self.model, &outcome).await;
         let near: Vec<Memory> = near.into_iter().map(|(memory, _)| memory).collect();
         Ok(answer::written(&outcome, &near))
@@ -121,15 +121,18 @@ impl Execution<'_> {
     async fn confirm(&self, named: &Target) -> Result<ToolAnswer, Problem> {
         let yes =
             ProposalDecision::Yes { digest: Some(String::new()), edit: Box::new(Edit::default()) };
-        match self.engine.confirm(&self.request(), named, yes).await {
+        match self.engine.facts.confirm(&self.request(), named, yes).await {
             Ok(outcome) => Ok(answer::written(&outcome, &[])),
             Err(error) => {
                 let refused = Problem::from(error);
                 if !refused.is("human_needed") {
                     return Err(refused);
                 }
-                let waits =
-                    self.engine.get(&self.model, named, Point::default(), clock::now()).await?;
+                let waits = self
+                    .engine
+                    .facts
+                    .get(&self.model, named, Point::default(), clock::now())
+                    .await?;
                 let plain = answer::refused(self.tool, &refused);
                 self.ask_consent(&waits, plain).await
             }
@@ -162,7 +165,7 @@ impl Execution<'_> {
         };
         let named = Target::Id(waits.version.fact);
         let request = Request::new(self.user.clone(), clock::moment());
-        let outcome = self.engine.confirm(&request, &named, decision).await?;
+        let outcome = self.engine.facts.confirm(&request, &named, decision).await?;
         Ok(answer::written(&outcome, &[]))
     }
 
@@ -181,7 +184,7 @@ impl Execution<'_> {
         match self.reply_to(&question) {
             Some(UserReply::Yes) => {
                 let opened = OptIn::Open;
-                self.engine.set_opt_in(self.user, domain, opened, clock::now()).await?;
+                self.engine.directory.set_opt_in(self.user, domain, opened, clock::now()).await?;
                 self.act().await
             }
             Some(UserReply::No | UserReply::Dismissed) => Ok(plain),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use lukasa_core::model::{Models, NoModels};
 use lukasa_core::{Origin, Permission, TenantId, Timestamp};
-use lukasa_engine::access::{AdmittedCredential, NewKey, NewToken};
+use lukasa_engine::credentials::{AdmittedCredential, NewKey, NewToken};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{ConnectOptions, Engine, Moment};
 use lukasa_server::clock;
@@ -104,9 +104,14 @@ impl TestApp {
         let engine = engine.with_chat_timeout(Duration::from_secs(2));
         // Webhook receivers of the tests are on the loopback interface.
         let engine = engine.with_webhook_sender(lukasa_server::webhook::webhook_sender(true));
-        engine.settle_model(clock::now()).await.expect("a database").expect("its model opens");
+        engine
+            .embeddings
+            .settle_model(clock::now())
+            .await
+            .expect("a database")
+            .expect("its model opens");
         for tenant in ["acme", "globex", LOCAL_TENANT] {
-            engine.ensure_tenant(tenant, clock::now()).await.expect("tenant");
+            engine.credentials.ensure_tenant(tenant, clock::now()).await.expect("tenant");
         }
         let app = configure(App::new(engine.clone(), auth));
         let (base, server) = serve(dress(router(app))).await;
@@ -125,7 +130,7 @@ impl TestApp {
         let mut done = Vec::new();
         loop {
             let moment = Moment { now, ..clock::moment() };
-            match self.engine.work("w", moment).await.expect("a database") {
+            match self.engine.jobs.work("w", moment).await.expect("a database") {
                 WorkOutcome::Nothing => return done,
                 worked => done.push(worked),
             }
@@ -157,7 +162,8 @@ impl TestApp {
             expires_at,
         };
         let tenant = TenantId::named(tenant);
-        let issued = self.engine.create_key(tenant, new, &clock::random(), clock::now()).await;
+        let issued =
+            self.engine.credentials.create_key(tenant, new, &clock::random(), clock::now()).await;
         let issued = issued.expect("a key");
         (issued.record.key_id, issued.text)
     }
@@ -177,7 +183,8 @@ impl TestApp {
             expires_at: None,
         };
         let tenant = TenantId::named(tenant);
-        let issued = self.engine.create_key(tenant, new, &clock::random(), clock::now()).await;
+        let issued =
+            self.engine.credentials.create_key(tenant, new, &clock::random(), clock::now()).await;
         self.presenting(&issued.expect("a key").text)
     }
 
@@ -200,9 +207,9 @@ impl TestApp {
     pub async fn mint(&self, tenant: &str, user: &str, at: Timestamp) -> String {
         let (_, secret) = self.make_key(tenant, None, &Permission::ALL, None).await;
         let by: AdmittedCredential =
-            self.engine.authenticate(&secret, clock::now()).await.expect("admitted");
+            self.engine.credentials.authenticate(&secret, clock::now()).await.expect("admitted");
         let new = NewToken { user, permissions: &PERSONAL, minutes: 15, page: None };
-        let minted = self.engine.mint_token(&by, new, &clock::random(), at).await;
+        let minted = self.engine.credentials.mint_token(&by, new, &clock::random(), at).await;
         minted.expect("a token").text
     }
 }

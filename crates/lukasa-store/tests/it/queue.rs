@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use lukasa_core::job::Lane;
+use lukasa_core::job::{RetellTask, Task};
 use lukasa_core::{Ids, JobKind, TenantId, Timestamp, UserId};
 use lukasa_store::job::{self, CLAIM, ClaimRequest, ClaimedJob, OPENING};
 use lukasa_store::testing::TestDatabase;
@@ -42,7 +43,12 @@ async fn queue(store: &Store, of: &str, name: &str, kind: JobKind, key: &str, se
         seed[place % 16] ^= byte.rotate_left(u32::try_from(place % 8).unwrap());
     }
     let id = Ids::new(at(second), seed).job();
-    job::queue(&mut batch, &scope, id, kind, key, at(second), at(second));
+    let task = Task::parse(kind, key).unwrap_or_else(|| {
+        let after = Ids::new(at(second), seed).operation();
+        let session = key.to_owned();
+        Task::Retell(RetellTask { after, first_turn: 1, last_turn: 2, session })
+    });
+    job::queue(&mut batch, &scope, id, &task, at(second), at(second));
     scope.run(&batch).await.unwrap();
     scope.commit().await.unwrap();
 }

@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::{Caller, TenantId, UserId};
-use lukasa_engine::access::AdmittedCredential;
+use lukasa_engine::credentials::AdmittedCredential;
 use moka::sync::Cache;
 use tokio::sync::OwnedSemaphorePermit;
 

@@ -23,7 +23,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use lukasa_core::{Caller, CallerKind};
-use lukasa_engine::access::AdmittedCredential;
+use lukasa_engine::credentials::AdmittedCredential;
 use moka::sync::Cache;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;

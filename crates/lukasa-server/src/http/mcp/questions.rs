@@ -13,7 +13,7 @@ const QUESTION_SECONDS: i64 = 15 * 60;
 pub async fn seal(app: &App, caller: &Caller, key: &str) -> lukasa_engine::Result<String> {
     let expires = clock::now().as_second() + QUESTION_SECONDS;
     let nonce = u64::from_be_bytes(clock::random());
-    let seal = app.engine().seal(&text(caller, key, expires, nonce)).await?;
+    let seal = app.engine().credentials.seal(&text(caller, key, expires, nonce)).await?;
     Ok(format!("{key}~{expires}~{nonce:016x}~{seal}"))
 }
 
@@ -31,7 +31,7 @@ pub async fn open(app: &App, caller: &Caller, sealed: &str) -> Option<String> {
     if clock::now().as_second() > expires || app.answered_questions().contains_key(sealed) {
         return None;
     }
-    let made = app.engine().seal(&text(caller, key, expires, nonce)).await.ok()?;
+    let made = app.engine().credentials.seal(&text(caller, key, expires, nonce)).await.ok()?;
     // Constant-time comparison: both are MACs with a secret that the client does not have.
     let differ = made.bytes().zip(seal.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
     (made.len() == seal.len() && differ == 0).then(|| key.to_owned())

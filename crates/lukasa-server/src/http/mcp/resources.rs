@@ -2,9 +2,8 @@
 //! prompt with the context for a message.
 
 use lukasa_core::Permission;
-use lukasa_engine::Engine;
 use lukasa_engine::context::{Context, ContextRequest};
-use lukasa_engine::facts::Point;
+use lukasa_engine::{Engine, Point};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, GetPromptRequestParams, GetPromptResult, ListPromptsResult,
@@ -59,7 +58,8 @@ pub async fn list(engine: &Engine, caller: &McpCaller) -> Result<ListResourcesRe
         page(BLOCK.into(), "block", "What every prompt should say about the user"),
         page(PROFILE.into(), "profile", "Who the user is, every sentence with its sources"),
     ];
-    let portraits = engine.portraits(&caller.caller, clock::now()).await.map_err(engine_error)?;
+    let portraits =
+        engine.portraits.list(&caller.caller, clock::now()).await.map_err(engine_error)?;
     for portrait in portraits {
         let (name, title) = (portrait.portrait.name.to_string(), portrait.portrait.name.title());
         all.push(page(format!("{PORTRAITS}{name}"), &name, &title));
@@ -98,9 +98,15 @@ pub async fn read(
     let text = if uri == BLOCK {
         context(engine, caller, "").await?.baseline.content
     } else if let Some(name) = portrait {
-        engine.portrait(&caller.caller, name, now).await.map_err(engine_error)?.portrait.markdown()
+        engine
+            .portraits
+            .get(&caller.caller, name, now)
+            .await
+            .map_err(engine_error)?
+            .portrait
+            .markdown()
     } else if let Some(id) = uri.strip_prefix(MEMORIES) {
-        let memory = engine.get(&caller.caller, &target(id), Point::default(), now).await;
+        let memory = engine.facts.get(&caller.caller, &target(id), Point::default(), now).await;
         let memory = memory.map_err(engine_error)?;
         let view = MemoryView::from(&memory);
         view.detail.map_or(view.content.clone(), |detail| format!("{}\n\n{detail}", view.content))
@@ -119,7 +125,7 @@ async fn context(engine: &Engine, caller: &McpCaller, about: &str) -> Result<Con
     if about.is_empty() {
         (ask.memories, ask.turns) = (Some(0), Some(0));
     }
-    engine.retrieve(&caller.caller, &ask, clock::moment()).await.map_err(engine_error)
+    engine.context.retrieve(&caller.caller, &ask, clock::moment()).await.map_err(engine_error)
 }
 
 pub fn prompts() -> ListPromptsResult {

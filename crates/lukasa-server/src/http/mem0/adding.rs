@@ -76,7 +76,7 @@ pub(super) async fn add(
     let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
     let caller = caller.through_a_model();
     let messages = sent.body.messages()?;
-    if sent.body.infer.unwrap_or(true) && app.engine().has_chat() {
+    if sent.body.infer.unwrap_or(true) && app.engine().chat.has_chat() {
         return learn(&app, &caller, &sent, messages).await;
     }
     let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
@@ -94,7 +94,7 @@ pub(super) async fn add(
         let claim = shape::claim(text, sent.body.extra_fields());
         let new = NewMemory { claim, valid_from, valid_until, ..NewMemory::saying("") };
         let engine = app.engine().clone();
-        let saved = app.detached(async move { engine.save(&request, new).await }).await?;
+        let saved = app.detached(async move { engine.facts.save(&request, new).await }).await?;
         let event = if saved.operation.is_some() { "ADD" } else { "NONE" };
         for memory in &saved.memories {
             let mut result = shape::memory(memory, &caller.user_name);
@@ -124,13 +124,13 @@ async fn learn(
             idempotency.key = format!("{}#{number}", idempotency.key);
         }
         let (engine, to) = (app.engine().clone(), session.clone());
-        let work = async move { engine.append_turns(&request, &to, turns).await };
+        let work = async move { engine.sessions.append_turns(&request, &to, turns).await };
         app.detached(work).await?;
     }
     let (engine, of) = (app.engine().clone(), session.clone());
     let mut request = sent.request(caller.clone());
     request.idempotency = None;
-    app.detached(async move { engine.learn_now(&request, &of).await }).await?;
+    app.detached(async move { engine.sessions.learn_now(&request, &of).await }).await?;
     Ok(Json(json!({
         "results": [],
         "status": "PENDING",

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use lukasa_core::{Caller, Edit};
-use lukasa_engine::access::AdmittedCredential;
+use lukasa_engine::credentials::AdmittedCredential;
 use lukasa_engine::facts::{Target, Update, UpdateMode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -82,7 +82,7 @@ async fn change<T>(
         let (engine, target) = (app.engine().clone(), target.clone());
         let mut request = sent.request(caller.clone());
         request.idempotency = None;
-        let work = async move { engine.update(&request, &target, step).await };
+        let work = async move { engine.facts.update(&request, &target, step).await };
         memory = app.detached(work).await?.memories.into_iter().next().unwrap_or(memory);
     }
     let mut response = shape::memory(&memory, &caller.user_name);
@@ -94,7 +94,7 @@ async fn change<T>(
 async fn forget_one(app: &App, caller: &Caller, target: Target) -> Result<(), Problem> {
     let engine = app.engine().clone();
     let request = lukasa_engine::Request::new(caller.through_a_model(), clock::moment());
-    app.detached(async move { engine.forget(&request, &target).await }).await?;
+    app.detached(async move { engine.removals.forget(&request, &target).await }).await?;
     Ok(())
 }
 

@@ -20,7 +20,7 @@ use axum::response::Response;
 use axum::routing::{delete, get, post, put};
 use axum::{Json, Router};
 use lukasa_core::Caller;
-use lukasa_engine::access::AdmittedCredential;
+use lukasa_engine::credentials::AdmittedCredential;
 use lukasa_engine::facts::Target;
 use serde::Deserialize;
 use serde_json::{Value, json};

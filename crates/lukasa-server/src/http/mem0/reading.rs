@@ -4,8 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use lukasa_core::{Caller, Status};
-use lukasa_engine::facts::{ListFilter, Listing, Memory, Point, Target};
+use lukasa_engine::facts::{ListFilter, Listing, Target};
 use lukasa_engine::recall::RecallQuery;
+use lukasa_engine::{Memory, Point};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -54,7 +55,7 @@ pub(super) async fn search(
     ask.rerank = rerank.unwrap_or(true);
     // Fetch more if a filter removes results afterwards, so that enough are left.
     ask.memories = if filter.selects() { MAX_RESULTS } else { wanted };
-    let found = app.engine().recall(&caller, &ask, clock::now()).await?;
+    let found = app.engine().recall.search(&caller, &ask, clock::now()).await?;
     let least = threshold.unwrap_or(0.0);
     let results: Vec<_> = found
         .memories
@@ -82,7 +83,7 @@ pub(super) async fn list_matching(
     loop {
         let (point, filter_of) = (Point::default(), active.clone());
         let listing = Listing { filter: filter_of, point, after, limit: BATCH_SIZE };
-        let page = app.engine().list(caller, &listing, clock::now()).await?;
+        let page = app.engine().facts.list(caller, &listing, clock::now()).await?;
         let is_match = |memory: &Memory| filter.matches(&shape::memory(memory, &caller.user_name));
         all.extend(page.memories.into_iter().filter(is_match));
         match page.next {
@@ -186,7 +187,7 @@ pub(super) async fn get_current(
 ) -> Result<Memory, Problem> {
     let now = clock::now();
     let point = Point { as_of: Some(now), known_at: None };
-    Ok(app.engine().get(caller, target, point, now).await?)
+    Ok(app.engine().facts.get(caller, target, point, now).await?)
 }
 
 pub(super) async fn get_one(
@@ -207,7 +208,7 @@ pub(super) async fn history(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<Vec<Value>>, Problem> {
     let (caller, target) = resolve_id(&app, &admitted, &headers, &id).await?;
-    let entries = app.engine().history(&caller, &target, clock::now()).await?;
+    let entries = app.engine().facts.history(&caller, &target, clock::now()).await?;
     Ok(Json(shape::history(&entries, &caller.user_name)))
 }
 
@@ -219,7 +220,7 @@ pub(super) async fn entities(
     let (mut results, mut after) = (Vec::new(), None);
     loop {
         let (users, next) =
-            app.engine().users(admitted.tenant, after.as_deref(), BATCH_SIZE).await?;
+            app.engine().directory.users(admitted.tenant, after.as_deref(), BATCH_SIZE).await?;
         results.extend(users.into_iter().map(|user| {
             json!({
                 "id": user.id.to_string(), "name": user.name, "type": "user",

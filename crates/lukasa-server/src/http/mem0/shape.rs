@@ -8,7 +8,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use lukasa_core::limits::CONTENT_CHARS;
 use lukasa_core::{Claim, OperationId, State};
-use lukasa_engine::facts::{HistoryEntry, Memory};
+use lukasa_engine::Memory;
+use lukasa_engine::facts::HistoryEntry;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 

@@ -62,7 +62,7 @@ pub async fn close_session(
     sent: JsonRequest<CloseSession>,
 ) -> Result<Json<ClosedSession>, Problem> {
     let (engine, request, dirty) = (app.engine().clone(), sent.request(caller), sent.body.dirty);
-    let work = async move { engine.close_session(&request, &id, dirty).await };
+    let work = async move { engine.sessions.close(&request, &id, dirty).await };
     Ok(Json(ClosedSession::from(&app.detached(work).await?)))
 }
 
@@ -100,7 +100,7 @@ pub async fn beacon(
     let caller = app.caller(&headers, Permission::Write).await?;
     let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
     let work =
-        async move { engine.close_session(&request, &beacon.session_id, beacon.dirty).await };
+        async move { engine.sessions.close(&request, &beacon.session_id, beacon.dirty).await };
     match app.detached(work).await {
         // The client does not read the answer, and a missing session needs no closing.
         Ok(_) => {}
@@ -125,7 +125,7 @@ pub async fn learn_session(
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<ClosedSession>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let work = async move { engine.learn_now(&request, &id).await };
+    let work = async move { engine.sessions.learn_now(&request, &id).await };
     Ok(Json(ClosedSession::from(&app.detached(work).await?)))
 }
 
@@ -154,7 +154,7 @@ pub async fn edit_session(
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let EditSession { title, archived } = sent.body;
     let edit = SessionEdit { title: title.map(Some), archived };
-    let work = async move { engine.edit_session(&request, &id, edit).await };
+    let work = async move { engine.sessions.edit(&request, &id, edit).await };
     Ok(Json(SessionView::from(&app.detached(work).await?)))
 }
 
@@ -173,7 +173,7 @@ pub async fn delete_session(
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let work = async move { engine.trash_session(&request, &id).await };
+    let work = async move { engine.sessions.trash(&request, &id).await };
     Ok(Json(SessionView::from(&app.detached(work).await?)))
 }
 
@@ -189,7 +189,7 @@ pub async fn restore_session(
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let work = async move { engine.restore_session(&request, &id).await };
+    let work = async move { engine.undo.restore_session(&request, &id).await };
     Ok(Json(SessionView::from(&app.detached(work).await?)))
 }
 
@@ -227,7 +227,7 @@ pub async fn search_sessions(
     QueryParams(query): QueryParams<SearchSessionsQuery>,
 ) -> Result<Json<FoundSessions>, Problem> {
     let limit = page_size(query.limit)?;
-    let found = app.engine().search_sessions(&caller, &query.query, limit, clock::now()).await?;
+    let found = app.engine().sessions.search(&caller, &query.query, limit, clock::now()).await?;
     let data = found.iter().map(|found| FoundSessionView {
         session: SessionView::from(&found.session),
         best: found.best.as_ref().map(TurnView::from),
@@ -277,7 +277,7 @@ pub async fn get_window(
         budget: query.budget.unwrap_or(default.budget),
         threshold: query.threshold.unwrap_or(default.threshold),
     };
-    let window = app.engine().window(&caller, &id, ask, clock::moment()).await?;
+    let window = app.engine().sessions.window(&caller, &id, ask, clock::moment()).await?;
     Ok(Json(WindowView {
         summary: window.summary,
         turns: window.turns.iter().map(TurnView::from).collect(),
@@ -337,6 +337,6 @@ pub async fn get_why(
     Reader(caller): Reader,
     PathParams((id, number)): PathParams<(String, i32)>,
 ) -> Result<Json<WhyView>, Problem> {
-    let why = app.engine().why(&caller, &id, number, clock::now()).await?;
+    let why = app.engine().context.why(&caller, &id, number, clock::now()).await?;
     Ok(Json(WhyView::from(&why)))
 }

@@ -176,7 +176,7 @@ pub async fn open_session(
     let unknown = || malformed("`keep_turns` must be full, excerpts or none");
     let keep = keep_turns.map(|word| Keep::parse(&word).ok_or_else(unknown)).transpose()?;
     let new = NewSession { id, title, keep, incognito };
-    let work = async move { engine.open_session(&request, new).await };
+    let work = async move { engine.sessions.open(&request, new).await };
     Ok(Json(SessionView::from(&app.detached(work).await?)))
 }
 
@@ -217,7 +217,7 @@ pub async fn list_sessions(
         || Problem::of("malformed_query").because("`state` must be active, idle or archived");
     let state = query.state.map(|word| SessionState::parse(&word).ok_or_else(unknown));
     let which = SessionFilter { trashed: query.trashed, state: state.transpose()? };
-    let page = app.engine().sessions(&caller, which, before, limit, clock::now());
+    let page = app.engine().sessions.list(&caller, which, before, limit, clock::now());
     let (sessions, next) = page.await?;
     let data = sessions.iter().map(SessionView::from).collect();
     Ok(Json(SessionPage { data, next_cursor: next.as_ref().map(print_cursor) }))
@@ -233,7 +233,7 @@ pub async fn get_session(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionView>, Problem> {
-    let session = app.engine().session(&caller, &id, clock::now()).await?;
+    let session = app.engine().sessions.get(&caller, &id, clock::now()).await?;
     Ok(Json(SessionView::from(&session)))
 }
 
@@ -333,7 +333,7 @@ pub async fn append_turns(
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let turns: Vec<NewTurn> =
         sent.body.turns.into_iter().map(AppendTurn::into_new).collect::<Result<_, Problem>>()?;
-    let work = async move { engine.append_turns(&request, &id, turns).await };
+    let work = async move { engine.sessions.append_turns(&request, &id, turns).await };
     let appended = app.detached(work).await?;
     let view = AppendedTurns {
         session: SessionView::from(&appended.session),
@@ -377,10 +377,11 @@ pub async fn list_turns(
 ) -> Result<Json<TurnPage>, Problem> {
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?.unwrap_or(0);
     let limit = page_size(query.limit)?;
-    let (turns, next) = app.engine().turns(&caller, &id, after, limit, clock::now()).await?;
+    let (turns, next) =
+        app.engine().sessions.turns(&caller, &id, after, limit, clock::now()).await?;
     let hidden = match query.show_hidden && caller.kind == CallerKind::Human {
         true => vec![None; turns.len()],
-        false => app.engine().closed_domains_of(&caller, &turns, clock::now()).await?,
+        false => app.engine().sessions.closed_domains_of(&caller, &turns, clock::now()).await?,
     };
     let data = turns.iter().zip(hidden).map(|(turn, domain)| TurnView::masked(turn, domain));
     let data = data.collect();

@@ -316,7 +316,7 @@ async fn extract(app: &TestApp, content: &str, confidence: f32) {
     let moment = Moment { now: clock::now(), seed: clock::random() };
     let mut new = NewMemory::saying(content);
     new.confidence = Some(confidence);
-    app.engine.save(&Request::new(caller, moment), new).await.expect("extracted");
+    app.engine.facts.save(&Request::new(caller, moment), new).await.expect("extracted");
 }
 
 #[tokio::test]

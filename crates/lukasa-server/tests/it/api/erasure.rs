@@ -1,7 +1,7 @@
 //! Erasure over HTTP: preview, receipt, and no preview for callers without the permission.
 
 use lukasa_core::Permission;
-use lukasa_engine::erasure::verify;
+use lukasa_engine::removal::verify;
 use serde_json::json;
 
 use crate::app::{TestApp, canary};

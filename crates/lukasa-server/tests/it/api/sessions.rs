@@ -1,7 +1,7 @@
 //! Sessions over HTTP: turns are appended, numbered, never changed, and found at once (R043).
 
 use lukasa_core::{Origin, Permission, TenantId};
-use lukasa_engine::access::NewKey;
+use lukasa_engine::credentials::NewKey;
 use lukasa_server::clock;
 use serde_json::{Value, json};
 
@@ -145,7 +145,12 @@ async fn turn_origin_follows_the_role_and_is_capped_by_the_key() {
             expires_at: None,
         };
         let tenant = TenantId::named("acme");
-        let key = app.engine.create_key(tenant, new, &clock::random(), clock::now()).await.unwrap();
+        let key = app
+            .engine
+            .credentials
+            .create_key(tenant, new, &clock::random(), clock::now())
+            .await
+            .unwrap();
         let client = app.presenting(&key.text).about("alice");
         let turns = ["user", "assistant", "system", "tool"].map(|role| turn(role, "hello"));
         append(&client, session, &turns).await.expect(201);

@@ -241,9 +241,9 @@ async fn expired_credentials_are_swept_and_keys_are_not() {
     app.presenting(&old).get("/api/memory").await.refused(401, "unauthenticated");
     app.presenting(&fresh).get("/api/memory").await.expect(200);
     assert_eq!(count().await, before, "no request sweeps");
-    assert_eq!(app.engine.sweep_credentials().await.unwrap(), 1);
+    assert_eq!(app.engine.credentials.sweep_credentials().await.unwrap(), 1);
     assert_eq!(count().await, before - 1);
-    assert_eq!(app.engine.sweep_credentials().await.unwrap(), 0);
+    assert_eq!(app.engine.credentials.sweep_credentials().await.unwrap(), 0);
 }
 
 #[tokio::test]

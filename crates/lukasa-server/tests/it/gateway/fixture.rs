@@ -57,7 +57,7 @@ impl TestGateway {
         let line = Line::to(&connect.url).await;
         let connect = ConnectOptions { url: line.url.clone(), ..connect };
         let engine = Engine::connect(&connect).unwrap().with_models(TestModels::with_words());
-        engine.settle_model(clock::now()).await.unwrap().unwrap();
+        engine.embeddings.settle_model(clock::now()).await.unwrap().unwrap();
         let upstream = Upstream::new(&format!("{}/v1", service.base), Some(SERVER_KEY)).unwrap();
         let own = App::new(engine.clone(), auth);
         // A busy machine must not look like a slow database; one test sets a shorter deadline.
@@ -70,7 +70,7 @@ impl TestGateway {
     pub async fn second(&self) -> String {
         let engine = Engine::connect(&self.app.database.connect()).unwrap();
         let engine = engine.with_models(TestModels::with_words());
-        engine.settle_model(clock::now()).await.unwrap().unwrap();
+        engine.embeddings.settle_model(clock::now()).await.unwrap().unwrap();
         let upstream = Upstream::new(&format!("{}/v1", self.service.base), Some(SERVER_KEY));
         let own = App::new(engine, AuthMode::Keys);
         let gateway = Gateway::new(own.clone(), Some(upstream.unwrap()));

@@ -105,7 +105,7 @@ async fn event_stream_delivers_each_write_once_across_reconnects() {
             let late = number >= WRITES / 2;
             if number == WRITES / 2 {
                 // The first server stops: its streams end, and clients do not reconnect to it.
-                engine.close_event_streams();
+                engine.events.close_streams();
             }
             let client = if late || random(4) == 0 { &other } else { &one };
             let saved = client.save(&format!("number {number}")).await;

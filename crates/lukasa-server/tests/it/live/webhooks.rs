@@ -256,7 +256,7 @@ async fn webhook_deliveries_survive_a_killed_server() {
     written.push(first.client.save("the last words").await.at("/event/operation_id"));
     first.end().await;
     let (_, engine) = app.again(Arc::new(NoModels)).await;
-    while engine.work("w", clock::moment()).await.unwrap()
+    while engine.jobs.work("w", clock::moment()).await.unwrap()
         != lukasa_engine::jobs::WorkOutcome::Nothing
     {}
     assert_eq!(receiver.take(), written);
@@ -279,7 +279,7 @@ async fn webhook_delivery_is_repeated_after_a_worker_crash() {
         200
     });
     let engine = app.engine.clone();
-    let worker = tokio::spawn(async move { engine.work("one", clock::moment()).await });
+    let worker = tokio::spawn(async move { engine.jobs.work("one", clock::moment()).await });
     arrived.await.unwrap();
     worker.abort();
     let _ = worker.await;

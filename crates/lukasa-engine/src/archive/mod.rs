@@ -1,0 +1,150 @@
+//! Export and import of a whole memory: export, import of an export, import from other programs,
+//! and undo of an import. The interfaces define the file formats; the core decides what may be
+//! imported, and how far it is trusted.
+//!
+//! An import is many short transactions under one id. Each of them records what it imported, so an
+//! interrupted import resumes where it stopped, and a second run imports nothing.
+
+mod export;
+mod items;
+mod restore;
+mod sessions;
+mod undo;
+
+use std::sync::Arc;
+
+use lukasa_core::import::{Format, ImportCounts};
+use lukasa_core::time::micros;
+use lukasa_core::{Caller, ImportId, OperationId, Timestamp};
+use lukasa_store::{Scope, import};
+use sha2::{Digest, Sha256};
+
+use crate::embeddings::Embeddings;
+use crate::error::Result;
+use crate::parts::Parts;
+use crate::policy::Policies;
+use crate::request::Request;
+use crate::sessions::Sessions;
+use crate::signing::Signatures;
+use crate::transaction::Transactions;
+use crate::undo::OperationUndo;
+
+pub use export::ExportSnapshot;
+pub use items::ITEMS_AT_ONCE;
+pub use lukasa_store::context::Usage;
+pub use lukasa_store::import::ImportRecord;
+pub use restore::{Archive, ImportOptions};
+pub use sessions::Estimate;
+pub use undo::UndoneImport;
+
+/// Source of an import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportSource {
+    pub format: Format,
+    /// A digest of its content, or any other name that is the same for the same source.
+    pub digest: String,
+    /// The user's name for it.
+    pub name: String,
+}
+
+/// How far an export is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArchiveTrust {
+    /// Whether this installation signed it for this user, and it has not been changed since.
+    pub signed_here: bool,
+    /// Whether its origins, consents and log are kept: a human imported it, and it was signed here
+    /// or they declared that they trust it.
+    pub trusted: bool,
+}
+
+/// Result of one import request or dry run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportReport {
+    pub import: ImportId,
+    /// The operations it wrote, in order.
+    pub operations: Vec<OperationId>,
+    pub counts: ImportCounts,
+    /// Estimated cost of learning from the imported sessions.
+    pub estimate: Estimate,
+    /// `None` if the source is not a Lukasa export.
+    pub archive: Option<ArchiveTrust>,
+}
+
+impl ImportReport {
+    fn empty(import: ImportId) -> Self {
+        let (operations, counts) = (Vec::new(), ImportCounts::default());
+        Self { import, operations, counts, estimate: Estimate::default(), archive: None }
+    }
+
+    /// Adds the result of another request of the same import.
+    fn add(&mut self, other: ImportReport) {
+        self.operations.extend(other.operations);
+        self.counts.add(&other.counts);
+        self.estimate.add(other.estimate);
+    }
+}
+
+/// Export and import.
+#[derive(Clone)]
+pub struct Archives {
+    parts: Arc<Parts>,
+    transactions: Transactions,
+    policies: Policies,
+    embeddings: Embeddings,
+    sessions: Sessions,
+    undo: OperationUndo,
+    signatures: Signatures,
+}
+
+impl Archives {
+    pub(crate) fn new(
+        parts: Arc<Parts>,
+        transactions: Transactions,
+        policies: Policies,
+        embeddings: Embeddings,
+        sessions: Sessions,
+        undo: OperationUndo,
+        signatures: Signatures,
+    ) -> Self {
+        Self { parts, transactions, policies, embeddings, sessions, undo, signatures }
+    }
+
+    /// The latest imports.
+    pub async fn imports(&self, caller: &Caller, now: Timestamp) -> Result<Vec<ImportRecord>> {
+        let scope = self.transactions.read(caller, now).await?;
+        Ok(import::list(&scope, 200).await?)
+    }
+}
+
+/// The import of a source: the existing one, or a new one.
+async fn import_of(
+    scope: &Scope,
+    request: &Request,
+    source: &ImportSource,
+) -> Result<ImportRecord> {
+    let id = ImportId::of(request.caller.user, source.format.as_str(), &source.digest);
+    let now = micros(request.moment.now);
+    let new = || ImportRecord {
+        id,
+        format: source.format.as_str().to_owned(),
+        name: source.name.clone(),
+        started_at: now,
+        last_at: now,
+        operations: Vec::new(),
+        counts: ImportCounts::default(),
+        undone_at: None,
+    };
+    let there = import::find(scope, id).await?.unwrap_or_else(new);
+    Ok(ImportRecord { last_at: now, undone_at: None, ..there })
+}
+
+/// The same request with another seed for ids, for one of the many transactions of an import.
+fn part(request: &Request, number: usize) -> Request {
+    let mut part = request.clone();
+    (part.idempotency, part.if_match) = (None, None);
+    let mut hash = Sha256::new();
+    hash.update(request.moment.seed);
+    hash.update((number as u64).to_be_bytes());
+    part.moment.seed.copy_from_slice(&hash.finalize()[..16]);
+    part
+}

@@ -1,0 +1,515 @@
+//! Import of an export: every version with both of its periods, as it was. Existing facts stay
+//! unchanged, and what was erased here is not imported.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::try_join;
+use lukasa_core::archive::{
+    CLOCK_TOLERANCE, Contents, DomainLine, Lowering, Manifest, faults, limit_trust, screen,
+};
+use lukasa_core::import::{Format, ImportCounts, item_id};
+use lukasa_core::policy::Patch;
+use lukasa_core::recall::passage::of_turn;
+use lukasa_core::screen::secret;
+use lukasa_core::time::micros;
+use lukasa_core::{
+    CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Operation, Session,
+    SessionState, State, Turn, TurnId, Verb, Version,
+};
+use lukasa_store::context::{self, Usage};
+use lukasa_store::passage::{self, Change};
+use lukasa_store::policy::{self, PolicyRow};
+use lukasa_store::{
+    Batch, Scope, domain, everything, fact, import, learning, link, operation, removal, session,
+};
+use uuid::Uuid;
+
+use super::Archives;
+use super::{ArchiveTrust, ImportReport, ImportSource, import_of, part};
+use crate::error::{Error, InvalidField, Result};
+use crate::request::Request;
+use crate::transaction::{Effect, Outcome, WriteStart};
+
+/// Facts per transaction.
+const FACT_BATCH_SIZE: usize = 500;
+/// Turns after which the next transaction begins.
+const TURN_BATCH_SIZE: usize = 2_000;
+
+/// A parsed export.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Archive {
+    pub contents: Contents,
+    pub usage: Vec<Usage>,
+    pub policy: Patch,
+    pub domains: Vec<DomainLine>,
+    /// The manifest that the files were checked against; without one the export counts as unsigned.
+    pub manifest: Option<Manifest>,
+}
+
+/// Options of an import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// Only report what would be imported.
+    pub dry_run: bool,
+    /// A human declares that the export is theirs although this installation did not sign it.
+    /// Ignored from any other caller.
+    pub trust: bool,
+}
+
+/// A session with its turns and episodes.
+struct Chat {
+    session: Session,
+    turns: Vec<Turn>,
+    episodes: Vec<Episode>,
+}
+
+/// The parts of an export to import.
+struct Plan {
+    facts: Vec<(FactId, Vec<Version>)>,
+    sessions: Vec<Session>,
+    operations: Vec<Operation>,
+    report: ImportReport,
+    /// Nothing was ever written about the user.
+    empty: bool,
+}
+
+impl Archives {
+    /// Imports an export. One that was signed here and that the user imports into an empty memory
+    /// restores exactly the exported memory. One that is not trusted is lowered to origin `import`.
+    pub async fn import_archive(
+        &self,
+        request: &Request,
+        source: &ImportSource,
+        mut archive: Archive,
+        how: ImportOptions,
+    ) -> Result<ImportReport> {
+        let trust = self.archive_trust(request, &archive, how).await?;
+        let now = request.moment.now;
+        let latest = if trust.trusted { now + CLOCK_TOLERANCE } else { now };
+        let fault = |reason| InvalidField { field: "archive".into(), reason };
+        let found = faults(&archive.contents, latest);
+        if !found.is_empty() {
+            return Err(Error::Invalid(found.into_iter().map(fault).collect()));
+        }
+        let secrets = self.screen_archive(request, source, &mut archive, trust).await?;
+        let scope = self.transactions.write(request).await?;
+        let mut plan = plan(&scope, request, source, &mut archive.contents, trust.trusted).await?;
+        plan.report.counts.secrets = secrets;
+        plan.report.archive = Some(trust);
+        if how.dry_run {
+            let counts = &mut plan.report.counts;
+            counts.proposals = plan.facts.iter().filter(|(_, versions)| waits(versions)).count();
+            counts.memories = plan.facts.len() - counts.proposals;
+            counts.chats = plan.sessions.len();
+            let turns = plan.sessions.iter().map(|session| usize::try_from(session.turns));
+            counts.turns = turns.map(|count| count.unwrap_or(0)).sum();
+            return Ok(plan.report);
+        }
+        self.restore_log_and_settings(scope, request, source, &plan, &archive).await?;
+        let mut number = 0;
+        let mut next = || {
+            number += 1;
+            part(request, number)
+        };
+        let facts = std::mem::take(&mut plan.facts);
+        let mut usage: BTreeMap<FactId, Vec<Usage>> = BTreeMap::new();
+        for used in archive.usage.into_iter().filter(is_reported) {
+            usage.entry(used.fact).or_default().push(used);
+        }
+        for chunk in facts.chunks(FACT_BATCH_SIZE) {
+            self.restore_facts(&next(), source, chunk, &usage, &mut plan.report).await?;
+        }
+        self.restore_links(&next(), source, &archive.contents, &mut plan.report).await?;
+        let mut turns: BTreeMap<String, Vec<Turn>> = BTreeMap::new();
+        for turn in archive.contents.turns {
+            turns.entry(turn.session.clone()).or_default().push(turn);
+        }
+        let mut episodes: BTreeMap<String, Vec<Episode>> = BTreeMap::new();
+        for episode in archive.contents.episodes {
+            episodes.entry(episode.session.clone()).or_default().push(episode);
+        }
+        let mut chats = Vec::new();
+        let mut size = 0;
+        for session in plan.sessions {
+            let turns = turns.remove(&session.id).unwrap_or_default();
+            let episodes = episodes.remove(&session.id).unwrap_or_default();
+            size += turns.len() + 1;
+            chats.push(Chat { session, turns, episodes });
+            if size >= TURN_BATCH_SIZE {
+                let part = std::mem::take(&mut chats);
+                self.restore_chats(&next(), source, part, &mut plan.report).await?;
+                size = 0;
+            }
+        }
+        self.restore_chats(&next(), source, chats, &mut plan.report).await?;
+        Ok(plan.report)
+    }
+
+    /// Determines how far an export is trusted.
+    async fn archive_trust(
+        &self,
+        request: &Request,
+        archive: &Archive,
+        how: ImportOptions,
+    ) -> Result<ArchiveTrust> {
+        let caller = &request.caller;
+        let signed_here = match &archive.manifest {
+            Some(manifest) => {
+                self.signatures.has_signed_manifest(caller.tenant, caller.user, manifest).await?
+            }
+            None => false,
+        };
+        let trusted = caller.kind == CallerKind::Human && (signed_here || how.trust);
+        Ok(ArchiveTrust { signed_here, trusted })
+    }
+
+    /// Removes secrets from an export, lowers an untrusted one to origin `import`, and returns how
+    /// many facts were left out.
+    async fn screen_archive(
+        &self,
+        request: &Request,
+        source: &ImportSource,
+        archive: &mut Archive,
+        trust: ArchiveTrust,
+    ) -> Result<usize> {
+        let (caller, now) = (&request.caller, request.moment.now);
+        let mut lowering = None;
+        if trust.trusted {
+            limit_trust(&mut archive.contents, caller);
+        } else {
+            let domains = domain::of_tenant(&self.transactions.read(caller, now).await?).await?;
+            let domains = domains.into_iter().map(|domain| domain.name).collect();
+            let import = ImportId::of(caller.user, source.format.as_str(), &source.digest);
+            lowering = Some(Lowering { import, domains, now: micros(now) });
+            archive.usage.clear();
+        }
+        let mut contents = std::mem::take(&mut archive.contents);
+        let screened = tokio::task::spawn_blocking(move || {
+            let secrets = screen(&mut contents, lowering.as_ref());
+            (contents, secrets)
+        });
+        let (contents, secrets) = screened.await.map_err(|_| {
+            let what = "the texts of an export could not be screened".to_owned();
+            Error::Internal(lukasa_store::Error::Corrupt { table: "archive", what })
+        })?;
+        archive.contents = contents;
+        Ok(secrets)
+    }
+
+    /// Writes what the rest depends on: the log of operations, and, if the memory was empty, the
+    /// user's policy and opened domains.
+    async fn restore_log_and_settings(
+        &self,
+        scope: Scope,
+        request: &Request,
+        source: &ImportSource,
+        plan: &Plan,
+        archive: &Archive,
+    ) -> Result<()> {
+        let mut batch = Batch::default();
+        for old in &plan.operations {
+            operation::insert(&mut batch, &scope, old);
+        }
+        import::put(&mut batch, &scope, &import_of(&scope, request, source).await?);
+        let trusted = plan.report.archive.is_some_and(|archive| archive.trusted);
+        if plan.empty && trusted {
+            let now = micros(request.moment.now);
+            for line in archive.domains.iter().filter(|line| line.opted_in_at.is_some()) {
+                if domain::find(&scope, &line.domain.name).await?.is_some() {
+                    domain::open(&scope, &line.domain.name, line.opted_in_at.unwrap_or(now))
+                        .await?;
+                }
+            }
+            let stored = policy::of_user(&scope).await?;
+            let has_policy =
+                archive.policy != Patch::default() && archive.policy.faults().is_empty();
+            if stored.version == 0 && has_policy {
+                let stored = PolicyRow { version: 1, patch: archive.policy.clone() };
+                policy::set_user(&scope, &stored, &request.caller.credential, now).await?;
+            }
+        }
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    async fn restore_facts(
+        &self,
+        request: &Request,
+        source: &ImportSource,
+        facts: &[(FactId, Vec<Version>)],
+        usage: &BTreeMap<FactId, Vec<Usage>>,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        let WriteStart::New(writing) = self.transactions.begin(request).await? else {
+            return Ok(());
+        };
+        let ids: Vec<FactId> = facts.iter().map(|(fact, _)| *fact).collect();
+        let version_ids: Vec<Uuid> =
+            facts.iter().flat_map(|(_, versions)| versions).map(|v| v.id.uuid()).collect();
+        let (there, taken) = try_join!(
+            fact::existing(&writing.scope, &ids),
+            import::taken_ids(&writing.scope, &version_ids)
+        )?;
+        let there: BTreeSet<FactId> = there.into_iter().collect();
+        // A version with the id of another memory's version or of a turn: the export was edited.
+        let is_new = |(fact, versions): &&(FactId, Vec<Version>)| {
+            !there.contains(fact) && versions.iter().all(|v| !taken.contains(&v.id.uuid()))
+        };
+        let (mut changes, mut batch, mut counts) =
+            (Changes::default(), Batch::default(), ImportCounts::default());
+        for (fact, versions) in facts.iter().filter(is_new) {
+            match waits(versions) {
+                true => counts.proposals += 1,
+                false => counts.memories += 1,
+            }
+            changes.opens.extend(versions.iter().cloned());
+            for used in usage.get(fact).into_iter().flatten() {
+                context::put_back_usage(&mut batch, &writing.scope, used);
+            }
+        }
+        if changes.opens.is_empty() {
+            return Ok(());
+        }
+        let mut import = import_of(&writing.scope, request, source).await?;
+        import.operations.push(writing.stamp.operation);
+        import.counts.add(&counts);
+        import::put(&mut batch, &writing.scope, &import);
+        report.operations.push(writing.stamp.operation);
+        report.counts.add(&counts);
+        let effect = Effect { changes, with: batch, ..Effect::default() };
+        let message = format!("Imported: {}", counts.memories + counts.proposals);
+        writing.finish(Verb::Import, effect, Outcome::of(Verb::Import, message)).await?;
+        Ok(())
+    }
+
+    async fn restore_links(
+        &self,
+        request: &Request,
+        source: &ImportSource,
+        contents: &Contents,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        if contents.links.is_empty() {
+            return Ok(());
+        }
+        let scope = self.transactions.write(request).await?;
+        let facts: Vec<FactId> = contents.links.iter().flat_map(|l| [l.from, l.to]).collect();
+        let ids: Vec<_> = contents.links.iter().map(|link| link.id).collect();
+        let (facts, there) =
+            try_join!(fact::existing(&scope, &facts), link::existing(&scope, &ids))?;
+        let facts: BTreeSet<FactId> = facts.into_iter().collect();
+        let links = contents.links.iter();
+        let operations: Vec<_> =
+            links.flat_map(|l| [Some(l.opened_by), l.closed_by]).flatten().collect();
+        let known = operation::with_id_or_time(&scope, &operations, &[]).await?;
+        let known: BTreeSet<_> = known.into_iter().map(|(id, _)| id).collect();
+        let mut batch = Batch::default();
+        for link in contents.links.iter().filter(|link| !there.contains(&link.id)) {
+            let ends = facts.contains(&link.from) && facts.contains(&link.to);
+            if ends && known.contains(&link.opened_by) {
+                link::put_back(&mut batch, &scope, link);
+                report.counts.links += 1;
+            }
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let mut import = import_of(&scope, request, source).await?;
+        import.counts.links = import.counts.links.max(report.counts.links);
+        import::put(&mut batch, &scope, &import);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+
+    async fn restore_chats(
+        &self,
+        request: &Request,
+        source: &ImportSource,
+        chats: Vec<Chat>,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        if chats.is_empty() {
+            return Ok(());
+        }
+        let scope = self.transactions.write(request).await?;
+        let names: Vec<String> = chats.iter().map(|chat| chat.session.id.clone()).collect();
+        let there: BTreeSet<String> =
+            session::existing_ids(&scope, &names).await?.into_iter().collect();
+        let episodes = chats.iter().flat_map(|chat| &chat.episodes);
+        let ids: Vec<_> = episodes.map(|episode| episode.id).collect();
+        let existing: BTreeSet<_> =
+            learning::existing_episodes(&scope, &ids).await?.into_iter().collect();
+        let (policy, _) = self.policies.load(&scope).await?;
+        let mut import = import_of(&scope, request, source).await?;
+        let (mut batch, mut passages, mut counts) =
+            (Batch::default(), Vec::new(), ImportCounts::default());
+        let chats = chats.into_iter().filter(|chat| !there.contains(&chat.session.id));
+        for Chat { mut session, mut turns, mut episodes } in chats {
+            let texts = [&mut session.title, &mut session.summary].into_iter().flatten();
+            let summaries =
+                episodes.iter_mut().flat_map(|e| e.title.iter_mut().chain([&mut e.summary]));
+            texts.chain(summaries).for_each(mask_text);
+            // Erased turns are not imported, nor are episodes that cover them.
+            // Nor are turns that exist in another session.
+            let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
+            let uuids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+            let (erased, taken) =
+                try_join!(removal::erased_turns(&scope, &ids), import::taken_ids(&scope, &uuids))?;
+            let left_out = |t: &Turn| erased.contains(&t.id) || taken.contains(&t.id.uuid());
+            let gone: Vec<i32> = turns.iter().filter(|t| left_out(t)).map(|t| t.number).collect();
+            turns.retain(|turn| !left_out(turn));
+            episodes.retain(|e| !gone.iter().any(|n| (e.first_turn..=e.last_turn).contains(n)));
+            session::put_back(&mut batch, &scope, &session);
+            let turns = MaskedTurns::new(turns);
+            session::insert_turns(&mut batch, &scope, &session.id, &turns);
+            import::add_item(
+                &mut batch,
+                &scope,
+                import.id,
+                chat_item(&session.id),
+                None,
+                Some(&session.id),
+            );
+            counts.chats += 1;
+            counts.turns += turns.len();
+            for episode in episodes.iter().filter(|episode| !existing.contains(&episode.id)) {
+                learning::open_episode(&mut batch, &scope, episode, Vec::new(), None);
+                counts.episodes += 1;
+            }
+            if session.trashed_at.is_none() {
+                passages.extend(turns.iter().flat_map(of_turn));
+                if session.state == SessionState::Active {
+                    // Each session has its own job and needs its own job id.
+                    let request = part(request, counts.chats);
+                    self.sessions.close_later(&mut batch, &scope, &request, &session, &policy);
+                }
+            }
+        }
+        if counts.chats == 0 {
+            return Ok(());
+        }
+        import.counts.add(&counts);
+        report.counts.add(&counts);
+        import::put(&mut batch, &scope, &import);
+        passage::bump(&mut batch, &scope, Change::Added);
+        passage::insert(&mut batch, &scope, &passages);
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        let caller = &request.caller;
+        self.embeddings.embed(caller.tenant, caller.user, passages, request.moment.now).await;
+        Ok(())
+    }
+}
+
+/// Whether a usage was reported, rather than derived from a retrieval.
+fn is_reported(used: &Usage) -> bool {
+    used.retrieval.is_none_or(|retrieval| retrieval.uuid() != used.id.uuid())
+}
+
+/// Whether a fact is a proposal.
+fn waits(versions: &[Version]) -> bool {
+    versions.iter().any(|v| v.known.until.is_none() && v.state == State::Proposed)
+}
+
+fn chat_item(session: &str) -> Uuid {
+    item_id(Format::Lukasa, "chat", session)
+}
+
+/// Decides which parts of an export are imported: nothing that exists, nothing that was erased, and
+/// nothing that would take the key of an existing hard memory.
+async fn plan(
+    scope: &Scope,
+    request: &Request,
+    source: &ImportSource,
+    contents: &mut Contents,
+    trusted: bool,
+) -> Result<Plan> {
+    let import = import_of(scope, request, source).await?;
+    let mut report = ImportReport::empty(import.id);
+    let mut facts: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
+    for version in std::mem::take(&mut contents.versions) {
+        facts.entry(version.fact).or_default().push(version);
+    }
+    let ids: Vec<FactId> = facts.keys().copied().collect();
+    let (last, chats, there, gone, keys, shut) = try_join!(
+        operation::last_at(scope),
+        everything::sessions_after(scope, None, 1),
+        fact::existing(scope, &ids),
+        removal::erased_facts(scope, &ids),
+        fact::keys_held(scope),
+        domain::closed_domains(scope),
+    )?;
+    for fact in there.iter().chain(&gone) {
+        facts.remove(fact);
+        report.counts.known += 1;
+    }
+    // Memories in a closed domain are imported only from a trusted export. A proposal may be
+    // imported: it asks for its domain to be opened.
+    let is_barred = |v: &Version| {
+        !trusted
+            && v.state != State::Proposed
+            && v.claim.domain.as_ref().is_some_and(|d| shut.contains(d))
+    };
+    let takes_held_key = |v: &Version| match (&v.claim.domain, &v.claim.key) {
+        (Some(domain), Some(key)) if v.claim.force == Force::Hard => {
+            keys.iter().any(|(d, k)| d == domain && k == key)
+        }
+        _ => false,
+    };
+    let before = facts.len();
+    facts.retain(|_, versions| !versions.iter().any(|v| is_barred(v) || takes_held_key(v)));
+    report.counts.left_out += before - facts.len();
+    let empty = last.is_none() && chats.is_empty();
+    let operations = operations(scope, contents, &facts, empty, trusted).await?;
+    let names: Vec<String> = contents.sessions.iter().map(|session| session.id.clone()).collect();
+    let items: Vec<Uuid> = names.iter().map(|name| chat_item(name)).collect();
+    let (there, known) =
+        try_join!(session::existing_ids(scope, &names), import::known(scope, &items))?;
+    let is_known = |name: &str| known.iter().any(|(item, _)| *item == chat_item(name));
+    let (there, sessions): (Vec<Session>, Vec<Session>) = std::mem::take(&mut contents.sessions)
+        .into_iter()
+        .partition(|session| there.contains(&session.id) || is_known(&session.id));
+    report.counts.known += there.len();
+    Ok(Plan { facts: facts.into_iter().collect(), sessions, operations, report, empty })
+}
+
+/// The operations to import: all of them into an empty memory, otherwise those that the facts need.
+async fn operations(
+    scope: &Scope,
+    contents: &mut Contents,
+    facts: &BTreeMap<FactId, Vec<Version>>,
+    empty: bool,
+    trusted: bool,
+) -> Result<Vec<Operation>> {
+    let mut operations = std::mem::take(&mut contents.operations);
+    let versions = facts.values().flatten();
+    let mut needed: BTreeSet<_> =
+        versions.flat_map(|v| [Some(v.opened_by), v.closed_by]).flatten().collect();
+    let links = contents.links.iter();
+    let links = links.filter(|link| facts.contains_key(&link.from) || facts.contains_key(&link.to));
+    needed.extend(links.flat_map(|link| [Some(link.opened_by), link.closed_by]).flatten());
+    operations.retain(|operation| empty || needed.contains(&operation.id));
+    if !trusted {
+        // Facts that existed before must not get another history.
+        for operation in &mut operations {
+            operation.facts.retain(|fact| facts.contains_key(fact));
+        }
+    }
+    let ids: Vec<_> = operations.iter().map(|operation| operation.id).collect();
+    let times: Vec<_> = operations.iter().map(|operation| operation.at).collect();
+    let there: BTreeMap<_, _> =
+        operation::with_id_or_time(scope, &ids, &times).await?.into_iter().collect();
+    let moments: BTreeSet<_> = there.values().collect();
+    operations.retain(|operation| !there.contains_key(&operation.id));
+    if operations.iter().any(|operation| moments.contains(&operation.at)) {
+        return Err(Error::invalid("archive", "two operations at one moment"));
+    }
+    Ok(operations)
+}
+
+/// Replaces every secret in a title or a summary with `[secret]`.
+fn mask_text(text: &mut String) {
+    if let Some(masked) = secret::mask(text) {
+        *text = masked;
+    }
+}

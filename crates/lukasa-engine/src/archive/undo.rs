@@ -1,0 +1,71 @@
+//! Undo of an import: reverses its operations from the last to the first, and moves its sessions to
+//! the trash.
+
+use lukasa_core::ImportId;
+use lukasa_core::import::ImportCounts;
+use lukasa_core::time::micros;
+use lukasa_store::{Batch, import, session};
+
+use super::Archives;
+use super::{ImportRecord, part};
+use crate::error::{Error, Result};
+use crate::request::Request;
+
+/// Result of undoing an import.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UndoneImport {
+    pub import: ImportRecord,
+    /// Operations undone by this call.
+    pub operations: usize,
+    /// Sessions moved to the trash.
+    pub chats: usize,
+    /// Memories that stay because they were changed, confirmed or removed since.
+    pub kept: usize,
+}
+
+impl Archives {
+    /// Undoes an import as far as it is unchanged. It can be called again after an interruption,
+    /// and the same source can be imported again afterwards.
+    pub async fn undo_import(&self, request: &Request, id: ImportId) -> Result<UndoneImport> {
+        let scope = self.transactions.read(&request.caller, request.moment.now).await?;
+        let there = import::find(&scope, id).await?.ok_or(Error::ImportNotFound)?;
+        let sessions = import::sessions(&scope, id).await?;
+        drop(scope);
+        let mut undone = UndoneImport { import: there, operations: 0, chats: 0, kept: 0 };
+        for (number, operation) in undone.import.operations.clone().iter().rev().enumerate() {
+            match self.undo.undo_unchanged(&part(request, number), *operation).await {
+                Ok(kept) => {
+                    undone.operations += 1;
+                    undone.kept += kept;
+                }
+                Err(Error::AlreadyUndone) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        let mut trashed = Vec::new();
+        for name in &sessions {
+            let scope = self.transactions.read(&request.caller, request.moment.now).await?;
+            let there = session::find(&scope, name).await?;
+            drop(scope);
+            if there.is_some_and(|session| session.trashed_at.is_none()) {
+                // Each of these is an operation too and needs its own ids.
+                let number = undone.import.operations.len() + undone.chats;
+                self.sessions.trash(&part(request, number), name).await?;
+                undone.chats += 1;
+                trashed.push(name.clone());
+            }
+        }
+        let scope = self.transactions.write(request).await?;
+        let mut batch = Batch::default();
+        if undone.import.undone_at.is_none() {
+            undone.import.undone_at = Some(micros(request.moment.now));
+            undone.import.operations.clear();
+            undone.import.counts = ImportCounts::default();
+            import::put(&mut batch, &scope, &undone.import);
+            import::forget_items(&mut batch, &scope, id, &trashed);
+        }
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(undone)
+    }
+}

@@ -1,0 +1,556 @@
+//! Credentials: keys, tokens, links and sign-ins.
+//!
+//! A key is held by an application and bound to a tenant, and optionally to one user. A token is
+//! minted by a key for one user's browser and lives for minutes. Signing in to the console, with a
+//! key that may mint tokens or with a link that works once, yields a sign-in that lives for days.
+//! Tokens and sign-ins are the only credentials that act as a human. Only hashes of secrets are
+//! stored.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use lukasa_core::secret::{self, Prefix};
+use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
+use lukasa_store::credential::{self, Credential, CredentialKind};
+use lukasa_store::{Directory, directory};
+use ring::hmac;
+
+use crate::error::{Error, Result};
+use crate::parts::Parts;
+use crate::transaction::Transactions;
+
+pub use lukasa_store::credential::{Credential as KeyRecord, CredentialKind as RecordKind};
+
+/// How long a server may admit a credential again without asking the database. Revoking one takes
+/// at least as long, so that every server refuses it once the revocation is acknowledged.
+pub const ADMISSION_LEASE: Duration = Duration::from_secs(1);
+/// Maximum and default lifetime of a token.
+pub const TOKEN_MINUTES: i64 = 15;
+/// Lifetime of an unused sign-in link.
+pub const LINK_MINUTES: i64 = 15;
+/// Lifetime of a console sign-in.
+pub const SIGN_IN_DAYS: i64 = 14;
+
+/// A key to be made.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    pub name: String,
+    /// The one user it is for, by the tenant's name; absent for all of the tenant's users.
+    pub user: Option<String>,
+    pub permissions: Vec<Permission>,
+    /// The most trusted origin its writes may carry.
+    pub origin: Origin,
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A token to be minted.
+#[derive(Debug, Clone, Copy)]
+pub struct NewToken<'t> {
+    pub user: &'t str,
+    pub permissions: &'t [Permission],
+    pub minutes: i64,
+    /// The one page it may be used from, as browsers name it; absent for any.
+    pub page: Option<&'t str>,
+}
+
+/// Maximum number of sign-ins in a listing.
+pub const SIGN_INS_LISTED: usize = 1_000;
+/// Expired credentials removed by one statement.
+const SWEEP_BATCH: usize = 5_000;
+
+/// A credential with an expiry, to be created.
+struct ExpiringCredential<'p> {
+    kind: CredentialKind,
+    user: &'p str,
+    permissions: &'p [Permission],
+    minted_by: Option<&'p str>,
+    /// The first credential of the chain that leads to this one.
+    root: Option<&'p str>,
+    page: Option<&'p str>,
+    name: &'p str,
+    lifetime: SignedDuration,
+}
+
+impl<'p> ExpiringCredential<'p> {
+    fn sign_in(
+        user: &'p str,
+        permissions: &'p [Permission],
+        minted_by: Option<&'p str>,
+        root: Option<&'p str>,
+    ) -> Self {
+        Self {
+            kind: CredentialKind::SignIn,
+            user,
+            permissions,
+            minted_by,
+            root,
+            page: None,
+            name: "signed in to the console",
+            lifetime: SignedDuration::from_hours(24 * SIGN_IN_DAYS),
+        }
+    }
+}
+
+fn kind_of(prefix: Prefix) -> CredentialKind {
+    match prefix {
+        Prefix::Key => CredentialKind::Key,
+        Prefix::Token => CredentialKind::Token,
+        Prefix::Link => CredentialKind::Link,
+        Prefix::SignIn => CredentialKind::SignIn,
+    }
+}
+
+fn prefix_of(kind: CredentialKind) -> Prefix {
+    match kind {
+        CredentialKind::Key => Prefix::Key,
+        CredentialKind::Token => Prefix::Token,
+        CredentialKind::Link => Prefix::Link,
+        CredentialKind::SignIn => Prefix::SignIn,
+    }
+}
+
+/// A new credential with its secret text, which is shown only this once.
+pub struct IssuedCredential {
+    pub text: String,
+    pub record: KeyRecord,
+}
+
+/// The identity and rights of an authenticated credential.
+#[derive(Debug, Clone)]
+pub struct AdmittedCredential {
+    pub tenant: TenantId,
+    pub user: Option<(UserId, String)>,
+    pub human: bool,
+    /// Whether it is a console sign-in.
+    pub signed_in: bool,
+    /// The one page its requests may come from.
+    pub page: Option<String>,
+    pub key_id: String,
+    /// The credential that authorised its creation.
+    pub minted_by: Option<String>,
+    /// The first credential of the chain it was made from.
+    pub root: Option<String>,
+    pub permissions: Vec<Permission>,
+    pub origin: Origin,
+    pub expires_at: Option<Timestamp>,
+}
+
+impl AdmittedCredential {
+    pub fn may(&self, permission: Permission) -> bool {
+        self.permissions.contains(&permission)
+    }
+
+    /// The credential whose revocation also ends everything made with this one.
+    fn root(&self) -> &str {
+        self.root.as_deref().unwrap_or(&self.key_id)
+    }
+
+    /// The caller for a request about the user called `name`.
+    pub fn caller(&self, name: &str) -> Caller {
+        if self.human {
+            return Caller::human(self.tenant, name, &self.key_id);
+        }
+        Caller::key(self.tenant, name, &self.key_id, self.origin)
+    }
+}
+
+/// Keys, sign-ins and links.
+#[derive(Clone)]
+pub struct Credentials {
+    parts: Arc<Parts>,
+    transactions: Transactions,
+}
+
+impl Credentials {
+    pub(crate) fn new(parts: Arc<Parts>, transactions: Transactions) -> Self {
+        Self { parts, transactions }
+    }
+
+    /// Checks a presented credential. Every reason for refusal gives the same error.
+    pub async fn authenticate(
+        &self,
+        presented: &str,
+        now: Timestamp,
+    ) -> Result<AdmittedCredential> {
+        let presented = secret::parse(presented).ok_or(Error::Unauthenticated)?;
+        let stored = self
+            .parts
+            .store
+            .find_credential(&presented.key_id)
+            .await?
+            .ok_or(Error::Unauthenticated)?;
+        let has_kind_of_prefix = stored.kind == kind_of(presented.prefix);
+        // A link does not authenticate requests: it can only be exchanged for a sign-in.
+        let admits = has_kind_of_prefix && stored.kind != CredentialKind::Link;
+        if !admits
+            || !constant_time_eq(&stored.secret_hash, &presented.secret_hash)
+            || !stored.is_live(now)
+        {
+            return Err(Error::Unauthenticated);
+        }
+        if let Some((user, _)) = stored.user {
+            let scope = self.parts.store.read(stored.tenant, user).await?;
+            if credential::user_is_gone(&scope, now).await? {
+                return Err(Error::Unauthenticated);
+            }
+        }
+        Ok(AdmittedCredential {
+            tenant: stored.tenant,
+            user: stored.user,
+            human: stored.kind != CredentialKind::Key,
+            signed_in: stored.kind == CredentialKind::SignIn,
+            page: stored.page,
+            key_id: stored.key_id,
+            minted_by: stored.minted_by,
+            root: stored.root,
+            permissions: stored.permissions,
+            origin: stored.origin,
+            expires_at: stored.expires_at,
+        })
+    }
+
+    /// A message authentication code for a text, made with this installation's key, to recognise
+    /// the text when a client sends it back.
+    pub async fn seal(&self, text: &str) -> Result<String> {
+        let seed = self.parts.store.signing_seed().await?;
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &seed);
+        let code = hmac::sign(&key, format!("seal\n{text}").as_bytes());
+        Ok(code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Records that a credential was used. Called occasionally, not on every request.
+    pub async fn note_use(&self, tenant: TenantId, key_id: &str, now: Timestamp) -> Result<()> {
+        let directory = self.parts.store.directory(tenant).await?;
+        credential::note_use(&directory, key_id, now).await?;
+        Ok(directory.commit().await?)
+    }
+
+    /// Creates the tenant with this name if it does not exist.
+    pub async fn ensure_tenant(&self, name: &str, now: Timestamp) -> Result<TenantId> {
+        let tenant = TenantId::named(name);
+        let directory = self.parts.store.directory(tenant).await?;
+        directory::ensure_tenant(&directory, name, now).await?;
+        directory.commit().await?;
+        Ok(tenant)
+    }
+
+    pub async fn create_key(
+        &self,
+        tenant: TenantId,
+        new: NewKey,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<IssuedCredential> {
+        if new.permissions.is_empty() {
+            return Err(Error::invalid("permissions", "at least one"));
+        }
+        check_name("name", &new.name)?;
+        let bound = new.user.map(|name| (UserId::named(tenant, &name), name));
+        if let Some((_, name)) = &bound {
+            check_name("user", name)?;
+            // A key bound to one user must not reach the tenant's other users.
+            if new.permissions.contains(&Permission::Admin) {
+                return Err(Error::invalid("permissions", "a key for one user cannot be admin"));
+            }
+        }
+        let (text, stored) = secret::print(Prefix::Key, random);
+        let record = Credential {
+            key_id: stored.key_id,
+            tenant,
+            user: bound,
+            kind: CredentialKind::Key,
+            name: new.name,
+            secret_hash: stored.secret_hash.to_vec(),
+            permissions: new.permissions,
+            origin: new.origin,
+            minted_by: None,
+            root: None,
+            page: None,
+            created_at: now,
+            expires_at: new.expires_at,
+            revoked_at: None,
+            last_used_at: None,
+        };
+        let directory = self.parts.store.directory(tenant).await?;
+        if let Some((id, _)) = &record.user {
+            refuse_deleted_user(&directory, *id, now).await?;
+        }
+        credential::insert(&directory, &record).await?;
+        directory.commit().await?;
+        Ok(IssuedCredential { text, record })
+    }
+
+    /// Mints a token that acts as the user named `user`, with no more permissions than the key
+    /// itself has. It may be bound to one page.
+    pub async fn mint_token(
+        &self,
+        by: &AdmittedCredential,
+        new: NewToken<'_>,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<IssuedCredential> {
+        if !(1..=TOKEN_MINUTES).contains(&new.minutes) {
+            return Err(Error::invalid("minutes", "between 1 and 15"));
+        }
+        let personal = |p: &Permission| by.may(*p) && *p != Permission::Admin;
+        if !new.permissions.iter().all(personal) || new.permissions.is_empty() {
+            return Err(Error::invalid(
+                "permissions",
+                "no more than the key itself may, never admin",
+            ));
+        }
+        let name = format!("token for a browser, minted by {}", by.key_id);
+        let new_credential = ExpiringCredential {
+            kind: CredentialKind::Token,
+            user: new.user,
+            permissions: new.permissions,
+            minted_by: Some(&by.key_id),
+            root: Some(by.root()),
+            page: new.page,
+            name: &name,
+            lifetime: SignedDuration::from_mins(new.minutes),
+        };
+        self.issue(by.tenant, new_credential, random, now).await
+    }
+
+    /// Creates a single-use sign-in link for the user named `user`, with these permissions. It is
+    /// created with a credential, or by an operator on the command line.
+    pub async fn make_link(
+        &self,
+        tenant: TenantId,
+        by: Option<&AdmittedCredential>,
+        user: &str,
+        permissions: &[Permission],
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<IssuedCredential> {
+        let new_credential = ExpiringCredential {
+            kind: CredentialKind::Link,
+            user,
+            permissions,
+            minted_by: by.map(|by| by.key_id.as_str()),
+            root: by.map(AdmittedCredential::root),
+            page: None,
+            name: "link to sign in with",
+            lifetime: SignedDuration::from_mins(LINK_MINUTES),
+        };
+        self.issue(tenant, new_credential, random, now).await
+    }
+
+    /// Signs in the user named `user`, authorised by a credential that may mint tokens. A sign-in
+    /// that switches to another user passes its authorisation on, and ends.
+    pub async fn sign_in(
+        &self,
+        by: &AdmittedCredential,
+        user: &str,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<IssuedCredential> {
+        let authorised_by =
+            if by.signed_in { by.minted_by.as_deref() } else { Some(by.key_id.as_str()) };
+        // A sign-in made from another one ends with it, unless it replaced it.
+        let root = if by.signed_in { by.root.as_deref() } else { Some(by.root()) };
+        let new_credential =
+            ExpiringCredential::sign_in(user, &by.permissions, authorised_by, root);
+        let directory = self.parts.store.directory(by.tenant).await?;
+        let issued = insert(&directory, new_credential, random, now).await?;
+        if by.signed_in {
+            credential::end_one(&directory, &by.key_id, now).await?;
+        }
+        directory.commit().await?;
+        Ok(issued)
+    }
+
+    /// Checks that the caller's user has not been deleted.
+    pub async fn check_user_not_deleted(&self, caller: &Caller, now: Timestamp) -> Result<()> {
+        self.transactions.read(caller, now).await.map(drop)
+    }
+
+    /// Exchanges an unused link for a sign-in. Both happen in one transaction, so a used link
+    /// always has its sign-in.
+    pub async fn follow_link(
+        &self,
+        presented: &str,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<IssuedCredential> {
+        let refused = || Error::Unauthenticated;
+        let presented = secret::parse(presented).ok_or_else(refused)?;
+        let stored =
+            self.parts.store.find_credential(&presented.key_id).await?.ok_or_else(refused)?;
+        let directory = self.parts.store.directory(stored.tenant).await?;
+        let hash = &presented.secret_hash;
+        let link = credential::spend_link(&directory, &presented.key_id, hash, now).await?;
+        let link = link.ok_or_else(refused)?;
+        let (_, user) = link.user.ok_or_else(refused)?;
+        let (by, root) = (link.minted_by.as_deref(), link.root.as_deref());
+        let new_credential = ExpiringCredential::sign_in(&user, &link.permissions, by, root);
+        let issued = insert(&directory, new_credential, random, now).await?;
+        directory.commit().await?;
+        Ok(issued)
+    }
+
+    /// Creates a credential with an expiry, for one user.
+    async fn issue(
+        &self,
+        tenant: TenantId,
+        new: ExpiringCredential<'_>,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<IssuedCredential> {
+        let directory = self.parts.store.directory(tenant).await?;
+        let issued = insert(&directory, new, random, now).await?;
+        directory.commit().await?;
+        Ok(issued)
+    }
+
+    pub async fn keys(&self, tenant: TenantId) -> Result<Vec<KeyRecord>> {
+        let directory = self.parts.store.directory(tenant).await?;
+        Ok(credential::keys(&directory).await?)
+    }
+
+    /// The live tokens, links and sign-ins of a tenant, or of one of its users, the latest first.
+    pub async fn sign_ins(
+        &self,
+        tenant: TenantId,
+        user: Option<UserId>,
+        now: Timestamp,
+    ) -> Result<Vec<KeyRecord>> {
+        let directory = self.parts.store.directory(tenant).await?;
+        Ok(credential::sign_ins(&directory, user, None, now, SIGN_INS_LISTED as i64).await?)
+    }
+
+    /// Revokes a credential and everything made from it; returns the ids of the revoked
+    /// credentials.
+    pub async fn revoke(
+        &self,
+        tenant: TenantId,
+        key_id: &str,
+        now: Timestamp,
+    ) -> Result<Vec<String>> {
+        let directory = self.parts.store.directory(tenant).await?;
+        let revoked = credential::revoke(&directory, key_id, now).await?;
+        if revoked.is_empty() {
+            return Err(Error::KeyNotFound);
+        }
+        directory.commit().await?;
+        wait_for_admission_leases().await;
+        Ok(revoked)
+    }
+
+    /// Ends live tokens, links and sign-ins, and everything made from them: the one with this id,
+    /// or all; of one user, or of the whole tenant. Returns the ids of the ended credentials.
+    pub async fn end_sign_ins(
+        &self,
+        tenant: TenantId,
+        user: Option<UserId>,
+        id: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Vec<String>> {
+        let directory = self.parts.store.directory(tenant).await?;
+        let mut ended = Vec::new();
+        loop {
+            let listed = SIGN_INS_LISTED as i64;
+            let live = credential::sign_ins(&directory, user, id, now, listed).await?;
+            let before = ended.len();
+            for one in &live {
+                ended.extend(credential::revoke(&directory, &one.key_id, now).await?);
+            }
+            if ended.len() == before || id.is_some() {
+                break;
+            }
+        }
+        if ended.is_empty() && id.is_some() {
+            return Err(Error::KeyNotFound);
+        }
+        directory.commit().await?;
+        if !ended.is_empty() {
+            wait_for_admission_leases().await;
+        }
+        Ok(ended)
+    }
+
+    /// Signs out: ends this sign-in, but nothing that was made with it.
+    pub async fn sign_out(&self, tenant: TenantId, key_id: &str, now: Timestamp) -> Result<()> {
+        let directory = self.parts.store.directory(tenant).await?;
+        credential::end_one(&directory, key_id, now).await?;
+        directory.commit().await?;
+        wait_for_admission_leases().await;
+        Ok(())
+    }
+
+    /// Removes the tokens, links and sign-ins of all tenants that ended more than a day ago;
+    /// returns how many.
+    pub async fn sweep_credentials(&self) -> Result<usize> {
+        let mut removed = 0;
+        loop {
+            let batch = self.parts.store.sweep_credentials(SWEEP_BATCH as i64).await?;
+            removed += batch;
+            if batch < SWEEP_BATCH {
+                return Ok(removed);
+            }
+        }
+    }
+}
+
+/// Waits until cached admissions have expired on every server, so that an ended credential is
+/// refused everywhere once its end is acknowledged.
+async fn wait_for_admission_leases() {
+    tokio::time::sleep(ADMISSION_LEASE + Duration::from_millis(50)).await;
+}
+
+/// Inserts a credential with an expiry, for one user.
+async fn insert(
+    directory: &Directory,
+    new: ExpiringCredential<'_>,
+    random: &[u8; 32],
+    now: Timestamp,
+) -> Result<IssuedCredential> {
+    check_name("user", new.user)?;
+    let id = UserId::named(directory.tenant(), new.user);
+    let (text, stored) = secret::print(prefix_of(new.kind), random);
+    let record = Credential {
+        key_id: stored.key_id,
+        tenant: directory.tenant(),
+        user: Some((id, new.user.to_owned())),
+        kind: new.kind,
+        name: new.name.to_owned(),
+        secret_hash: stored.secret_hash.to_vec(),
+        permissions: new.permissions.to_vec(),
+        origin: Origin::UserSaid,
+        minted_by: new.minted_by.map(str::to_owned),
+        root: new.root.map(str::to_owned),
+        page: new.page.map(str::to_owned),
+        created_at: now,
+        expires_at: Some(now + new.lifetime),
+        revoked_at: None,
+        last_used_at: None,
+    };
+    refuse_deleted_user(directory, id, now).await?;
+    credential::insert(directory, &record).await?;
+    Ok(IssuedCredential { text, record })
+}
+
+/// Refuses to make a credential for a deleted user: it would become valid for the next user with
+/// that name.
+async fn refuse_deleted_user(list: &Directory, id: UserId, now: Timestamp) -> Result<()> {
+    match directory::find_user(list, id).await? {
+        Some(user) if user.is_gone(now) => Err(Error::UserNotFound),
+        _ => Ok(()),
+    }
+}
+
+/// Checks a user-chosen name: not blank, not too long, without control characters.
+pub(crate) fn check_name(field: &'static str, name: &str) -> Result<()> {
+    let long = name.chars().count() > lukasa_core::limits::NAME_CHARS;
+    if name.trim().is_empty() || long || name.chars().any(char::is_control) {
+        return Err(Error::invalid(field, "1 to 255 characters, none of them a control character"));
+    }
+    Ok(())
+}
+
+/// Compares in constant time, so that timing reveals nothing about the secret.
+fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |different, (x, y)| different | (x ^ y)) == 0
+}

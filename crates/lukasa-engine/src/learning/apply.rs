@@ -1,0 +1,343 @@
+//! Application of an answer: one short transaction that holds the user's lock, reads the affected
+//! facts again, and writes what was learned together with the watermark and the end of the job.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::try_join;
+use lukasa_core::fade::expires_at;
+use lukasa_core::job::{Task, next_upkeep};
+use lukasa_core::learn::ExtractionAnswer;
+use lukasa_core::learn::judge::{
+    self, ExtractionVerdict, JudgeContext, JudgedClaim, SimilarMemory,
+};
+use lukasa_core::link::CONTRADICTS;
+use lukasa_core::record::{self, Provenance};
+use lukasa_core::{
+    Changes, Edit, FactId, Keep, Link, Period, Session, Stamp, State, Verb, Version, Voice,
+};
+use lukasa_store::job::{self, ClaimedJob};
+use lukasa_store::learning::{self, Pass};
+use lukasa_store::passage::{self, Change};
+use lukasa_store::{Batch, fact, session};
+use serde_json::json;
+
+use super::Learning;
+use super::episodes;
+use super::plan::Plan;
+use crate::directory::domains;
+use crate::error::Result;
+use crate::queue::JobFailure;
+use crate::request::Request;
+use crate::transaction::{Effect, Outcome, WriteStart};
+
+/// Replaces a quotation where no turns are kept.
+const NOT_KEPT: &str = "source text not kept";
+
+/// Maximum number of plans, if something is removed while the model is asked.
+const MAX_PLANS: usize = 3;
+
+impl Learning {
+    /// Learns from the turns of a session since the last pass.
+    pub(crate) async fn extract(
+        &self,
+        request: &Request,
+        job: &ClaimedJob,
+        session: &str,
+    ) -> Result<(), JobFailure> {
+        for _ in 0..MAX_PLANS {
+            let Some(plan) = self.plan(request, session).await? else {
+                return self.queue.drop_job(job).await;
+            };
+            if plan.turns.is_empty() {
+                return self.skip_erased_turns(request, job, &plan).await;
+            }
+            if let Some((pass, read)) = self.answer(request, &plan).await? {
+                let near = self.compare(request, &read).await?;
+                return self.apply(request, job, &plan, &pass, &read, &near).await;
+            }
+        }
+        Err(lukasa_store::Error::Unavailable(
+            "memory was removed repeatedly while a model was asked".into(),
+        )
+        .into())
+    }
+
+    async fn apply(
+        &self,
+        request: &Request,
+        job: &ClaimedJob,
+        plan: &Plan,
+        pass: &Pass,
+        read: &ExtractionAnswer,
+        near: &[Vec<SimilarMemory>],
+    ) -> Result<(), JobFailure> {
+        let mut writing = match self.transactions.begin(request).await? {
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(_) => return Ok(()),
+        };
+        let scope = &writing.scope;
+        let mut wanted: Vec<FactId> = pass.offered.clone();
+        wanted.extend(near.iter().flatten().map(|near| near.fact));
+        let (is_claimed, there, kept, standing, domains, (policy, _)) = try_join!(
+            async { Ok(job::is_held(scope, job).await?) },
+            async { Ok(session::find(scope, &plan.session.id).await?) },
+            async { Ok(learning::unapplied_answer(scope, &plan.session.id).await?) },
+            async { Ok(fact::current_and_pending(scope, &wanted, request.moment.now).await?) },
+            domains(scope),
+            self.policies.load(scope)
+        )?;
+        let same = kept.is_some_and(|kept| kept.id == pass.id);
+        let there = there.filter(|s| s.extracted_through == pass.first_turn - 1);
+        let (Some(session), true, true) = (there, same, is_claimed) else {
+            // Another worker has applied it, or the session was removed. Change nothing.
+            drop(writing);
+            return if is_claimed { self.queue.drop_job(job).await } else { Ok(()) };
+        };
+        let standing: BTreeMap<FactId, Version> =
+            standing.into_iter().map(|version| (version.fact, version)).collect();
+        let scene = JudgeContext {
+            transcript: &plan.news,
+            offered: &pass.offered,
+            standing: &standing,
+            domains: &domains,
+            policy: &policy,
+        };
+        let verdicts = judge::judge_all(&read.items, near, &scene);
+        let mut learned = LearnedChanges::of(&session);
+        for verdict in verdicts {
+            let fact = match &verdict {
+                ExtractionVerdict::Change { fact, .. } => Some(*fact),
+                _ => None,
+            };
+            let known = match fact {
+                Some(fact) => fact::known_now(scope, fact).await?,
+                None => Vec::new(),
+            };
+            learned.take(verdict, &standing, &known, &mut writing.stamp);
+        }
+        let mut batch = Batch::default();
+        let cited: Vec<_> = learned.cited.iter().map(|turn| turn.uuid()).collect();
+        if session.keep != Keep::Full {
+            let except = if session.keep == Keep::Excerpts { cited } else { Vec::new() };
+            session::drop_turns(&mut batch, scope, &session.id, pass.last_turn, &except);
+            passage::bump(&mut batch, scope, Change::Removed);
+        }
+        episodes::write(&mut batch, scope, plan, pass, read, &domains, &mut writing.stamp);
+        session::advance(&mut batch, scope, &session.id, pass.first_turn - 1, pass.last_turn);
+        let operation = (!learned.is_empty()).then_some(writing.stamp.operation);
+        let outcome = learned.outcome(read);
+        learning::mark_applied(&mut batch, scope, pass.id, operation, outcome, writing.stamp.at);
+        job::finish(&mut batch, scope, job);
+        if !learned.is_empty() {
+            let now = writing.stamp.at;
+            let (id, due) = (request.job_id("upkeep"), next_upkeep(scope.user(), now));
+            job::queue_sole(&mut batch, scope, id, &Task::Upkeep, due, now);
+        }
+        if pass.last_turn < session.turns {
+            let (id, now) = (request.job_id("further"), writing.stamp.at);
+            let task = Task::Extract { session: session.id.clone() };
+            job::queue(&mut batch, scope, id, &task, now, now);
+        }
+        let outcome = Outcome::of(Verb::Learn, "Learned from a conversation.".into());
+        if learned.is_empty() {
+            writing.close(batch).await?;
+        } else {
+            learned.effect.with = batch;
+            writing.finish(Verb::Learn, learned.effect, outcome).await?;
+        }
+        Ok(())
+    }
+
+    /// Handles turns past the watermark that the user has erased: only the watermark moves.
+    async fn skip_erased_turns(
+        &self,
+        request: &Request,
+        job: &ClaimedJob,
+        plan: &Plan,
+    ) -> Result<(), JobFailure> {
+        let scope = self.transactions.write(request).await?;
+        let there = session::find(&scope, &plan.session.id).await?;
+        let unchanged = there.is_some_and(|s| s.turns == plan.session.turns);
+        if !job::is_held(&scope, job).await? {
+            return Ok(());
+        }
+        let mut batch = Batch::default();
+        if unchanged {
+            let (id, from) = (&plan.session.id, plan.session.extracted_through);
+            session::advance(&mut batch, &scope, id, from, plan.session.turns);
+        }
+        job::finish(&mut batch, &scope, job);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
+    }
+}
+
+/// Changes that a pass makes, with the counts for its report.
+struct LearnedChanges {
+    session: String,
+    keep: Keep,
+    effect: Effect,
+    /// Facts that this pass has changed: each at most once.
+    touched: BTreeSet<FactId>,
+    cited: BTreeSet<lukasa_core::TurnId>,
+    counts: BTreeMap<&'static str, usize>,
+    left: BTreeMap<&'static str, usize>,
+}
+
+impl LearnedChanges {
+    fn of(session: &Session) -> Self {
+        Self {
+            session: session.id.clone(),
+            keep: session.keep,
+            effect: Effect::default(),
+            touched: BTreeSet::new(),
+            cited: BTreeSet::new(),
+            counts: BTreeMap::new(),
+            left: BTreeMap::new(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let changes = &self.effect.changes;
+        changes.opens.is_empty() && changes.closes.is_empty()
+    }
+
+    fn take(
+        &mut self,
+        verdict: ExtractionVerdict,
+        standing: &BTreeMap<FactId, Version>,
+        known: &[Version],
+        stamp: &mut Stamp,
+    ) {
+        match verdict {
+            ExtractionVerdict::Leave(reason) => *self.left.entry(reason.as_str()).or_default() += 1,
+            ExtractionVerdict::Keep(kept) => {
+                self.count(&kept, "added");
+                self.open(&kept, stamp);
+            }
+            ExtractionVerdict::Contest { fact, kept } => {
+                self.count(&kept, "contested");
+                let new = self.open(&kept, stamp);
+                self.effect.opens_links.push(Link {
+                    id: stamp.ids.link(),
+                    from: new,
+                    to: fact,
+                    relation: CONTRADICTS.into(),
+                    known: Period::since(stamp.at),
+                    opened_by: stamp.operation,
+                    closed_by: None,
+                    reopens: None,
+                });
+            }
+            ExtractionVerdict::Change { fact, kept } => {
+                if !self.touched.insert(fact) {
+                    return self.known_already();
+                }
+                match self.change(&kept, known, stamp) {
+                    Ok(changes) => {
+                        *self.counts.entry("changed").or_default() += 1;
+                        self.merge(changes);
+                    }
+                    // It cannot replace the existing fact, so it is added beside it.
+                    Err(_) => {
+                        self.count(&kept, "added");
+                        self.open(&kept, stamp);
+                    }
+                }
+            }
+            ExtractionVerdict::Reinforce { fact, kept } => {
+                let Some(old) = standing.get(&fact).filter(|_| self.touched.insert(fact)) else {
+                    return self.known_already();
+                };
+                *self.counts.entry("reinforced").or_default() += 1;
+                let turns = self.turns(&kept);
+                let evidence = self.evidence(&kept);
+                self.merge(record::reinforce(old, evidence, turns, &self.session, stamp));
+            }
+        }
+    }
+
+    fn known_already(&mut self) {
+        *self.left.entry(judge::Reason::Known.as_str()).or_default() += 1;
+    }
+
+    fn count(&mut self, kept: &JudgedClaim, word: &'static str) {
+        let word = match (word, kept.state) {
+            ("added", State::Proposed) => "proposed",
+            ("added", State::Candidate) => "guessed",
+            (word, _) => word,
+        };
+        *self.counts.entry(word).or_default() += 1;
+    }
+
+    fn open(&mut self, kept: &JudgedClaim, stamp: &mut Stamp) -> FactId {
+        let provenance = self.provenance(kept);
+        let mut claim = kept.claim.clone();
+        claim.evidence = self.evidence(kept);
+        let valid = Period { from: kept.said_at, until: expires_at(&claim, kept.said_at) };
+        let changes = record::save(claim, kept.state, valid, provenance, stamp);
+        let fact = changes.opens[0].fact;
+        self.merge(changes);
+        fact
+    }
+
+    fn change(
+        &mut self,
+        kept: &JudgedClaim,
+        known: &[Version],
+        stamp: &mut Stamp,
+    ) -> Result<Changes, lukasa_core::Refusal> {
+        let edit = Edit {
+            content: Some(kept.claim.content.clone()),
+            importance: Some(kept.claim.importance),
+            reasoning: Some(kept.claim.reasoning.clone()),
+            ..Edit::default()
+        };
+        let begun = known.iter().map(|version| version.valid.from).max();
+        let effective = begun.map_or(kept.said_at, |begun| kept.said_at.max(begun));
+        let number = known.iter().map(|version| version.number).max().unwrap_or(0) + 1;
+        let provenance = self.provenance(kept);
+        let mut changes = record::change(known, &edit, effective, number, &provenance, stamp)?;
+        for opened in changes.opens.iter_mut().filter(|version| version.number == number) {
+            opened.claim.evidence = self.evidence(kept);
+        }
+        Ok(changes)
+    }
+
+    fn provenance(&mut self, kept: &JudgedClaim) -> Provenance {
+        Provenance {
+            voice: Voice::extracted(kept.origin),
+            confidence: Some(kept.confidence),
+            tier: kept.tier,
+            session: Some(self.session.clone()),
+            turns: self.turns(kept),
+            replaces_stated: false,
+        }
+    }
+
+    fn turns(&mut self, kept: &JudgedClaim) -> Vec<String> {
+        self.cited.extend(kept.turns.iter().copied());
+        kept.turns.iter().map(ToString::to_string).collect()
+    }
+
+    fn evidence(&self, kept: &JudgedClaim) -> Vec<lukasa_core::ClaimEvidence> {
+        let mut evidence = kept.claim.evidence.clone();
+        if self.keep == Keep::Nothing {
+            evidence.iter_mut().for_each(|item| item.description = NOT_KEPT.into());
+        }
+        evidence
+    }
+
+    fn merge(&mut self, changes: Changes) {
+        self.effect.changes.closes.extend(changes.closes);
+        self.effect.changes.opens.extend(changes.opens);
+    }
+
+    fn outcome(&self, read: &ExtractionAnswer) -> serde_json::Value {
+        let mut left = self.left.clone();
+        if read.malformed > 0 {
+            left.insert("malformed", read.malformed);
+        }
+        json!({ "learned": self.counts, "left": left })
+    }
+}

@@ -1,0 +1,213 @@
+//! Plan of a learning pass: the turns it reads, and the question it asks.
+
+use std::time::Duration;
+
+use futures_util::try_join;
+use lukasa_core::learn::judge::SimilarMemory;
+use lukasa_core::learn::prompt::{self, ExtractInput};
+use lukasa_core::learn::transcript::TranscriptTurn;
+use lukasa_core::learn::{ExtractionAnswer, OfferedMemory, Transcript, answer};
+use lukasa_core::policy::Policy;
+use lukasa_core::time::micros;
+use lukasa_core::{Domain, Ids, Session, Turn};
+use lukasa_store::learning::{self, Pass};
+use lukasa_store::passage::{self, RecallState};
+use lukasa_store::session;
+
+use super::Learning;
+use crate::directory::domains;
+use crate::error::Result;
+use crate::queue::JobFailure;
+use crate::recall::RecallQuery;
+use crate::request::Request;
+
+/// Maximum number of turns per pass; the rest is for the next.
+const MAX_TURNS: i64 = 80;
+/// Maximum number of characters per pass, so that the question fits into a small model's window.
+const MAX_CHARS: usize = 24_000;
+/// Number of known memories shown to the model.
+const MAX_OFFERED: usize = 30;
+/// Timeout of the model call of one pass.
+const EXTRACT_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// A range of a session to learn from.
+pub(super) struct Plan {
+    pub(super) session: Session,
+    pub(super) turns: Vec<Turn>,
+    pub(super) news: Transcript,
+    pub(super) policy: Policy,
+    pub(super) domains: Vec<(Domain, bool)>,
+    /// A stored answer that was not applied yet.
+    pub(super) answered: Option<Pass>,
+    before: Vec<TranscriptTurn>,
+    /// The state of the record when the turns were read.
+    state: RecallState,
+}
+
+impl Plan {
+    pub(super) fn first(&self) -> i32 {
+        // Turns right after the watermark may be removed, so do not use the first turn's number.
+        self.session.extracted_through + 1
+    }
+
+    pub(super) fn last(&self) -> i32 {
+        self.turns.last().map_or(0, |turn| turn.number)
+    }
+}
+
+impl Learning {
+    /// Loads what there is to learn from; `None` if there is nothing.
+    pub(super) async fn plan(&self, request: &Request, id: &str) -> Result<Option<Plan>> {
+        let scope = self.transactions.read(&request.caller, request.moment.now).await?;
+        let there = session::find(&scope, id).await?.filter(|s| s.trashed_at.is_none());
+        let Some(session) = there.filter(Session::has_news) else { return Ok(None) };
+        let through = session.extracted_through;
+        let ((policy, _), domains, state, answered, turns) = try_join!(
+            self.policies.load(&scope),
+            domains(&scope),
+            async { Ok(passage::state(&scope).await?) },
+            async { Ok(learning::unapplied_answer(&scope, id).await?) },
+            async { Ok(session::turns(&scope, id, through, MAX_TURNS).await?) }
+        )?;
+        let window = i32::try_from(policy.window).unwrap_or(0).min(through);
+        let before = session::turns(&scope, id, through - window, i64::from(window)).await?;
+        let mut turns = turns;
+        // A stored answer covers only the turns it was asked about, whatever was appended since.
+        match &answered {
+            Some(pass) => turns.retain(|turn| turn.number <= pass.last_turn),
+            None => cut(&mut turns),
+        }
+        let news = Transcript::of(&turns);
+        let before = Transcript::of(&before).turns;
+        Ok(Some(Plan { session, turns, news, policy, domains, answered, before, state }))
+    }
+
+    /// The answer for a plan: the stored one, or a new one that is stored before it is used. `None`
+    /// if something was removed while the model was asked: the model may have read it.
+    pub(super) async fn answer(
+        &self,
+        request: &Request,
+        plan: &Plan,
+    ) -> Result<Option<(Pass, ExtractionAnswer)>, JobFailure> {
+        if let Some(pass) = &plan.answered {
+            let text = pass.answer.as_deref().unwrap_or_default();
+            if let Ok(read) = answer::read(text) {
+                return Ok(Some((pass.clone(), read)));
+            }
+            let scope = self.parts.store.write(request.caller.tenant, request.caller.user).await?;
+            learning::drop_answer(&scope, pass.id).await?;
+            scope.commit().await?;
+        }
+        let now = request.moment.now;
+        let offered = self.offer(request, plan).await?;
+        let typed = plan.news.learnable_texts().any(|text| !text.trim().is_empty());
+        let (text, model, read) = if typed {
+            let names: Vec<&str> =
+                plan.domains.iter().map(|(domain, _)| domain.name.as_str()).collect();
+            let shown = ExtractInput {
+                summary: plan.session.summary.as_deref(),
+                before: &plan.before,
+                offered: &offered,
+                domains: &names,
+            };
+            let ask = prompt::extract(&plan.news, shown, EXTRACT_TIMEOUT);
+            let (caller, policy) = (&request.caller, &plan.policy);
+            let asked = self
+                .chat
+                .ask(caller, "extract", &ask, policy, request.moment, answer::read)
+                .await?;
+            let answered = asked.map_err(|why| JobFailure::no_answer(&why, now))?;
+            (answered.text, answered.model, answered.read)
+        } else {
+            // The user has typed nothing themselves, so there is nothing to ask about.
+            (r#"{"memories":[]}"#.to_owned(), "none".to_owned(), ExtractionAnswer::default())
+        };
+        let pass = Pass {
+            id: Ids::new(now, request.moment.seed).pass(),
+            session: plan.session.id.clone(),
+            first_turn: plan.first(),
+            last_turn: plan.last(),
+            prompt: prompt::EXTRACT.name.to_owned(),
+            model,
+            offered: offered.iter().map(|old| old.fact).collect(),
+            // PostgreSQL keeps no U+0000, and the rules would drop it anyway.
+            answer: Some(text.replace('\0', "")),
+            answered_at: micros(now),
+            applied_at: None,
+            operation: None,
+            outcome: None,
+        };
+        let scope = self.parts.store.write(request.caller.tenant, request.caller.user).await?;
+        let kept = learning::keep_answer(&scope, &pass, plan.state).await?;
+        scope.commit().await?;
+        Ok(kept.then_some((pass, read)))
+    }
+
+    /// The known memories relevant to the new turns.
+    async fn offer(&self, request: &Request, plan: &Plan) -> Result<Vec<OfferedMemory>> {
+        let typed: String = plan.news.learnable_texts().collect::<Vec<_>>().join(" ");
+        let text: String = typed.chars().take(4_000).collect();
+        if text.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut ask = RecallQuery::about(&text);
+        ask.memories = MAX_OFFERED;
+        let found = self.recall.search(&request.caller, &ask, request.moment.now).await?;
+        let offered = found.memories.into_iter().map(|found| OfferedMemory {
+            fact: found.memory.version.fact,
+            content: found.memory.version.claim.content,
+        });
+        Ok(offered.collect())
+    }
+
+    /// For each extracted claim, its possible duplicates and their similarity.
+    pub(super) async fn compare(
+        &self,
+        request: &Request,
+        read: &ExtractionAnswer,
+    ) -> Result<Vec<Vec<SimilarMemory>>> {
+        let mut near = Vec::new();
+        for item in &read.items {
+            let found =
+                self.recall.near(&request.caller, &item.content, request.moment.now).await?;
+            let found = found.into_iter();
+            near.push(
+                found
+                    .map(|(memory, score)| SimilarMemory { fact: memory.version.fact, score })
+                    .collect(),
+            );
+        }
+        Ok(near)
+    }
+}
+
+/// Cuts a range to what fits into one question; at least one turn.
+fn cut(turns: &mut Vec<Turn>) {
+    let lengths: Vec<usize> = turns.iter().map(|turn| turn.content.chars().count()).collect();
+    turns.truncate(fits(&lengths));
+}
+
+/// How many turns of these lengths fit into one question; at least one.
+fn fits(lengths: &[usize]) -> usize {
+    let mut chars = 0;
+    let fits = lengths.iter().take_while(|length| {
+        chars += shown(**length);
+        chars <= MAX_CHARS
+    });
+    fits.count().max(1)
+}
+
+fn shown(length: usize) -> usize {
+    length.min(6_000)
+}
+
+/// Number of questions needed for turns of these lengths, and the number of characters they show.
+pub(crate) fn passes(lengths: &[usize]) -> (usize, usize) {
+    let max_turns = usize::try_from(MAX_TURNS).unwrap_or(usize::MAX);
+    let (mut rest, mut passes) = (lengths, 0);
+    while !rest.is_empty() {
+        rest = &rest[fits(&rest[..rest.len().min(max_turns)]).min(rest.len())..];
+        passes += 1;
+    }
+    (passes, lengths.iter().map(|length| shown(*length)).sum())
+}

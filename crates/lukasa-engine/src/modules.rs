@@ -1,0 +1,185 @@
+//! The handles of the engine's modules, and the order in which they are built. A handle is given the
+//! handles it may call; those come before it.
+
+use std::sync::Arc;
+
+use tokio::sync::{OnceCell, Semaphore};
+
+use crate::archive::Archives;
+use crate::chat::ChatModels;
+use crate::consolidation::Consolidator;
+use crate::context::{Contexts, MAX_CONCURRENT_RETRIEVAL_WRITES};
+use crate::credentials::Credentials;
+use crate::directory::TenantDirectory;
+use crate::embeddings::{EmbeddingState, Embeddings};
+use crate::events::Events;
+use crate::facts::Facts;
+use crate::insights::Statistics;
+use crate::jobs::Jobs;
+use crate::journal::{ErasureJournal, Journal};
+use crate::learning::Learning;
+use crate::parts::Parts;
+use crate::policy::Policies;
+use crate::portraits::Portraits;
+use crate::queue::{JobQueue, RunningJobs};
+use crate::recall::{Recall, RecallCaches};
+use crate::removal::{Erasures, Removals};
+use crate::review::Reviews;
+use crate::sessions::Sessions;
+use crate::signing::{Signatures, Signer};
+use crate::subscriptions::Subscriptions;
+use crate::transaction::Transactions;
+use crate::undo::OperationUndo;
+use crate::vault::Vault;
+use crate::webhooks::{TenantWebhooks, WebhookSender};
+
+/// The handles of all modules.
+pub struct Modules {
+    pub archives: Archives,
+    pub chat: ChatModels,
+    pub consolidation: Consolidator,
+    pub context: Contexts,
+    pub credentials: Credentials,
+    pub directory: TenantDirectory,
+    pub embeddings: Embeddings,
+    pub erasures: Erasures,
+    pub events: Events,
+    pub facts: Facts,
+    pub insights: Statistics,
+    pub jobs: Jobs,
+    pub learning: Learning,
+    pub policies: Policies,
+    pub portraits: Portraits,
+    pub queue: JobQueue,
+    pub recall: Recall,
+    pub removals: Removals,
+    pub review: Reviews,
+    pub sessions: Sessions,
+    pub signatures: Signatures,
+    pub undo: OperationUndo,
+    pub vault: Vault,
+    pub webhooks: TenantWebhooks,
+}
+
+/// The state that modules keep in this process, and their own settings. All engines made from one
+/// share it.
+#[derive(Clone)]
+pub(crate) struct State {
+    pub(crate) embedding: Arc<EmbeddingState>,
+    pub(crate) recall_caches: RecallCaches,
+    pub(crate) subscriptions: Subscriptions,
+    pub(crate) signer: Arc<OnceCell<Signer>>,
+    pub(crate) running: Arc<RunningJobs>,
+    /// Limits concurrent writes of retrieval records: the connections are for requests that wait.
+    pub(crate) retrieval_writes: Arc<Semaphore>,
+    /// Log of erasures, replayed so that a restored backup does not bring erased data back.
+    pub(crate) journal: Option<Arc<Journal>>,
+    /// HTTP sender for webhook deliveries, if delivery is enabled.
+    pub(crate) webhook_sender: Option<WebhookSender>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            embedding: Arc::default(),
+            recall_caches: RecallCaches::default(),
+            subscriptions: Subscriptions::default(),
+            signer: Arc::default(),
+            running: Arc::default(),
+            retrieval_writes: Arc::new(Semaphore::new(MAX_CONCURRENT_RETRIEVAL_WRITES)),
+            journal: None,
+            webhook_sender: None,
+        }
+    }
+}
+
+impl Modules {
+    pub(crate) fn new(parts: &Arc<Parts>, state: &State) -> Self {
+        let parts = || parts.clone();
+        let state = state.clone();
+        let journal = ErasureJournal::new(parts(), state.journal);
+        let signatures = Signatures::new(parts(), state.signer);
+        let embeddings = Embeddings::new(parts(), state.embedding);
+        let subscriptions = state.subscriptions;
+        let transactions =
+            Transactions::new(parts(), journal.clone(), subscriptions.clone(), embeddings.clone());
+        let tx = || transactions.clone();
+        let policies = Policies::new(parts(), tx());
+        let chat = ChatModels::new(parts(), tx());
+        let queue = JobQueue::new(parts(), tx(), state.running);
+        let recall = Recall::new(parts(), tx(), embeddings.clone(), state.recall_caches);
+        let facts = Facts::new(parts(), tx(), policies.clone());
+        let removals = Removals::new(parts(), tx(), facts.clone());
+        let sessions = Sessions::new(
+            parts(),
+            tx(),
+            policies.clone(),
+            embeddings.clone(),
+            recall.clone(),
+            removals.clone(),
+        );
+        let undo = OperationUndo::new(tx(), sessions.clone());
+        let learning = Learning::new(
+            parts(),
+            tx(),
+            policies.clone(),
+            chat.clone(),
+            recall.clone(),
+            queue.clone(),
+        );
+        let consolidation = Consolidator::new(tx());
+        let portraits = Portraits::new(parts(), tx(), policies.clone(), chat.clone());
+        let webhooks = TenantWebhooks::new(parts(), state.webhook_sender);
+        let jobs = Jobs {
+            parts: parts(),
+            queue: queue.clone(),
+            sessions: sessions.clone(),
+            learning: learning.clone(),
+            removals: removals.clone(),
+            consolidation: consolidation.clone(),
+            portraits: portraits.clone(),
+            webhooks: webhooks.clone(),
+        };
+        Self {
+            archives: Archives::new(
+                parts(),
+                tx(),
+                policies.clone(),
+                embeddings.clone(),
+                sessions.clone(),
+                undo.clone(),
+                signatures.clone(),
+            ),
+            chat,
+            consolidation,
+            context: Contexts::new(parts(), tx(), recall.clone(), state.retrieval_writes),
+            credentials: Credentials::new(parts(), tx()),
+            directory: TenantDirectory::new(parts()),
+            embeddings,
+            erasures: Erasures::new(
+                parts(),
+                tx(),
+                journal,
+                subscriptions.clone(),
+                signatures.clone(),
+                removals.clone(),
+            ),
+            events: Events::new(tx(), subscriptions),
+            facts,
+            insights: Statistics::new(tx()),
+            jobs,
+            learning,
+            policies,
+            portraits,
+            queue,
+            recall,
+            removals,
+            review: Reviews::new(tx()),
+            sessions,
+            signatures: signatures.clone(),
+            undo,
+            vault: Vault::new(tx(), signatures),
+            webhooks,
+        }
+    }
+}

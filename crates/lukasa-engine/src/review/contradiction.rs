@@ -1,0 +1,145 @@
+//! Contradictions: recorded when detected, listed, and resolved only by the user.
+
+use lukasa_core::link::CONTRADICTS;
+use lukasa_core::{
+    Caller, CallerKind, Edit, FactId, Link, Period, Refusal, State, Timestamp, Verb, Version,
+    record,
+};
+use lukasa_store::{fact, link};
+
+use super::Reviews;
+use crate::admission::check_domain;
+use crate::error::{Error, Result};
+use crate::facts::remaining;
+use crate::memory::{Memory, as_memory, current};
+use crate::request::Request;
+use crate::transaction::{Effect, Outcome, WriteStart};
+
+const SUPERSEDES: &str = "supersedes";
+
+/// Two memories that cannot both be true.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contradiction {
+    pub since: Timestamp,
+    /// The active memory.
+    pub standing: Memory,
+    /// The waiting memory that contradicts it.
+    pub against: Memory,
+}
+
+/// Which of the two is true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContradictionChoice {
+    Standing,
+    Against,
+}
+
+impl Reviews {
+    /// The unresolved contradictions, the newest first.
+    pub async fn contradictions(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Vec<Contradiction>> {
+        const MAX_CONTRADICTIONS: i64 = 200;
+        let scope = self.transactions.read(caller, now).await?;
+        let links = link::of_relation(&scope, CONTRADICTS, MAX_CONTRADICTIONS).await?;
+        let ends: Vec<FactId> = links.iter().flat_map(|link| [link.from, link.to]).collect();
+        let versions = fact::current_and_pending(&scope, &ends, now).await?;
+        let of = |id: FactId| versions.iter().find(|version| version.fact == id);
+        let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
+        let pairs = links.iter().filter_map(|link| {
+            let (against, active) = (of(link.from)?, of(link.to)?);
+            let open = waits(against) && active.state == State::Active;
+            open.then(|| Contradiction {
+                since: link.known.from,
+                standing: show(active),
+                against: show(against),
+            })
+        });
+        Ok(pairs.collect())
+    }
+
+    /// Resolves a contradiction: a human says which of the two memories is true. If it is the
+    /// waiting one, it replaces the other; `digest` is of the content they were shown.
+    pub async fn resolve(
+        &self,
+        request: &Request,
+        against: FactId,
+        which: ContradictionChoice,
+        digest: &str,
+    ) -> Result<Outcome> {
+        let mut writing = match self.transactions.begin(request).await? {
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
+        };
+        if request.caller.kind != CallerKind::Human {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        let now = request.moment.now;
+        let waiting = fact::known_now(&writing.scope, against).await?;
+        if waiting.is_empty() {
+            return Err(Error::MemoryNotFound);
+        }
+        writing.check_match(&waiting)?;
+        let links = link::of_relation(&writing.scope, CONTRADICTS, i64::MAX).await?;
+        let links: Vec<Link> = links.into_iter().filter(|link| link.from == against).collect();
+        if links.is_empty() || !waiting.iter().any(waits) {
+            return Err(Error::NoContradiction);
+        }
+        let voice = request.caller.voice;
+        let mut effect = Effect {
+            closes_links: links.iter().map(|link| link.id).collect(),
+            also: links.iter().flat_map(|link| [link.from, link.to]).collect(),
+            ..Effect::default()
+        };
+        let mut shown = Vec::new();
+        match which {
+            ContradictionChoice::Standing => {
+                effect.changes = record::reject(&waiting, voice, &mut writing.stamp)?;
+                for link in &links {
+                    let known = fact::known_now(&writing.scope, link.to).await?;
+                    shown.extend(current(&known, now).map(|v| as_memory(v, &known, now)));
+                }
+            }
+            ContradictionChoice::Against => {
+                let number = fact::next_number(&writing.scope, against).await?;
+                let stamp = &mut writing.stamp;
+                let edit = Edit::default();
+                let yes = record::accept(&waiting, &edit, digest, number, Some(voice), stamp)?;
+                for opened in &yes.opens {
+                    check_domain(&writing.scope, opened.claim.domain.as_deref()).await?;
+                }
+                shown.extend(writing.shown(&remaining(&waiting, &yes)));
+                effect.changes = yes;
+                for link in &links {
+                    let known = fact::known_now(&writing.scope, link.to).await?;
+                    // It may have been removed since in another way.
+                    let Ok(gone) = record::forget(&known, voice, &mut writing.stamp) else {
+                        continue;
+                    };
+                    effect.changes.closes.extend(gone.closes);
+                    effect.changes.opens.extend(gone.opens);
+                    effect.opens_links.push(Link {
+                        id: writing.stamp.ids.link(),
+                        from: against,
+                        to: link.to,
+                        relation: SUPERSEDES.into(),
+                        known: Period::since(writing.stamp.at),
+                        opened_by: writing.stamp.operation,
+                        closed_by: None,
+                        reopens: None,
+                    });
+                }
+            }
+        }
+        let content = shown.first().map_or("", |memory| memory.version.claim.content.as_str());
+        let mut outcome = Outcome::of(Verb::Resolve, format!("Settled: {content}"));
+        outcome.memories = shown;
+        writing.finish(Verb::Resolve, effect, outcome).await
+    }
+}
+
+fn waits(version: &Version) -> bool {
+    matches!(version.state, State::Proposed | State::Candidate)
+}

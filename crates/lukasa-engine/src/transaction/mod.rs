@@ -1,0 +1,168 @@
+//! Transactions on one user's rows: the frame of every read and write.
+//!
+//! A write opens with the same checks in every module: the user exists and is not deleted, and a
+//! repeated request gets the stored answer of the first. [`Transactions::begin`] starts a write of
+//! the record, which ends with one operation that can be undone; [`Transactions::start`] starts a
+//! write that has no operation, for example of a session or a setting.
+
+mod idempotency;
+mod outcome;
+mod writing;
+
+use std::sync::Arc;
+
+use futures_util::try_join;
+use lukasa_core::job::{Task, next_upkeep};
+use lukasa_core::time::{after, micros};
+use lukasa_core::{Caller, Ids, Stamp, Timestamp};
+use lukasa_store::policy::{self, WriteSettings};
+use lukasa_store::{Batch, Scope, directory, job, operation};
+use serde::de::DeserializeOwned;
+
+use crate::embeddings::Embeddings;
+use crate::error::{Error, Result};
+use crate::journal::ErasureJournal;
+use crate::memory::Point;
+use crate::parts::Parts;
+use crate::request::Request;
+use crate::subscriptions::Subscriptions;
+
+pub(crate) use idempotency::keep_answer;
+pub use outcome::{ErasureSummary, Outcome, RemovalCounts};
+pub(crate) use writing::{Effect, Writing};
+
+/// Opens transactions on one user's rows.
+#[derive(Clone)]
+pub(crate) struct Transactions {
+    parts: Arc<Parts>,
+    journal: ErasureJournal,
+    subscriptions: Subscriptions,
+    embeddings: Embeddings,
+}
+
+/// A new write, or the stored answer of the first request with the same idempotency key.
+pub(crate) enum WriteStart<W, T = Outcome> {
+    New(W),
+    Repeated(T),
+}
+
+impl Transactions {
+    pub(crate) fn new(
+        parts: Arc<Parts>,
+        journal: ErasureJournal,
+        subscriptions: Subscriptions,
+        embeddings: Embeddings,
+    ) -> Self {
+        Self { parts, journal, subscriptions, embeddings }
+    }
+
+    /// Opens a read scope of the user's rows; refused if the user was deleted.
+    pub(crate) async fn read(&self, caller: &Caller, now: Timestamp) -> Result<Scope> {
+        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        check_not_deleted(&scope, now).await?;
+        Ok(scope)
+    }
+
+    /// Opens a read scope for a point on the time axes. What was known at an explicit time must be
+    /// the same on every read, so no write stamped before that time may still be in progress.
+    pub(crate) async fn read_at(&self, caller: &Caller, point: Point) -> Result<Scope> {
+        match point.known_at {
+            Some(_) => Ok(self.parts.store.read_settled(caller.tenant, caller.user).await?),
+            None => Ok(self.parts.store.read(caller.tenant, caller.user).await?),
+        }
+    }
+
+    /// Opens a write scope of the user's rows; creates the user if this is the first write about
+    /// them.
+    pub(crate) async fn write(&self, request: &Request) -> Result<Scope> {
+        let caller = &request.caller;
+        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
+        let user = directory::me(&scope).await?;
+        self.check_user(&scope, user, request).await?;
+        Ok(scope)
+    }
+
+    /// Starts a write without an operation.
+    pub(crate) async fn start<T: DeserializeOwned>(
+        &self,
+        request: &Request,
+    ) -> Result<WriteStart<Scope, T>> {
+        let caller = &request.caller;
+        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
+        let (user, stored) = try_join!(directory::me(&scope), idempotency::find(&scope, request))?;
+        self.check_user(&scope, user, request).await?;
+        match stored {
+            Some(row) => Ok(WriteStart::Repeated(idempotency::parse(row, request)?)),
+            None => Ok(WriteStart::New(scope)),
+        }
+    }
+
+    /// Starts a write of the record.
+    pub(crate) async fn begin<'r>(
+        &'r self,
+        request: &'r Request,
+    ) -> Result<WriteStart<Writing<'r>>> {
+        let caller = &request.caller;
+        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
+        let (last, user, settings, stored) = try_join!(
+            operation::last_at(&scope),
+            directory::me(&scope),
+            policy::write_settings(&scope),
+            idempotency::find(&scope, request),
+        )?;
+        self.check_user(&scope, user, request).await?;
+        match stored {
+            Some(row) => Ok(WriteStart::Repeated(idempotency::parse(row, request)?)),
+            None => Ok(WriteStart::New(self.resume(scope, request, last, settings))),
+        }
+    }
+
+    /// A write of the record in this scope, which holds the user's lock. Its known time is the time
+    /// now, not the time of the request, which may have waited for the lock or for a model; and it
+    /// is later than that of the last operation. Readers of a past `known_at` take the same lock
+    /// shared, so nothing they have read can be stamped into later.
+    pub(crate) fn resume<'r>(
+        &'r self,
+        scope: Scope,
+        request: &'r Request,
+        last: Option<Timestamp>,
+        settings: WriteSettings,
+    ) -> Writing<'r> {
+        let now = micros(self.parts.now_after(request.moment));
+        let at = last.map_or(now, |last| now.max(after(last)));
+        let mut ids = Ids::new(now, request.moment.seed);
+        let stamp = Stamp { at, operation: ids.operation(), ids };
+        Writing::new(self, scope, stamp, request, settings)
+    }
+
+    /// Refuses writes about a deleted user. For the first write about a user, and the first after
+    /// upkeep had stopped for want of expiring rows, it creates the user row and queues the upkeep
+    /// job.
+    async fn check_user(
+        &self,
+        scope: &Scope,
+        user: Option<directory::User>,
+        request: &Request,
+    ) -> Result<()> {
+        match user {
+            Some(user) if user.is_gone(request.moment.now) => return Err(Error::UserGone),
+            Some(user) if user.looked_after => return Ok(()),
+            _ => {}
+        }
+        let now = micros(request.moment.now);
+        directory::ensure_me(scope, &request.caller.user_name, now).await?;
+        directory::set_looked_after(scope, true).await?;
+        let mut batch = Batch::default();
+        let due = next_upkeep(scope.user(), now);
+        job::queue_sole(&mut batch, scope, request.job_id("upkeep"), &Task::Upkeep, due, now);
+        Ok(scope.run(&batch).await?)
+    }
+}
+
+/// Refuses reads about a user who was deleted or has expired.
+pub(crate) async fn check_not_deleted(scope: &Scope, now: Timestamp) -> Result<()> {
+    match directory::me(scope).await? {
+        Some(user) if user.is_gone(now) => Err(Error::UserGone),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,129 @@
+//! Imports: of sessions, which are learned from with the origin of an import, and of exports.
+
+use lukasa_core::archive::Contents;
+use lukasa_core::import::{ChatItem, ChatTurn, Format, ImportItem, LinkItem, MemoryItem};
+use lukasa_core::{FactId, NewTurn, Origin, Role, State, Status, VersionId};
+use lukasa_engine::archive::{Archive, ImportOptions, ImportSource};
+use lukasa_engine::facts::Target;
+use serde_json::json;
+
+use crate::learning::{memories, story_where, work};
+use crate::story::Story;
+
+fn source(format: Format) -> ImportSource {
+    ImportSource { format, digest: "d".into(), name: "file".into() }
+}
+
+fn chat(turns: &[&str]) -> ImportItem {
+    let turn = |content: &&str| ChatTurn {
+        role: Role::User,
+        content: (*content).to_owned(),
+        said_at: None,
+    };
+    let turns = turns.iter().map(turn).collect();
+    let (source, title) = ("c1".into(), Some("Tea".into()));
+    ImportItem::Chat(ChatItem { source, title, opened_at: None, before: 0, turns, last: true })
+}
+
+#[tokio::test]
+async fn imported_session_yields_candidates_only() {
+    let tea = json!({"op": "add", "content": "User drinks tea.", "kind": "habit", "importance": 9,
+                     "confidence": 1.0, "evidence": [{"turn": 1, "quote": "I drink tea"}]});
+    let (story, model) = story_where(vec![tea]).await;
+    let items = [chat(&["I drink tea."])];
+    let dry = story
+        .engine
+        .archives
+        .import_items(&story.request(), &source(Format::Claude), &items, true)
+        .await;
+    assert_eq!((dry.unwrap().estimate.calls, model.asked()), (1, 0));
+    let taken = story
+        .engine
+        .archives
+        .import_items(&story.request(), &source(Format::Claude), &items, false)
+        .await;
+    assert_eq!(taken.unwrap().counts.turns, 1);
+    work(&story).await;
+    assert_eq!(model.asked(), 1);
+    assert!(memories(&story, Status::Active).await.is_empty());
+    let [guess] = &memories(&story, Status::Candidate).await[..] else { panic!("one guess") };
+    assert_eq!((guess.origin, guess.state), (Origin::Import, State::Candidate));
+    // A longer export of the same session adds only its new turns.
+    let items = [chat(&["I drink tea.", "And cocoa."])];
+    let more = story
+        .engine
+        .archives
+        .import_items(&story.request(), &source(Format::Claude), &items, false)
+        .await;
+    assert_eq!(more.unwrap().counts.turns, 1);
+}
+
+#[tokio::test]
+async fn undo_of_import_keeps_memories_the_user_changed() {
+    let story = Story::begin().await;
+    let memory = |name: &str, content: &str| {
+        let (source, content) = (name.to_owned(), content.to_owned());
+        ImportItem::Memory(MemoryItem { source, content, ..MemoryItem::default() })
+    };
+    let link = LinkItem { from: "a".into(), to: "b".into(), relation: "near".into() };
+    let items = [memory("a", "Likes tea"), memory("b", "Likes cake"), ImportItem::Link(link)];
+    let from = source(Format::Mcp);
+    let taken =
+        story.engine.archives.import_items(&story.request(), &from, &items, false).await.unwrap();
+    assert_eq!((taken.counts.memories, taken.counts.links), (2, 1));
+    let cake = Target::Substring("cake".into());
+    let cake = story.engine.facts.get(&story.alice(), &cake, Default::default(), story.now()).await;
+    story.change(cake.unwrap().version.fact, "Likes pie").await;
+    let strict = story.engine.undo.undo(&story.request(), taken.operations[0]).await;
+    assert_eq!(strict.unwrap_err().code(), "undo_blocked");
+    let undone = story.engine.archives.undo_import(&story.request(), taken.import).await.unwrap();
+    assert_eq!((undone.operations, undone.kept), (1, 1));
+    assert_eq!(story.active().await, ["Likes pie"]);
+    let again =
+        story.engine.archives.import_items(&story.request(), &from, &items, false).await.unwrap();
+    assert_eq!(
+        (again.counts.memories, again.counts.known),
+        (1, 1),
+        "only the undone memory is imported again"
+    );
+}
+
+/// An export as an archive that was not signed.
+async fn exported(story: &Story) -> Archive {
+    let export = story.engine.archives.export(&story.alice(), story.now()).await.unwrap();
+    let contents = Contents {
+        operations: export.operations(None).await.unwrap(),
+        versions: export.memories(None, false).await.unwrap(),
+        sessions: export.sessions(None).await.unwrap(),
+        turns: export.turns(None).await.unwrap(),
+        ..Contents::default()
+    };
+    Archive { contents, ..Archive::default() }
+}
+
+#[tokio::test]
+async fn edited_export_with_ids_of_existing_versions_and_turns_is_imported_without_them() {
+    let story = Story::begin().await;
+    story.save("Likes tea").await;
+    story.save("Likes cake").await;
+    let turns = ["Hello", "I cycle"].map(|text| NewTurn::saying(Role::User, text)).to_vec();
+    story.engine.sessions.append_turns(&story.request(), "first", turns).await.unwrap();
+    story.pass(1);
+    let unknown = |number: u8| FactId::from_uuid(uuid::Uuid::from_bytes([number; 16]));
+    // Three edits: another memory with the id of an existing version, another memory with the id
+    // of an existing turn, and another session with an existing turn.
+    let mut edited = exported(&story).await;
+    let contents = &mut edited.contents;
+    contents.versions[0].fact = unknown(1);
+    contents.versions[1].fact = unknown(2);
+    contents.versions[1].id = VersionId::from_uuid(contents.turns[0].id.uuid());
+    contents.sessions[0].id = "second".to_owned();
+    contents.turns.iter_mut().for_each(|turn| turn.session = "second".to_owned());
+    contents.turns.remove(0);
+    let options = ImportOptions { dry_run: false, trust: true };
+    let (request, from) = (story.request(), source(Format::Lukasa));
+    let report = story.engine.archives.import_archive(&request, &from, edited, options).await;
+    let counts = report.unwrap().counts;
+    assert_eq!((counts.memories, counts.chats, counts.turns), (0, 1, 0));
+    assert_eq!(story.active().await.len(), 2);
+}

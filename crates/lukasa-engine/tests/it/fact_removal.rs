@@ -1,0 +1,167 @@
+//! Forget, delete, restore, purge and erase.
+
+use lukasa_core::Status;
+use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::{Error, IdempotencyKey, Point};
+use lukasa_store::list::ListFilter;
+
+use crate::story::Story;
+
+const DAY: i64 = 24 * 3600;
+
+fn of(status: Status) -> ListFilter {
+    ListFilter { status: Some(status), ..ListFilter::default() }
+}
+
+#[tokio::test]
+async fn forget_ends_validity_and_restore_reopens_it() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("likes sushi").await);
+    story.pass(10);
+    let gone = story.engine.removals.forget(&story.request(), &Target::Id(fact)).await.unwrap();
+    assert_eq!(gone.memories[0].status, Status::Forgotten);
+    assert!(gone.memories[0].version.valid.until.is_some(), "its validity ends");
+    assert!(story.active().await.is_empty());
+    assert_eq!(story.list(of(Status::Forgotten), Point::default()).await.len(), 1);
+    story.pass(10);
+    let back = story.engine.removals.restore(&story.request(), &Target::Id(fact)).await.unwrap();
+    assert_eq!(back.memories[0].version.valid.until, None);
+    assert_eq!(story.active().await, ["likes sushi"]);
+    let again =
+        story.engine.removals.restore(&story.request(), &Target::Id(fact)).await.unwrap_err();
+    assert_eq!(again.code(), "not_gone");
+}
+
+#[tokio::test]
+async fn assistant_cannot_restore_what_the_user_forgot() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("likes sushi").await);
+    let target = Target::Id(fact);
+    story.pass(1);
+    let forgotten = story.engine.removals.forget(&story.request(), &target).await.unwrap();
+    let restored =
+        story.engine.removals.restore(&story.by(story.assistant()), &target).await.unwrap_err();
+    assert_eq!(restored.code(), "human_needed");
+    let undo =
+        story.engine.undo.undo(&story.by(story.assistant()), forgotten.operation.unwrap()).await;
+    assert_eq!(undo.unwrap_err().code(), "human_needed");
+}
+
+#[tokio::test]
+async fn trash_is_purged_after_thirty_days() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("likes sushi").await);
+    let target = Target::Id(fact);
+    story.pass(1);
+    story.engine.removals.delete(&story.request(), &target).await.unwrap();
+    assert_eq!(story.get(fact).await.unwrap().status, Status::Trashed);
+    story.pass(29 * DAY);
+    let early = story.engine.removals.purge(&story.request()).await.unwrap();
+    assert!(early.receipts.is_empty());
+    story.engine.removals.restore(&story.request(), &target).await.unwrap();
+    assert_eq!(story.active().await, ["likes sushi"]);
+    story.pass(1);
+    story.engine.removals.delete(&story.request(), &target).await.unwrap();
+    story.pass(30 * DAY);
+    let purged = story.engine.removals.purge(&story.request()).await.unwrap();
+    assert_eq!(purged.receipts.len(), 1);
+    assert!(matches!(story.get(fact).await, Err(Error::MemoryNotFound)));
+}
+
+#[tokio::test]
+async fn erase_removes_content_from_every_table() {
+    let story = Story::begin().await;
+    let mut new = NewMemory::saying("the canary sings at dawn");
+    new.claim.evidence = vec![lukasa_core::ClaimEvidence::of("said", "the canary itself")];
+    let mut request = story.request();
+    let key = IdempotencyKey { key: "k".into(), request_hash: vec![1] };
+    request.idempotency = Some(key.clone());
+    let fact = Story::fact(&story.engine.facts.save(&request, new.clone()).await.unwrap());
+    let other = Story::fact(&story.save("another memory").await);
+    let (here, there) = (Target::Id(fact), Target::Id(other));
+    story.pass(1);
+    story.engine.facts.link(&story.request(), &here, &there, "relates_to").await.unwrap();
+    story.pass(1);
+    story.change(fact, "the canary sings at dusk").await;
+    assert!(canaries(&story).await > 0, "the search works");
+    story.pass(1);
+    let erased = story.engine.removals.erase(&story.request(), &here).await.unwrap();
+    let receipt = &erased.receipts[0];
+    assert_eq!((receipt.versions, receipt.links, receipt.evidence, receipt.answers), (3, 1, 3, 1));
+    assert_eq!(canaries(&story).await, 0);
+    assert!(matches!(story.get(fact).await, Err(Error::MemoryNotFound)));
+    // A late retry of the first save cannot restore the content.
+    let mut retry = story.request();
+    retry.idempotency = Some(key);
+    let late = story.engine.facts.save(&retry, new).await.unwrap_err();
+    assert_eq!(late.code(), "answer_erased");
+    assert_eq!(canaries(&story).await, 0);
+    let undo =
+        story.engine.undo.undo(&story.request(), erased.operation.unwrap()).await.unwrap_err();
+    assert_eq!(undo.code(), "not_undoable");
+}
+
+/// Counts rows of any table that contain the word.
+async fn canaries(story: &Story) -> i64 {
+    let admin = story.database.admin().await;
+    let tables = admin
+        .query("select tablename::text from pg_tables where schemaname = 'public'", &[])
+        .await
+        .unwrap();
+    let mut found = 0;
+    for row in tables {
+        let table: String = row.get(0);
+        let sql = format!("select count(*) from {table} t where t::text ilike '%canary%'");
+        found += admin.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0);
+    }
+    found
+}
+
+#[tokio::test]
+async fn deleted_user_leaves_no_content_and_is_refused() {
+    let story = Story::begin().await;
+    story.save("the canary sings").await;
+    let erased =
+        story.engine.erasures.erase_user(story.tenant, "alice", story.moment()).await.unwrap();
+    assert_eq!(erased.counts.facts, 1);
+    assert_eq!(canaries(&story).await, 0);
+    let save = story.engine.facts.save(&story.request(), NewMemory::saying("back again")).await;
+    assert!(matches!(save, Err(Error::UserGone)));
+    story.engine.directory.create_user(story.tenant, "alice", None, story.now()).await.unwrap();
+    story.save("back again").await;
+}
+
+#[tokio::test]
+async fn expiring_user_is_refused_after_expiry() {
+    let story = Story::begin().await;
+    story.engine.directory.create_user(story.tenant, "alice", Some(60), story.now()).await.unwrap();
+    story.save("only trying this out").await;
+    story.pass(3600);
+    let save = story.engine.facts.save(&story.request(), NewMemory::saying("more")).await;
+    assert!(matches!(save, Err(Error::UserGone)));
+    let listing = lukasa_engine::facts::Listing {
+        filter: ListFilter::default(),
+        point: Point::default(),
+        after: None,
+        limit: 10,
+    };
+    let list = story.engine.facts.list(&story.alice(), &listing, story.now()).await;
+    assert!(matches!(list, Err(Error::UserGone)), "nothing can be read");
+}
+
+#[tokio::test]
+async fn restore_reopens_the_last_active_version() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    let target = Target::Id(fact);
+    story.pass(1);
+    story.engine.removals.forget(&story.request(), &target).await.unwrap();
+    story.pass(1);
+    let deleted = story.engine.removals.delete(&story.request(), &target).await.unwrap();
+    story.pass(1);
+    story.engine.undo.undo(&story.request(), deleted.operation.unwrap()).await.unwrap();
+    assert_eq!(story.get(fact).await.unwrap().status, Status::Forgotten);
+    story.pass(1);
+    let restored = story.engine.removals.restore(&story.request(), &target).await.unwrap();
+    assert_eq!(restored.memories[0].status, Status::Active);
+}
