@@ -1,11 +1,11 @@
 /** Shown after everything about a user was erased: the receipt, and a button to start again. */
 import { Lukasa, LukasaError, type SignedReceiptView } from "lukasa-client";
 import { useState } from "react";
+import { ReceiptCard } from "../features/erasure/receipt-card.tsx";
 import { t } from "../i18n/index.ts";
+import { Brand } from "../ui/brand.tsx";
 import { Button } from "../ui/button.tsx";
-import { ReceiptCard } from "../ui/receipt-card.tsx";
-import { ProblemCard } from "./problems.tsx";
-import { Brand } from "./shell.tsx";
+import { ProblemCard } from "../ui/problem-card.tsx";
 
 export function Gone({
   user,

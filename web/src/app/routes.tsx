@@ -25,10 +25,10 @@ import { signInSearch } from "../pages/sign-in/search.ts";
 import { sourcesSearch } from "../pages/sources/search.ts";
 import { buttonClasses } from "../ui/button.tsx";
 import { Spinner } from "../ui/spinner.tsx";
-import { LiveProvider } from "./live.tsx";
+import { LiveProvider } from "./live-provider.tsx";
 import { BrokenPage } from "./problems.tsx";
 import { Shell } from "./shell.tsx";
-import { SignInProvider } from "./sign-in.tsx";
+import { SignInProvider } from "./sign-in-provider.tsx";
 
 const RETRY_DELAY_MS = 2_000;
 

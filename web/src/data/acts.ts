@@ -7,10 +7,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { CreateMemory, MemoryView, UpdateMemory, Written } from "lukasa-client";
 import { useMemo } from "react";
-import { useLukasa } from "../app/sign-in.tsx";
-import { useAct } from "../app/undo.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
+import { useAct } from "./undo.ts";
 
 /** The fields of a changed memory that a list shows. */
 function shownAs(memory: MemoryView, changes: UpdateMemory): Partial<MemoryView> {

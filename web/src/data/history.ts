@@ -3,10 +3,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
 import { useMemo } from "react";
-import { useLukasa } from "../app/sign-in.tsx";
-import { useAct } from "../app/undo.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { stepsOf } from "./steps.ts";
+import { useAct } from "./undo.ts";
 
 /** All operations on a memory with the text before and after, the latest first. */
 export function useSteps(id: string) {

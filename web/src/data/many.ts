@@ -3,10 +3,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { MemoryView, Written } from "lukasa-client";
 import { useMemo } from "react";
-import { useLukasa } from "../app/sign-in.tsx";
-import { useActOnAll } from "../app/undo.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
+import { useActOnAll } from "./undo.ts";
 
 export function useManyActs() {
   const lukasa = useLukasa();

@@ -1,6 +1,7 @@
 /**
  * Queries for sources and dependents: portraits, episodes, the turns behind a memory, and the context of a
- * turn. The query keys start with those that `app/live.tsx` invalidates, so they are refetched after a write.
+ * turn. The query keys start with those that `app/live-provider.tsx` invalidates, so they are refetched after a
+ * write.
  */
 
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -14,7 +15,7 @@ import {
   type TurnView,
   type UsageView,
 } from "lukasa-client";
-import { useLukasa } from "../app/sign-in.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 import { MEMORIES, type Memories } from "./store.ts";
 import { firstWords, shown } from "./titles.ts";
 

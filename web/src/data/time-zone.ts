@@ -6,8 +6,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
 import { useEffect } from "react";
-import { prefer, preferences } from "../app/preferences.ts";
-import { useLukasa } from "../app/sign-in.tsx";
+import { prefer, preferences } from "../base/preferences.ts";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { useMemoryActs } from "./acts.ts";
 

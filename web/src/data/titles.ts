@@ -5,11 +5,11 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { SessionView, TurnView } from "lukasa-client";
-import { useLiveEvent } from "../app/live.tsx";
-import { usePreferences } from "../app/preferences.ts";
-import { useLukasa } from "../app/sign-in.tsx";
+import { day } from "../base/dates.ts";
+import { useLiveEvent } from "../base/live.ts";
+import { usePreferences } from "../base/preferences.ts";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
-import { day } from "../ui/time.tsx";
 
 const MAX_TITLE_LENGTH = 80;
 

@@ -4,13 +4,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import type { SessionView, Written } from "lukasa-client";
 import { useMemo } from "react";
-import { sentenceOf } from "../../app/problems.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
-import { useAct } from "../../app/undo.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { dependentsOf } from "../../data/sources.ts";
 import { MEMORIES } from "../../data/store.ts";
+import { useAct } from "../../data/undo.ts";
 import { t } from "../../i18n/index.ts";
-import { showToast } from "../../ui/toast.tsx";
 import { forgetChat } from "./live.ts";
 
 const LIST = ["sessions"];

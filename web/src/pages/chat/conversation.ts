@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { LukasaError, type MemoryView } from "lukasa-client";
 import { useCallback, useEffect, useMemo } from "react";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../base/sign-in.ts";
 import { GUIDE, type Message, type Mode } from "../../data/gateway.ts";
 import { ask, dropStored, enter, nameOf, useLiveRounds, withLiveState } from "./live.ts";
 import { fullyStored, joined, messagesOf, roundsOf } from "./rounds.ts";

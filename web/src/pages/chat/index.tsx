@@ -2,7 +2,6 @@
 import { useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
 import type { Mode } from "../../data/gateway.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
@@ -10,6 +9,7 @@ import { useTitle, useTitlesKeptTrue } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
 import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { About, Beginning } from "./beginning.tsx";

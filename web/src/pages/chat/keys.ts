@@ -1,7 +1,7 @@
 /** Keyboard shortcuts of the chat page; the palette lists them too. */
 import { useNavigate } from "@tanstack/react-router";
 import type { RefObject } from "react";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { t } from "../../i18n/index.ts";
 import { useChatActs } from "./acts.ts";

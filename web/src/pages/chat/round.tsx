@@ -2,12 +2,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
-import { showToast } from "../../ui/toast.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { domainWords } from "../review/words.ts";
 import { isWrite, ToolCall } from "./calls.tsx";
 import { MemoryLine } from "./memory-line.tsx";

@@ -12,8 +12,8 @@ import {
   useRef,
   useState,
 } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { usePreferences } from "../../base/preferences.ts";
+import { useLukasa } from "../../base/sign-in.ts";
 import { byAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";

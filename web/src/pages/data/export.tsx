@@ -2,13 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useRef, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { useLukasa } from "../../base/sign-in.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { saveFile, sizeWords } from "../../ui/save-file.ts";
 
 const HOLDS = ["memories", "chats", "log", "markdown", "rules", "manifest"] as const;

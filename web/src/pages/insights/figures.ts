@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { InsightDay, InsightsView } from "lukasa-client";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../base/sign-in.ts";
 import type { Range } from "./search.ts";
 
 export type Day = InsightDay;

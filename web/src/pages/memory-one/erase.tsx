@@ -2,12 +2,12 @@
 
 import { useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../base/sign-in.ts";
 import { useMemoryActs } from "../../data/acts.ts";
+import { EraseDialog } from "../../features/erasure/erase-dialog.tsx";
+import { Removes } from "../../features/erasure/receipt-card.tsx";
 import { t } from "../../i18n/index.ts";
-import { EraseDialog } from "../../ui/erase-dialog.tsx";
-import { Removes } from "../../ui/receipt-card.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 
 export function EraseMemory({
   memory,

@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
-import { usePreferences } from "../../app/preferences.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Time } from "../../ui/time.tsx";

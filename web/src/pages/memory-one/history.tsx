@@ -2,9 +2,8 @@
 
 import { RotateCcw } from "lucide-react";
 import type { MemoryView, OperationView, UpdateMemory } from "lukasa-client";
-import { usePreferences } from "../../app/preferences.ts";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { usePreferences } from "../../base/preferences.ts";
+import { useSignIn } from "../../base/sign-in.ts";
 import { useMemoryActs } from "../../data/acts.ts";
 import { useSteps } from "../../data/history.ts";
 import type { Step } from "../../data/steps.ts";
@@ -12,6 +11,7 @@ import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Diff } from "../../ui/diff.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { dayOf, wordOf } from "../memory/words.ts";

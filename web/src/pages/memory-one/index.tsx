@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { useCallback } from "react";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemory } from "../../data/memories.ts";
 import { t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";

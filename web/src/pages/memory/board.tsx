@@ -12,9 +12,9 @@ import {
   useRef,
 } from "react";
 import { type Group, sourceOf } from "../../data/select.ts";
+import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
-import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Open } from "./doing.ts";
 import { EditForm } from "./edit.tsx";

@@ -6,7 +6,7 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import type { MemoryView } from "lukasa-client";
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import type { Group } from "../../data/select.ts";
 import { locale } from "../../i18n/index.ts";
 import type { Open } from "./doing.ts";

@@ -1,9 +1,9 @@
 import { History } from "lucide-react";
-import { usePreferences } from "../../app/preferences.ts";
+import { exact } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import type { Then } from "../../data/past.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
-import { exact } from "../../ui/time.tsx";
 
 /** Banner shown during time travel. */
 export function PastBanner({ then, onBack }: { then: Then; onBack: () => void }) {

@@ -3,11 +3,11 @@ import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { useProposalActs } from "../../data/proposals.ts";
 import { sourceOf } from "../../data/select.ts";
+import { Force, SourceIcon } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { INPUT } from "../../ui/field.tsx";
-import { Force, SourceIcon } from "../../ui/standing.tsx";
 import { useDomainName } from "./words.ts";
 
 /** Shown at first; the Review page has a deck for more. */

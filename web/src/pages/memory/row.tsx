@@ -3,14 +3,15 @@
 import { Check } from "lucide-react";
 import type { FoundMemory, MemoryView } from "lukasa-client";
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
+import { relative } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import { sourceOf } from "../../data/select.ts";
 import { daysLeft } from "../../data/trash.ts";
+import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
-import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
-import { relative, useNow } from "../../ui/time.tsx";
+import { useNow } from "../../ui/time.tsx";
 import type { Open } from "./doing.ts";
 import { EditForm } from "./edit.tsx";
 import { useMark, useMarks } from "./marks.ts";

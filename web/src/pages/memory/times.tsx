@@ -3,12 +3,12 @@
 import { X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { useEffect, useMemo, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
+import { day, exact } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import type { Then } from "../../data/past.ts";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Slider } from "../../ui/slider.tsx";
-import { day, exact } from "../../ui/time.tsx";
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;

@@ -1,11 +1,11 @@
 /** The set in the chosen view. */
 import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useContext, useMemo } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import { ProblemCard } from "../../app/problems.tsx";
+import { usePreferences } from "../../base/preferences.ts";
 import { useMeaning } from "../../data/past.ts";
 import type { Group } from "../../data/select.ts";
 import { locale, t } from "../../i18n/index.ts";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import type { Open } from "./doing.ts";
 import { NothingHere } from "./empty.tsx";

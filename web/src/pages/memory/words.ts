@@ -1,9 +1,9 @@
 /** Translations of names from the server. Unknown names are shown as they are. */
 import type { MemoryView } from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
+import { day } from "../../base/dates.ts";
 import { useDomains } from "../../data/domains.ts";
 import { known, t } from "../../i18n/index.ts";
-import { day } from "../../ui/time.tsx";
 
 export function wordOf(
   kind: "status" | "category" | "arm" | "verb" | "relation" | "kind",

@@ -2,11 +2,11 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useMemories } from "../../data/memories.ts";
+import { Force } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Force } from "../../ui/standing.tsx";
 import type { Answers } from "./answers.ts";
 import { type Left, leftOut, type TurnPlace } from "./ask.ts";
 import { figure, reasonWords, TurnLink } from "./ranks.tsx";

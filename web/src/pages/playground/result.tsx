@@ -1,16 +1,17 @@
 /** One result: verdict, ranking, prompt, timing, and the commands to repeat it. */
 import { ChevronRight, Search, SearchX } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import { ProblemCard } from "../../app/problems.tsx";
+import { day } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { classes } from "../../ui/classes.ts";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { day, Time } from "../../ui/time.tsx";
+import { Time } from "../../ui/time.tsx";
 import { type Answers, useAnswers, useCommands, useTrace } from "./answers.ts";
 import { leftOut, rowsOf, STAGES, total, verdict } from "./ask.ts";
 import { LeftOut, WentIn } from "./lines.tsx";

@@ -1,8 +1,8 @@
 /** Saves a message and the memories it found as a recall test. */
 import { ClipboardCheck, Download } from "lucide-react";
 import { useState } from "react";
-import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { useSignIn } from "../../base/sign-in.ts";
 import { useMemories } from "../../data/memories.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";

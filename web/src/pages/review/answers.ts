@@ -3,9 +3,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ReviewItem, Written } from "lukasa-client";
 import { useRef, useState } from "react";
-import { useLiveEvent } from "../../app/live.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
-import { useAct, useUndoLatest } from "../../app/undo.tsx";
+import { useLiveEvent } from "../../base/live.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { useAct, useUndoLatest } from "../../data/undo.ts";
 import { t } from "../../i18n/index.ts";
 import type { Consent } from "./consent.ts";
 import type { Card, Decision, Verdict } from "./deck.ts";

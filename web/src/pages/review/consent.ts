@@ -3,12 +3,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { DomainView } from "lukasa-client";
 import { useMemo, useState } from "react";
-import { sentenceOf } from "../../app/problems.tsx";
-import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { usePasses } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
-import { showToast } from "../../ui/toast.tsx";
 import { domainWords, neverAsk, setNeverAsk } from "./words.ts";
 
 export interface Consent {

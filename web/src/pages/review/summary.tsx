@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Undo2 } from "lucide-react";
 import type { DomainView } from "lukasa-client";
 import { useEffect, useRef } from "react";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";

@@ -1,6 +1,6 @@
 /** Settings page: policy, apps, users, webhooks, jobs, appearance. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useSignIn } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";

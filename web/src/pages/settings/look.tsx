@@ -1,11 +1,13 @@
 /** Appearance and shortcuts of the console in this browser; and the time zone, which is a memory. */
-import { prefer, usePreferences } from "../../app/preferences.ts";
+
+import { exact } from "../../base/dates.ts";
+import { prefer, usePreferences } from "../../base/preferences.ts";
 import { useSetTimeZone, useTimeZone, zoneOf } from "../../data/time-zone.ts";
 import { LANGUAGES, type Language, t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Switch } from "../../ui/switch.tsx";
-import { exact, useNow } from "../../ui/time.tsx";
+import { useNow } from "../../ui/time.tsx";
 import { Row } from "./policy.tsx";
 
 export function Look() {

@@ -3,18 +3,19 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import type { SignInLink, UserView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useLukasa, useSignIn, useSignInActs } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa, useSignIn, useSignInActs } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Input } from "../../ui/field.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Time } from "../../ui/time.tsx";
-import { showToast } from "../../ui/toast.tsx";
 
 export function People() {
   const lukasa = useLukasa();

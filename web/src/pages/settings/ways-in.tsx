@@ -1,5 +1,5 @@
 /** Connecting an assistant: the command for one machine, and the address for other MCP clients. */
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useSignIn } from "../../base/sign-in.ts";
 import { quoted } from "../../data/curl.ts";
 import { t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";

@@ -4,12 +4,12 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Navigate, useRouter } from "@tanstack/react-router";
 import { LukasaError, type SignIn } from "lukasa-client";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { Brand } from "../../app/shell.tsx";
-import { signedIn, useSignInActs } from "../../app/sign-in.tsx";
+import { signedIn, useSignInActs } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
+import { Brand } from "../../ui/brand.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 

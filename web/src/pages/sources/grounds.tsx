@@ -4,14 +4,15 @@ import { Link } from "@tanstack/react-router";
 import { FileQuestion } from "lucide-react";
 import type { DependentMemory, MemoryView, TurnView } from "lukasa-client";
 import { useMemo } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import { ProblemCard } from "../../app/problems.tsx";
+import { day } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import { excerpt, pieces } from "../../data/quotes.ts";
 import { sourceOf } from "../../data/select.ts";
 import { type Ground, useGrounds } from "../../data/sources.ts";
+import { SourceIcon } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
-import { SourceIcon } from "../../ui/standing.tsx";
-import { day, Time } from "../../ui/time.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
+import { Time } from "../../ui/time.tsx";
 import type { SourcesSearch } from "./search.ts";
 
 /** Style of a secondary link. */

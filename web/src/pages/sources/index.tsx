@@ -1,6 +1,6 @@
 /** Sources page: from portraits to the sentence behind a memory, and to what depends on it. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";

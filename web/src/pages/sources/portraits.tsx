@@ -3,14 +3,14 @@
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import type { PortraitView, SentenceView } from "lukasa-client";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
 import { useMemories } from "../../data/memories.ts";
 import { usePortraits } from "../../data/sources.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Tooltip } from "../../ui/tooltip.tsx";

@@ -1,12 +1,9 @@
 /**
- * Keyboard shortcuts, and the sheet that lists them. A page registers its own with `useShortcuts`; the sheet
- * and the commands of the palette are built from the same registry.
+ * Keyboard shortcuts. A page registers its own with `useShortcuts`; the sheet and the commands of the palette
+ * are built from the same registry.
  */
-import { useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { t } from "../i18n/index.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Kbd } from "../ui/kbd.tsx";
-import { preferences, usePreferences } from "./preferences.ts";
+import { useEffect, useRef, useSyncExternalStore } from "react";
+import { preferences } from "./preferences.ts";
 
 export interface Shortcut {
   /** `e`, `?`, `g m` one after the other, `mod+k` together, or a name such as `Enter`. */
@@ -127,38 +124,4 @@ export function useShortcutListener(): void {
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, []);
-}
-
-/** The sheet that `?` opens: all active shortcuts. */
-export function ShortcutSheet() {
-  const [open, setOpen] = useState(false);
-  const scopes = useActiveShortcuts();
-  const { singleKeys } = usePreferences();
-  useShortcuts(t("shell.keys.everywhere"), [
-    { keys: "?", label: t("shell.keys.sheet"), run: () => setOpen(true) },
-  ]);
-  const names = [...new Set(scopes.map((one) => one.scope))].reverse();
-  return (
-    <Dialog open={open} onOpenChange={setOpen} title={t("shell.keys.title")} wide>
-      {!singleKeys && <p className="pb-3 text-muted">{t("shell.keys.off")}</p>}
-      <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
-        {names.map((name) => (
-          <section key={name} aria-label={name}>
-            <h3 className="pb-1 text-xs text-faint">{name}</h3>
-            <ul>
-              {scopes
-                .filter((one) => one.scope === name)
-                .flatMap((one) => one.shortcuts)
-                .map((one) => (
-                  <li key={one.keys} className="flex min-h-8 items-center justify-between gap-3">
-                    {one.label}
-                    <Kbd keys={one.keys} />
-                  </li>
-                ))}
-            </ul>
-          </section>
-        ))}
-      </div>
-    </Dialog>
-  );
 }

@@ -7,11 +7,11 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { type Lukasa, LukasaError, type Written } from "lukasa-client";
 import { useCallback } from "react";
-import { refreshMemories } from "../data/store.ts";
+import { sentenceOf } from "../base/problems.ts";
+import { useLukasa } from "../base/sign-in.ts";
+import { dropToast, showToast } from "../base/toasts.ts";
 import { t } from "../i18n/index.ts";
-import { dropToast, showToast } from "../ui/toast.tsx";
-import { sentenceOf } from "./problems.tsx";
-import { useLukasa } from "./sign-in.tsx";
+import { refreshMemories } from "./store.ts";
 
 export interface Act {
   /** The toast text, such as "Forgotten", or a function of the server's response. */

@@ -10,10 +10,10 @@ import {
   MessageCircle,
   Sparkles,
 } from "lucide-react";
-import type { Source } from "../data/select.ts";
-import { known, t } from "../i18n/index.ts";
-import { Badge } from "./badge.tsx";
-import { Tooltip } from "./tooltip.tsx";
+import type { Source } from "../../data/select.ts";
+import { known, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Tooltip } from "../../ui/tooltip.tsx";
 
 const SHAPES = { strong: Circle, tentative: CircleDot, candidate: CircleDashed };
 

@@ -5,30 +5,14 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { eventStream, type LiveEvent, type Lukasa } from "lukasa-client";
-import {
-  createContext,
-  type ReactNode,
-  useContext,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { LiveContext, type LiveState } from "../base/live.ts";
+import { useLukasa } from "../base/sign-in.ts";
 import { refreshMemories } from "../data/store.ts";
-import { useLukasa } from "./sign-in.tsx";
-
-export type LiveState = "connecting" | "on" | "off";
 
 /** Query keys to invalidate after any operation, besides the memories that it names. */
 const TOUCHED = ["review", "portraits", "stats", "operations", "state", "sessions", "domains"];
 const PROBE_INTERVAL_MS = 10_000;
-
-interface Live {
-  state: LiveState;
-  listeners: Set<(event: LiveEvent) => void>;
-}
-
-const Current = createContext<Live | null>(null);
 
 export function LiveProvider({ children }: { children: ReactNode }) {
   const lukasa = useLukasa();
@@ -62,7 +46,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     };
   }, [lukasa, queries]);
   const live = useMemo(() => ({ state, listeners: listeners.current }), [state]);
-  return <Current value={live}>{children}</Current>;
+  return <LiveContext value={live}>{children}</LiveContext>;
 }
 
 /** The id of the latest event, so that the stream continues after it and misses nothing. */
@@ -85,23 +69,4 @@ async function currentEventId(lukasa: Lukasa, signal: AbortSignal): Promise<stri
     return message.id;
   }
   return undefined;
-}
-
-export function useLive(): LiveState {
-  return useContext(Current)?.state ?? "connecting";
-}
-
-/** Calls the listener for every operation while the component is mounted. */
-export function useLiveEvent(listener: (event: LiveEvent) => void): void {
-  const live = useContext(Current);
-  const latest = useRef(listener);
-  latest.current = listener;
-  const listeners = live?.listeners;
-  useEffect(() => {
-    const forward = (event: LiveEvent) => latest.current(event);
-    listeners?.add(forward);
-    return () => {
-      listeners?.delete(forward);
-    };
-  }, [listeners]);
 }

@@ -3,13 +3,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { BadgeCheck, Download, ShieldAlert } from "lucide-react";
 import { Lukasa, type SignedReceiptView } from "lukasa-client";
-import { verifies } from "../data/receipts.ts";
-import { t } from "../i18n/index.ts";
-import { Badge } from "./badge.tsx";
-import { Button } from "./button.tsx";
-import { saveFile } from "./save-file.ts";
-import { Snippet } from "./snippet.tsx";
-import { Time } from "./time.tsx";
+import { verifies } from "../../data/receipts.ts";
+import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { saveFile } from "../../ui/save-file.ts";
+import { Snippet } from "../../ui/snippet.tsx";
+import { Time } from "../../ui/time.tsx";
 
 /** Database tables with a user-facing name; the others are counted together. */
 const TABLES = [

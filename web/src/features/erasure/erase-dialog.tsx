@@ -6,11 +6,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { Written } from "lukasa-client";
 import { type ReactNode, useState } from "react";
-import { ProblemCard } from "../app/problems.tsx";
-import { useReceipts } from "../data/receipts.ts";
-import { t } from "../i18n/index.ts";
+import { useReceipts } from "../../data/receipts.ts";
+import { t } from "../../i18n/index.ts";
+import { ProblemCard } from "../../ui/problem-card.tsx";
+import { TypedConfirm } from "../../ui/typed-confirm.tsx";
 import { ReceiptCard } from "./receipt-card.tsx";
-import { TypedConfirm } from "./typed-confirm.tsx";
 
 export function EraseDialog({
   title,
