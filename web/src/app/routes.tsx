@@ -16,8 +16,8 @@ import { t } from "../i18n/index.ts";
 import { chatSearch } from "../pages/chat/search.ts";
 import { dataSearch } from "../pages/data/search.ts";
 import { insightsSearch } from "../pages/insights/search.ts";
+import { oneMemorySearch } from "../pages/memory/detail-params.ts";
 import { memorySearch } from "../pages/memory/search.ts";
-import { oneMemorySearch } from "../pages/memory-one/search.ts";
 import { playgroundSearch } from "../pages/playground/search.ts";
 import { reviewSearch } from "../pages/review/search.ts";
 import { settingsSearch } from "../pages/settings/search.ts";
@@ -99,7 +99,7 @@ const oneMemory = createRoute({
   getParentRoute: () => root,
   path: "/memory/$id",
   validateSearch: oneMemorySearch,
-  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/memory-one/index.tsx"))),
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/memory/detail-page.tsx"))),
 });
 
 const review = createRoute({

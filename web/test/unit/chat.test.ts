@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RetrievalView, SessionView, TurnView } from "lukasa-client";
 import { byAge } from "../../src/data/recency.ts";
-import { blocks } from "../../src/pages/chat/markdown.ts";
 import {
   fullyStored,
   joined,
   messagesOf,
   type Round,
   roundsOf,
-} from "../../src/pages/chat/rounds.ts";
+} from "../../src/features/chat/rounds.ts";
+import { blocks } from "../../src/pages/chat/markdown.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 15, 20, 0, second)).toISOString();
 

@@ -1,9 +1,9 @@
 /** The message field: Enter sends, Shift+Enter starts a new line, Escape stops the answer. */
 import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
+import { draft, keepDraft } from "../../features/chat/live-chats.ts";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { draft, keepDraft } from "./live.ts";
 
 export function Composer({
   name,

@@ -6,8 +6,15 @@ import { LukasaError, type MemoryView } from "lukasa-client";
 import { useCallback, useEffect, useMemo } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
 import { GUIDE, type Message, type Mode } from "../../data/gateway.ts";
-import { ask, dropStored, enter, nameOf, useLiveRounds, withLiveState } from "./live.ts";
-import { fullyStored, joined, messagesOf, roundsOf } from "./rounds.ts";
+import {
+  ask,
+  dropStored,
+  enter,
+  nameOf,
+  useLiveRounds,
+  withLiveState,
+} from "../../features/chat/live-chats.ts";
+import { fullyStored, joined, messagesOf, roundsOf } from "../../features/chat/rounds.ts";
 
 /** Characters below which a chat always fits the window, so that the window is not requested. */
 const MIN_WINDOW_CHARS = 40_000;

@@ -6,6 +6,8 @@ import type { Mode } from "../../data/gateway.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
 import { useTitle, useTitlesKeptTrue } from "../../data/titles.ts";
+import { keepDraft, stopAnswer } from "../../features/chat/live-chats.ts";
+import { Trashed } from "../../features/chat/trashed.tsx";
 import { t } from "../../i18n/index.ts";
 import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -17,11 +19,9 @@ import { Composer } from "./composer.tsx";
 import { isGuide, useAbout, useConversation, useSendMessage } from "./conversation.ts";
 import { ChatHeader } from "./header.tsx";
 import { useChatKeys } from "./keys.ts";
-import { keepDraft, stopAnswer } from "./live.ts";
 import { useModels } from "./models.ts";
 import { RoundsView } from "./rounds-view.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { Trashed } from "./trashed.tsx";
 
 export default function ChatPage() {
   const session = useParams({ strict: false }).session ?? null;

@@ -3,8 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import type { RefObject } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useSessions } from "../../data/sessions.ts";
+import { useChatActs } from "../../features/chat/actions.ts";
 import { t } from "../../i18n/index.ts";
-import { useChatActs } from "./acts.ts";
 
 export function useChatKeys(
   session: string | null,

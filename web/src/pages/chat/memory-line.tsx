@@ -11,12 +11,12 @@ import { LukasaError, type MemoryView, type OperationView } from "lukasa-client"
 import { useLukasa } from "../../base/sign-in.ts";
 import { useHistory, useMemory } from "../../data/memories.ts";
 import { useAct } from "../../data/undo.ts";
+import type { Call } from "../../features/chat/rounds.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Fold, MemoryWords, Row } from "./calls.tsx";
-import type { Call } from "./rounds.ts";
 
 export function MemoryLine({ call }: { call: Call }) {
   const id = call.memories[0];

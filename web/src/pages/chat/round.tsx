@@ -6,13 +6,13 @@ import { sentenceOf } from "../../base/problems.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
+import type { Call, Round } from "../../features/chat/rounds.ts";
+import { domainWords } from "../../features/domains/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
-import { domainWords } from "../review/words.ts";
 import { isWrite, ToolCall } from "./calls.tsx";
 import { MemoryLine } from "./memory-line.tsx";
-import type { Call, Round } from "./rounds.ts";
 import { AnswerText } from "./text.tsx";
 
 export const OneRound = memo(function OneRound({

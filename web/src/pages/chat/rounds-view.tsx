@@ -3,11 +3,11 @@
 import { ArrowDown, FoldVertical } from "lucide-react";
 import type { WindowView } from "lukasa-client";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { Round } from "../../features/chat/rounds.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "./calls.tsx";
 import { OneRound } from "./round.tsx";
-import type { Round } from "./rounds.ts";
 
 /** Distance from the end, in pixels, within which the view keeps following. */
 const FOLLOW_DISTANCE_PX = 80;

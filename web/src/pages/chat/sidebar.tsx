@@ -18,6 +18,8 @@ import { byAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
+import { useChatActs } from "../../features/chat/actions.ts";
+import { useAnswering } from "../../features/chat/live-chats.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -28,8 +30,6 @@ import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { useSeen } from "../../ui/seen.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { useNow } from "../../ui/time.tsx";
-import { useChatActs } from "./acts.ts";
-import { useAnswering } from "./live.ts";
 
 export function Sidebar({
   open,

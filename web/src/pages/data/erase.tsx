@@ -7,7 +7,9 @@ import { useLukasa, useSignIn, useSignInActs } from "../../base/sign-in.ts";
 import { useMemories } from "../../data/memories.ts";
 import { byErasure, useReceipts } from "../../data/receipts.ts";
 import { newest, plain } from "../../data/select.ts";
+import { setNeverAsk } from "../../features/domains/never-ask.ts";
 import { ReceiptCard, Removes } from "../../features/erasure/receipt-card.tsx";
+import { EraseMemory } from "../../features/memory/erase-memory.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -15,8 +17,6 @@ import { Field, Input } from "../../ui/field.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { TypedConfirm } from "../../ui/typed-confirm.tsx";
-import { EraseMemory } from "../memory-one/erase.tsx";
-import { setNeverAsk } from "../review/words.ts";
 
 const MAX_FOUND = 6;
 

@@ -12,16 +12,16 @@ import {
   useRef,
 } from "react";
 import { type Group, sourceOf } from "../../data/select.ts";
+import type { Open } from "../../features/memory/actions.ts";
 import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { EditForm } from "../../features/memory/edit-form.tsx";
+import { DomainNames } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
 import { Time } from "../../ui/time.tsx";
-import type { Open } from "./doing.ts";
-import { EditForm } from "./edit.tsx";
 import { useMark, useMarks } from "./marks.ts";
 import { Selected, useTakesFocus } from "./row.tsx";
 import { groupsOf } from "./set.ts";
-import { DomainNames } from "./words.ts";
 
 export function Board({ memories, onOpen }: { memories: readonly MemoryView[]; onOpen: Open }) {
   const marks = useMarks();

@@ -4,6 +4,7 @@ import { ChevronDown, Search, Sparkles, X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { type Ref, useContext, useMemo } from "react";
 import { count } from "../../data/select.ts";
+import { DomainNames, wordOf } from "../../features/memory/labels.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -11,7 +12,6 @@ import { IconButton } from "../../ui/icon-button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Menu, MenuChoice } from "../../ui/menu.tsx";
 import type { MemorySearch } from "./search.ts";
-import { DomainNames, wordOf } from "./words.ts";
 
 export type Change = (search: Partial<MemorySearch>) => void;
 

@@ -5,6 +5,9 @@ import { History, Plus } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
+import { DoingContext, useDoables, useDoingOf } from "../../features/memory/actions.ts";
+import { DomainNames, useDomainNames } from "../../features/memory/labels.ts";
+import { PastBanner } from "../../features/memory/past-banner.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
@@ -13,17 +16,15 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Composer } from "./composer.tsx";
-import { DoingContext, doOnCurrent, useDoables, useDoingOf } from "./doing.ts";
 import { FirstVisit } from "./empty.tsx";
 import { FilterChips, FilterMenu, SearchBox } from "./filters.tsx";
 import { Marks, MarksContext } from "./marks.ts";
-import { PastBanner } from "./past-banner.tsx";
+import { doOnCurrent } from "./run-action.ts";
 import { type MemorySearch, VIEWS } from "./search.ts";
 import { SelectionBar } from "./selection.tsx";
 import { TABS, type Tab, tabOf, thenOf, useSet } from "./set.ts";
 import { ViewSwitch } from "./view-switch.tsx";
 import { Shown } from "./views.tsx";
-import { DomainNames, useDomainNames } from "./words.ts";
 
 const route = getRouteApi("/memory");
 // Rarely used parts are loaded on demand.

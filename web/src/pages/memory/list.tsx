@@ -8,8 +8,8 @@ import type { MemoryView } from "lukasa-client";
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { usePreferences } from "../../base/preferences.ts";
 import type { Group } from "../../data/select.ts";
+import type { Open } from "../../features/memory/actions.ts";
 import { locale } from "../../i18n/index.ts";
-import type { Open } from "./doing.ts";
 import { useMarks } from "./marks.ts";
 import { Row, type RowExtra } from "./row.tsx";
 

@@ -2,10 +2,10 @@
 import { Link } from "@tanstack/react-router";
 import { Maximize2, X } from "lucide-react";
 import type { Then } from "../../data/past.ts";
+import { Detail } from "../../features/memory/detail.tsx";
 import { t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { Detail } from "../memory-one/detail.tsx";
 
 export function SidePanel({
   id,

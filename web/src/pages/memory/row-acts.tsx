@@ -12,7 +12,7 @@ import {
 } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
-import { useDoing } from "./doing.ts";
+import { useDoing } from "../../features/memory/actions.ts";
 
 export function RowActs({
   memory,

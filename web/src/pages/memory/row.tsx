@@ -7,16 +7,16 @@ import { relative } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { sourceOf } from "../../data/select.ts";
 import { daysLeft } from "../../data/trash.ts";
+import type { Open } from "../../features/memory/actions.ts";
 import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { EditForm } from "../../features/memory/edit-form.tsx";
+import { dayOf, useDomainName, validity, wordOf } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { useNow } from "../../ui/time.tsx";
-import type { Open } from "./doing.ts";
-import { EditForm } from "./edit.tsx";
 import { useMark, useMarks } from "./marks.ts";
 import { RowActs } from "./row-acts.tsx";
-import { dayOf, useDomainName, validity, wordOf } from "./words.ts";
 
 /** Additional data of a view for a row. */
 export interface RowExtra {

@@ -4,17 +4,17 @@ import { lazy, Suspense, useCallback, useContext, useMemo } from "react";
 import { usePreferences } from "../../base/preferences.ts";
 import { useMeaning } from "../../data/past.ts";
 import type { Group } from "../../data/select.ts";
+import type { Open } from "../../features/memory/actions.ts";
+import { DomainNames } from "../../features/memory/labels.ts";
+import { Proposals } from "../../features/memory/proposals.tsx";
 import { locale, t } from "../../i18n/index.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import type { Open } from "./doing.ts";
 import { NothingHere } from "./empty.tsx";
 import { type Change, categoryName } from "./filters.tsx";
 import { List } from "./list.tsx";
-import { Proposals } from "./proposals.tsx";
 import type { MemorySearch } from "./search.ts";
 import { groupsOf, type MemorySet, stretchesOf, tabOf, thenOf } from "./set.ts";
-import { DomainNames } from "./words.ts";
 
 // The list is the default view; the others are loaded on demand.
 const Board = lazy(async () => ({ default: (await import("./board.tsx")).Board }));

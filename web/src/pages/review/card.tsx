@@ -5,7 +5,9 @@ import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
+import { domainWords } from "../../features/domains/labels.ts";
 import { Tier } from "../../features/memory/badges.tsx";
+import { Grounds, LINK } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -13,9 +15,7 @@ import { Field, Textarea } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Grounds, LINK } from "../sources/grounds.tsx";
 import type { Card } from "./deck.ts";
-import { domainWords } from "./words.ts";
 
 export function CardFace({
   card,

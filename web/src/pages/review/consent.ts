@@ -8,8 +8,9 @@ import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { usePasses } from "../../data/sources.ts";
+import { domainWords } from "../../features/domains/labels.ts";
+import { neverAsk, setNeverAsk } from "../../features/domains/never-ask.ts";
 import { t } from "../../i18n/index.ts";
-import { domainWords, neverAsk, setNeverAsk } from "./words.ts";
 
 export interface Consent {
   domains: readonly DomainView[];

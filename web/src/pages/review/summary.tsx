@@ -5,6 +5,7 @@ import { Undo2 } from "lucide-react";
 import type { DomainView } from "lukasa-client";
 import { useEffect, useRef } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
+import { domainWords } from "../../features/domains/labels.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -13,7 +14,6 @@ import { Diff } from "../../ui/diff.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import type { useDeck } from "./answers.ts";
 import { type Decision, tally } from "./deck.ts";
-import { domainWords } from "./words.ts";
 
 export function Summary({
   decided,

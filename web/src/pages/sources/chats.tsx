@@ -13,6 +13,8 @@ import { byAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
 import { daysLeft } from "../../data/trash.ts";
+import { useChatActs } from "../../features/chat/actions.ts";
+import { Quoted } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -22,9 +24,7 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { useSeen } from "../../ui/seen.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
-import { useChatActs } from "../chat/acts.ts";
 import { useErase } from "./erasing.tsx";
-import { Quoted } from "./grounds.tsx";
 
 export function Chats({ find }: { find?: string }) {
   const navigate = useNavigate();

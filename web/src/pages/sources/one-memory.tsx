@@ -9,6 +9,7 @@ import { useMemory } from "../../data/memories.ts";
 import { sourceOf } from "../../data/select.ts";
 import { useAnswers, useEpisodes, useGrounds, usePortraits } from "../../data/sources.ts";
 import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { Grounds, LINK, Quoted, useCaption } from "../../features/sources/evidence.tsx";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -17,7 +18,6 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
-import { Grounds, LINK, Quoted, useCaption } from "./grounds.tsx";
 import { portraitName } from "./portraits.tsx";
 import type { SourcesSearch } from "./search.ts";
 

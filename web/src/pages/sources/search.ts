@@ -1,15 +1,11 @@
 /** Search parameters of the Sources page: the open level and its view. */
-export interface SourcesSearch {
+import type { SourceLevels } from "../../features/sources/levels.ts";
+
+export interface SourcesSearch extends SourceLevels {
   /** The view of the top level: portraits (absent), episodes, chats, or the chats in the trash. */
   view?: "episodes" | "chats" | "trash";
   /** Search text for the chats. */
   find?: string;
-  /** The open levels, from top to bottom; the lowest is shown, the others are the breadcrumb. */
-  portrait?: string;
-  memory?: string;
-  episode?: string;
-  session?: string;
-  turn?: number;
   /** Whether the "why" view of the turn is shown. */
   why?: boolean;
 }

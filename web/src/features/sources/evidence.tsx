@@ -9,11 +9,11 @@ import { usePreferences } from "../../base/preferences.ts";
 import { excerpt, pieces } from "../../data/quotes.ts";
 import { sourceOf } from "../../data/select.ts";
 import { type Ground, useGrounds } from "../../data/sources.ts";
-import { SourceIcon } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { SourcesSearch } from "./search.ts";
+import { SourceIcon } from "../memory/badges.tsx";
+import type { SourceLevels } from "./levels.ts";
 
 /** Style of a secondary link. */
 export const LINK =
@@ -80,7 +80,7 @@ export function Grounds({
 }: {
   memory: MemoryView;
   /** The levels above, for the breadcrumb. */
-  from?: SourcesSearch;
+  from?: SourceLevels;
 }) {
   const grounds = useGrounds(memory);
   if (grounds.error) {
@@ -107,7 +107,7 @@ export function Grounds({
   );
 }
 
-function One({ ground, from }: { ground: Ground; from: SourcesSearch }) {
+function One({ ground, from }: { ground: Ground; from: SourceLevels }) {
   const captionOf = useCaption();
   const { turn, session, quote } = ground;
   const quotes = useMemo(() => (quote ? [quote] : []), [quote]);

@@ -6,7 +6,6 @@ import type { MemoryView } from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
 import { useMemoryActs } from "../../data/acts.ts";
 import { t } from "../../i18n/index.ts";
-import type { Marks } from "./marks.ts";
 
 export type Open = (memory: MemoryView, tab?: string) => void;
 
@@ -90,24 +89,6 @@ export function useDoingOf(doables: Doable[], readOnly: boolean): Doing {
     () => ({ actsOn: (memory) => fitting(doables, memory.status, readOnly) }),
     [doables, readOnly],
   );
-}
-
-/** Actions that remove the row from its place. */
-const LEAVING = ["forget", "delete", "restore"];
-
-/** Runs an action on the focused row, if it applies. */
-export function doOnCurrent(
-  name: string,
-  marks: Marks,
-  byId: ReadonlyMap<string, MemoryView>,
-  doing: Doing,
-  open: Open,
-): void {
-  const memory = marks.current === undefined ? undefined : byId.get(marks.current);
-  if (!memory) return;
-  const act = doing.actsOn(memory).find((one) => one.name === name);
-  if (!act || (LEAVING.includes(name) && !marks.leave(memory.id))) return;
-  act.run(memory, open);
 }
 
 export const DoingContext = createContext<Doing>({ actsOn: () => [] });

@@ -6,7 +6,7 @@ import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { useChatActs } from "./acts.ts";
+import { useChatActs } from "./actions.ts";
 
 export function Trashed({ session }: { session: SessionView }) {
   const { restore } = useChatActs();

@@ -1,16 +1,4 @@
-/** Names and descriptions of sensitive domains, and the choice never to be asked. */
-import type { DomainView } from "lukasa-client";
-import { known, t } from "../../i18n/index.ts";
-
-export function domainWords(domain: DomainView): { name: string; text: string } {
-  const name = `review.domain.${domain.name}`;
-  const text = `review.domain.${domain.name}.text`;
-  return {
-    name: known(name) ? t(name) : domain.display_name,
-    text: known(text) ? t(text) : t("review.domain.other.text"),
-  };
-}
-
+/** The choice, stored in this browser, never to be asked about sensitive domains. */
 const STORAGE_KEY = "lukasa.neverAsk";
 
 /** Whether the user chose, in this browser, never to be asked about sensitive domains. */

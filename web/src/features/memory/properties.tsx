@@ -7,9 +7,9 @@ import { usePreferences } from "../../base/preferences.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { dayOf, useDomainName, wordOf } from "../memory/words.ts";
+import { dayOf, useDomainName, wordOf } from "./labels.ts";
 
-export function Facts({ memory }: { memory: MemoryView }) {
+export function Properties({ memory }: { memory: MemoryView }) {
   const domain = useDomainName(memory.domain);
   const { timeZone } = usePreferences();
   const { value } = memory;

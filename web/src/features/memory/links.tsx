@@ -12,7 +12,7 @@ import { Button } from "../../ui/button.tsx";
 import { Input } from "../../ui/field.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Select } from "../../ui/select.tsx";
-import { wordOf } from "../memory/words.ts";
+import { wordOf } from "./labels.ts";
 
 const RELATIONS = ["relates_to", "supersedes", "contradicts"] as const;
 const MAX_FOUND = 6;

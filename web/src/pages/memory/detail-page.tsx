@@ -6,14 +6,14 @@ import type { MemoryView } from "lukasa-client";
 import { useCallback } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemory } from "../../data/memories.ts";
+import { DoingContext, useDoables, useDoingOf } from "../../features/memory/actions.ts";
+import { Detail } from "../../features/memory/detail.tsx";
+import { DomainNames, useDomainNames } from "../../features/memory/labels.ts";
+import { PastBanner } from "../../features/memory/past-banner.tsx";
 import { t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Page } from "../../ui/page.tsx";
-import { DoingContext, useDoables, useDoingOf } from "../memory/doing.ts";
-import { PastBanner } from "../memory/past-banner.tsx";
-import { DomainNames, useDomainNames } from "../memory/words.ts";
-import { Detail } from "./detail.tsx";
 
 const route = getRouteApi("/memory/$id");
 

@@ -11,7 +11,7 @@ import { dependentsOf } from "../../data/sources.ts";
 import { MEMORIES } from "../../data/store.ts";
 import { useAct } from "../../data/undo.ts";
 import { t } from "../../i18n/index.ts";
-import { forgetChat } from "./live.ts";
+import { forgetChat } from "./live-chats.ts";
 
 const LIST = ["sessions"];
 /** Queries to invalidate after a chat was deleted or restored. */

@@ -8,7 +8,6 @@ import { useSignIn } from "../../base/sign-in.ts";
 import { useMemory } from "../../data/memories.ts";
 import type { Then } from "../../data/past.ts";
 import { sourceOf } from "../../data/select.ts";
-import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -16,14 +15,15 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { useDoing } from "../memory/doing.ts";
-import { EditForm } from "../memory/edit.tsx";
-import { Proposal } from "../memory/proposals.tsx";
-import { wordOf } from "../memory/words.ts";
-import { EraseMemory } from "./erase.tsx";
-import { Facts } from "./facts.tsx";
+import { useDoing } from "./actions.ts";
+import { Force, SourceIcon, Tier } from "./badges.tsx";
+import { EditForm } from "./edit-form.tsx";
+import { EraseMemory } from "./erase-memory.tsx";
 import { HistorySteps } from "./history.tsx";
+import { wordOf } from "./labels.ts";
 import { Links } from "./links.tsx";
+import { Properties } from "./properties.tsx";
+import { Proposal } from "./proposals.tsx";
 
 export function Detail({
   id,
@@ -128,7 +128,7 @@ function About({
           </p>
         </Part>
       )}
-      <Facts memory={memory} />
+      <Properties memory={memory} />
       <Provenance memory={memory} />
       <Links memory={memory} readOnly={readOnly} />
       <HistoryPart memory={memory} readOnly={readOnly} asked={part === "history"} />

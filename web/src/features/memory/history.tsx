@@ -14,7 +14,7 @@ import { Diff } from "../../ui/diff.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { dayOf, wordOf } from "../memory/words.ts";
+import { dayOf, wordOf } from "./labels.ts";
 
 export function HistorySteps({ memory, readOnly }: { memory: MemoryView; readOnly: boolean }) {
   const steps = useSteps(memory.id);

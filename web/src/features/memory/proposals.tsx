@@ -1,14 +1,14 @@
-/** Proposals above the list: text, reasoning, and three answers. */
+/** Proposals: text, reasoning, and three answers. */
 import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { useProposalActs } from "../../data/proposals.ts";
 import { sourceOf } from "../../data/select.ts";
-import { Force, SourceIcon } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { INPUT } from "../../ui/field.tsx";
-import { useDomainName } from "./words.ts";
+import { Force, SourceIcon } from "./badges.tsx";
+import { useDomainName } from "./labels.ts";
 
 /** Shown at first; the Review page has a deck for more. */
 const MAX_SHOWN = 3;

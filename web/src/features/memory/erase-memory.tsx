@@ -4,10 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
 import { useLukasa } from "../../base/sign-in.ts";
 import { useMemoryActs } from "../../data/acts.ts";
-import { EraseDialog } from "../../features/erasure/erase-dialog.tsx";
-import { Removes } from "../../features/erasure/receipt-card.tsx";
 import { t } from "../../i18n/index.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
+import { EraseDialog } from "../erasure/erase-dialog.tsx";
+import { Removes } from "../erasure/receipt-card.tsx";
 
 export function EraseMemory({
   memory,
