@@ -7,7 +7,7 @@ import { useShortcutListener, useShortcuts } from "../base/shortcuts.ts";
 import { useSignIn } from "../base/sign-in.ts";
 import { useReview } from "../data/review.ts";
 import { useFollowTimeZone } from "../data/time-zone.ts";
-import { useUndoLatest } from "../data/undo.ts";
+import { useUndoLatest } from "../data/writes.ts";
 import { t } from "../i18n/index.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Brand } from "../ui/brand.tsx";

@@ -9,7 +9,7 @@ import { ProblemCard } from "../ui/problem-card.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 
 // Loaded lazily: it is rarely shown.
-const Gone = lazy(async () => ({ default: (await import("./gone.tsx")).Gone }));
+const ErasedUser = lazy(async () => ({ default: (await import("./erased-user.tsx")).ErasedUser }));
 
 /** Renders its children when signed in, and otherwise redirects to the sign-in page. */
 export function SignInProvider({ children }: { children: ReactNode }) {
@@ -21,7 +21,7 @@ export function SignInProvider({ children }: { children: ReactNode }) {
   });
   // Set after everything about the user was erased; the server then has no user to answer for.
   const receipt = useQuery<SignedReceiptView | null>({
-    queryKey: ["gone"],
+    queryKey: ["erased-user"],
     queryFn: () => null,
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -36,7 +36,7 @@ export function SignInProvider({ children }: { children: ReactNode }) {
   if (receipt.data || erased) {
     return (
       <Suspense fallback={<Spinner page />}>
-        <Gone
+        <ErasedUser
           user={query.data?.user ?? shownUser() ?? "me"}
           receipt={receipt.data ?? undefined}
           signedOut={query.data?.admin === false}

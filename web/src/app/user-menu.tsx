@@ -3,7 +3,7 @@ import { ChevronsUpDown, LogOut, Monitor, Moon, Sun, UserSearch } from "lucide-r
 import { type FormEvent, useState } from "react";
 import { prefer, usePreferences } from "../base/preferences.ts";
 import { sentenceOf } from "../base/problems.ts";
-import { useSignIn, useSignInActs } from "../base/sign-in.ts";
+import { useSignIn, useSignInActions } from "../base/sign-in.ts";
 import { showToast } from "../base/toasts.ts";
 import { LANGUAGES, type Language, t } from "../i18n/index.ts";
 import { Button } from "../ui/button.tsx";
@@ -13,7 +13,7 @@ import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
 
 export function UserMenu() {
   const signIn = useSignIn();
-  const { leave } = useSignInActs();
+  const { leave } = useSignInActions();
   const { theme, density, language } = usePreferences();
   const [choosing, setChoosing] = useState(false);
   const how = signIn.local
@@ -99,7 +99,7 @@ function OtherUser({
   onOpenChange: (open: boolean) => void;
 }) {
   const signIn = useSignIn();
-  const { lookAt } = useSignInActs();
+  const { lookAt } = useSignInActions();
   const [user, setUser] = useState("");
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -46,7 +46,7 @@ export function useLukasa(): Lukasa {
 }
 
 /** Signing in, signing out, and switching the shown user. Each clears the cached data. */
-export function useSignInActs() {
+export function useSignInActions() {
   const queries = useQueryClient();
   return useMemo(
     () => ({
@@ -66,8 +66,8 @@ export function useSignInActs() {
       },
       /** Shows that everything about the user is erased, instead of sending requests for a missing user.
        * There is no receipt yet while the rest is removed in the background. */
-      gone(receipt?: SignedReceiptView | null): void {
-        if (receipt) queries.setQueryData(["gone"], receipt);
+      showErasedUser(receipt?: SignedReceiptView | null): void {
+        if (receipt) queries.setQueryData(["erased-user"], receipt);
         else location.reload();
       },
     }),

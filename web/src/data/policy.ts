@@ -11,7 +11,7 @@ import { t } from "../i18n/index.ts";
 const KEY = ["policy"];
 
 /** The parts of the policy in force that the console shows. */
-export interface InForce {
+export interface EffectivePolicy {
   preset: string;
   admission: string;
   domains: Record<string, string>;

@@ -5,11 +5,11 @@
 import type { Lukasa } from "lukasa-client";
 import { useSyncExternalStore } from "react";
 import {
-  type Ask,
   beacon,
-  converse,
+  type CompletionRequest,
   type Mode,
-  type Piece,
+  type StreamEvent,
+  streamCompletion,
   type ToolEvent,
 } from "../../data/gateway.ts";
 import type { Call, Round } from "./rounds.ts";
@@ -102,7 +102,7 @@ export async function ask(
   name: string,
   words: string,
   after: number,
-  how: Omit<Ask, "signal">,
+  how: Omit<CompletionRequest, "signal">,
 ): Promise<void> {
   const chat = chats.get(name) ?? { rounds: NONE, stop: null, session: null, dirty: false };
   if (chat.stop) return;
@@ -129,7 +129,7 @@ export async function ask(
   Object.assign(chat, { rounds: [...rounds, begun], stop, session, dirty: session !== null });
   notify();
   try {
-    for await (const piece of converse(lukasa, { ...how, signal: stop.signal })) {
+    for await (const piece of streamCompletion(lukasa, { ...how, signal: stop.signal })) {
       change(name, key, (round) => applyPiece(round, piece));
     }
     change(name, key, (round) => ({ ...round, state: "done" }));
@@ -226,7 +226,7 @@ addEventListener("pagehide", () => {
   if (current) end(current.lukasa, current.name);
 });
 
-function applyPiece(round: Round, piece: Piece): Round {
+function applyPiece(round: Round, piece: StreamEvent): Round {
   switch (piece.kind) {
     case "begun":
       return {

@@ -2,7 +2,7 @@
 import type { DomainView } from "lukasa-client";
 import { known, t } from "../../i18n/index.ts";
 
-export function domainWords(domain: DomainView): { name: string; text: string } {
+export function describeDomain(domain: DomainView): { name: string; text: string } {
   const name = `review.domain.${domain.name}`;
   const text = `review.domain.${domain.name}.text`;
   return {

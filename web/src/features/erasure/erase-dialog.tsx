@@ -51,7 +51,7 @@ export function EraseDialog({
       title={title}
       text={text}
       word={word}
-      act={t("data.erase.act")}
+      action={t("data.erase.act")}
       ready={ready}
       onConfirm={confirm}
       done={

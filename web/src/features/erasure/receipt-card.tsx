@@ -27,7 +27,7 @@ const TABLES = [
 ] as const;
 
 /** Counts of what is, or was, removed. */
-export function Removes({ removes }: { removes: Record<string, number> }) {
+export function RemovedCounts({ removes }: { removes: Record<string, number> }) {
   const named = TABLES.filter(([table]) => (removes[table] ?? 0) > 0);
   const rest = Object.entries(removes)
     .filter(([table]) => !TABLES.some(([known]) => known === table))
@@ -122,7 +122,7 @@ export function ReceiptCard({ signed }: { signed: readonly SignedReceiptView[] }
           <DownloadButton signed={first} words={t("data.receipt.download")} />
         )}
       </header>
-      <Removes removes={removed} />
+      <RemovedCounts removes={removed} />
       <ul className="flex flex-col gap-1 text-[0.8125rem] text-muted">
         {valid === true && (
           <li className="flex items-start gap-1.5 text-good">

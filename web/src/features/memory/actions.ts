@@ -4,24 +4,24 @@
  */
 import type { MemoryView } from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
-import { useMemoryActs } from "../../data/acts.ts";
+import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { t } from "../../i18n/index.ts";
 
-export type Open = (memory: MemoryView, tab?: string) => void;
+export type OpenMemory = (memory: MemoryView, tab?: string) => void;
 
-export interface Doable {
+export interface MemoryAction {
   name: string;
   key: string;
   label: string;
-  run: (memory: MemoryView, open: Open) => void;
+  run: (memory: MemoryView, open: OpenMemory) => void;
 }
 
-export interface Doing {
-  actsOn: (memory: MemoryView) => readonly Doable[];
+export interface MemoryActions {
+  forMemory: (memory: MemoryView) => readonly MemoryAction[];
 }
 
 /** Actions by status. Proposals are answered in their own list, with their evidence. */
-const FITTING: Record<string, readonly string[]> = {
+const ACTIONS_BY_STATUS: Record<string, readonly string[]> = {
   active: ["edit", "confirm", "forget", "delete"],
   upcoming: ["edit", "confirm", "forget", "delete"],
   expired: ["edit", "forget", "delete"],
@@ -29,33 +29,43 @@ const FITTING: Record<string, readonly string[]> = {
   forgotten: ["restore", "delete"],
   trashed: ["restore"],
 };
-const LOOKING = ["history", "sources"];
-const CHANGING = ["select"];
+const READ_ONLY_ACTIONS = ["history", "sources"];
+const ROW_ACTIONS = ["select"];
 
 /** The actions, for the Memory page or for the page of one memory. */
-export function useDoables(
+export function useActionList(
   edit: (id: string) => void,
   sources: (id: string) => void,
   select?: (id: string) => void,
-): Doable[] {
-  const acts = useMemoryActs();
-  return useMemo<Doable[]>(
+): MemoryAction[] {
+  const writes = useMemoryWrites();
+  return useMemo<MemoryAction[]>(
     () => [
       { name: "edit", key: "e", label: t("memory.act.edit"), run: ({ id }) => edit(id) },
       {
         name: "confirm",
         key: "c",
         label: t("memory.act.confirm"),
-        run: (m) => void acts.confirm(m),
+        run: (m) => void writes.confirm(m),
       },
       {
         name: "restore",
         key: "r",
         label: t("memory.act.restore"),
-        run: (m) => void acts.restore(m),
+        run: (m) => void writes.restore(m),
       },
-      { name: "forget", key: "f", label: t("memory.act.forget"), run: (m) => void acts.forget(m) },
-      { name: "delete", key: "d", label: t("memory.act.delete"), run: (m) => void acts.delete(m) },
+      {
+        name: "forget",
+        key: "f",
+        label: t("memory.act.forget"),
+        run: (m) => void writes.forget(m),
+      },
+      {
+        name: "delete",
+        key: "d",
+        label: t("memory.act.delete"),
+        run: (m) => void writes.delete(m),
+      },
       {
         name: "history",
         key: "h",
@@ -74,25 +84,32 @@ export function useDoables(
           ]
         : []),
     ],
-    [acts, edit, sources, select],
+    [writes, edit, sources, select],
   );
 }
 
 /** The actions that apply to a status. */
-export function fitting(doables: readonly Doable[], status: string, readOnly: boolean): Doable[] {
-  const names = [...(readOnly ? [] : [...(FITTING[status] ?? []), ...CHANGING]), ...LOOKING];
-  return doables.filter((one) => names.includes(one.name));
+export function actionsForStatus(
+  list: readonly MemoryAction[],
+  status: string,
+  readOnly: boolean,
+): MemoryAction[] {
+  const names = [
+    ...(readOnly ? [] : [...(ACTIONS_BY_STATUS[status] ?? []), ...ROW_ACTIONS]),
+    ...READ_ONLY_ACTIONS,
+  ];
+  return list.filter((one) => names.includes(one.name));
 }
 
-export function useDoingOf(doables: Doable[], readOnly: boolean): Doing {
+export function useAvailableActions(list: MemoryAction[], readOnly: boolean): MemoryActions {
   return useMemo(
-    () => ({ actsOn: (memory) => fitting(doables, memory.status, readOnly) }),
-    [doables, readOnly],
+    () => ({ forMemory: (memory) => actionsForStatus(list, memory.status, readOnly) }),
+    [list, readOnly],
   );
 }
 
-export const DoingContext = createContext<Doing>({ actsOn: () => [] });
+export const MemoryActionsContext = createContext<MemoryActions>({ forMemory: () => [] });
 
-export function useDoing(): Doing {
-  return useContext(DoingContext);
+export function useMemoryActions(): MemoryActions {
+  return useContext(MemoryActionsContext);
 }

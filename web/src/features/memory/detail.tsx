@@ -6,7 +6,7 @@ import { LukasaError, type MemoryView } from "lukasa-client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useSignIn } from "../../base/sign-in.ts";
 import { useMemory } from "../../data/memories.ts";
-import type { Then } from "../../data/past.ts";
+import type { PointInTime } from "../../data/past.ts";
 import { sourceOf } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -15,12 +15,12 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { useDoing } from "./actions.ts";
+import { useMemoryActions } from "./actions.ts";
 import { Force, SourceIcon, Tier } from "./badges.tsx";
 import { EditForm } from "./edit-form.tsx";
 import { EraseMemory } from "./erase-memory.tsx";
 import { HistorySteps } from "./history.tsx";
-import { wordOf } from "./labels.ts";
+import { labelFor } from "./labels.ts";
 import { Links } from "./links.tsx";
 import { Properties } from "./properties.tsx";
 import { Proposal } from "./proposals.tsx";
@@ -33,7 +33,7 @@ export function Detail({
   onEdited,
 }: {
   id: string;
-  then?: Then;
+  then?: PointInTime;
   /** The part to open: `history` or `edit`. */
   part?: string;
   onErased: () => void;
@@ -113,13 +113,13 @@ function About({
         )}
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-[0.8125rem] text-muted">
           {memory.status !== "active" && (
-            <Badge tone="warn">{wordOf("status", memory.status)}</Badge>
+            <Badge tone="warn">{labelFor("status", memory.status)}</Badge>
           )}
           <Tier tier={memory.tier} />
           <Force force={memory.force} words />
           <SourceIcon source={sourceOf(memory)} words />
         </div>
-        <Acts memory={memory} readOnly={readOnly} onEdit={() => setEditing(true)} />
+        <ActionButtons memory={memory} readOnly={readOnly} onEdit={() => setEditing(true)} />
       </div>
       {memory.detail && (
         <Part title={t("memory.field.detail")}>
@@ -148,7 +148,7 @@ function About({
 const ELSEWHERE = ["history", "sources", "select"];
 
 /** The actions as buttons with their shortcuts, and a link to change the memory in a chat. */
-function Acts({
+function ActionButtons({
   memory,
   readOnly,
   onEdit,
@@ -158,8 +158,8 @@ function Acts({
   onEdit: () => void;
 }) {
   const router = useRouter();
-  const doing = useDoing();
-  const acts = doing.actsOn(memory).filter(({ name }) => !ELSEWHERE.includes(name));
+  const actions = useMemoryActions();
+  const available = actions.forMemory(memory).filter(({ name }) => !ELSEWHERE.includes(name));
   if (memory.status === "proposed" && !readOnly) {
     return (
       <ul>
@@ -167,18 +167,18 @@ function Acts({
       </ul>
     );
   }
-  if (acts.length === 0) return null;
+  if (available.length === 0) return null;
   const ask = `/chat?about=${encodeURIComponent(memory.id)}`;
   return (
     <div className="flex flex-wrap items-center gap-1.5">
-      {acts.map((act) => (
+      {available.map((action) => (
         <Button
-          key={act.name}
+          key={action.name}
           small
-          onClick={() => (act.name === "edit" ? onEdit() : act.run(memory, () => {}))}
+          onClick={() => (action.name === "edit" ? onEdit() : action.run(memory, () => {}))}
         >
-          {act.label}
-          <Kbd keys={act.key} />
+          {action.label}
+          <Kbd keys={action.key} />
         </Button>
       ))}
       {memory.status === "active" && (

@@ -1,8 +1,8 @@
 /** Form to edit a memory in place: text, area, force and dates. */
 import type { MemoryView, UpdateMemory } from "lukasa-client";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
-import { useMemoryActs } from "../../data/acts.ts";
 import { useDomains } from "../../data/domains.ts";
+import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { INPUT, Input } from "../../ui/field.tsx";
@@ -63,7 +63,7 @@ export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | unde
 const refused = new Map<string, Draft>();
 
 export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () => void }) {
-  const { update } = useMemoryActs();
+  const { update } = useMemoryWrites();
   const domains = useDomains();
   const [draft, setDraft] = useState(() => refused.get(memory.id) ?? draftOf(memory));
   const set = (change: Partial<Draft>) => setDraft((was) => ({ ...was, ...change }));

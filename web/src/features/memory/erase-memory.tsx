@@ -3,11 +3,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
 import { useLukasa } from "../../base/sign-in.ts";
-import { useMemoryActs } from "../../data/acts.ts";
+import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { t } from "../../i18n/index.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { EraseDialog } from "../erasure/erase-dialog.tsx";
-import { Removes } from "../erasure/receipt-card.tsx";
+import { RemovedCounts } from "../erasure/receipt-card.tsx";
 
 export function EraseMemory({
   memory,
@@ -18,7 +18,7 @@ export function EraseMemory({
   onClose: (erased: boolean) => void;
 }) {
   const lukasa = useLukasa();
-  const { erase } = useMemoryActs();
+  const { erase } = useMemoryWrites();
   const preview = useQuery({
     queryKey: ["erasure", memory.id],
     queryFn: ({ signal }) => lukasa.memories.previewErasure(memory.id, { signal }),
@@ -40,7 +40,7 @@ export function EraseMemory({
       ) : preview.data ? (
         <section aria-label={t("data.erase.goes")} className="flex flex-col gap-2">
           <h3 className="font-medium">{t("data.erase.goes")}</h3>
-          <Removes removes={preview.data.removes} />
+          <RemovedCounts removes={preview.data.removes} />
         </section>
       ) : (
         <p className="text-muted">{t("shell.loading")}</p>

@@ -4,8 +4,8 @@ import { RotateCcw } from "lucide-react";
 import type { MemoryView, OperationView, UpdateMemory } from "lukasa-client";
 import { usePreferences } from "../../base/preferences.ts";
 import { useSignIn } from "../../base/sign-in.ts";
-import { useMemoryActs } from "../../data/acts.ts";
 import { useSteps } from "../../data/history.ts";
+import { useMemoryWrites } from "../../data/memory-writes.ts";
 import type { Step } from "../../data/steps.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -14,7 +14,7 @@ import { Diff } from "../../ui/diff.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { dayOf, wordOf } from "./labels.ts";
+import { dayOf, labelFor } from "./labels.ts";
 
 export function HistorySteps({ memory, readOnly }: { memory: MemoryView; readOnly: boolean }) {
   const steps = useSteps(memory.id);
@@ -46,7 +46,7 @@ function StepShown({
   last: boolean;
   readOnly: boolean;
 }) {
-  const { update } = useMemoryActs();
+  const { update } = useMemoryWrites();
   const { timeZone } = usePreferences();
   const { admin } = useSignIn();
   const undone = Boolean(operation.undone_by);
@@ -66,7 +66,7 @@ function StepShown({
       />
       <p className="flex flex-wrap items-baseline gap-x-2">
         <span className={classes("font-medium", undone && "line-through")}>
-          {wordOf("verb", operation.verb)}
+          {labelFor("verb", operation.verb)}
         </span>
         <span className="text-[0.8125rem] text-muted">{actorOf(operation, admin)}</span>
         <span className="ms-auto text-[0.8125rem] text-muted">

@@ -5,7 +5,7 @@ import { day } from "../../base/dates.ts";
 import { useDomains } from "../../data/domains.ts";
 import { known, t } from "../../i18n/index.ts";
 
-export function wordOf(
+export function labelFor(
   kind: "status" | "category" | "arm" | "verb" | "relation" | "kind",
   name: string,
 ): string {

@@ -4,7 +4,7 @@ import { Link as RouterLink } from "@tanstack/react-router";
 import { Link2, X } from "lucide-react";
 import type { LinkView, MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useMemo, useState } from "react";
-import { useLinkActs } from "../../data/history.ts";
+import { useLinkWrites } from "../../data/history.ts";
 import { useLinks, useMemories } from "../../data/memories.ts";
 import { select } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
@@ -12,14 +12,14 @@ import { Button } from "../../ui/button.tsx";
 import { Input } from "../../ui/field.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Select } from "../../ui/select.tsx";
-import { wordOf } from "./labels.ts";
+import { labelFor } from "./labels.ts";
 
 const RELATIONS = ["relates_to", "supersedes", "contradicts"] as const;
 const MAX_FOUND = 6;
 
 export function Links({ memory, readOnly }: { memory: MemoryView; readOnly: boolean }) {
   const links = useLinks(memory.id);
-  const { unlink } = useLinkActs(memory.id);
+  const { unlink } = useLinkWrites(memory.id);
   const [adding, setAdding] = useState(false);
   const found = links.data ?? [];
   if (readOnly && found.length === 0) return null;
@@ -43,7 +43,7 @@ export function Links({ memory, readOnly }: { memory: MemoryView; readOnly: bool
               className="flex items-center gap-2 border-b py-1 ps-3 pe-1 last:border-b-0"
             >
               <span className="shrink-0 text-xs text-muted">
-                {wordOf("relation", link.relation)}
+                {labelFor("relation", link.relation)}
                 {link.from_id !== memory.id && ` (${t("memory.link.incoming")})`}
               </span>
               <RouterLink
@@ -88,7 +88,7 @@ function AddLink({
   onDone: () => void;
 }) {
   const { all } = useMemories();
-  const { link } = useLinkActs(memory.id);
+  const { link } = useLinkWrites(memory.id);
   const [text, setText] = useState("");
   const [relation, setRelation] = useState<string>("relates_to");
   const found = useMemo(() => {
@@ -125,7 +125,7 @@ function AddLink({
           <Select
             label={t("memory.link.relation")}
             value={relation}
-            choices={RELATIONS.map((one) => ({ value: one, text: wordOf("relation", one) }))}
+            choices={RELATIONS.map((one) => ({ value: one, text: labelFor("relation", one) }))}
             onChange={setRelation}
           />
         </div>

@@ -1,12 +1,12 @@
 import { History } from "lucide-react";
 import { exact } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
-import type { Then } from "../../data/past.ts";
+import type { PointInTime } from "../../data/past.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 
 /** Banner shown during time travel. */
-export function PastBanner({ then, onBack }: { then: Then; onBack: () => void }) {
+export function PastBanner({ then, onBack }: { then: PointInTime; onBack: () => void }) {
   const { timeZone } = usePreferences();
   const when = (at: string | undefined) => (at ? exact(at, timeZone) : t("memory.past.now"));
   return (

@@ -7,7 +7,7 @@ import { usePreferences } from "../../base/preferences.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { dayOf, useDomainName, wordOf } from "./labels.ts";
+import { dayOf, labelFor, useDomainName } from "./labels.ts";
 
 export function Properties({ memory }: { memory: MemoryView }) {
   const domain = useDomainName(memory.domain);
@@ -24,7 +24,7 @@ export function Properties({ memory }: { memory: MemoryView }) {
     [t("memory.field.learned"), <Time key="l" at={memory.created_at} absolute />],
   ];
   if (domain) rows.unshift([t("memory.field.domain"), <bdi key="d">{domain}</bdi>]);
-  rows.push([t("memory.field.category"), wordOf("category", memory.category)]);
+  rows.push([t("memory.field.category"), labelFor("category", memory.category)]);
   if (memory.key) {
     rows.push([
       t("memory.field.key"),

@@ -1,7 +1,7 @@
 /** Proposals: text, reasoning, and three answers. */
 import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
-import { useProposalActs } from "../../data/proposals.ts";
+import { useProposalWrites } from "../../data/proposals.ts";
 import { sourceOf } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -41,7 +41,7 @@ export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
 }
 
 export function Proposal({ memory }: { memory: MemoryView }) {
-  const { accept, reject } = useProposalActs();
+  const { accept, reject } = useProposalWrites();
   const [words, setWords] = useState<string>();
   const domain = useDomainName(memory.domain);
   const yes = () => {

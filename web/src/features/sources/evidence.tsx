@@ -8,7 +8,7 @@ import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { excerpt, pieces } from "../../data/quotes.ts";
 import { sourceOf } from "../../data/select.ts";
-import { type Ground, useGrounds } from "../../data/sources.ts";
+import { type Evidence, useEvidence } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -74,7 +74,7 @@ export function useCaption(): (turn: TurnView, title: string | undefined) => str
 }
 
 /** The evidence of a memory, with links. */
-export function Grounds({
+export function EvidenceList({
   memory,
   from = { memory: memory.id },
 }: {
@@ -82,12 +82,12 @@ export function Grounds({
   /** The levels above, for the breadcrumb. */
   from?: SourceLevels;
 }) {
-  const grounds = useGrounds(memory);
-  if (grounds.error) {
-    return <ProblemCard error={grounds.error} retry={() => void grounds.refetch()} />;
+  const evidence = useEvidence(memory);
+  if (evidence.error) {
+    return <ProblemCard error={evidence.error} retry={() => void evidence.refetch()} />;
   }
-  if (!grounds.data) return <p className="text-muted">{t("shell.loading")}</p>;
-  if (grounds.data.length === 0) {
+  if (!evidence.data) return <p className="text-muted">{t("shell.loading")}</p>;
+  if (evidence.data.length === 0) {
     return (
       <p className="flex flex-wrap items-center gap-x-2 text-[0.8125rem] text-muted">
         <SourceIcon source={sourceOf(memory)} words />
@@ -98,18 +98,18 @@ export function Grounds({
   }
   return (
     <ul className="flex flex-col gap-2">
-      {grounds.data.map((ground) => (
-        <li key={ground.key}>
-          <One ground={ground} from={from} />
+      {evidence.data.map((item) => (
+        <li key={item.key}>
+          <EvidenceItem item={item} from={from} />
         </li>
       ))}
     </ul>
   );
 }
 
-function One({ ground, from }: { ground: Ground; from: SourceLevels }) {
+function EvidenceItem({ item, from }: { item: Evidence; from: SourceLevels }) {
   const captionOf = useCaption();
-  const { turn, session, quote } = ground;
+  const { turn, session, quote } = item;
   const quotes = useMemo(() => (quote ? [quote] : []), [quote]);
   if (!turn) {
     return (
@@ -119,10 +119,10 @@ function One({ ground, from }: { ground: Ground; from: SourceLevels }) {
             <Quoted text={quote} quotes={[]} whole />
           </blockquote>
         )}
-        {ground.missing && (
+        {item.missing && (
           <figcaption className="flex items-center gap-1.5 text-[0.8125rem] text-muted">
             <FileQuestion size={14} aria-hidden className="shrink-0 text-faint" />
-            {t(`sources.missing.${ground.missing}`)}
+            {t(`sources.missing.${item.missing}`)}
           </figcaption>
         )}
       </figure>

@@ -5,18 +5,18 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { Mode } from "../../data/gateway.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
-import { useTitle, useTitlesKeptTrue } from "../../data/titles.ts";
+import { useRefreshTitles, useTitle } from "../../data/titles.ts";
 import { keepDraft, stopAnswer } from "../../features/chat/live-chats.ts";
-import { Trashed } from "../../features/chat/trashed.tsx";
+import { TrashedChat } from "../../features/chat/trashed-chat.tsx";
 import { t } from "../../i18n/index.ts";
 import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { About, Beginning } from "./beginning.tsx";
 import { Composer } from "./composer.tsx";
 import { isGuide, useAbout, useConversation, useSendMessage } from "./conversation.ts";
+import { About, EmptyChat } from "./empty-chat.tsx";
 import { ChatHeader } from "./header.tsx";
 import { useChatKeys } from "./keys.ts";
 import { useModels } from "./models.ts";
@@ -52,7 +52,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   const known = useTitle(view);
   // The first words are known before they are stored.
   const title = session !== null && !view?.turns ? (chat.rounds[0]?.asked ?? known) : known;
-  useTitlesKeptTrue();
+  useRefreshTitles();
   const wide = () => matchMedia("(min-width: 64rem)").matches;
   useChatKeys(
     session,
@@ -110,7 +110,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
             ) : chat.rounds.length > 0 ? (
               <RoundsView rounds={chat.rounds} session={session} cut={chat.cut} again={again} />
             ) : (
-              <Beginning
+              <EmptyChat
                 mode={mode}
                 guide={isGuide(models.model)}
                 about={memory.data}
@@ -165,7 +165,7 @@ function Missing({ session }: { session: string | null }) {
   const chat = useOneSession(session);
   if (chat.error) return <ProblemCard error={chat.error} retry={() => void chat.refetch()} />;
   if (chat.isPending) return <Spinner page />;
-  if (chat.data?.trashed_at) return <Trashed session={chat.data} />;
+  if (chat.data?.trashed_at) return <TrashedChat session={chat.data} />;
   return (
     <EmptyState
       icon={<MessagesSquare size={20} aria-hidden />}

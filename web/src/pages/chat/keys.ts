@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { RefObject } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useSessions } from "../../data/sessions.ts";
-import { useChatActs } from "../../features/chat/actions.ts";
+import { useChatWrites } from "../../features/chat/writes.ts";
 import { t } from "../../i18n/index.ts";
 
 export function useChatKeys(
@@ -14,7 +14,7 @@ export function useChatKeys(
   rename: (session: string) => void,
 ): void {
   const navigate = useNavigate();
-  const acts = useChatActs();
+  const writes = useChatWrites();
   const sessions = useSessions().data ?? [];
   const view = sessions.find((one) => one.id === session);
   const step = (by: number) => {
@@ -42,7 +42,7 @@ export function useChatKeys(
     ...(view
       ? [
           { keys: "r", label: t("chat.renameThis"), run: () => rename(view.id) },
-          { keys: "d", label: t("chat.deleteThis"), run: () => void acts.delete(view, title) },
+          { keys: "d", label: t("chat.deleteThis"), run: () => void writes.delete(view, title) },
         ]
       : []),
   ]);

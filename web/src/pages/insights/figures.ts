@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { InsightDay, InsightsView } from "lukasa-client";
 import { useLukasa } from "../../base/sign-in.ts";
-import type { Range } from "./search.ts";
+import type { Range } from "./params.ts";
 
 export type Day = InsightDay;
 export type Figures = InsightsView;

@@ -16,8 +16,8 @@ import { ChartCard } from "./chart-card.tsx";
 import { type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
 import { TopDomains } from "./domains.tsx";
 import { type Figures, useFigures } from "./figures.ts";
+import { RANGES } from "./params.ts";
 import { Patterns } from "./plot.tsx";
-import { RANGES } from "./search.ts";
 
 const route = getRouteApi("/insights");
 
@@ -64,13 +64,13 @@ export default function InsightsPage() {
       ) : !figures.data ? (
         <Skeleton rows={8} />
       ) : (
-        <Shown figures={figures.data} tables={table} />
+        <Charts figures={figures.data} tables={table} />
       )}
     </Page>
   );
 }
 
-function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
+function Charts({ figures, tables }: { figures: Figures; tables: boolean }) {
   const { data: domains } = useDomains();
   const naming = useCallback(
     (name: string) => domains?.find((one) => one.name === name)?.display_name ?? name,

@@ -6,7 +6,11 @@ import type { MemoryView } from "lukasa-client";
 import { useCallback } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemory } from "../../data/memories.ts";
-import { DoingContext, useDoables, useDoingOf } from "../../features/memory/actions.ts";
+import {
+  MemoryActionsContext,
+  useActionList,
+  useAvailableActions,
+} from "../../features/memory/actions.ts";
 import { Detail } from "../../features/memory/detail.tsx";
 import { DomainNames, useDomainNames } from "../../features/memory/labels.ts";
 import { PastBanner } from "../../features/memory/past-banner.tsx";
@@ -17,7 +21,7 @@ import { Page } from "../../ui/page.tsx";
 
 const route = getRouteApi("/memory/$id");
 
-export default function OneMemoryPage() {
+export default function MemoryDetailPage() {
   const { id } = route.useParams();
   const { as_of, known_at, tab } = route.useSearch();
   const navigate = useNavigate();
@@ -34,17 +38,17 @@ export default function OneMemoryPage() {
       }),
     [navigate, id],
   );
-  const doables = useDoables(
+  const list = useActionList(
     useCallback(() => show("edit"), [show]),
     useCallback(
       (of: string) => void navigate({ to: "/sources", search: { memory: of } }),
       [navigate],
     ),
   );
-  const doing = useDoingOf(doables, then !== undefined);
+  const actions = useAvailableActions(list, then !== undefined);
   const fit: readonly { key: string; label: string; run: (memory: MemoryView) => void }[] =
     memory.data
-      ? doing.actsOn(memory.data).map((one) => ({
+      ? actions.forMemory(memory.data).map((one) => ({
           key: one.key,
           label: one.label,
           run: (of) => one.run(of, (_, part) => show(part)),
@@ -60,7 +64,7 @@ export default function OneMemoryPage() {
     { keys: "Escape", label: t("memory.backToList"), run: back, quiet: true },
   ]);
   return (
-    <DoingContext value={doing}>
+    <MemoryActionsContext value={actions}>
       <DomainNames value={names}>
         <Page
           title={t("memory.one")}
@@ -93,6 +97,6 @@ export default function OneMemoryPage() {
           </Card>
         </Page>
       </DomainNames>
-    </DoingContext>
+    </MemoryActionsContext>
   );
 }

@@ -1,5 +1,5 @@
 /** Search parameters of the one memory page. */
-export interface OneMemorySearch {
+export interface MemoryDetailParams {
   tab?: string;
   /** Shows what was true at this time. */
   as_of?: string;
@@ -7,7 +7,7 @@ export interface OneMemorySearch {
   known_at?: string;
 }
 
-export function oneMemorySearch(params: Record<string, unknown>): OneMemorySearch {
+export function parseMemoryDetailParams(params: Record<string, unknown>): MemoryDetailParams {
   return {
     tab: typeof params.tab === "string" ? params.tab : undefined,
     as_of: typeof params.as_of === "string" ? params.as_of : undefined,

@@ -7,7 +7,7 @@ import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
-import type { Tab } from "./set.ts";
+import type { Tab } from "./memory-set.ts";
 
 /** No memory was ever saved. Replaced by the list when the first one arrives. */
 export function FirstVisit({ onAdd }: { onAdd: () => void }) {

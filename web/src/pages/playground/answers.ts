@@ -10,8 +10,8 @@ import {
 import { usePreferences } from "../../base/preferences.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { command } from "../../data/curl.ts";
-import { retrieveBody, searchBody } from "./ask.ts";
-import type { Setting } from "./search.ts";
+import type { Setting } from "./params.ts";
+import { retrieveBody, searchBody } from "./requests.ts";
 
 export interface Answers {
   context: ContextView;

@@ -5,9 +5,9 @@ import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
-import { domainWords } from "../../features/domains/labels.ts";
+import { describeDomain } from "../../features/domains/labels.ts";
 import { Tier } from "../../features/memory/badges.tsx";
-import { Grounds, LINK } from "../../features/sources/evidence.tsx";
+import { EvidenceList, LINK } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -51,7 +51,7 @@ export function CardFace({
         </p>
       )}
       <Meta memory={item.memory} />
-      <Grounds memory={item.memory} />
+      <EvidenceList memory={item.memory} />
       {item.memory.reasoning && (
         <p className="text-[0.8125rem] text-muted">
           {t("review.because")} <bdi>{item.memory.reasoning}</bdi>
@@ -101,7 +101,7 @@ function Side({
         {memory.content}
       </p>
       <Meta memory={memory} />
-      <Grounds memory={memory} />
+      <EvidenceList memory={memory} />
       <Button className="mt-auto" onClick={() => onChoose(side)}>
         {t("review.side.true")}
         <Kbd keys={String(side)} />
@@ -169,7 +169,7 @@ function ConsentFace({
       <p className="text-base leading-snug">{t("review.consent.text")}</p>
       <ul className="divide-y divide-line rounded-card border">
         {card.domains.map((domain, at) => {
-          const { name, text } = domainWords(domain);
+          const { name, text } = describeDomain(domain);
           return (
             <li key={domain.name} className="px-4 py-3">
               <Switch

@@ -5,7 +5,7 @@ import { Undo2 } from "lucide-react";
 import type { DomainView } from "lukasa-client";
 import { useEffect, useRef } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
-import { domainWords } from "../../features/domains/labels.ts";
+import { describeDomain } from "../../features/domains/labels.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -87,7 +87,7 @@ function openedIn(decided: readonly Decision[]): DomainView[] {
 function Words({ decision }: { decision: Decision }) {
   const { card, words } = decision;
   if (card.kind === "consent") {
-    const names = openedIn([decision]).map((domain) => domainWords(domain).name);
+    const names = openedIn([decision]).map((domain) => describeDomain(domain).name);
     return names.length > 0 ? names.join(", ") : t("review.areas");
   }
   if (words && card.kind === "contradiction") {

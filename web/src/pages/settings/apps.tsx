@@ -49,7 +49,7 @@ export function Apps() {
   };
   const live = (keys.data ?? []).toSorted(
     (a, b) =>
-      Number(ended(a)) - Number(ended(b)) ||
+      Number(isEnded(a)) - Number(isEnded(b)) ||
       (b.last_used_at ?? "").localeCompare(a.last_used_at ?? ""),
   );
   return (
@@ -91,19 +91,19 @@ export function Apps() {
                 ) : (
                   <Badge>{t("settings.keys.allUsers")}</Badge>
                 )}
-                {ended(key) && (
+                {isEnded(key) && (
                   <Badge tone="bad">
                     {t(key.revoked_at ? "settings.keys.wasRevoked" : "settings.keys.ended")}
                   </Badge>
                 )}
               </div>
-              <div className="text-[0.8125rem] text-muted">{mayWords(key)}</div>
-              <div className="text-[0.8125rem] text-muted">{originWords(key.origin)}</div>
+              <div className="text-[0.8125rem] text-muted">{permissionLabel(key)}</div>
+              <div className="text-[0.8125rem] text-muted">{originLabel(key.origin)}</div>
             </div>
             <span className="text-[0.8125rem] text-muted">
               {t("settings.keys.used")} <Time at={key.last_used_at} />
             </span>
-            {!ended(key) && (
+            {!isEnded(key) && (
               <Button small onClick={() => setLeaving(key)}>
                 {t("settings.keys.revoke")}
               </Button>
@@ -122,7 +122,7 @@ export function Apps() {
         <div className="flex flex-col gap-4">
           <Snippet code={made?.secret ?? ""} />
           <p className="text-muted">{t("settings.keys.try")}</p>
-          <Snippet code={tryIt(made)} />
+          <Snippet code={exampleCommand(made)} />
         </div>
       </Dialog>
       {leaving && (
@@ -132,7 +132,7 @@ export function Apps() {
           title={t("settings.keys.revokeTitle", { name: leaving.name })}
           text={t("settings.keys.revokeText")}
           word={leaving.name}
-          act={t("settings.keys.revoke")}
+          action={t("settings.keys.revoke")}
           onConfirm={() => revoke(leaving)}
         />
       )}
@@ -140,13 +140,13 @@ export function Apps() {
   );
 }
 
-function ended(key: KeyView): boolean {
+function isEnded(key: KeyView): boolean {
   return (
     Boolean(key.revoked_at) || (key.expires_at != null && Date.parse(key.expires_at) < Date.now())
   );
 }
 
-function mayWords(key: KeyView): string {
+function permissionLabel(key: KeyView): string {
   return key.permissions
     .map((one) => {
       const word = `settings.may.${one}`;
@@ -155,12 +155,12 @@ function mayWords(key: KeyView): string {
     .join(" · ");
 }
 
-function originWords(origin: string): string {
+function originLabel(origin: string): string {
   const word = `settings.origin.${origin}`;
   return known(word) ? t(word) : origin;
 }
 
-function tryIt(made: IssuedView | undefined): string {
+function exampleCommand(made: IssuedView | undefined): string {
   const user = made?.user ? undefined : "alice";
   return command("/api/memory", undefined, { user, key: made?.secret });
 }

@@ -3,7 +3,7 @@ import { Radio } from "@base-ui/react/radio";
 import { RadioGroup } from "@base-ui/react/radio-group";
 import type { PolicyPatch } from "lukasa-client";
 import type { ReactNode } from "react";
-import { type InForce, usePolicy, useUpdatePolicy } from "../../data/policy.ts";
+import { type EffectivePolicy, usePolicy, useUpdatePolicy } from "../../data/policy.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -22,7 +22,7 @@ export function Policy() {
   const say = useUpdatePolicy();
   if (policy.error) return <ProblemCard error={policy.error} retry={() => void policy.refetch()} />;
   if (!policy.data) return <Skeleton />;
-  const now = policy.data.in_force as unknown as InForce;
+  const now = policy.data.in_force as unknown as EffectivePolicy;
   const user = policy.data.user;
   const change = (part: PolicyPatch) => void say({ ...user, ...part });
   const idle = now.idle_close_minutes ?? 0;

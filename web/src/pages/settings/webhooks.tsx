@@ -161,7 +161,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
         title={t("settings.webhooks.removeTitle")}
         text={t("settings.webhooks.removeText")}
         word={host}
-        act={t("settings.webhooks.remove")}
+        action={t("settings.webhooks.remove")}
         onConfirm={() => during(() => lukasa.webhooks.delete(id))}
       />
     </li>

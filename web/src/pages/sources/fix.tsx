@@ -9,7 +9,7 @@ import type { MemoryView, Written } from "lukasa-client";
 import { type KeyboardEvent, useRef, useState } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
 import { answersIn, useUsage } from "../../data/sources.ts";
-import { useAct } from "../../data/undo.ts";
+import { useWrite } from "../../data/writes.ts";
 import { LINK } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -33,7 +33,7 @@ export interface Fixed {
 
 export function useFix(memory: MemoryView) {
   const lukasa = useLukasa();
-  const act = useAct();
+  const write = useWrite();
   const usage = useUsage(memory.id);
   const answers = answersIn(usage.data ?? []).length;
   const [asking, setAsking] = useState<"wrong" | "outdated">();
@@ -41,7 +41,7 @@ export function useFix(memory: MemoryView) {
   const send = async (fault: Fault, run: () => Promise<Written>, words?: string) => {
     setAsking(undefined);
     setFixed({ fault });
-    const written = await act({
+    const written = await write({
       say: answers > 0 ? t("sources.fix.doneUsed", { count: answers }) : t("sources.fix.done"),
       about: words ?? memory.content,
       run,

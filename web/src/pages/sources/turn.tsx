@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { SourcesSearch } from "./search.ts";
+import type { SourcesParams } from "./params.ts";
 
 export function Turn({
   turn,
@@ -26,7 +26,7 @@ export function Turn({
   /** The memories based on it. */
   cited: readonly DependentMemory[];
   chosen: boolean;
-  search: SourcesSearch;
+  search: SourcesParams;
   onWhy: () => void;
   onRemove: () => void;
   /** Shows hidden text about domains that are off. */

@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
-import { saveFile, sizeWords } from "../../ui/save-file.ts";
+import { formatBytes, saveFile } from "../../ui/save-file.ts";
 
 const HOLDS = ["memories", "chats", "log", "markdown", "rules", "manifest"] as const;
 
@@ -95,12 +95,12 @@ export function Export() {
           <output className="text-[0.8125rem] text-muted tabular-nums">
             {progress
               ? progress.bytes > 0
-                ? t("data.export.far", { size: sizeWords(progress.bytes, locale()) })
+                ? t("data.export.far", { size: formatBytes(progress.bytes, locale()) })
                 : t("data.export.packing")
               : saved &&
                 t("data.export.saved", {
                   name: saved.name,
-                  size: sizeWords(saved.bytes, locale()),
+                  size: formatBytes(saved.bytes, locale()),
                 })}
           </output>
         </div>

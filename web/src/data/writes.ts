@@ -1,5 +1,5 @@
 /**
- * Undo for every write. Writes go through `useAct`: shown optimistically, sent, and announced in a toast
+ * Undo for every write. Writes go through `useWrite`: shown optimistically, sent, and announced in a toast
  * with Undo; `Z` undoes the latest write of this page, and when there are none left the latest one that the
  * server knows.
  */
@@ -13,7 +13,7 @@ import { dropToast, showToast } from "../base/toasts.ts";
 import { t } from "../i18n/index.ts";
 import { refreshMemories } from "./store.ts";
 
-export interface Act {
+export interface Write {
   /** The toast text, such as "Forgotten", or a function of the server's response. */
   say: string | ((written: Written) => string);
   /** The text of the memory or chat that was changed. */
@@ -27,7 +27,7 @@ export interface Act {
 }
 
 /** One write on several memories: one toast, and one undo for all of them. */
-export interface ActOnAll extends Omit<Act, "run" | "runWithoutDomain" | "after"> {
+export interface BatchWrite extends Omit<Write, "run" | "runWithoutDomain" | "after"> {
   runs: readonly (() => Promise<Written>)[];
   after?: (written: Written) => void;
 }
@@ -47,24 +47,24 @@ const recentWrites: RecentWrite[] = [];
 const FINAL = new Set(["erase", "purge", "undo", "erase_user"]);
 
 /** Runs a write. Resolves with the response, or with nothing if it was refused, after an error toast. */
-export function useAct(): (act: Act) => Promise<Written | undefined> {
+export function useWrite(): (write: Write) => Promise<Written | undefined> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
-    async function perform(act: Act): Promise<Written | undefined> {
-      const hide = act.show?.();
-      const running = act.run();
+    async function perform(write: Write): Promise<Written | undefined> {
+      const hide = write.show?.();
+      const running = write.run();
       const one: RecentWrite = { settled: running.catch(() => undefined) };
       recentWrites.push(one);
       try {
         const written = await running;
-        act.after?.(written);
-        announce(lukasa, queries, act, written, one);
+        write.after?.(written);
+        announce(lukasa, queries, write, written, one);
         return written;
       } catch (error) {
         drop(one);
         hide?.();
-        if (!askAboutDomain(lukasa, queries, act, error, perform))
+        if (!askAboutDomain(lukasa, queries, write, error, perform))
           showToast({ text: sentenceOf(error), tone: "bad" });
         return undefined;
       }
@@ -80,30 +80,30 @@ export function useAct(): (act: Act) => Promise<Written | undefined> {
 function askAboutDomain(
   lukasa: Lukasa,
   queries: QueryClient,
-  act: Act,
+  write: Write,
   error: unknown,
-  perform: (act: Act) => Promise<Written | undefined>,
+  perform: (write: Write) => Promise<Written | undefined>,
 ): boolean {
   const domain =
     error instanceof LukasaError && error.code === "opt_in_needed" ? error.domain : undefined;
   if (!domain) return false;
-  const { runWithoutDomain } = act;
+  const { runWithoutDomain } = write;
   const open = async () => {
     try {
       await lukasa.domains.open(domain);
       await queries.invalidateQueries({ queryKey: ["domains"] });
-      await perform(act);
+      await perform(write);
     } catch (refused) {
       showToast({ text: sentenceOf(refused), tone: "bad" });
     }
   };
   showToast({
     text: t("shell.closedDomain.text", { domain }),
-    about: act.about,
+    about: write.about,
     action: { label: t("shell.closedDomain.open", { domain }), run: () => void open() },
     other: runWithoutDomain && {
       label: t("shell.closedDomain.keep"),
-      run: () => void perform({ ...act, run: runWithoutDomain }),
+      run: () => void perform({ ...write, run: runWithoutDomain }),
     },
   });
   return true;
@@ -113,15 +113,15 @@ function askAboutDomain(
 const MAX_CONCURRENT = 6;
 
 /** Runs the same write on several memories. Refused ones are reverted, with one error toast for all. */
-export function useActOnAll(): (act: ActOnAll) => Promise<void> {
+export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
-    async (act: ActOnAll) => {
-      const hide = act.show?.();
+    async (write: BatchWrite) => {
+      const hide = write.show?.();
       const written: Written[] = [];
       let refused: unknown;
-      const waiting = [...act.runs];
+      const waiting = [...write.runs];
       const work = async () => {
         for (let run = waiting.shift(); run; run = waiting.shift()) {
           try {
@@ -137,7 +137,7 @@ export function useActOnAll(): (act: ActOnAll) => Promise<void> {
       await running;
       // Revert everything shown, then apply the writes that succeeded again.
       if (refused !== undefined) hide?.();
-      for (const each of written) act.after?.(each);
+      for (const each of written) write.after?.(each);
       const first = written.find((each) => each.event.undo);
       if (first) {
         one.others = written.flatMap((each) =>
@@ -145,7 +145,7 @@ export function useActOnAll(): (act: ActOnAll) => Promise<void> {
             ? [each.event.operation_id]
             : [],
         );
-        announce(lukasa, queries, { ...act, run: () => Promise.resolve(first) }, first, one);
+        announce(lukasa, queries, { ...write, run: () => Promise.resolve(first) }, first, one);
       } else drop(one);
       if (refused !== undefined) showToast({ text: sentenceOf(refused), tone: "bad" });
     },
@@ -161,22 +161,22 @@ function drop(one: RecentWrite | undefined): void {
 function announce(
   lukasa: Lukasa,
   queries: QueryClient,
-  act: Act,
+  write: Write,
   written: Written,
   one: RecentWrite,
 ): void {
   const operation = written.event.operation_id;
-  const text = typeof act.say === "string" ? act.say : act.say(written);
+  const text = typeof write.say === "string" ? write.say : write.say(written);
   // Saving what is already known writes nothing, so there is nothing to undo.
   if (!operation || !written.event.undo) {
     drop(one);
-    showToast({ text, about: act.about });
+    showToast({ text, about: write.about });
     return;
   }
   one.operation = operation;
   one.toast = showToast({
     text,
-    about: act.about,
+    about: write.about,
     action: {
       label: t("shell.undo.undo"),
       shortcut: "z",

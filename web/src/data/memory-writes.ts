@@ -10,7 +10,7 @@ import { useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
-import { useAct } from "./undo.ts";
+import { useWrite } from "./writes.ts";
 
 /** The fields of a changed memory that a list shows. */
 function shownAs(memory: MemoryView, changes: UpdateMemory): Partial<MemoryView> {
@@ -25,10 +25,10 @@ function shownAs(memory: MemoryView, changes: UpdateMemory): Partial<MemoryView>
   };
 }
 
-export function useMemoryActs() {
+export function useMemoryWrites() {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const act = useAct();
+  const write = useWrite();
   return useMemo(() => {
     // Update both the store and the query of a page that shows just this memory.
     const as = (memory: MemoryView, change: Partial<MemoryView>) => () => {
@@ -48,7 +48,7 @@ export function useMemoryActs() {
     const now = () => new Date().toISOString();
     return {
       save: (memory: CreateMemory | string) =>
-        act({
+        write({
           say: t("memory.did.save"),
           about: typeof memory === "string" ? memory : memory.content,
           run: () => lukasa.memories.save(memory),
@@ -60,7 +60,7 @@ export function useMemoryActs() {
           after: storeResult,
         }),
       update: (memory: MemoryView, changes: UpdateMemory) =>
-        act({
+        write({
           say: t("memory.did.update"),
           about: changes.content ?? memory.content,
           show: as(memory, { ...shownAs(memory, changes), updated_at: now() }),
@@ -74,7 +74,7 @@ export function useMemoryActs() {
           after: storeResult,
         }),
       confirm: (memory: MemoryView) =>
-        act({
+        write({
           say: t("memory.did.confirm"),
           about: memory.content,
           show: as(memory, { last_confirmed_at: now(), status: "active" }),
@@ -83,7 +83,7 @@ export function useMemoryActs() {
           after: storeResult,
         }),
       forget: (memory: MemoryView) =>
-        act({
+        write({
           say: t("memory.did.forget"),
           about: memory.content,
           show: as(memory, { status: "forgotten" }),
@@ -91,7 +91,7 @@ export function useMemoryActs() {
           after: storeResult,
         }),
       delete: (memory: MemoryView) =>
-        act({
+        write({
           say: t("memory.did.delete"),
           about: memory.content,
           show: as(memory, { status: "trashed" }),
@@ -99,7 +99,7 @@ export function useMemoryActs() {
           after: storeResult,
         }),
       restore: (memory: MemoryView) =>
-        act({
+        write({
           say: t("memory.did.restore"),
           about: memory.content,
           show: as(memory, { status: "active" }),
@@ -113,5 +113,5 @@ export function useMemoryActs() {
         return written;
       },
     };
-  }, [lukasa, queries, act]);
+  }, [lukasa, queries, write]);
 }

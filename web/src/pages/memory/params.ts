@@ -2,7 +2,7 @@
 export const VIEWS = ["list", "board", "timeline", "markdown"] as const;
 export type View = (typeof VIEWS)[number];
 
-export interface MemorySearch {
+export interface MemoryParams {
   view?: View;
   text?: string;
   /** Searches `text` by meaning, as a chat would; otherwise its words have to occur. */
@@ -44,8 +44,8 @@ const WORDS = [
 ] as const;
 const TIMES = ["as_of", "known_at"] as const;
 
-export function memorySearch(params: Record<string, unknown>): MemorySearch {
-  const search: MemorySearch = {};
+export function parseMemoryParams(params: Record<string, unknown>): MemoryParams {
+  const search: MemoryParams = {};
   const view = VIEWS.find((one) => one === params.view);
   if (view && view !== "list") search.view = view;
   if (params.how === "meaning") search.how = "meaning";

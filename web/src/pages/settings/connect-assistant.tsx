@@ -16,7 +16,7 @@ function command(user: string, local: boolean): string {
   return words.join(" ");
 }
 
-export function WaysIn() {
+export function ConnectAssistant() {
   const { user, local } = useSignIn();
   const headers = {
     ...(!local && { Authorization: "Bearer lk_live_…" }),

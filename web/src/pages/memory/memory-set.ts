@@ -5,27 +5,27 @@
 import type { MemoryView } from "lukasa-client";
 import { useMemo } from "react";
 import { useMemories } from "../../data/memories.ts";
-import { type Then, usePast } from "../../data/past.ts";
+import { type PointInTime, usePast } from "../../data/past.ts";
 import { type Filter, type Group, group, newest, type Source, select } from "../../data/select.ts";
-import type { MemorySearch } from "./search.ts";
+import type { MemoryParams } from "./params.ts";
 
 export const TABS = ["all", "hard", "soft", "forgotten", "trashed"] as const;
 export type Tab = (typeof TABS)[number];
 
 /** The tab of a search. Forgotten and trashed are separate tabs; hard and soft split the current memories. */
-export function tabOf({ status, force }: MemorySearch): Tab {
+export function tabOf({ status, force }: MemoryParams): Tab {
   if (status === "forgotten" || status === "trashed") return status;
   return force === "hard" || force === "soft" ? force : "all";
 }
 
-export function thenOf({ as_of, known_at }: MemorySearch): Then | undefined {
+export function pointInTimeOf({ as_of, known_at }: MemoryParams): PointInTime | undefined {
   return as_of || known_at ? { as_of, known_at } : undefined;
 }
 
 const SOURCES: readonly Source[] = ["said", "assistant", "inferred", "imported"];
 
 /** The filter of the address, without the tab. */
-function filterOf(search: MemorySearch, text: string): Filter {
+function filterOf(search: MemoryParams, text: string): Filter {
   return {
     text: search.how === "meaning" ? undefined : text,
     domain: search.domain === "none" ? "" : search.domain,
@@ -50,8 +50,8 @@ export interface MemorySet {
   refetch: () => void;
 }
 
-export function useSet(search: MemorySearch, text: string): MemorySet {
-  const then = thenOf(search);
+export function useMemorySet(search: MemoryParams, text: string): MemorySet {
+  const then = pointInTimeOf(search);
   const looksBack = then !== undefined;
   const now = useMemories();
   const past = usePast(then);
@@ -59,8 +59,8 @@ export function useSet(search: MemorySearch, text: string): MemorySet {
   const sorted = useMemo(() => newest(all), [all]);
   const found = useMemo(() => select(sorted, filterOf(search, text)), [sorted, search, text]);
   const tab = tabOf(search);
-  const standing = tab === "all" || tab === "hard" || tab === "soft";
-  const status = standing ? (search.status ?? "active") : "active";
+  const isCurrent = tab === "all" || tab === "hard" || tab === "soft";
+  const status = isCurrent ? (search.status ?? "active") : "active";
   const parts = useMemo(() => {
     const stand = found.filter((memory) => memory.status === status);
     const of = (word: string) => found.filter((memory) => memory.status === word);
@@ -101,7 +101,7 @@ export function groupsOf(memories: readonly MemoryView[], by: "category" | "doma
 }
 
 /** The groups of the timeline, the latest first. `stretch` names the month or year that an instant is in. */
-export function stretchesOf(
+export function timelineGroups(
   memories: readonly MemoryView[],
   at: (memory: MemoryView) => string,
   stretch: (at: string) => string,

@@ -9,7 +9,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { dependentsOf } from "../../data/sources.ts";
 import { MEMORIES } from "../../data/store.ts";
-import { useAct } from "../../data/undo.ts";
+import { useWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
 import { forgetChat } from "./live-chats.ts";
 
@@ -17,10 +17,10 @@ const LIST = ["sessions"];
 /** Queries to invalidate after a chat was deleted or restored. */
 const TOUCHED = [LIST, ["review"], ["portraits"], MEMORIES];
 
-export function useChatActs() {
+export function useChatWrites() {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const act = useAct();
+  const write = useWrite();
   const navigate = useNavigate();
   const { session: open } = useParams({ strict: false });
   return useMemo(() => {
@@ -52,7 +52,7 @@ export function useChatActs() {
       // Stop a running answer, and do not close the chat: closing would trigger learning from it.
       forgetChat(session.id);
       if (session.id === open) void navigate({ to: "/chat" });
-      return act({
+      return write({
         say: ({ reached }) => deleted(reached),
         about: title,
         show: () => show((all) => all.filter((one) => one.id !== session.id)),
@@ -94,7 +94,7 @@ export function useChatActs() {
         read();
       },
     };
-  }, [lukasa, queries, act, navigate, open]);
+  }, [lukasa, queries, write, navigate, open]);
 }
 
 /** The toast text: how many memories were deleted with the chat, and how many stay. */
@@ -104,7 +104,7 @@ function deleted(reached: Written["reached"]): string {
   return kept > 0 ? `${gone}. ${t("sources.depends.kept", { count: kept })}` : gone;
 }
 
-/** The deletion of a chat as a `Written`, so that `useAct` can undo it by its operation. */
+/** The deletion of a chat as a `Written`, so that `useWrite` can undo it by its operation. */
 function written(operation: string | undefined, reached: Written["reached"]): Written {
   return {
     message: "",

@@ -3,7 +3,7 @@
  * Pure.
  */
 import type { ContextView, Retrieve, SearchAnswer, SearchRequest } from "lukasa-client";
-import type { Setting } from "./search.ts";
+import type { Setting } from "./params.ts";
 
 /** Search limits, the same as of a retrieval. */
 const MAX_MEMORIES = 10;
@@ -172,7 +172,7 @@ export function onlyIn(one: ContextView, other: ContextView): ContextView["soft"
 }
 
 /** A memory or turn that was left out of a part of the prompt, with the reasons. */
-export interface Left {
+export interface Exclusion {
   id: string;
   memory: boolean;
   reasons: readonly { part: "baseline" | "dynamic"; reason: string }[];
@@ -182,9 +182,9 @@ export interface Left {
 }
 
 /** What was left out, each once: first what is nowhere in the prompt, then what is in the other part. */
-export function leftOut(context: ContextView): Left[] {
+export function exclusionsOf(context: ContextView): Exclusion[] {
   const outcomes = outcomesOf(context);
-  const byId = new Map<string, Left>();
+  const byId = new Map<string, Exclusion>();
   for (const part of ["dynamic", "baseline"] as const) {
     for (const { memory_id, turn_id, reason, relevance } of context[part].left_out) {
       const id = memory_id ?? turn_id ?? "";

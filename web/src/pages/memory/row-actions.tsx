@@ -12,32 +12,32 @@ import {
 } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
-import { useDoing } from "../../features/memory/actions.ts";
+import { useMemoryActions } from "../../features/memory/actions.ts";
 
-export function RowActs({
+export function RowActions({
   memory,
   onOpen,
 }: {
   memory: MemoryView;
   onOpen: (memory: MemoryView, tab?: string) => void;
 }) {
-  const doing = useDoing();
-  const acts = doing.actsOn(memory);
-  if (acts.length === 0) return null;
+  const actions = useMemoryActions();
+  const available = actions.forMemory(memory);
+  if (available.length === 0) return null;
   return (
     <div className="absolute inset-y-0 end-3 hidden items-center sm:end-5 md:flex">
       <div className="flex items-center gap-0.5 rounded-control border bg-surface p-0.5 shadow-raised">
-        {acts.map((act) => (
+        {available.map((action) => (
           <button
-            key={act.name}
+            key={action.name}
             type="button"
             tabIndex={-1}
-            aria-label={act.label}
-            title={`${act.label} (${act.key.toUpperCase()})`}
-            onClick={() => act.run(memory, onOpen)}
+            aria-label={action.label}
+            title={`${action.label} (${action.key.toUpperCase()})`}
+            onClick={() => action.run(memory, onOpen)}
             className="inline-flex size-7 items-center justify-center rounded-[0.3125rem] text-muted hover:bg-hover hover:text-ink"
           >
-            {ICONS[act.name]}
+            {ICONS[action.name]}
           </button>
         ))}
       </div>

@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { useMemories } from "../../data/memories.ts";
-import { useAct } from "../../data/undo.ts";
+import { useWrite } from "../../data/writes.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -51,7 +51,7 @@ const FINAL = new Set(["erase", "purge"]);
 
 export function Activity() {
   const lukasa = useLukasa();
-  const act = useAct();
+  const write = useWrite();
   const navigate = useNavigate();
   const { verb, caller } = route.useSearch();
   const { byId, complete } = useMemories();
@@ -75,8 +75,8 @@ export function Activity() {
 
   const undo = (one: OperationView | undefined) => {
     if (!one || !mayUndo(one)) return;
-    void act({ say: t("shell.undo.undone"), run: () => lukasa.operations.undo(one.id) }).then(() =>
-      log.refetch(),
+    void write({ say: t("shell.undo.undone"), run: () => lukasa.operations.undo(one.id) }).then(
+      () => log.refetch(),
     );
   };
   const move = (by: number) => {
@@ -214,7 +214,7 @@ function Row({
         )}
         {more > 0 && <span className="text-muted"> {t("data.log.more", { count: more })}</span>}
       </span>
-      <span className="text-[0.8125rem] text-muted">{callerWords(operation)}</span>
+      <span className="text-[0.8125rem] text-muted">{callerLabel(operation)}</span>
       <span className="w-24 text-end text-[0.8125rem] text-muted max-sm:ms-auto max-sm:w-auto">
         <Time at={operation.at} />
       </span>
@@ -233,7 +233,7 @@ function Row({
   );
 }
 
-function callerWords(operation: OperationView): string {
+function callerLabel(operation: OperationView): string {
   const key = `data.caller.${operation.caller}`;
   return known(key) ? t(key) : operation.caller;
 }

@@ -10,7 +10,7 @@ import { Switch } from "../../ui/switch.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { Row } from "./policy.tsx";
 
-export function Look() {
+export function Appearance() {
   const { theme, density, language, singleKeys, timeZone } = usePreferences();
   const now = useNow();
   const memory = useTimeZone();

@@ -2,10 +2,10 @@
 export const SETTINGS_TABS = ["rules", "apps", "people", "webhooks", "jobs", "look"] as const;
 export type SettingsTab = (typeof SETTINGS_TABS)[number];
 
-export interface SettingsSearch {
+export interface SettingsParams {
   tab?: SettingsTab;
 }
 
-export function settingsSearch(params: Record<string, unknown>): SettingsSearch {
+export function parseSettingsParams(params: Record<string, unknown>): SettingsParams {
   return { tab: SETTINGS_TABS.find((tab) => tab === params.tab) };
 }

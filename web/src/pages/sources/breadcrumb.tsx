@@ -6,59 +6,59 @@ import { useMemory } from "../../data/memories.ts";
 import { useEpisodes, useOneSession, usePortraits } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
+import type { SourcesParams } from "./params.ts";
 import { portraitName } from "./portraits.tsx";
-import type { SourcesSearch } from "./search.ts";
 
 interface Step {
   key: string;
   name: ReactNode;
-  search: SourcesSearch;
+  search: SourcesParams;
   /** Whether the label is text of a user. */
   words?: boolean;
 }
 
-export function Trail({ search }: { search: SourcesSearch }) {
+export function Breadcrumb({ search }: { search: SourcesParams }) {
   const { portrait, memory, episode, session, turn, why } = search;
   const portraits = usePortraits();
   const episodes = useEpisodes();
   const chat = useOneSession(session);
   const title = useTitle(chat.data);
   const steps: Step[] = [];
-  const above: SourcesSearch = {};
+  const levels: SourcesParams = {};
   if (portrait || memory) steps.push({ key: "known", name: t("sources.view.known"), search: {} });
   else if (episode) {
     steps.push({ key: "top", name: t("sources.view.episodes"), search: { view: "episodes" } });
   } else steps.push({ key: "top", name: t("sources.view.chats"), search: { view: "chats" } });
   if (portrait) {
     const found = portraits.data?.find((one) => one.name === portrait);
-    above.portrait = portrait;
+    levels.portrait = portrait;
     steps.push({
       key: "portrait",
       name: found ? portraitName(found) : portrait,
-      search: { ...above },
+      search: { ...levels },
     });
   }
   if (memory) {
-    above.memory = memory;
+    levels.memory = memory;
     const name = <MemoryName id={memory} />;
-    steps.push({ key: "memory", name, search: { ...above }, words: true });
+    steps.push({ key: "memory", name, search: { ...levels }, words: true });
   }
   if (episode) {
     const found = episodes.data?.find((one) => one.id === episode);
-    above.episode = episode;
+    levels.episode = episode;
     const name = found?.title || t("sources.level.episode");
-    steps.push({ key: "episode", name, search: { ...above }, words: Boolean(found?.title) });
+    steps.push({ key: "episode", name, search: { ...levels }, words: Boolean(found?.title) });
   }
   if (session) {
-    above.session = session;
+    levels.session = session;
     const name = chat.data ? title : t("sources.level.chat");
-    steps.push({ key: "session", name, search: { ...above }, words: true });
+    steps.push({ key: "session", name, search: { ...levels }, words: true });
     if (turn !== undefined) {
-      above.turn = turn;
+      levels.turn = turn;
       const name = t("sources.level.turn", { number: turn });
-      steps.push({ key: "turn", name, search: { ...above } });
+      steps.push({ key: "turn", name, search: { ...levels } });
       if (why) {
-        const search = { ...above, why };
+        const search = { ...levels, why };
         steps.push({ key: "why", name: t("sources.why.short"), search });
       }
     }
@@ -110,7 +110,7 @@ function MemoryName({ id }: { id: string }) {
 }
 
 /** The search parameters one level up, for the shortcut. */
-export function above(search: SourcesSearch): SourcesSearch {
+export function parentLevel(search: SourcesParams): SourcesParams {
   const { portrait, memory, episode, session, turn, why } = search;
   if (why) return { portrait, memory, episode, session, turn };
   if (session) {

@@ -22,7 +22,7 @@ export interface Setting {
   rerank?: false;
 }
 
-export interface PlaygroundSearch extends Setting {
+export interface PlaygroundParams extends Setting {
   /** The message to try. */
   query?: string;
   /** The second setting of a comparison. */
@@ -31,8 +31,8 @@ export interface PlaygroundSearch extends Setting {
   table?: true;
 }
 
-export function playgroundSearch(params: Record<string, unknown>): PlaygroundSearch {
-  const search: PlaygroundSearch = settingOf(params);
+export function parsePlaygroundParams(params: Record<string, unknown>): PlaygroundParams {
+  const search: PlaygroundParams = settingOf(params);
   if (typeof params.query === "string" && params.query) search.query = params.query;
   // A message of digits alone is parsed as a number.
   if (typeof params.query === "number") search.query = String(params.query);

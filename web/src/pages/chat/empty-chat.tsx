@@ -14,7 +14,7 @@ const REMEMBERING = ["chat.try.remember", "chat.try.ask", "chat.try.change"] as 
 const GUIDED = ["chat.guide.remember", "chat.guide.ask", "chat.guide.change"] as const;
 const CHANGING = ["chat.try.nowItIs", "chat.try.forget"] as const;
 
-export function Beginning({
+export function EmptyChat({
   mode,
   guide,
   about,

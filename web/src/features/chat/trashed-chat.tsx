@@ -6,10 +6,10 @@ import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { useChatActs } from "./actions.ts";
+import { useChatWrites } from "./writes.ts";
 
-export function Trashed({ session }: { session: SessionView }) {
-  const { restore } = useChatActs();
+export function TrashedChat({ session }: { session: SessionView }) {
+  const { restore } = useChatWrites();
   const title = useTitle(session);
   return (
     <EmptyState

@@ -3,12 +3,12 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ErasurePreview, MemoryView } from "lukasa-client";
 import { useMemo, useState } from "react";
-import { useLukasa, useSignIn, useSignInActs } from "../../base/sign-in.ts";
+import { useLukasa, useSignIn, useSignInActions } from "../../base/sign-in.ts";
 import { useMemories } from "../../data/memories.ts";
 import { byErasure, useReceipts } from "../../data/receipts.ts";
 import { newest, plain } from "../../data/select.ts";
 import { setNeverAsk } from "../../features/domains/never-ask.ts";
-import { ReceiptCard, Removes } from "../../features/erasure/receipt-card.tsx";
+import { ReceiptCard, RemovedCounts } from "../../features/erasure/receipt-card.tsx";
 import { EraseMemory } from "../../features/memory/erase-memory.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -89,7 +89,7 @@ function Preview({ preview, error }: { preview: ErasurePreview | undefined; erro
   return (
     <section aria-label={t("data.erase.goes")} className="flex flex-col gap-2">
       <h3 className="font-medium">{t("data.erase.goes")}</h3>
-      <Removes removes={preview.removes} />
+      <RemovedCounts removes={preview.removes} />
     </section>
   );
 }
@@ -97,7 +97,7 @@ function Preview({ preview, error }: { preview: ErasurePreview | undefined; erro
 function EraseEverything() {
   const lukasa = useLukasa();
   const signIn = useSignIn();
-  const { gone } = useSignInActs();
+  const { showErasedUser } = useSignInActions();
   // Allowed for the user with the erase permission, and for operators.
   const may = signIn.admin || (signIn.human && signIn.permissions.includes("erase"));
   const [asking, setAsking] = useState(false);
@@ -114,7 +114,7 @@ function EraseEverything() {
       const { receipt } = await lukasa.users.delete(signIn.user);
       // The user id is stored in this browser in one place.
       setNeverAsk(signIn.user, false);
-      gone(receipt);
+      showErasedUser(receipt);
     } catch (refused) {
       setError(refused);
     }
@@ -137,7 +137,7 @@ function EraseEverything() {
         title={t("data.erase.allTitle", { user: signIn.user })}
         text={t("data.erase.allWarn")}
         word={signIn.user}
-        act={t("data.erase.allAct")}
+        action={t("data.erase.allAct")}
         ready={preview.data !== undefined}
         onConfirm={confirm}
       >

@@ -1,7 +1,7 @@
 /** Search parameters of the Sources page: the open level and its view. */
 import type { SourceLevels } from "../../features/sources/levels.ts";
 
-export interface SourcesSearch extends SourceLevels {
+export interface SourcesParams extends SourceLevels {
   /** The view of the top level: portraits (absent), episodes, chats, or the chats in the trash. */
   view?: "episodes" | "chats" | "trash";
   /** Search text for the chats. */
@@ -10,7 +10,7 @@ export interface SourcesSearch extends SourceLevels {
   why?: boolean;
 }
 
-export function sourcesSearch(params: Record<string, unknown>): SourcesSearch {
+export function parseSourcesParams(params: Record<string, unknown>): SourcesParams {
   const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
   const views = ["episodes", "chats", "trash"] as const;
   return {

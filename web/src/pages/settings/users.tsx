@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import type { SignInLink, UserView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
 import { sentenceOf } from "../../base/problems.ts";
-import { useLukasa, useSignIn, useSignInActs } from "../../base/sign-in.ts";
+import { useLukasa, useSignIn, useSignInActions } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -17,11 +17,11 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Time } from "../../ui/time.tsx";
 
-export function People() {
+export function Users() {
   const lukasa = useLukasa();
   const signIn = useSignIn();
   const queries = useQueryClient();
-  const { lookAt } = useSignInActs();
+  const { lookAt } = useSignInActions();
   const [name, setName] = useState("");
   const [link, setLink] = useState<SignInLink>();
   const users = useInfiniteQuery({

@@ -6,12 +6,12 @@ import { useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
-import { useActOnAll } from "./undo.ts";
+import { useBatchWrite } from "./writes.ts";
 
-export function useManyActs() {
+export function useBatchMemoryWrites() {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const actOnAll = useActOnAll();
+  const writeAll = useBatchWrite();
   return useMemo(() => {
     const run = (
       memories: readonly MemoryView[],
@@ -19,7 +19,7 @@ export function useManyActs() {
       change: Partial<MemoryView>,
       each: (memory: MemoryView) => Promise<Written>,
     ) =>
-      actOnAll({
+      writeAll({
         say,
         about: t("memory.count", { count: memories.length }),
         show: () =>
@@ -55,5 +55,5 @@ export function useManyActs() {
           lukasa.memories.update(id, { domain, mode: "correction" }),
         ),
     };
-  }, [lukasa, queries, actOnAll]);
+  }, [lukasa, queries, writeAll]);
 }

@@ -7,7 +7,7 @@ import { Activity } from "./activity.tsx";
 import { Erase } from "./erase.tsx";
 import { Export } from "./export.tsx";
 import { Import } from "./import.tsx";
-import { DATA_TABS } from "./search.ts";
+import { DATA_TABS } from "./params.ts";
 
 const route = getRouteApi("/data");
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Change, changes } from "../../src/ui/words.ts";
+import { type Change, changes } from "../../src/ui/word-diff.ts";
 
 const text = (parts: Change[], kinds: string[]) =>
   parts

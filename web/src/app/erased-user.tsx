@@ -7,7 +7,7 @@ import { Brand } from "../ui/brand.tsx";
 import { Button } from "../ui/button.tsx";
 import { ProblemCard } from "../ui/problem-card.tsx";
 
-export function Gone({
+export function ErasedUser({
   user,
   receipt,
   signedOut,

@@ -1,12 +1,12 @@
 /** Search parameters of the chat page. */
-export interface ChatSearch {
+export interface ChatParams {
   /** Incognito: the chat is not stored; with `off` no memory is used either. */
   mode?: "read-only" | "off";
   /** The memory that this chat is about. */
   about?: string;
 }
 
-export function chatSearch(params: Record<string, unknown>): ChatSearch {
+export function parseChatParams(params: Record<string, unknown>): ChatParams {
   const { mode, about } = params;
   return {
     mode: mode === "read-only" || mode === "off" ? mode : undefined,
