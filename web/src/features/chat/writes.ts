@@ -11,7 +11,7 @@ import { dependentsOf } from "../../data/sources.ts";
 import { MEMORIES } from "../../data/store.ts";
 import { useWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
-import { forgetChat } from "./live-chats.ts";
+import { liveChats } from "./use-live-chats.ts";
 
 const LIST = ["sessions"];
 /** Queries to invalidate after a chat was deleted or restored. */
@@ -50,7 +50,7 @@ export function useChatWrites() {
     /** Moves a chat to the trash, with what was learned from it alone; the toast says how much that was. */
     const trash = (session: SessionView, title: string) => {
       // Stop a running answer, and do not close the chat: closing would trigger learning from it.
-      forgetChat(session.id);
+      liveChats.forget(session.id);
       if (session.id === open) void navigate({ to: "/chat" });
       return write({
         say: ({ reached }) => deleted(reached),

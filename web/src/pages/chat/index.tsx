@@ -6,8 +6,8 @@ import type { Mode } from "../../data/gateway.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
 import { useRefreshTitles, useTitle } from "../../data/titles.ts";
-import { keepDraft, stopAnswer } from "../../features/chat/live-chats.ts";
 import { TrashedChat } from "../../features/chat/trashed-chat.tsx";
+import { liveChats } from "../../features/chat/use-live-chats.ts";
 import { t } from "../../i18n/index.ts";
 import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -71,7 +71,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
     return () => clearTimeout(timer);
   }, []);
   const suggest = (words: string) => {
-    keepDraft(chat.name, words);
+    liveChats.setDraft(chat.name, words);
     setTyped((count) => count + 1);
   };
   const [typed, setTyped] = useState(0);
@@ -129,7 +129,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
                 answering={chat.answering}
                 ready={models.model !== undefined && (!about || memory.data !== undefined)}
                 send={again}
-                stop={() => stopAnswer(chat.name)}
+                stop={() => liveChats.stop(chat.name)}
               >
                 {models.model && !isGuide(models.model) && (
                   <div className="w-44 max-w-[45vw]">

@@ -18,7 +18,7 @@ import { groupByAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
-import { useAnswering } from "../../features/chat/live-chats.ts";
+import { useAnswering } from "../../features/chat/use-live-chats.ts";
 import { useChatWrites } from "../../features/chat/writes.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
