@@ -17,6 +17,7 @@ export interface Message {
 /** How a chat uses memory: fully, read-only, or not at all. */
 export type Mode = "on" | "read-only" | "off";
 
+/** A request for an answer. */
 export interface CompletionRequest {
   model: string;
   messages: readonly Message[];
@@ -37,7 +38,7 @@ export interface ToolEvent {
   took_ms?: number;
 }
 
-/** A piece of a streamed answer. */
+/** An event of a streamed answer. */
 export type StreamEvent =
   | { kind: "begun"; memories: number; retrieval: string | null; degraded: string[] }
   | { kind: "words"; text: string }

@@ -9,6 +9,7 @@ import { t } from "../../i18n/index.ts";
 
 export type OpenMemory = (memory: MemoryView, tab?: string) => void;
 
+/** An action on a memory, with its shortcut. */
 export interface MemoryAction {
   name: string;
   key: string;
@@ -16,6 +17,7 @@ export interface MemoryAction {
   run: (memory: MemoryView, open: OpenMemory) => void;
 }
 
+/** The actions that are available now. */
 export interface MemoryActions {
   forMemory: (memory: MemoryView) => readonly MemoryAction[];
 }
@@ -29,7 +31,9 @@ const ACTIONS_BY_STATUS: Record<string, readonly string[]> = {
   forgotten: ["restore", "delete"],
   trashed: ["restore"],
 };
+/** For every status, also during time travel. */
 const READ_ONLY_ACTIONS = ["history", "sources"];
+/** For every status, but not during time travel. */
 const ROW_ACTIONS = ["select"];
 
 /** The actions, for the Memory page or for the page of one memory. */
