@@ -1,4 +1,4 @@
-// Sets the theme before the first paint, so that nothing flashes. It reads what src/app/preferences.ts
+// Sets the theme before the first paint, so that nothing flashes. It reads what src/base/preferences.ts
 // stores, and src/app/theme.ts takes over once the console has loaded.
 (() => {
   let stored = {};

@@ -25,7 +25,7 @@ function closure(names) {
 const gzip = (name) => gzipSync(readFileSync(join(assets, name)), { level: 9 }).length;
 const html = readFileSync(join(dist, "index.html"), "utf8");
 const entries = [...html.matchAll(/(?:src|href)="\/assets\/([^"]+\.js)"/g)].map(([, name]) => name);
-const page = readdirSync(assets).filter((name) => /^memory-(?!one)[^/]*\.js$/.test(name));
+const page = readdirSync(assets).filter((name) => /^memory-[^/]*\.js$/.test(name));
 const first = closure([...entries, ...page]);
 const scripts = first.reduce((sum, name) => sum + gzip(name), 0);
 const styles = readdirSync(assets)

@@ -12,7 +12,7 @@ import {
   Waypoints,
 } from "lucide-react";
 import type { SignInView } from "lukasa-client";
-import type { Key } from "../i18n/index.ts";
+import type { Key } from "../i18n/catalogues.ts";
 
 export interface RailPage {
   to:

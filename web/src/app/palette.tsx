@@ -11,13 +11,13 @@ import {
   useId,
   useState,
 } from "react";
+import { type Shortcut, useActiveShortcuts, useShortcuts } from "../base/shortcuts.ts";
+import { useLukasa, useSignIn } from "../base/sign-in.ts";
 import { plain } from "../data/select.ts";
 import { t } from "../i18n/index.ts";
 import { classes } from "../ui/classes.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { pagesFor } from "./pages.ts";
-import { type Shortcut, useActiveShortcuts, useShortcuts } from "./shortcuts.tsx";
-import { useLukasa, useSignIn } from "./sign-in.tsx";
 
 interface Entry {
   id: string;

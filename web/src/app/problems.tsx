@@ -1,58 +1,10 @@
-/** Error displays: what failed, the next step, and the request id for the server's log. */
+/** Error displays of the shell: outages, and pages that fail to render. */
 
-import { CircleAlert, CloudOff } from "lucide-react";
-import { LukasaError } from "lukasa-client";
+import { CloudOff } from "lucide-react";
 import { Component, type ReactNode } from "react";
+import { useLive } from "../base/live.ts";
 import { t } from "../i18n/index.ts";
-import { Button } from "../ui/button.tsx";
-import { useLive } from "./live.tsx";
-
-/** An error in one sentence. */
-export function sentenceOf(error: unknown): string {
-  if (!(error instanceof LukasaError)) return t("shell.problem.title");
-  if (error.code === "unreachable" || error.code === "timeout")
-    return t("shell.problem.unreachable");
-  const fields = fieldsOf(error);
-  return fields ? `${error.title}: ${fields}` : error.title;
-}
-
-/** The errors of single fields, if the server named any; the rest of its advice is for programs. */
-function fieldsOf(error: LukasaError): string {
-  return error.errors.map((one) => one.detail).join("; ");
-}
-
-/** The next step, unless the sentence contains it already. */
-function adviceOf(error: LukasaError): string {
-  // The cause of a connection failure is of interest to the operator only.
-  const covered =
-    error.code === "unreachable" || error.code === "timeout" || fieldsOf(error) !== "";
-  return covered ? "" : error.detail;
-}
-
-export function ProblemCard({ error, retry }: { error: unknown; retry?: () => void }) {
-  const problem = error instanceof LukasaError ? error : undefined;
-  return (
-    <div role="alert" className="flex gap-3 rounded-card border border-bad/40 bg-bad-soft p-4">
-      <CircleAlert size={18} aria-hidden className="mt-0.5 shrink-0 text-bad" />
-      <div className="flex min-w-0 flex-col gap-1.5">
-        <p className="font-medium">{sentenceOf(error)}</p>
-        {problem && adviceOf(problem) && <p className="text-muted">{adviceOf(problem)}</p>}
-        {problem?.requestId && (
-          <p className="font-mono text-xs text-muted">
-            {t("shell.problem.request", { id: problem.requestId })}
-          </p>
-        )}
-        {retry && (
-          <div className="pt-1">
-            <Button small onClick={retry}>
-              {t("shell.retry")}
-            </Button>
-          </div>
-        )}
-      </div>
-    </div>
-  );
-}
+import { ProblemCard } from "../ui/problem-card.tsx";
 
 /** Banner while the server is not ready. Chats keep working without memory. */
 export function OutageBanner() {

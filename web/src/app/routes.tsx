@@ -1,6 +1,6 @@
 /**
  * Routes. Every page is loaded when it is first opened; its search parameters are defined and typed in the
- * page's own `search.ts`.
+ * page's own `params.ts`.
  */
 import {
   createRootRoute,
@@ -13,22 +13,22 @@ import {
   useMatches,
 } from "@tanstack/react-router";
 import { t } from "../i18n/index.ts";
-import { chatSearch } from "../pages/chat/search.ts";
-import { dataSearch } from "../pages/data/search.ts";
-import { insightsSearch } from "../pages/insights/search.ts";
-import { memorySearch } from "../pages/memory/search.ts";
-import { oneMemorySearch } from "../pages/memory-one/search.ts";
-import { playgroundSearch } from "../pages/playground/search.ts";
-import { reviewSearch } from "../pages/review/search.ts";
-import { settingsSearch } from "../pages/settings/search.ts";
-import { signInSearch } from "../pages/sign-in/search.ts";
-import { sourcesSearch } from "../pages/sources/search.ts";
+import { parseChatParams } from "../pages/chat/params.ts";
+import { parseInsightsParams } from "../pages/insights/params.ts";
+import { parseMemoryDetailParams } from "../pages/memory/detail-params.ts";
+import { parseMemoryParams } from "../pages/memory/params.ts";
+import { parseMyDataParams } from "../pages/my-data/params.ts";
+import { parsePlaygroundParams } from "../pages/playground/params.ts";
+import { parseReviewParams } from "../pages/review/params.ts";
+import { parseSettingsParams } from "../pages/settings/params.ts";
+import { parseSignInParams } from "../pages/sign-in/params.ts";
+import { parseSourcesParams } from "../pages/sources/params.ts";
 import { buttonClasses } from "../ui/button.tsx";
 import { Spinner } from "../ui/spinner.tsx";
-import { LiveProvider } from "./live.tsx";
+import { LiveProvider } from "./live-provider.tsx";
 import { BrokenPage } from "./problems.tsx";
 import { Shell } from "./shell.tsx";
-import { SignInProvider } from "./sign-in.tsx";
+import { SignInProvider } from "./sign-in-provider.tsx";
 
 const RETRY_DELAY_MS = 2_000;
 
@@ -91,28 +91,28 @@ const home = createRoute({
 const memory = createRoute({
   getParentRoute: () => root,
   path: "/memory",
-  validateSearch: memorySearch,
+  validateSearch: parseMemoryParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/memory/index.tsx"))),
 });
 
 const oneMemory = createRoute({
   getParentRoute: () => root,
   path: "/memory/$id",
-  validateSearch: oneMemorySearch,
-  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/memory-one/index.tsx"))),
+  validateSearch: parseMemoryDetailParams,
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/memory/detail-page.tsx"))),
 });
 
 const review = createRoute({
   getParentRoute: () => root,
   path: "/review",
-  validateSearch: reviewSearch,
+  validateSearch: parseReviewParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/review/index.tsx"))),
 });
 
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat",
-  validateSearch: chatSearch,
+  validateSearch: parseChatParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/chat/index.tsx"))),
 });
 
@@ -120,49 +120,49 @@ const chat = createRoute({
 const oneChat = createRoute({
   getParentRoute: () => root,
   path: "/chat/$session",
-  validateSearch: chatSearch,
+  validateSearch: parseChatParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/chat/index.tsx"))),
 });
 
 const sources = createRoute({
   getParentRoute: () => root,
   path: "/sources",
-  validateSearch: sourcesSearch,
+  validateSearch: parseSourcesParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/sources/index.tsx"))),
 });
 
 const playground = createRoute({
   getParentRoute: () => root,
   path: "/playground",
-  validateSearch: playgroundSearch,
+  validateSearch: parsePlaygroundParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/playground/index.tsx"))),
 });
 
 const insights = createRoute({
   getParentRoute: () => root,
   path: "/insights",
-  validateSearch: insightsSearch,
+  validateSearch: parseInsightsParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/insights/index.tsx"))),
 });
 
 const data = createRoute({
   getParentRoute: () => root,
   path: "/data",
-  validateSearch: dataSearch,
-  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/data/index.tsx"))),
+  validateSearch: parseMyDataParams,
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/my-data/index.tsx"))),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
-  validateSearch: settingsSearch,
+  validateSearch: parseSettingsParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/settings/index.tsx"))),
 });
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: signInSearch,
+  validateSearch: parseSignInParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/sign-in/index.tsx"))),
 });
 

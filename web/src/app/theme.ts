@@ -1,5 +1,5 @@
 /** Applies the preferred theme and density, also when the system's theme changes. */
-import { preferences, subscribe } from "./preferences.ts";
+import { preferences, subscribe } from "../base/preferences.ts";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 

@@ -1,19 +1,19 @@
 /** The account menu: who is signed in, appearance, switching the user, signing out. */
 import { ChevronsUpDown, LogOut, Monitor, Moon, Sun, UserSearch } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { prefer, usePreferences } from "../base/preferences.ts";
+import { sentenceOf } from "../base/problems.ts";
+import { useSignIn, useSignInActions } from "../base/sign-in.ts";
+import { showToast } from "../base/toasts.ts";
 import { LANGUAGES, type Language, t } from "../i18n/index.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, Input } from "../ui/field.tsx";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
-import { showToast } from "../ui/toast.tsx";
-import { prefer, usePreferences } from "./preferences.ts";
-import { sentenceOf } from "./problems.tsx";
-import { useSignIn, useSignInActs } from "./sign-in.tsx";
 
 export function UserMenu() {
   const signIn = useSignIn();
-  const { leave } = useSignInActs();
+  const { leave } = useSignInActions();
   const { theme, density, language } = usePreferences();
   const [choosing, setChoosing] = useState(false);
   const how = signIn.local
@@ -99,7 +99,7 @@ function OtherUser({
   onOpenChange: (open: boolean) => void;
 }) {
   const signIn = useSignIn();
-  const { lookAt } = useSignInActs();
+  const { lookAt } = useSignInActions();
   const [user, setUser] = useState("");
   const submit = (event: FormEvent) => {
     event.preventDefault();

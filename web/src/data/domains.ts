@@ -1,6 +1,6 @@
 /** The domains of the user, and which of them are turned on. */
 import { useQuery } from "@tanstack/react-query";
-import { useLukasa } from "../app/sign-in.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 
 export function useDomains() {
   const lukasa = useLukasa();

@@ -17,7 +17,8 @@ export interface Message {
 /** How a chat uses memory: fully, read-only, or not at all. */
 export type Mode = "on" | "read-only" | "off";
 
-export interface Ask {
+/** A request for an answer. */
+export interface CompletionRequest {
   model: string;
   messages: readonly Message[];
   mode: Mode;
@@ -37,8 +38,8 @@ export interface ToolEvent {
   took_ms?: number;
 }
 
-/** A piece of a streamed answer. */
-export type Piece =
+/** An event of a streamed answer. */
+export type StreamEvent =
   | { kind: "begun"; memories: number; retrieval: string | null; degraded: string[] }
   | { kind: "words"; text: string }
   | { kind: "tool"; tool: ToolEvent };
@@ -51,23 +52,26 @@ export async function models(lukasa: Lukasa, signal: AbortSignal): Promise<Model
   return ((await response.json()) as { data: Model[] }).data;
 }
 
-export async function* converse(lukasa: Lukasa, ask: Ask): AsyncGenerator<Piece, void, undefined> {
+export async function* streamCompletion(
+  lukasa: Lukasa,
+  request: CompletionRequest,
+): AsyncGenerator<StreamEvent, void, undefined> {
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: "text/event-stream",
-    "x-lukasa-mode": ask.mode,
-    "x-lukasa-tools": ask.mode === "off" ? "off" : "on",
+    "x-lukasa-mode": request.mode,
+    "x-lukasa-tools": request.mode === "off" ? "off" : "on",
     "x-lukasa-show": "tools",
   };
-  if (ask.session !== null) headers["x-lukasa-session"] = ask.session;
-  const body = JSON.stringify({ model: ask.model, messages: ask.messages, stream: true });
+  if (request.session !== null) headers["x-lukasa-session"] = request.session;
+  const body = JSON.stringify({ model: request.model, messages: request.messages, stream: true });
   const response = await call(lukasa, "/v1/chat/completions", {
     method: "POST",
     headers,
     body,
-    signal: ask.signal,
+    signal: request.signal,
   });
-  yield begun(response.headers);
+  yield startEvent(response.headers);
   if (!response.body) return;
   for await (const message of eventStream(chunks(response.body))) {
     if (message.event === "lukasa.tool") {
@@ -76,7 +80,7 @@ export async function* converse(lukasa: Lukasa, ask: Ask): AsyncGenerator<Piece,
     }
     if (!message.data || message.data === "[DONE]") continue;
     const chunk = JSON.parse(message.data) as Chunk;
-    if (chunk.error) throw refusal(chunk.error, 502);
+    if (chunk.error) throw toLukasaError(chunk.error, 502);
     const text = chunk.choices?.[0]?.delta?.content;
     if (text) yield { kind: "words", text };
   }
@@ -101,7 +105,7 @@ interface Chunk {
   error?: { message?: string; code?: string | number | null };
 }
 
-function begun(headers: Headers): Piece {
+function startEvent(headers: Headers): StreamEvent {
   const degraded = headers.get("lukasa-degraded");
   return {
     kind: "begun",
@@ -138,11 +142,11 @@ async function call(lukasa: Lukasa, path: string, init: RequestInit): Promise<Re
   if (response.ok) return response;
   const requestId = response.headers.get("lukasa-request-id") ?? undefined;
   const body = (await response.json().catch(() => ({}))) as Chunk;
-  throw refusal(body.error ?? {}, response.status, requestId);
+  throw toLukasaError(body.error ?? {}, response.status, requestId);
 }
 
 /** Converts an error of a chat service to a `LukasaError`. */
-function refusal(
+function toLukasaError(
   { message, code }: { message?: string; code?: string | number | null },
   status: number,
   requestId?: string,

@@ -3,10 +3,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
 import { useMemo } from "react";
-import { useLukasa } from "../app/sign-in.tsx";
-import { useAct } from "../app/undo.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { stepsOf } from "./steps.ts";
+import { useWrite } from "./writes.ts";
 
 /** All operations on a memory with the text before and after, the latest first. */
 export function useSteps(id: string) {
@@ -24,27 +24,27 @@ export function useSteps(id: string) {
 }
 
 /** Creating and ending links between memories, with undo. */
-export function useLinkActs(id: string) {
+export function useLinkWrites(id: string) {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const act = useAct();
+  const write = useWrite();
   return useMemo(() => {
     const again = () => void queries.invalidateQueries({ queryKey: ["memory", id] });
     return {
       link: (to: MemoryView, relation: string) =>
-        act({
+        write({
           say: t("memory.did.link"),
           about: to.content,
           run: () => lukasa.memories.link(id, { to: to.id, relation }),
           after: again,
         }),
       unlink: (link: string, about: string | undefined) =>
-        act({
+        write({
           say: t("memory.did.unlink"),
           about,
           run: () => lukasa.memories.unlink(id, link),
           after: again,
         }),
     };
-  }, [lukasa, queries, act, id]);
+  }, [lukasa, queries, write, id]);
 }

@@ -1,8 +1,8 @@
 /** Queries for memories: all of them from the store, or one with all its fields. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { useLive } from "../app/live.tsx";
-import { useLukasa } from "../app/sign-in.tsx";
+import { useLive } from "../base/live.ts";
+import { useLukasa } from "../base/sign-in.ts";
 import { MEMORIES, type Memories, readMemories } from "./store.ts";
 
 const NONE: Memories = { byId: new Map(), complete: false };

@@ -2,10 +2,10 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
-import { useLukasa } from "../app/sign-in.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 import { putRow } from "./store.ts";
 
-export interface Then {
+export interface PointInTime {
   as_of?: string;
   known_at?: string;
 }
@@ -13,7 +13,7 @@ export interface Then {
 const NONE: MemoryView[] = [];
 
 /** All memories at that time; disabled without a time. */
-export function usePast(then: Then | undefined) {
+export function usePast(then: PointInTime | undefined) {
   const lukasa = useLukasa();
   const query = useQuery({
     queryKey: ["past", then],
@@ -31,7 +31,7 @@ export function usePast(then: Then | undefined) {
 }
 
 /** Search by meaning: what a chat with this query would find, with the reasons. */
-export function useMeaning(query: string, then: Then | undefined) {
+export function useMeaning(query: string, then: PointInTime | undefined) {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: ["meaning", query, then],

@@ -3,15 +3,15 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { PolicyPatch, PolicyView } from "lukasa-client";
 import { useCallback } from "react";
-import { sentenceOf } from "../app/problems.tsx";
-import { useLukasa } from "../app/sign-in.tsx";
+import { sentenceOf } from "../base/problems.ts";
+import { useLukasa } from "../base/sign-in.ts";
+import { showToast } from "../base/toasts.ts";
 import { t } from "../i18n/index.ts";
-import { showToast } from "../ui/toast.tsx";
 
 const KEY = ["policy"];
 
 /** The parts of the policy in force that the console shows. */
-export interface InForce {
+export interface EffectivePolicy {
   preset: string;
   admission: string;
   domains: Record<string, string>;

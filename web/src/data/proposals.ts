@@ -3,15 +3,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { EditMemory, MemoryView } from "lukasa-client";
 import { useMemo } from "react";
-import { useLukasa } from "../app/sign-in.tsx";
-import { useAct } from "../app/undo.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
+import { useWrite } from "./writes.ts";
 
-export function useProposalActs() {
+export function useProposalWrites() {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const act = useAct();
+  const write = useWrite();
   return useMemo(() => {
     const show = (memory: MemoryView, change: Partial<MemoryView> | null) => () =>
       patchMemories(queries, (byId) => {
@@ -20,7 +20,7 @@ export function useProposalActs() {
       });
     return {
       accept: (memory: MemoryView, edits?: EditMemory) =>
-        act({
+        write({
           say: t("memory.did.accept"),
           about: edits?.content ?? memory.content,
           show: show(memory, {
@@ -32,7 +32,7 @@ export function useProposalActs() {
           after: (written) => written.memory && putMemory(queries, written.memory),
         }),
       reject: (memory: MemoryView) =>
-        act({
+        write({
           say: t("memory.did.reject"),
           about: memory.content,
           show: show(memory, null),
@@ -40,5 +40,5 @@ export function useProposalActs() {
           after: (written) => written.memory && putMemory(queries, written.memory),
         }),
     };
-  }, [lukasa, queries, act]);
+  }, [lukasa, queries, write]);
 }

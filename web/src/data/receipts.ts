@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import type { SignedReceiptView } from "lukasa-client";
-import { useLukasa } from "../app/sign-in.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 
 export function useReceipts() {
   const lukasa = useLukasa();

@@ -3,7 +3,7 @@ import type { SessionView } from "lukasa-client";
 
 export type Age = "today" | "yesterday" | "week" | "older";
 
-export interface Ages {
+export interface AgeGroup {
   age: Age;
   sessions: SessionView[];
 }
@@ -12,11 +12,11 @@ const AGES: readonly Age[] = ["today", "yesterday", "week", "older"];
 const DAY = 86_400_000;
 
 /** The chats by age, the latest first. Days are those of the user's time zone. */
-export function byAge(
+export function groupByAge(
   sessions: readonly SessionView[],
   now: number,
   timeZone: string | null,
-): Ages[] {
+): AgeGroup[] {
   const days = new Intl.DateTimeFormat("en-CA", {
     timeZone: timeZone ?? undefined,
     year: "numeric",

@@ -1,6 +1,6 @@
 /** The review items of the user. The shell shows the count, the Review page the deck. */
 import { useQuery } from "@tanstack/react-query";
-import { useLukasa } from "../app/sign-in.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 
 export function useReview() {
   const lukasa = useLukasa();

@@ -1,6 +1,6 @@
 /** Queries for chats, shared by several pages. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useLukasa } from "../app/sign-in.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 
 /** The chats, newest first. */
 export function useSessions() {

@@ -1,6 +1,7 @@
 /**
  * Queries for sources and dependents: portraits, episodes, the turns behind a memory, and the context of a
- * turn. The query keys start with those that `app/live.tsx` invalidates, so they are refetched after a write.
+ * turn. The query keys start with those that `app/live-provider.tsx` invalidates, so they are refetched after a
+ * write.
  */
 
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -14,9 +15,9 @@ import {
   type TurnView,
   type UsageView,
 } from "lukasa-client";
-import { useLukasa } from "../app/sign-in.tsx";
+import { useLukasa } from "../base/sign-in.ts";
 import { MEMORIES, type Memories } from "./store.ts";
-import { firstWords, shown } from "./titles.ts";
+import { firstWords, visibleText } from "./titles.ts";
 
 export function usePortraits() {
   const lukasa = useLukasa();
@@ -119,7 +120,7 @@ export function useUsage(memory: string) {
 }
 
 /** A piece of evidence of a memory, with its turn and quote where they are stored. */
-export interface Ground {
+export interface Evidence {
   key: string;
   /** The quoted text. */
   quote?: string;
@@ -133,19 +134,19 @@ export interface Ground {
 const NOT_KEPT = "source text not kept";
 
 /** The evidence of a memory. */
-export function useGrounds(memory: MemoryView) {
+export function useEvidence(memory: MemoryView) {
   const lukasa = useLukasa();
   return useQuery({
-    queryKey: ["sessions", "grounds", memory.version_id],
-    queryFn: ({ signal }) => groundsOf(lukasa, memory, signal),
+    queryKey: ["sessions", "evidence", memory.version_id],
+    queryFn: ({ signal }) => evidenceOf(lukasa, memory, signal),
   });
 }
 
-async function groundsOf(
+async function evidenceOf(
   lukasa: Lukasa,
   memory: MemoryView,
   signal: AbortSignal,
-): Promise<Ground[]> {
+): Promise<Evidence[]> {
   const quoted = new Set(memory.evidence.map((one) => one.turn_id));
   const plain = memory.turn_ids.filter((id) => !quoted.has(id));
   const evidence: Partial<EvidenceView>[] = [
@@ -159,7 +160,7 @@ async function groundsOf(
     return reading;
   };
   return Promise.all(
-    evidence.map(async (one, at): Promise<Ground> => {
+    evidence.map(async (one, at): Promise<Evidence> => {
       const key = `${at} ${one.turn_id ?? ""}`;
       const unkept = one.description === NOT_KEPT;
       const quote = unkept ? undefined : one.description;
@@ -182,7 +183,7 @@ async function readChat(lukasa: Lukasa, id: string, signal: AbortSignal): Promis
   const session = await orNull(lukasa.sessions.get(id, { signal }));
   if (!session || session.trashed_at) return { session: session ?? undefined, turns: [] };
   const turns = await orNull(lukasa.sessions.turns(id, { limit: 200 }, { signal }).all());
-  const title = session.title || firstWords(shown(turns?.[0]));
+  const title = session.title || firstWords(visibleText(turns?.[0]));
   return { session: { ...session, title }, turns: turns ?? [] };
 }
 
@@ -229,7 +230,7 @@ export function answersIn(usage: readonly UsageView[]): UsageView[] {
 }
 
 /** An answer that used a memory. */
-export interface AnswerGiven {
+export interface UsedAnswer {
   usage: UsageView;
   turn?: TurnView;
   session?: SessionView;
@@ -243,7 +244,7 @@ export function useAnswers(memory: string) {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memory", memory, "answers"],
-    queryFn: async ({ signal }): Promise<AnswerGiven[]> => {
+    queryFn: async ({ signal }): Promise<UsedAnswer[]> => {
       const list = lukasa.memories.usage({ memory_id: memory, limit: 200 }, { signal });
       const answers = answersIn((await list.page()).data);
       const names = [...new Set(answers.flatMap((one) => one.session_id ?? []))].slice(

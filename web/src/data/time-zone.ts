@@ -6,10 +6,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
 import { useEffect } from "react";
-import { prefer, preferences } from "../app/preferences.ts";
-import { useLukasa } from "../app/sign-in.tsx";
+import { prefer, preferences } from "../base/preferences.ts";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
-import { useMemoryActs } from "./acts.ts";
+import { useMemoryWrites } from "./memory-writes.ts";
 
 const KEY = { domain: "personal", key: "timezone" } as const;
 
@@ -50,7 +50,7 @@ function isZone(name: string): boolean {
 
 /** Saves the time zone as a memory, with undo. */
 export function useSetTimeZone() {
-  const { save, update } = useMemoryActs();
+  const { save, update } = useMemoryWrites();
   return (memory: MemoryView | null | undefined, zone: string) => {
     const changes = { content: t("settings.zone.memory", { zone }), value: zone };
     prefer({ timeZone: zone });

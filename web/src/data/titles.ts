@@ -5,11 +5,11 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { SessionView, TurnView } from "lukasa-client";
-import { useLiveEvent } from "../app/live.tsx";
-import { usePreferences } from "../app/preferences.ts";
-import { useLukasa } from "../app/sign-in.tsx";
+import { day } from "../base/dates.ts";
+import { useLiveEvent } from "../base/live.ts";
+import { usePreferences } from "../base/preferences.ts";
+import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
-import { day } from "../ui/time.tsx";
 
 const MAX_TITLE_LENGTH = 80;
 
@@ -31,7 +31,7 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
     enabled: asked && wanted,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) =>
-      shown((await lukasa.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]),
+      visibleText((await lukasa.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]),
   });
   if (!session) return t("chat.new");
   const words = session.title || firstWords(first.data);
@@ -43,7 +43,7 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
 }
 
 /** Refetches titles after operations that may have removed their text. Used once per page. */
-export function useTitlesKeptTrue(): void {
+export function useRefreshTitles(): void {
   const queries = useQueryClient();
   useLiveEvent(({ verb }) => {
     if (["delete", "erase", "purge", "undo"].includes(verb)) {
@@ -53,6 +53,6 @@ export function useTitlesKeptTrue(): void {
 }
 
 /** The text of a turn, unless it is about a domain that is off. */
-export function shown(turn: TurnView | undefined): string {
+export function visibleText(turn: TurnView | undefined): string {
   return turn && !turn.hidden_domain ? turn.content : "";
 }

@@ -3,18 +3,9 @@
  * does not compile. English is in the first load, other languages are loaded when chosen. The text of a
  * memory is never translated.
  */
+import type { Catalogues, Key, Translation } from "./catalogues.ts";
 import { en } from "./en/index.ts";
 import { type Part, pseudo, read, type Values, write } from "./icu.ts";
-
-export type Catalogues = typeof en;
-/** All message keys: the page, a dot, the name. */
-export type Key = {
-  [Page in keyof Catalogues & string]: `${Page}.${keyof Catalogues[Page] & string}`;
-}[keyof Catalogues & string];
-/** A translation may lack messages: English is the fallback, and a test lists what is missing. */
-export type Translation = {
-  [Page in keyof Catalogues]: Partial<Record<keyof Catalogues[Page], string>>;
-};
 
 /** The available languages, in their own names. The last one is for tests and right to left. */
 export const LANGUAGES = { en: "English", de: "Deutsch", "xx-RTL": "Pseudo (RTL)" } as const;

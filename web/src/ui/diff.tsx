@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { changes } from "./words.ts";
+import { changes } from "./word-diff.ts";
 
 /** A word diff of two texts: removed words are struck through, added ones underlined. */
 export function Diff({ before, after }: { before: string; after: string }) {

@@ -10,7 +10,7 @@ export function saveFile(name: string, content: Blob | string, type = "applicati
 }
 
 /** A size such as "3.4 MB", in the given locale. */
-export function sizeWords(bytes: number, locale: string): string {
+export function formatBytes(bytes: number, locale: string): string {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
   const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
   return new Intl.NumberFormat(locale, {

@@ -3,58 +3,18 @@
  * Alt+T move the focus there and back.
  */
 import { X } from "lucide-react";
-import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState } from "react";
+import { dropToast, type Toast, useToasts } from "../base/toasts.ts";
 import { t } from "../i18n/index.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
 import { IconButton } from "./icon-button.tsx";
 import { Kbd } from "./kbd.tsx";
 
-export interface Toast {
-  id: number;
-  text: string;
-  /** The text it is about, written by the user. */
-  about?: string;
-  tone?: "bad";
-  action?: ToastAction;
-  /** A second action, if the toast is a question. It then stays until answered or closed. */
-  other?: ToastAction;
-}
-
-export interface ToastAction {
-  label: string;
-  shortcut?: string;
-  run: () => void;
-}
-
-export const TOAST_DURATION_MS = 10_000;
-const MAX_TOASTS = 3;
-let toasts: readonly Toast[] = [];
-let last = 0;
-const listeners = new Set<() => void>();
-
-function update(next: readonly Toast[]): void {
-  toasts = next;
-  for (const listener of listeners) listener();
-}
-
-export function showToast(toast: Omit<Toast, "id">): number {
-  last += 1;
-  update([...toasts, { ...toast, id: last }].slice(-MAX_TOASTS));
-  return last;
-}
-
-export function dropToast(id: number): void {
-  update(toasts.filter((toast) => toast.id !== id));
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+const TOAST_DURATION_MS = 10_000;
 
 export function ToastViewport() {
-  const shown = useSyncExternalStore(subscribe, () => toasts);
+  const shown = useToasts();
   const [paused, setPaused] = useState(false);
   const place = useRef<HTMLElement>(null);
   const cameFrom = useRef<HTMLElement | null>(null);

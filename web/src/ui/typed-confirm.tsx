@@ -14,7 +14,7 @@ export function TypedConfirm({
   title,
   text,
   word,
-  act,
+  action,
   onConfirm,
   ready = true,
   done,
@@ -27,7 +27,7 @@ export function TypedConfirm({
   /** The text to type: a name, so that it is not typed by habit. Case-insensitive. */
   word: string;
   /** The label of the button. */
-  act: string;
+  action: string;
   onConfirm: () => Promise<unknown>;
   /** Whether it is known what would be removed. */
   ready?: boolean;
@@ -90,7 +90,7 @@ export function TypedConfirm({
             {t("shell.cancel")}
           </Button>
           <Button look="danger" type="submit" form={form} busy={busy} disabled={!fits || !ready}>
-            {act}
+            {action}
           </Button>
         </>
       }

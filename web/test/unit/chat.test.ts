@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RetrievalView, SessionView, TurnView } from "lukasa-client";
-import { byAge } from "../../src/data/recency.ts";
-import { blocks } from "../../src/pages/chat/markdown.ts";
+import { groupByAge } from "../../src/data/recency.ts";
 import {
   fullyStored,
   joined,
   messagesOf,
   type Round,
   roundsOf,
-} from "../../src/pages/chat/rounds.ts";
+} from "../../src/features/chat/rounds.ts";
+import { blocks } from "../../src/pages/chat/markdown.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 15, 20, 0, second)).toISOString();
 
@@ -94,10 +94,9 @@ test("chat groups use days of the user's time zone, also across clock changes", 
     session("older", "2026-10-17T12:00:00Z"),
   ];
   const ages = (zone: string) =>
-    byAge(sessions, Date.parse("2026-10-25T22:59:30Z"), zone).map(({ age, sessions: [one] }) => [
-      age,
-      one?.id,
-    ]);
+    groupByAge(sessions, Date.parse("2026-10-25T22:59:30Z"), zone).map(
+      ({ age, sessions: [one] }) => [age, one?.id],
+    );
   // In Berlin this day has 25 hours.
   assert.deepEqual(ages("Europe/Berlin"), [
     ["today", "tonight"],
@@ -106,7 +105,7 @@ test("chat groups use days of the user's time zone, also across clock changes", 
     ["older", "older"],
   ]);
   // In Tokyo it is already the next day.
-  assert.equal(byAge(sessions, Date.parse("2026-10-25T22:59:30Z"), "Asia/Tokyo").length, 3);
+  assert.equal(groupByAge(sessions, Date.parse("2026-10-25T22:59:30Z"), "Asia/Tokyo").length, 3);
 });
 
 test("markdown: paragraphs, lists and code; everything else is text", () => {

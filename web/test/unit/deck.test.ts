@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DomainView, MemoryView, ReviewItem } from "lukasa-client";
-import { cardsOf, left, tally } from "../../src/pages/review/deck.ts";
+import { cardsOf, remainingCards, tally } from "../../src/pages/review/deck.ts";
 
 const item = (kind: string, id: string) =>
   ({ kind, memory: { id } as MemoryView }) as unknown as ReviewItem;
@@ -18,7 +18,7 @@ test("deck has review items, then sensitive areas, without decided cards", () =>
   );
   const [first] = cards;
   assert.ok(first);
-  const rest = left(cards, [{ number: 1, card: first, verdict: "kept" }]);
+  const rest = remainingCards(cards, [{ number: 1, card: first, verdict: "kept" }]);
   assert.deepEqual(
     rest.map((card) => card.kind),
     ["learned", "consent"],

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { MemoryView, OperationView } from "lukasa-client";
 import { stepsOf } from "../../src/data/steps.ts";
 import { Marks } from "../../src/pages/memory/marks.ts";
-import { memorySearch } from "../../src/pages/memory/search.ts";
+import { parseMemoryParams } from "../../src/pages/memory/params.ts";
 
 test("focus moves along the rows, and keeps its place when its row is removed", () => {
   const marks = new Marks();
@@ -43,10 +43,10 @@ test("selection drops rows that are no longer shown", () => {
 });
 
 test("invalid search parameters are ignored", () => {
-  assert.deepEqual(memorySearch({ view: "list", as_of: "never", how: "magic", text: 12 }), {
+  assert.deepEqual(parseMemoryParams({ view: "list", as_of: "never", how: "magic", text: 12 }), {
     text: "12",
   });
-  assert.deepEqual(memorySearch({ view: "board", known_at: "2026-03-03", domain: "" }), {
+  assert.deepEqual(parseMemoryParams({ view: "board", known_at: "2026-03-03", domain: "" }), {
     view: "board",
     known_at: "2026-03-03",
   });

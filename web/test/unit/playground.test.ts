@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ContextView, SearchAnswer } from "lukasa-client";
+import { parsePlaygroundParams } from "../../src/pages/playground/params.ts";
 import {
-  leftOut,
+  exclusionsOf,
   onlyIn,
   outcomesOf,
   retrieveBody,
@@ -10,8 +11,7 @@ import {
   searchBody,
   spent,
   verdict,
-} from "../../src/pages/playground/ask.ts";
-import { playgroundSearch } from "../../src/pages/playground/search.ts";
+} from "../../src/pages/playground/requests.ts";
 
 type Part = ContextView["baseline"];
 
@@ -77,19 +77,28 @@ const found = (...ids: string[]): SearchAnswer => ({
 });
 
 test("invalid playground parameters are ignored", () => {
-  assert.deepEqual(playgroundSearch({ query: "hi", budget: 450, freeze: false, rerank: true }), {
-    query: "hi",
-    budget: 450,
-    freeze: false,
-  });
   assert.deepEqual(
-    playgroundSearch({ query: 42, budget: "huge", domains: ["food", 7], as_of: "never", x: 1 }),
+    parsePlaygroundParams({ query: "hi", budget: 450, freeze: false, rerank: true }),
+    {
+      query: "hi",
+      budget: 450,
+      freeze: false,
+    },
+  );
+  assert.deepEqual(
+    parsePlaygroundParams({
+      query: 42,
+      budget: "huge",
+      domains: ["food", 7],
+      as_of: "never",
+      x: 1,
+    }),
     { query: "42", domains: ["food"] },
   );
-  assert.deepEqual(playgroundSearch({ against: { budget: "deep", window: -1 } }), {
+  assert.deepEqual(parsePlaygroundParams({ against: { budget: "deep", window: -1 } }), {
     against: { budget: "deep" },
   });
-  assert.deepEqual(playgroundSearch({ against: [1] }), {});
+  assert.deepEqual(parsePlaygroundParams({ against: [1] }), {});
 });
 
 test("request body has only chosen settings, and freeze only with a chat", () => {
@@ -152,7 +161,7 @@ test("line in one part is not listed as left out of the other", () => {
       [4, 3, 3],
     ],
   );
-  const left = leftOut(given);
+  const left = exclusionsOf(given);
   assert.deepEqual(
     left.map(({ id, mark }) => [id, mark]),
     [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ContextView, SearchAnswer } from "lukasa-client";
-import { recallTest, wanted } from "../../src/pages/playground/recall-test.ts";
+import { expectedMemories, recallTest } from "../../src/pages/playground/recall-test.ts";
 
 test("recall test has the query and the memories, without unset settings", () => {
   assert.equal(
@@ -98,7 +98,7 @@ test("expected memories are those found and in the prompt, with their exact text
   } as unknown as SearchAnswer;
   const words = new Map([["changed", "Changed since"]]);
   assert.deepEqual(
-    wanted(context, found, (id) => words.get(id)),
+    expectedMemories(context, found, (id) => words.get(id)),
     [
       { id: "always", content: "words of always" },
       { id: "found", content: "words of found" },

@@ -1,4 +1,4 @@
-import type { Translation } from "../index.ts";
+import type { Translation } from "../catalogues.ts";
 
 export const data: Translation["data"] = {
   title: "Meine Daten",

@@ -1,5 +1,5 @@
 /** German. */
-import type { Translation } from "../index.ts";
+import type { Translation } from "../catalogues.ts";
 import { chat } from "./chat.ts";
 import { data } from "./data.ts";
 import { insights } from "./insights.ts";

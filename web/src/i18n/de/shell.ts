@@ -1,5 +1,5 @@
 /** Texte der Shell, und Texte, die mehrere Seiten verwenden. */
-import type { Translation } from "../index.ts";
+import type { Translation } from "../catalogues.ts";
 
 export const shell: Translation["shell"] = {
   skip: "Zum Inhalt springen",

@@ -1,4 +1,4 @@
-import type { Translation } from "../index.ts";
+import type { Translation } from "../catalogues.ts";
 
 export const sources: Translation["sources"] = {
   title: "Quellen",
@@ -36,10 +36,11 @@ export const sources: Translation["sources"] = {
   "lead.told": "Du hast gesagt:",
   "lead.mentioned": "Du hast erwähnt:",
   cites: "Quelle {number, number}: {words}",
-  "told.own": "In den Worten der Erinnerungen.",
-  "told.model": "Formuliert von {model}; jeder Satz sagt nur, was er zitiert.",
-  "told.stale": "Spätere Änderungen sind schon enthalten.",
-  "told.left": "{count, plural, one {# weitere nicht gezeigt.} other {# weitere nicht gezeigt.}}",
+  "phrasing.own": "In den Worten der Erinnerungen.",
+  "phrasing.model": "Formuliert von {model}; jeder Satz sagt nur, was er zitiert.",
+  "phrasing.stale": "Spätere Änderungen sind schon enthalten.",
+  "phrasing.left":
+    "{count, plural, one {# weitere nicht gezeigt.} other {# weitere nicht gezeigt.}}",
 
   "who.user": "Du hast gesagt",
   "who.assistant": "Der Assistent hat gesagt",

@@ -8,11 +8,11 @@ import { Check, ChevronRight, CircleAlert, Search } from "lucide-react";
 import { LukasaError } from "lukasa-client";
 import { type ReactNode, useId, useState } from "react";
 import { useMemory } from "../../data/memories.ts";
+import type { Call } from "../../features/chat/rounds.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Spinner } from "../../ui/spinner.tsx";
-import type { Call } from "./rounds.ts";
 
 const READS = new Set(["recall_memories", "list_memories"]);
 

@@ -1,9 +1,9 @@
 /** The message field: Enter sends, Shift+Enter starts a new line, Escape stops the answer. */
 import { ArrowUp, Square } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
+import { liveChats } from "../../features/chat/use-live-chats.ts";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { draft, keepDraft } from "./live.ts";
 
 export function Composer({
   name,
@@ -24,13 +24,13 @@ export function Composer({
   stop: () => void;
   children?: ReactNode;
 }) {
-  const [text, setText] = useState(() => draft(name));
+  const [text, setText] = useState(() => liveChats.draft(name));
   // A new chat is created before the request; block a second send meanwhile.
   const [sending, setSending] = useState(false);
   const answering = answeringAlready || sending;
   const write = (next: string) => {
     setText(next);
-    keepDraft(name, next);
+    liveChats.setDraft(name, next);
   };
   const submit = () => {
     const words = text.trim();

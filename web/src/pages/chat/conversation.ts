@@ -4,10 +4,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { LukasaError, type MemoryView } from "lukasa-client";
 import { useCallback, useEffect, useMemo } from "react";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../base/sign-in.ts";
 import { GUIDE, type Message, type Mode } from "../../data/gateway.ts";
-import { ask, dropStored, enter, nameOf, useLiveRounds, withLiveState } from "./live.ts";
-import { fullyStored, joined, messagesOf, roundsOf } from "./rounds.ts";
+import { chatName } from "../../features/chat/live-chats.ts";
+import { fullyStored, joined, messagesOf, roundsOf } from "../../features/chat/rounds.ts";
+import { liveChats, useLiveRounds } from "../../features/chat/use-live-chats.ts";
 
 /** Characters below which a chat always fits the window, so that the window is not requested. */
 const MIN_WINDOW_CHARS = 40_000;
@@ -18,7 +19,7 @@ const MAX_POLLS = 12;
 export function useConversation(session: string | null, mode: Mode) {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const name = nameOf(session, mode);
+  const name = chatName(session, mode);
   const live = useLiveRounds(name);
   const turns = useQuery({
     queryKey: ["sessions", session, "turns", true],
@@ -44,8 +45,8 @@ export function useConversation(session: string | null, mode: Mode) {
     enabled: session !== null && long,
     queryFn: ({ signal }) => lukasa.sessions.window(session ?? "", {}, { signal }),
   });
-  useEffect(() => enter(lukasa, name), [lukasa, name]);
-  useEffect(() => dropStored(name, fullyStored(stored, live)), [name, stored, live]);
+  useEffect(() => liveChats.open(lukasa, name), [lukasa, name]);
+  useEffect(() => liveChats.dropStored(name, fullyStored(stored, live)), [name, stored, live]);
 
   // The server stores the turns after the answer has ended; poll until they are there.
   const settling =
@@ -66,7 +67,7 @@ export function useConversation(session: string | null, mode: Mode) {
     // Finished rounds get their live state back, matched by retrieval.
     () =>
       [...joined(stored, live)].map((round) =>
-        live.includes(round) ? round : withLiveState(round),
+        live.includes(round) ? round : liveChats.withLiveState(round),
       ),
     [stored, live],
   );
@@ -119,7 +120,7 @@ export function useSendMessage(
         ...messagesOf(rounds, from),
         { role: "user", content: words },
       ];
-      let [name, chat] = [nameOf(session, mode), session];
+      let [name, chat] = [chatName(session, mode), session];
       // Without the database a chat has no memory, but still works: do not wait for it.
       const quickly = { retries: 0, timeout: 2_000 };
       if (mode === "read-only") {
@@ -132,7 +133,7 @@ export function useSendMessage(
         name = chat;
         await lukasa.sessions.open({ id: chat }, quickly).catch(() => undefined);
         void queries.invalidateQueries({ queryKey: ["sessions"], exact: true });
-        enter(lukasa, name);
+        liveChats.open(lukasa, name);
         void navigate({
           to: "/chat/$session",
           params: { session: chat },
@@ -141,7 +142,7 @@ export function useSendMessage(
         });
       }
       const after = Math.max(0, ...rounds.map((round) => round.turn ?? 0));
-      await ask(lukasa, name, words, after, { model, messages, mode, session: chat });
+      await liveChats.send(lukasa, name, words, after, { model, messages, mode, session: chat });
     },
     [lukasa, queries, navigate, session, mode, rounds, cut, model, about],
   );

@@ -2,26 +2,26 @@
 import { useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
 import type { Mode } from "../../data/gateway.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
-import { useTitle, useTitlesKeptTrue } from "../../data/titles.ts";
+import { useRefreshTitles, useTitle } from "../../data/titles.ts";
+import { TrashedChat } from "../../features/chat/trashed-chat.tsx";
+import { liveChats } from "../../features/chat/use-live-chats.ts";
 import { t } from "../../i18n/index.ts";
 import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { About, Beginning } from "./beginning.tsx";
 import { Composer } from "./composer.tsx";
 import { isGuide, useAbout, useConversation, useSendMessage } from "./conversation.ts";
+import { About, EmptyChat } from "./empty-chat.tsx";
 import { ChatHeader } from "./header.tsx";
 import { useChatKeys } from "./keys.ts";
-import { keepDraft, stopAnswer } from "./live.ts";
 import { useModels } from "./models.ts";
 import { RoundsView } from "./rounds-view.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { Trashed } from "./trashed.tsx";
 
 export default function ChatPage() {
   const session = useParams({ strict: false }).session ?? null;
@@ -52,7 +52,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   const known = useTitle(view);
   // The first words are known before they are stored.
   const title = session !== null && !view?.turns ? (chat.rounds[0]?.asked ?? known) : known;
-  useTitlesKeptTrue();
+  useRefreshTitles();
   const wide = () => matchMedia("(min-width: 64rem)").matches;
   useChatKeys(
     session,
@@ -71,7 +71,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
     return () => clearTimeout(timer);
   }, []);
   const suggest = (words: string) => {
-    keepDraft(chat.name, words);
+    liveChats.setDraft(chat.name, words);
     setTyped((count) => count + 1);
   };
   const [typed, setTyped] = useState(0);
@@ -110,7 +110,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
             ) : chat.rounds.length > 0 ? (
               <RoundsView rounds={chat.rounds} session={session} cut={chat.cut} again={again} />
             ) : (
-              <Beginning
+              <EmptyChat
                 mode={mode}
                 guide={isGuide(models.model)}
                 about={memory.data}
@@ -129,7 +129,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
                 answering={chat.answering}
                 ready={models.model !== undefined && (!about || memory.data !== undefined)}
                 send={again}
-                stop={() => stopAnswer(chat.name)}
+                stop={() => liveChats.stop(chat.name)}
               >
                 {models.model && !isGuide(models.model) && (
                   <div className="w-44 max-w-[45vw]">
@@ -165,7 +165,7 @@ function Missing({ session }: { session: string | null }) {
   const chat = useOneSession(session);
   if (chat.error) return <ProblemCard error={chat.error} retry={() => void chat.refetch()} />;
   if (chat.isPending) return <Spinner page />;
-  if (chat.data?.trashed_at) return <Trashed session={chat.data} />;
+  if (chat.data?.trashed_at) return <TrashedChat session={chat.data} />;
   return (
     <EmptyState
       icon={<MessagesSquare size={20} aria-hidden />}

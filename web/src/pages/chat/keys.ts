@@ -1,10 +1,10 @@
 /** Keyboard shortcuts of the chat page; the palette lists them too. */
 import { useNavigate } from "@tanstack/react-router";
 import type { RefObject } from "react";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { useSessions } from "../../data/sessions.ts";
+import { useChatWrites } from "../../features/chat/writes.ts";
 import { t } from "../../i18n/index.ts";
-import { useChatActs } from "./acts.ts";
 
 export function useChatKeys(
   session: string | null,
@@ -14,7 +14,7 @@ export function useChatKeys(
   rename: (session: string) => void,
 ): void {
   const navigate = useNavigate();
-  const acts = useChatActs();
+  const writes = useChatWrites();
   const sessions = useSessions().data ?? [];
   const view = sessions.find((one) => one.id === session);
   const step = (by: number) => {
@@ -42,7 +42,7 @@ export function useChatKeys(
     ...(view
       ? [
           { keys: "r", label: t("chat.renameThis"), run: () => rename(view.id) },
-          { keys: "d", label: t("chat.deleteThis"), run: () => void acts.delete(view, title) },
+          { keys: "d", label: t("chat.deleteThis"), run: () => void writes.delete(view, title) },
         ]
       : []),
   ]);

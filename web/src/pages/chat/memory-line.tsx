@@ -8,15 +8,15 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BookmarkCheck } from "lucide-react";
 import { LukasaError, type MemoryView, type OperationView } from "lukasa-client";
-import { useLukasa } from "../../app/sign-in.tsx";
-import { useAct } from "../../app/undo.tsx";
+import { useLukasa } from "../../base/sign-in.ts";
 import { useHistory, useMemory } from "../../data/memories.ts";
+import { useWrite } from "../../data/writes.ts";
+import type { Call } from "../../features/chat/rounds.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Fold, MemoryWords, Row } from "./calls.tsx";
-import type { Call } from "./rounds.ts";
 
 export function MemoryLine({ call }: { call: Call }) {
   const id = call.memories[0];
@@ -70,7 +70,9 @@ function Written({ call, operation }: { call: Call; operation: string }) {
       aside={
         read.data && (
           <>
-            {proposed && !undone && <Agree id={id} replaces={call.name === "update_memory"} />}
+            {proposed && !undone && (
+              <ConfirmProposal id={id} replaces={call.name === "update_memory"} />
+            )}
             <UndoButton operation={read.data} words={call.words[id]} />
           </>
         )
@@ -82,13 +84,13 @@ function Written({ call, operation }: { call: Call; operation: string }) {
 }
 
 /** Confirms a proposal in place; a proposed change replaces the old memory. */
-function Agree({ id, replaces }: { id: string; replaces: boolean }) {
+function ConfirmProposal({ id, replaces }: { id: string; replaces: boolean }) {
   const lukasa = useLukasa();
-  const act = useAct();
+  const write = useWrite();
   const memory = useMemory(id).data;
   if (memory?.status !== "proposed") return null;
   const agree = () =>
-    act({
+    write({
       say: t("chat.done.confirm_memory"),
       about: memory.content,
       run: () =>
@@ -135,7 +137,7 @@ function Words({
 function UndoButton({ operation, words }: { operation: OperationView; words?: string }) {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const act = useAct();
+  const write = useWrite();
   const by = operation.undone_by;
   const key = ["operations", operation.id];
   const show = (undone_by: string | null) => () => {
@@ -144,7 +146,7 @@ function UndoButton({ operation, words }: { operation: OperationView; words?: st
   };
   const settle = () => void queries.invalidateQueries({ queryKey: key });
   const undo = () =>
-    act({
+    write({
       say: t("shell.undo.undone"),
       about: words,
       show: show(operation.id),
@@ -152,7 +154,7 @@ function UndoButton({ operation, words }: { operation: OperationView; words?: st
       after: settle,
     });
   const redo = () =>
-    act({
+    write({
       say: t("chat.broughtBack"),
       about: words,
       show: show(null),

@@ -1,7 +1,7 @@
 /** The available models, and the chosen one. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../base/sign-in.ts";
 import { models } from "../../data/gateway.ts";
 
 const STORAGE_KEY = "lukasa.chat.model";

@@ -2,16 +2,17 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
+import type { Call, Round } from "../../features/chat/rounds.ts";
+import { describeDomain } from "../../features/domains/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
-import { showToast } from "../../ui/toast.tsx";
-import { domainWords } from "../review/words.ts";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { isWrite, ToolCall } from "./calls.tsx";
 import { MemoryLine } from "./memory-line.tsx";
-import type { Call, Round } from "./rounds.ts";
 import { AnswerText } from "./text.tsx";
 
 export const OneRound = memo(function OneRound({
@@ -63,7 +64,7 @@ export const OneRound = memo(function OneRound({
             retry={asked === null ? undefined : () => again(asked)}
           />
         )}
-        <Foot round={round} session={session} writes={writes} />
+        <AnswerFooter round={round} session={session} writes={writes} />
       </div>
     </article>
   );
@@ -79,7 +80,7 @@ function Thinking() {
 }
 
 /** The footer of an answer: writes, available memories, and degraded state. */
-function Foot({
+function AnswerFooter({
   round,
   session,
   writes,
@@ -135,7 +136,7 @@ function OpenDomain({
   const { human } = useSignIn();
   const found = useDomains().data?.find((one) => one.name === name);
   if (!human) return null;
-  const domain = found ? domainWords(found).name : name;
+  const domain = found ? describeDomain(found).name : name;
   const open = async () => {
     try {
       await lukasa.domains.open(name);

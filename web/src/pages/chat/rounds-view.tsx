@@ -3,11 +3,11 @@
 import { ArrowDown, FoldVertical } from "lucide-react";
 import type { WindowView } from "lukasa-client";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { Round } from "../../features/chat/rounds.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "./calls.tsx";
 import { OneRound } from "./round.tsx";
-import type { Round } from "./rounds.ts";
 
 /** Distance from the end, in pixels, within which the view keeps following. */
 const FOLLOW_DISTANCE_PX = 80;
@@ -66,7 +66,7 @@ export function RoundsView({
         <div className="mx-auto flex w-full max-w-3xl flex-col gap-8 px-4 pt-4 pb-8 sm:px-6">
           {rounds.map((round, index) => (
             <div key={round.key} className="flex flex-col gap-8">
-              {cut && index === at && <Cut cut={cut} />}
+              {cut && index === at && <WindowBoundary cut={cut} />}
               <OneRound round={round} session={session} again={again} />
             </div>
           ))}
@@ -86,7 +86,7 @@ export function RoundsView({
 }
 
 /** Marks where the model's context window begins: earlier messages are summarized or left out. */
-function Cut({ cut }: { cut: WindowView }) {
+function WindowBoundary({ cut }: { cut: WindowView }) {
   return (
     <div className="rounded-card border border-dashed px-3.5 py-2">
       <Fold

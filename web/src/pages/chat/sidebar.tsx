@@ -12,12 +12,14 @@ import {
   useRef,
   useState,
 } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import { useLukasa } from "../../app/sign-in.tsx";
-import { byAge } from "../../data/recency.ts";
+import { usePreferences } from "../../base/preferences.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { groupByAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
+import { useAnswering } from "../../features/chat/use-live-chats.ts";
+import { useChatWrites } from "../../features/chat/writes.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -28,8 +30,6 @@ import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { useSeen } from "../../ui/seen.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { useNow } from "../../ui/time.tsx";
-import { useChatActs } from "./acts.ts";
-import { useAnswering } from "./live.ts";
 
 export function Sidebar({
   open,
@@ -149,7 +149,7 @@ function useGroups(text: string, open: string | null) {
     (one) => !one.incognito && !one.trashed_at && (one.turns > 0 || one.id === open),
   );
   if (!asked) {
-    return byAge(listed, now, timeZone).map((group) => ({
+    return groupByAge(listed, now, timeZone).map((group) => ({
       name: t(`chat.age.${group.age}`),
       sessions: group.sessions,
     }));
@@ -183,7 +183,7 @@ function Entry({
   const place = useRef<HTMLLIElement>(null);
   const seen = useSeen(place);
   const title = useTitle(session, seen);
-  const acts = useChatActs();
+  const writes = useChatWrites();
   const answering = useAnswering().split("\n").includes(session.id);
   const tabIndex = reachable ? 0 : -1;
   useEffect(() => {
@@ -194,7 +194,7 @@ function Entry({
       <li>
         <Rename
           title={session.title || title}
-          save={(next) => void acts.rename(session, next)}
+          save={(next) => void writes.rename(session, next)}
           done={() => rename(null)}
         />
       </li>
@@ -220,8 +220,8 @@ function Entry({
         onKeyDown={(event) => {
           if (event.key === "F2") rename(session.id);
           if (event.key !== "Delete") return;
-          beside(event.currentTarget)?.focus();
-          void acts.delete(session, title);
+          neighbourOf(event.currentTarget)?.focus();
+          void writes.delete(session, title);
         }}
         className={classes(
           "flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 no-underline -outline-offset-2 max-md:min-h-11",
@@ -254,7 +254,7 @@ function Entry({
         <MenuItem
           icon={<Trash2 size={14} aria-hidden />}
           shortcut="Del"
-          onSelect={() => void acts.delete(session, title)}
+          onSelect={() => void writes.delete(session, title)}
         >
           {t("chat.delete")}
         </MenuItem>
@@ -264,7 +264,7 @@ function Entry({
 }
 
 /** The next chat, or the previous one of the last: it gets the focus when this one is deleted. */
-function beside(link: HTMLElement): HTMLElement | undefined {
+function neighbourOf(link: HTMLElement): HTMLElement | undefined {
   const links = [...(link.closest("nav")?.querySelectorAll<HTMLElement>("a[data-chat]") ?? [])];
   const at = links.indexOf(link);
   return links[at + 1] ?? links[at - 1];

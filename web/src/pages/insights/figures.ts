@@ -2,8 +2,8 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { InsightDay, InsightsView } from "lukasa-client";
-import { useLukasa } from "../../app/sign-in.tsx";
-import type { Range } from "./search.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import type { Range } from "./params.ts";
 
 export type Day = InsightDay;
 export type Figures = InsightsView;

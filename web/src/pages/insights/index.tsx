@@ -2,8 +2,7 @@
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChartNoAxesColumn, CircleCheck, CircleX, Table2 } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -11,13 +10,14 @@ import { Chip } from "../../ui/chip.tsx";
 import { classes } from "../../ui/classes.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { ChartCard } from "./chart-card.tsx";
 import { type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
 import { TopDomains } from "./domains.tsx";
 import { type Figures, useFigures } from "./figures.ts";
+import { RANGES } from "./params.ts";
 import { Patterns } from "./plot.tsx";
-import { RANGES } from "./search.ts";
 
 const route = getRouteApi("/insights");
 
@@ -64,13 +64,13 @@ export default function InsightsPage() {
       ) : !figures.data ? (
         <Skeleton rows={8} />
       ) : (
-        <Shown figures={figures.data} tables={table} />
+        <Charts figures={figures.data} tables={table} />
       )}
     </Page>
   );
 }
 
-function Shown({ figures, tables }: { figures: Figures; tables: boolean }) {
+function Charts({ figures, tables }: { figures: Figures; tables: boolean }) {
   const { data: domains } = useDomains();
   const naming = useCallback(
     (name: string) => domains?.find((one) => one.name === name)?.display_name ?? name,

@@ -12,18 +12,24 @@ import {
   useRef,
 } from "react";
 import { type Group, sourceOf } from "../../data/select.ts";
+import type { OpenMemory } from "../../features/memory/actions.ts";
+import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { EditForm } from "../../features/memory/edit-form.tsx";
+import { DomainNames } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
-import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { Open } from "./doing.ts";
-import { EditForm } from "./edit.tsx";
 import { useMark, useMarks } from "./marks.ts";
+import { groupsOf } from "./memory-set.ts";
 import { Selected, useTakesFocus } from "./row.tsx";
-import { groupsOf } from "./set.ts";
-import { DomainNames } from "./words.ts";
 
-export function Board({ memories, onOpen }: { memories: readonly MemoryView[]; onOpen: Open }) {
+export function Board({
+  memories,
+  onOpen,
+}: {
+  memories: readonly MemoryView[];
+  onOpen: OpenMemory;
+}) {
   const marks = useMarks();
   const columns = useMemo(() => groupsOf(memories, "domain"), [memories]);
   const place = useRef<HTMLDivElement>(null);
@@ -38,7 +44,7 @@ export function Board({ memories, onOpen }: { memories: readonly MemoryView[]; o
       if (sideways === undefined) return marks.press(event);
       event.preventDefault();
       const onward = document.documentElement.dir === "rtl" ? -sideways : sideways;
-      marks.go(beside(columns, marks.current, onward) ?? marks.current);
+      marks.go(neighbourOf(columns, marks.current, onward) ?? marks.current);
     },
     [marks, columns],
   );
@@ -55,7 +61,7 @@ export function Board({ memories, onOpen }: { memories: readonly MemoryView[]; o
 }
 
 /** The memory at the same position in the next column, or the last one there. */
-function beside(columns: readonly Group[], id: string | undefined, by: number) {
+function neighbourOf(columns: readonly Group[], id: string | undefined, by: number) {
   const at = columns.findIndex((column) => column.memories.some((one) => one.id === id));
   const height = columns[at]?.memories.findIndex((one) => one.id === id) ?? 0;
   const next = columns[at + by]?.memories;
@@ -64,7 +70,15 @@ function beside(columns: readonly Group[], id: string | undefined, by: number) {
 
 type Press = (event: KeyboardEvent) => void;
 
-function Column({ column, onOpen, onPress }: { column: Group; onOpen: Open; onPress: Press }) {
+function Column({
+  column,
+  onOpen,
+  onPress,
+}: {
+  column: Group;
+  onOpen: OpenMemory;
+  onPress: Press;
+}) {
   const marks = useMarks();
   const names = useContext(DomainNames);
   const scroller = useRef<HTMLUListElement>(null);
@@ -128,7 +142,7 @@ const MemoryCard = memo(function MemoryCard({
   onPress,
 }: {
   memory: MemoryView;
-  onOpen: Open;
+  onOpen: OpenMemory;
   onPress: Press;
 }) {
   const marks = useMarks();

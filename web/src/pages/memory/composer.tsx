@@ -1,12 +1,12 @@
 /** An input to save a memory. */
 import { type FormEvent, useState } from "react";
-import { useMemoryActs } from "../../data/acts.ts";
+import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Input } from "../../ui/field.tsx";
 
 export function Composer({ onDone }: { onDone: () => void }) {
-  const { save } = useMemoryActs();
+  const { save } = useMemoryWrites();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   // Refused text stays in the field, so that it can be changed.

@@ -1,13 +1,13 @@
 /** Empty states of the Memory page: a command to run on the first visit, otherwise next steps. */
 import { Link } from "@tanstack/react-router";
 import { Layers, SearchX, Trash2 } from "lucide-react";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
-import type { Tab } from "./set.ts";
+import type { Tab } from "./memory-set.ts";
 
 /** No memory was ever saved. Replaced by the list when the first one arrives. */
 export function FirstVisit({ onAdd }: { onAdd: () => void }) {

@@ -4,16 +4,16 @@ import { ChevronDown, Search, Sparkles, X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { type Ref, useContext, useMemo } from "react";
 import { count } from "../../data/select.ts";
+import { DomainNames, labelFor } from "../../features/memory/labels.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Menu, MenuChoice } from "../../ui/menu.tsx";
-import type { MemorySearch } from "./search.ts";
-import { DomainNames, wordOf } from "./words.ts";
+import type { MemoryParams } from "./params.ts";
 
-export type Change = (search: Partial<MemorySearch>) => void;
+export type Change = (search: Partial<MemoryParams>) => void;
 
 export function SearchBox({
   box,
@@ -92,13 +92,13 @@ export function FilterChips({
   all,
   search,
   change,
-  standing,
+  isCurrent,
 }: {
   all: readonly MemoryView[];
-  search: MemorySearch;
+  search: MemoryParams;
   change: Change;
   /** Whether the tab allows a status filter. */
-  standing: boolean;
+  isCurrent: boolean;
 }) {
   const names = useContext(DomainNames);
   const domains = useMemo(() => {
@@ -129,12 +129,12 @@ export function FilterChips({
         choices={SOURCES.map((from) => ({ value: from, text: t(`shell.origin.${from}`) }))}
         onChange={(from) => change({ from })}
       />
-      {standing && (
+      {isCurrent && (
         <FilterMenu
           name={t("memory.field.status")}
           value={search.status}
           any={t("memory.status.active")}
-          choices={STATUSES.map((status) => ({ value: status, text: wordOf("status", status) }))}
+          choices={STATUSES.map((status) => ({ value: status, text: labelFor("status", status) }))}
           onChange={(status) => change({ status })}
         />
       )}

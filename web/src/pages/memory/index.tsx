@@ -4,26 +4,31 @@ import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
 import { History, Plus } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useRef, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import {
+  MemoryActionsContext,
+  useActionList,
+  useAvailableActions,
+} from "../../features/memory/actions.ts";
+import { DomainNames, useDomainNames } from "../../features/memory/labels.ts";
+import { PastBanner } from "../../features/memory/past-banner.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Composer } from "./composer.tsx";
-import { DoingContext, doOnCurrent, useDoables, useDoingOf } from "./doing.ts";
 import { FirstVisit } from "./empty.tsx";
 import { FilterChips, FilterMenu, SearchBox } from "./filters.tsx";
 import { Marks, MarksContext } from "./marks.ts";
-import { PastBanner } from "./past-banner.tsx";
-import { type MemorySearch, VIEWS } from "./search.ts";
+import { pointInTimeOf, TABS, type Tab, tabOf, useMemorySet } from "./memory-set.ts";
+import { type MemoryParams, VIEWS } from "./params.ts";
+import { runOnCurrent } from "./run-action.ts";
 import { SelectionBar } from "./selection.tsx";
-import { TABS, type Tab, tabOf, thenOf, useSet } from "./set.ts";
 import { ViewSwitch } from "./view-switch.tsx";
-import { Shown } from "./views.tsx";
-import { DomainNames, useDomainNames } from "./words.ts";
+import { MemoryViews } from "./views.tsx";
 
 const route = getRouteApi("/memory");
 // Rarely used parts are loaded on demand.
@@ -42,23 +47,23 @@ export default function MemoryPage() {
   const [looking, setLooking] = useState(false);
   const box = useRef<HTMLInputElement>(null);
   const text = useDeferredValue(typed);
-  const set = useSet(search, text);
+  const set = useMemorySet(search, text);
   const names = useDomainNames();
   const tab = tabOf(search);
   const view = search.view ?? "list";
   // The Markdown view always shows the current state, unfiltered.
   const files = view === "markdown";
-  const then = files ? undefined : thenOf(search);
+  const then = files ? undefined : pointInTimeOf(search);
 
   const change = useCallback(
-    (part: Partial<MemorySearch>, replace = true) =>
+    (part: Partial<MemoryParams>, replace = true) =>
       void navigate({ search: (was) => ({ ...was, ...part }), replace }),
     [navigate],
   );
   const open = useCallback(
     (memory: MemoryView, part?: string) => {
       if (matchMedia("(min-width: 64rem)").matches) return change({ one: memory.id, tab: part });
-      const { as_of, known_at } = router.state.location.search as MemorySearch;
+      const { as_of, known_at } = router.state.location.search as MemoryParams;
       void navigate({
         to: "/memory/$id",
         params: { id: memory.id },
@@ -71,12 +76,12 @@ export default function MemoryPage() {
     (id: string) => void navigate({ to: "/sources", search: { memory: id } }),
     [navigate],
   );
-  const doables = useDoables(
+  const list = useActionList(
     useCallback((id: string) => marks.edit(id), [marks]),
     sources,
     useCallback((id: string) => marks.toggle(id), [marks]),
   );
-  const doing = useDoingOf(doables, then !== undefined);
+  const actions = useAvailableActions(list, then !== undefined);
 
   // Sync the text with the address in both directions: typing updates it, and going back restores it.
   useEffect(() => {
@@ -102,7 +107,7 @@ export default function MemoryPage() {
     setLooking(false);
     change({ as_of: undefined, known_at: undefined });
   };
-  const on = (name: string) => doOnCurrent(name, marks, set.byId, doing, open);
+  const on = (name: string) => runOnCurrent(name, marks, set.byId, actions, open);
   useShortcuts(t("memory.keys"), [
     { keys: "j", label: t("memory.key.down"), run: () => marks.move(1), quiet: true },
     { keys: "k", label: t("memory.key.up"), run: () => marks.move(-1), quiet: true },
@@ -115,7 +120,7 @@ export default function MemoryPage() {
         if (memory) open(memory);
       },
     },
-    ...doables.map((one) => ({
+    ...list.map((one) => ({
       keys: one.key,
       label: one.label,
       run: () => on(one.name),
@@ -147,7 +152,7 @@ export default function MemoryPage() {
   const note = t(set.complete ? "memory.count" : "memory.loading", { count: set.shown.length });
   return (
     <MarksContext value={marks}>
-      <DoingContext value={doing}>
+      <MemoryActionsContext value={actions}>
         <DomainNames value={names}>
           <Page
             title={t("memory.title")}
@@ -223,7 +228,7 @@ export default function MemoryPage() {
                         all={set.all}
                         search={search}
                         change={change}
-                        standing={tab !== "forgotten" && tab !== "trashed"}
+                        isCurrent={tab !== "forgotten" && tab !== "trashed"}
                       />
                       {view === "list" && search.how !== "meaning" && (
                         <FilterMenu
@@ -249,7 +254,7 @@ export default function MemoryPage() {
                 <SelectionBar byId={set.byId} />
                 <div className="flex min-h-0 flex-1">
                   <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-                    <Shown
+                    <MemoryViews
                       set={set}
                       search={search}
                       change={change}
@@ -275,13 +280,13 @@ export default function MemoryPage() {
             )}
           </Page>
         </DomainNames>
-      </DoingContext>
+      </MemoryActionsContext>
     </MarksContext>
   );
 }
 
 /** The search parameters of a tab. */
-function searchOf(tab: Tab): Partial<MemorySearch> {
+function searchOf(tab: Tab): Partial<MemoryParams> {
   if (tab === "forgotten" || tab === "trashed") return { status: tab, force: undefined };
   return { status: undefined, force: tab === "all" ? undefined : tab };
 }

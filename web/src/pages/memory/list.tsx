@@ -6,10 +6,10 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import type { MemoryView } from "lukasa-client";
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import type { Group } from "../../data/select.ts";
+import type { OpenMemory } from "../../features/memory/actions.ts";
 import { locale } from "../../i18n/index.ts";
-import type { Open } from "./doing.ts";
 import { useMarks } from "./marks.ts";
 import { Row, type RowExtra } from "./row.tsx";
 
@@ -32,7 +32,7 @@ export function List({
   /** The heading of a group; none if empty. */
   nameOf: (name: string) => string;
   extraOf?: (memory: MemoryView) => RowExtra;
-  onOpen: Open;
+  onOpen: OpenMemory;
   /** With the vertical line of the timeline. */
   rail?: boolean;
   /** Content before the rows that scrolls with them. */

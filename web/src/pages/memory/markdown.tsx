@@ -3,17 +3,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { Copy, Download, FileText } from "lucide-react";
 import type { VaultFile } from "lukasa-client";
-import { useLiveEvent } from "../../app/live.tsx";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { useLiveEvent } from "../../base/live.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { showToast } from "../../ui/toast.tsx";
 
 export function Markdown({
   file,

@@ -1,11 +1,11 @@
 /** The side panel with one memory. Phones open a page instead. */
 import { Link } from "@tanstack/react-router";
 import { Maximize2, X } from "lucide-react";
-import type { Then } from "../../data/past.ts";
+import type { PointInTime } from "../../data/past.ts";
+import { Detail } from "../../features/memory/detail.tsx";
 import { t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { Detail } from "../memory-one/detail.tsx";
 
 export function SidePanel({
   id,
@@ -14,7 +14,7 @@ export function SidePanel({
   onClose,
 }: {
   id: string;
-  then: Then | undefined;
+  then: PointInTime | undefined;
   part: string | undefined;
   onClose: () => void;
 }) {

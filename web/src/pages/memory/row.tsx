@@ -3,19 +3,20 @@
 import { Check } from "lucide-react";
 import type { FoundMemory, MemoryView } from "lukasa-client";
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
+import { relative } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import { sourceOf } from "../../data/select.ts";
 import { daysLeft } from "../../data/trash.ts";
+import type { OpenMemory } from "../../features/memory/actions.ts";
+import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { EditForm } from "../../features/memory/edit-form.tsx";
+import { dayOf, labelFor, useDomainName, validity } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
-import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
-import { relative, useNow } from "../../ui/time.tsx";
-import type { Open } from "./doing.ts";
-import { EditForm } from "./edit.tsx";
+import { useNow } from "../../ui/time.tsx";
 import { useMark, useMarks } from "./marks.ts";
-import { RowActs } from "./row-acts.tsx";
-import { dayOf, useDomainName, validity, wordOf } from "./words.ts";
+import { RowActions } from "./row-actions.tsx";
 
 /** Additional data of a view for a row. */
 export interface RowExtra {
@@ -31,7 +32,7 @@ interface RowProps extends RowExtra {
   index: number;
   start: number;
   measure: (element: Element | null) => void;
-  onOpen: Open;
+  onOpen: OpenMemory;
   /** Whether it is drawn on the line of the timeline. */
   rail?: boolean;
 }
@@ -102,11 +103,11 @@ export const Row = memo(function Row(props: RowProps) {
               {memory.force === "hard" && memory.key && <Rule memory={memory} />}
               {why && <Why why={why} />}
             </span>
-            <Standing memory={memory} when={when} />
+            <RowStatus memory={memory} when={when} />
           </span>
         </button>
       )}
-      {hovered && !editing && <RowActs memory={memory} onOpen={onOpen} />}
+      {hovered && !editing && <RowActions memory={memory} onOpen={onOpen} />}
     </li>
   );
 });
@@ -165,7 +166,7 @@ function Rule({ memory }: { memory: MemoryView }) {
 }
 
 /** Area, tier, source, and the last confirmation. */
-function Standing({ memory, when }: { memory: MemoryView; when?: string }) {
+function RowStatus({ memory, when }: { memory: MemoryView; when?: string }) {
   const domain = useDomainName(memory.domain);
   return (
     <span className="flex shrink-0 flex-wrap items-center gap-x-2 gap-y-0.5 md:justify-end">
@@ -174,7 +175,7 @@ function Standing({ memory, when }: { memory: MemoryView; when?: string }) {
           <bdi className="max-w-40 truncate">{domain}</bdi>
         </Badge>
       )}
-      {memory.status !== "active" && <Badge tone="warn">{wordOf("status", memory.status)}</Badge>}
+      {memory.status !== "active" && <Badge tone="warn">{labelFor("status", memory.status)}</Badge>}
       <span className="md:flex md:w-21 md:justify-start">
         <Tier tier={memory.tier} />
       </span>
@@ -212,7 +213,7 @@ function Why({ why }: { why: FoundMemory["why"] }) {
   const arms = [...new Set(why.arms.map((one) => one.arm.split("_")[0] ?? one.arm))];
   return (
     <span className="truncate text-xs text-muted">
-      {arms.map((arm) => wordOf("arm", arm)).join(" · ")}
+      {arms.map((arm) => labelFor("arm", arm)).join(" · ")}
       {why.matched.length > 0 && (
         <>
           {" · "}

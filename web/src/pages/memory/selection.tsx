@@ -2,8 +2,8 @@
 
 import { FolderInput, X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
+import { useBatchMemoryWrites } from "../../data/batch-writes.ts";
 import { useDomains } from "../../data/domains.ts";
-import { useManyActs } from "../../data/many.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
@@ -13,7 +13,7 @@ import { useMark, useMarks } from "./marks.ts";
 export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }) {
   const marks = useMarks();
   const selected = useMark((all) => all.selected);
-  const acts = useManyActs();
+  const writes = useBatchMemoryWrites();
   const domains = useDomains();
   if (selected.size === 0) return null;
   const memories = [...selected].flatMap((id) => byId.get(id) ?? []);
@@ -32,18 +32,18 @@ export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }
         {t("memory.nSelected", { count: selected.size })}
       </output>
       {removed ? (
-        <Button small onClick={() => run(acts.restore)}>
+        <Button small onClick={() => run(writes.restore)}>
           {t("memory.act.restore")}
         </Button>
       ) : (
         <>
-          <Button small onClick={() => run(acts.confirm)}>
+          <Button small onClick={() => run(writes.confirm)}>
             {t("memory.act.confirm")}
           </Button>
-          <Button small onClick={() => run(acts.forget)}>
+          <Button small onClick={() => run(writes.forget)}>
             {t("memory.act.forget")}
           </Button>
-          <Button small onClick={() => run(acts.delete)}>
+          <Button small onClick={() => run(writes.delete)}>
             {t("memory.act.delete")}
           </Button>
           <Menu
@@ -57,12 +57,12 @@ export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }
             {open.map((one) => (
               <MenuItem
                 key={one.name}
-                onSelect={() => run((some) => void acts.move(some, one.name))}
+                onSelect={() => run((some) => void writes.move(some, one.name))}
               >
                 <bdi>{one.display_name}</bdi>
               </MenuItem>
             ))}
-            <MenuItem onSelect={() => run((some) => void acts.move(some, null))}>
+            <MenuItem onSelect={() => run((some) => void writes.move(some, null))}>
               {t("memory.noDomain")}
             </MenuItem>
           </Menu>

@@ -3,12 +3,12 @@
 import { X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { useEffect, useMemo, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import type { Then } from "../../data/past.ts";
+import { day, exact } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
+import type { PointInTime } from "../../data/past.ts";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Slider } from "../../ui/slider.tsx";
-import { day, exact } from "../../ui/time.tsx";
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
@@ -30,8 +30,8 @@ export function TimeSliders({
   onClose,
 }: {
   all: readonly MemoryView[];
-  then: Then | undefined;
-  onThen: (then: Then) => void;
+  then: PointInTime | undefined;
+  onThen: (then: PointInTime) => void;
   onClose: () => void;
 }) {
   const [now] = useState(() => Date.now());

@@ -3,7 +3,7 @@ import { LayoutList, Milestone, SquareKanban, TextQuote } from "lucide-react";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { VIEWS, type View } from "./search.ts";
+import { VIEWS, type View } from "./params.ts";
 
 const ICONS = { list: LayoutList, board: SquareKanban, timeline: Milestone, markdown: TextQuote };
 

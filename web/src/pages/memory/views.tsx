@@ -1,34 +1,34 @@
 /** The set in the chosen view. */
 import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useContext, useMemo } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import { ProblemCard } from "../../app/problems.tsx";
+import { usePreferences } from "../../base/preferences.ts";
 import { useMeaning } from "../../data/past.ts";
 import type { Group } from "../../data/select.ts";
+import type { OpenMemory } from "../../features/memory/actions.ts";
+import { DomainNames } from "../../features/memory/labels.ts";
+import { Proposals } from "../../features/memory/proposals.tsx";
 import { locale, t } from "../../i18n/index.ts";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import type { Open } from "./doing.ts";
 import { NothingHere } from "./empty.tsx";
 import { type Change, categoryName } from "./filters.tsx";
 import { List } from "./list.tsx";
-import { Proposals } from "./proposals.tsx";
-import type { MemorySearch } from "./search.ts";
-import { groupsOf, type MemorySet, stretchesOf, tabOf, thenOf } from "./set.ts";
-import { DomainNames } from "./words.ts";
+import { groupsOf, type MemorySet, pointInTimeOf, tabOf, timelineGroups } from "./memory-set.ts";
+import type { MemoryParams } from "./params.ts";
 
 // The list is the default view; the others are loaded on demand.
 const Board = lazy(async () => ({ default: (await import("./board.tsx")).Board }));
 const Markdown = lazy(async () => ({ default: (await import("./markdown.tsx")).Markdown }));
 
-interface ShownProps {
+interface MemoryViewsProps {
   set: MemorySet;
-  search: MemorySearch;
+  search: MemoryParams;
   change: Change;
-  onOpen: Open;
+  onOpen: OpenMemory;
   onClear: () => void;
 }
 
-export function Shown(props: ShownProps) {
+export function MemoryViews(props: MemoryViewsProps) {
   const { set, search, change, onOpen, onClear } = props;
   const tab = tabOf(search);
   if (search.view === "markdown") {
@@ -38,16 +38,16 @@ export function Shown(props: ShownProps) {
       </Suspense>
     );
   }
-  if (search.how === "meaning" && search.text) return <Meaning {...props} />;
-  const standing = tab === "all" || tab === "soft" || tab === "hard";
+  if (search.how === "meaning" && search.text) return <MeaningView {...props} />;
+  const isCurrent = tab === "all" || tab === "soft" || tab === "hard";
   const proposals =
-    standing && !thenOf(search) && search.view === undefined ? (
+    isCurrent && !pointInTimeOf(search) && search.view === undefined ? (
       <Proposals memories={set.proposals} />
     ) : null;
   if (set.shown.length === 0) {
     const { text, domain, tier, tag, from, category, status } = search;
     const filtered = Boolean(
-      text || domain || tier || tag || from || category || (standing && status),
+      text || domain || tier || tag || from || category || (isCurrent && status),
     );
     return (
       <div className="min-h-0 flex-1 overflow-y-auto border-t">
@@ -67,7 +67,7 @@ export function Shown(props: ShownProps) {
   return <Grouped {...props} top={proposals} />;
 }
 
-type WithTop = ShownProps & { top: React.ReactNode };
+type WithTop = MemoryViewsProps & { top: React.ReactNode };
 
 function Grouped({ set, search, onOpen, top }: WithTop) {
   const names = useContext(DomainNames);
@@ -88,7 +88,7 @@ function Grouped({ set, search, onOpen, top }: WithTop) {
 /** Up to this number of memories the timeline is grouped by year, above it by month. */
 const MAX_BY_YEAR = 60;
 
-function Timeline({ set, search, onOpen }: ShownProps) {
+function Timeline({ set, search, onOpen }: MemoryViewsProps) {
   const { timeZone } = usePreferences();
   const learned = search.by === "learned";
   const at = useCallback(
@@ -101,7 +101,7 @@ function Timeline({ set, search, onOpen }: ShownProps) {
       year: "numeric",
       timeZone: timeZone ?? undefined,
     });
-    return stretchesOf(set.shown, at, (when) => words.format(new Date(when)));
+    return timelineGroups(set.shown, at, (when) => words.format(new Date(when)));
   }, [set.shown, at, timeZone]);
   const extraOf = useCallback((memory: MemoryView) => ({ when: at(memory) }), [at]);
   return (
@@ -120,8 +120,8 @@ const itself = (name: string) => name;
 const nameless = () => "";
 
 /** Search by meaning: what a chat with this query would receive, ranked and with reasons. */
-function Meaning({ set, search, onOpen, onClear }: ShownProps) {
-  const found = useMeaning(search.text ?? "", thenOf(search));
+function MeaningView({ set, search, onOpen, onClear }: MemoryViewsProps) {
+  const found = useMeaning(search.text ?? "", pointInTimeOf(search));
   const whys = useMemo(
     () => new Map(found.data?.memories.map((one) => [one.memory.id, one.why])),
     [found.data],

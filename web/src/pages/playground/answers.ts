@@ -7,11 +7,11 @@ import {
   type RetrievalView,
   type SearchAnswer,
 } from "lukasa-client";
-import { usePreferences } from "../../app/preferences.ts";
-import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
+import { usePreferences } from "../../base/preferences.ts";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { command } from "../../data/curl.ts";
-import { retrieveBody, searchBody } from "./ask.ts";
-import type { Setting } from "./search.ts";
+import type { Setting } from "./params.ts";
+import { retrieveBody, searchBody } from "./requests.ts";
 
 export interface Answers {
   context: ContextView;

@@ -5,13 +5,13 @@ import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useAnswers } from "./answers.ts";
-import { leftOut, onlyIn, total } from "./ask.ts";
+import type { Setting } from "./params.ts";
+import { exclusionsOf, onlyIn, total } from "./requests.ts";
 import { milliseconds } from "./result.tsx";
-import type { Setting } from "./search.ts";
 
 export const NAMES = ["A", "B"] as const;
 
-export function Compared({ query, a, b }: { query: string; a: Setting; b: Setting }) {
+export function Comparison({ query, a, b }: { query: string; a: Setting; b: Setting }) {
   const one = useAnswers(query, a).data?.context;
   const two = useAnswers(query, b).data?.context;
   if (!one || !two) return null;
@@ -29,7 +29,7 @@ export function Compared({ query, a, b }: { query: string; a: Setting; b: Settin
     },
     {
       name: t("playground.compare.out"),
-      of: (context) => count(leftOut(context).filter((one) => !one.mark).length),
+      of: (context) => count(exclusionsOf(context).filter((one) => !one.mark).length),
     },
     { name: t("playground.timing"), of: (context) => milliseconds(total(context.took_ms)) },
   ];
@@ -54,15 +54,15 @@ export function Compared({ query, a, b }: { query: string; a: Setting; b: Settin
           {JSON.stringify(a) === JSON.stringify(b) && (
             <p className="text-muted sm:col-span-2 lg:col-span-1">{t("playground.compare.same")}</p>
           )}
-          <Only name={NAMES[0]} lines={onlyIn(one, two)} />
-          <Only name={NAMES[1]} lines={onlyIn(two, one)} />
+          <LinesOnlyIn name={NAMES[0]} lines={onlyIn(one, two)} />
+          <LinesOnlyIn name={NAMES[1]} lines={onlyIn(two, one)} />
         </div>
       </div>
     </Card>
   );
 }
 
-function Only({ name, lines }: { name: string; lines: ContextView["soft"] }) {
+function LinesOnlyIn({ name, lines }: { name: string; lines: ContextView["soft"] }) {
   return (
     <section aria-label={t("playground.compare.only", { name })} className="min-w-0">
       <h3 className="pb-1 text-xs text-muted">{t("playground.compare.only", { name })}</h3>

@@ -2,7 +2,7 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FlaskConical, SquareSplitHorizontal } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -10,9 +10,9 @@ import { Textarea } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useAnswers } from "./answers.ts";
-import { Compared, NAMES } from "./compare.tsx";
+import { Comparison, NAMES } from "./compare.tsx";
+import type { PlaygroundParams, Setting } from "./params.ts";
 import { Result } from "./result.tsx";
-import type { PlaygroundSearch, Setting } from "./search.ts";
 import { Settings } from "./settings.tsx";
 
 const route = getRouteApi("/playground");
@@ -21,8 +21,8 @@ const EXAMPLES = ["playground.example.1", "playground.example.2", "playground.ex
 export default function PlaygroundPage() {
   const { query = "", against, table = false, ...setting } = route.useSearch();
   const navigate = useNavigate();
-  const go = (search: PlaygroundSearch) => void navigate({ to: "/playground", search });
-  const change = (part: Partial<PlaygroundSearch>) =>
+  const go = (search: PlaygroundParams) => void navigate({ to: "/playground", search });
+  const change = (part: Partial<PlaygroundParams>) =>
     go({ ...setting, query: query || undefined, against, table: table || undefined, ...part });
   // Reset settings have to be removed from the address too.
   const set = (next: Setting) =>
@@ -86,7 +86,7 @@ export default function PlaygroundPage() {
           />
         ) : against ? (
           <>
-            <Compared query={query} a={setting} b={against} />
+            <Comparison query={query} a={setting} b={against} />
             <div className="grid items-start gap-4 lg:grid-cols-2">
               {[setting, against].map((one, at) => (
                 <Result

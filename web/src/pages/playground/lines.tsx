@@ -2,17 +2,17 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useMemories } from "../../data/memories.ts";
+import { Force } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Force } from "../../ui/standing.tsx";
 import type { Answers } from "./answers.ts";
-import { type Left, leftOut, type TurnPlace } from "./ask.ts";
-import { figure, reasonWords, TurnLink } from "./ranks.tsx";
+import { figure, reasonLabel, TurnLink } from "./ranks.tsx";
+import { type Exclusion, exclusionsOf, type TurnPlace } from "./requests.ts";
 
 /** The lines of both parts, in the order of the prompt, with their marks. */
-export function WentIn({ context, found }: Answers) {
+export function IncludedLines({ context, found }: Answers) {
   const turns = placesOf(found);
   const lines = [...context.baseline.citations, ...context.dynamic.citations];
   const hard = new Set(context.hard.map((line) => line.mark));
@@ -56,7 +56,7 @@ export function WentIn({ context, found }: Answers) {
 const FIRST = 8;
 
 /** What was left out. The text comes from the search response, or from the current memory. */
-export function LeftOut({ context, found }: Answers) {
+export function ExcludedLines({ context, found }: Answers) {
   const [all, setAll] = useState(false);
   const { byId } = useMemories();
   const words = new Map<string, string>([
@@ -64,7 +64,7 @@ export function LeftOut({ context, found }: Answers) {
     ...found.turns.map(({ turn }) => [turn.id, turn.content] as const),
   ]);
   const turns = placesOf(found);
-  const left = leftOut(context);
+  const left = exclusionsOf(context);
   const out = left.filter((one) => !one.mark);
   const shown = all ? left : out.slice(0, FIRST);
   return (
@@ -72,7 +72,7 @@ export function LeftOut({ context, found }: Answers) {
       {shown.length === 0 && <p className="p-4 text-muted">{t("playground.out.none")}</p>}
       <ul className="divide-y divide-line">
         {shown.map((one) => (
-          <LeftRow
+          <ExclusionRow
             key={one.id}
             left={one}
             text={words.get(one.id) ?? byId.get(one.id)?.content}
@@ -91,12 +91,12 @@ export function LeftOut({ context, found }: Answers) {
   );
 }
 
-function LeftRow({
+function ExclusionRow({
   left,
   text = left.id,
   place,
 }: {
-  left: Left;
+  left: Exclusion;
   text?: string;
   place?: TurnPlace;
 }) {
@@ -118,7 +118,7 @@ function LeftRow({
         </span>
         <span className="text-[0.8125rem] text-muted">
           {left.reasons
-            .map(({ part, reason }) => `${t(`playground.part.${part}`)}: ${reasonWords(reason)}`)
+            .map(({ part, reason }) => `${t(`playground.part.${part}`)}: ${reasonLabel(reason)}`)
             .join(" · ")}
         </span>
       </span>

@@ -8,7 +8,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Meter } from "../../ui/meter.tsx";
-import { bytes, spent } from "./ask.ts";
+import { bytes, spent } from "./requests.ts";
 
 export function Prompt({ context, window }: { context: ContextView; window?: number }) {
   const { baseline, rules, dynamic } = spent(context);

@@ -8,7 +8,7 @@ import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { type Column, Table } from "../../ui/table.tsx";
-import type { Outcome, Row, TurnPlace } from "./ask.ts";
+import type { Outcome, Row, TurnPlace } from "./requests.ts";
 
 /** Pixels: height of a rank, distance between arms, and padding beside the first and the last. */
 const WIDE = { lane: 32, step: 68, edge: 30 };
@@ -305,12 +305,12 @@ export function OutcomeBadge({ outcome }: { outcome: Outcome }) {
       </Badge>
     );
   }
-  if (outcome.kind === "out") return <Badge>{reasonWords(outcome.reason)}</Badge>;
+  if (outcome.kind === "out") return <Badge>{reasonLabel(outcome.reason)}</Badge>;
   return <Badge>{t("playground.outcome.unasked")}</Badge>;
 }
 
 /** The reason for leaving something out, translated if it is known. */
-export function reasonWords(reason: string): string {
+export function reasonLabel(reason: string): string {
   const key = `playground.reason.${reason.replace(/[^a-z]+/gi, "-")}`;
   return known(key) ? t(key) : reason;
 }

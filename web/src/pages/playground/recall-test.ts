@@ -1,12 +1,12 @@
 /** Recall tests: a file for `lukasa eval run` with a message and the memories it must find. Pure. */
 import type { ContextView, SearchAnswer } from "lukasa-client";
-import { outcomesOf } from "./ask.ts";
-import type { Setting } from "./search.ts";
+import type { Setting } from "./params.ts";
+import { outcomesOf } from "./requests.ts";
 
 export const FILE = "recall.toml";
 
 /** A memory that the message has to find. */
-export interface Wanted {
+export interface ExpectedMemory {
   id: string;
   content: string;
 }
@@ -15,11 +15,11 @@ export interface Wanted {
  * The memories in the prompt for this message, the best first: the search results, then the other memories
  * of the dynamic part. Prompt lines differ from the text of the memories, so the text is looked up.
  */
-export function wanted(
+export function expectedMemories(
   context: ContextView,
   found: SearchAnswer,
   wordsOf: (id: string) => string | undefined,
-): Wanted[] {
+): ExpectedMemory[] {
   const outcomes = outcomesOf(context);
   const all = new Map<string, string>();
   for (const { memory } of found.memories) {
@@ -36,7 +36,7 @@ export function wanted(
 }
 
 /** Whether the setting has fields that a test file cannot contain. */
-export function unsaid(setting: Setting): boolean {
+export function hasUnsupportedFields(setting: Setting): boolean {
   return Boolean(setting.session || setting.window);
 }
 

@@ -1,23 +1,24 @@
 /** One result: verdict, ranking, prompt, timing, and the commands to repeat it. */
 import { ChevronRight, Search, SearchX } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import { ProblemCard } from "../../app/problems.tsx";
+import { day } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { classes } from "../../ui/classes.ts";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { day, Time } from "../../ui/time.tsx";
+import { Time } from "../../ui/time.tsx";
 import { type Answers, useAnswers, useCommands, useTrace } from "./answers.ts";
-import { leftOut, rowsOf, STAGES, total, verdict } from "./ask.ts";
-import { LeftOut, WentIn } from "./lines.tsx";
+import { ExcludedLines, IncludedLines } from "./lines.tsx";
+import type { Setting } from "./params.ts";
 import { Prompt } from "./prompt.tsx";
 import { figure, Ranks } from "./ranks.tsx";
+import { exclusionsOf, rowsOf, STAGES, total, verdict } from "./requests.ts";
 import { SaveTest } from "./save-test.tsx";
-import type { Setting } from "./search.ts";
 
 export function Result({
   query,
@@ -55,13 +56,13 @@ export function Result({
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         {!table && ranks}
-        <LeftOut {...data} />
+        <ExcludedLines {...data} />
         <Timing {...data} />
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         <Prompt context={data.context} window={setting.window} />
-        <WentIn {...data} />
-        <Again {...data} query={query} setting={setting} keyed={!narrow} />
+        <IncludedLines {...data} />
+        <RepeatRequest {...data} query={query} setting={setting} keyed={!narrow} />
       </div>
     </section>
   );
@@ -82,7 +83,7 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
   const was = verdict(context, found);
   const Icon = was === "looked" ? Search : SearchX;
   const went = context.baseline.citations.length + context.dynamic.citations.length;
-  const out = leftOut(context).filter((one) => !one.mark).length;
+  const out = exclusionsOf(context).filter((one) => !one.mark).length;
   return (
     <Card>
       <div className="flex flex-col gap-3">
@@ -269,7 +270,7 @@ export function milliseconds(value: number): string {
 }
 
 /** Commands to repeat the request, saving it as a test, and the stored trace. */
-function Again(props: Answers & { query: string; setting: Setting; keyed: boolean }) {
+function RepeatRequest(props: Answers & { query: string; setting: Setting; keyed: boolean }) {
   const commands = useCommands(props.query, props.setting);
   const [open, setOpen] = useState(false);
   const trace = useTrace(props.context.retrieval_id, open);

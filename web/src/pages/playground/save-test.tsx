@@ -1,8 +1,8 @@
 /** Saves a message and the memories it found as a recall test. */
 import { ClipboardCheck, Download } from "lucide-react";
 import { useState } from "react";
-import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { useSignIn } from "../../base/sign-in.ts";
 import { useMemories } from "../../data/memories.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,19 +11,25 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { Snippet } from "../../ui/snippet.tsx";
 import type { Answers } from "./answers.ts";
-import { FILE, recallTest, unsaid, type Wanted, wanted } from "./recall-test.ts";
-import type { Setting } from "./search.ts";
+import type { Setting } from "./params.ts";
+import {
+  type ExpectedMemory,
+  expectedMemories,
+  FILE,
+  hasUnsupportedFields,
+  recallTest,
+} from "./recall-test.ts";
 
-interface Asked extends Answers {
+interface TestRequest extends Answers {
   query: string;
   setting: Setting;
 }
 
 /** The button; with a shortcut unless two results are compared. */
-export function SaveTest({ keyed, ...asked }: Asked & { keyed: boolean }) {
+export function SaveTest({ keyed, ...asked }: TestRequest & { keyed: boolean }) {
   const [open, setOpen] = useState(false);
   const { byId } = useMemories();
-  const all = wanted(asked.context, asked.found, (id) => byId.get(id)?.content);
+  const all = expectedMemories(asked.context, asked.found, (id) => byId.get(id)?.content);
   useShortcuts(
     t("playground.title"),
     keyed ? [{ keys: "s", label: t("playground.test"), run: () => setOpen(true) }] : [],
@@ -45,10 +51,10 @@ function TestDialog({
   all,
   query,
   setting,
-}: Asked & {
+}: TestRequest & {
   open: boolean;
   onOpenChange: (open: boolean) => void;
-  all: readonly Wanted[];
+  all: readonly ExpectedMemory[];
 }) {
   const { user } = useSignIn();
   const [off, setOff] = useState<ReadonlySet<string>>(new Set());
@@ -103,7 +109,7 @@ function TestDialog({
           )}
           <p className="text-[0.8125rem] text-muted">
             {t("playground.test.next")}
-            {unsaid(setting) && ` ${t("playground.test.unsaid")}`}
+            {hasUnsupportedFields(setting) && ` ${t("playground.test.unsaid")}`}
           </p>
         </div>
       )}

@@ -10,7 +10,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { Popover } from "../../ui/popover.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Switch } from "../../ui/switch.tsx";
-import { BUDGETS, type Setting } from "./search.ts";
+import { BUDGETS, type Setting } from "./params.ts";
 
 interface Props {
   /** Its name in a comparison. */

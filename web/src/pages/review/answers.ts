@@ -3,14 +3,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ReviewItem, Written } from "lukasa-client";
 import { useRef, useState } from "react";
-import { useLiveEvent } from "../../app/live.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
-import { useAct, useUndoLatest } from "../../app/undo.tsx";
+import { useLiveEvent } from "../../base/live.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { useUndoLatest, useWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
 import type { Consent } from "./consent.ts";
 import type { Card, Decision, Verdict } from "./deck.ts";
 
-type Asked = Exclude<Card, { kind: "consent" }>;
+type AnswerableCard = Exclude<Card, { kind: "consent" }>;
 
 /** The server's question about a memory whose use turned out wrong. */
 const REFUTED = "Using this turned out wrong. Is it still true?";
@@ -24,7 +24,7 @@ function question(card: Card): string {
 export function useDeck(consent: Consent) {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const act = useAct();
+  const write = useWrite();
   const undoLatest = useUndoLatest();
   const [decided, setDecided] = useState<readonly Decision[]>([]);
   const [result, setResult] = useState("");
@@ -51,14 +51,14 @@ export function useDeck(consent: Consent) {
     ]);
   };
   const send = async (
-    card: Asked,
+    card: AnswerableCard,
     verdict: Verdict,
     run: () => Promise<Written>,
     words?: string,
   ) => {
     const decision = decide(card, verdict, words);
     const say = t(`review.did.${verdict}`);
-    const written = await act({ say, about: words ?? card.item.memory.content, run });
+    const written = await write({ say, about: words ?? card.item.memory.content, run });
     if (!written) return without(decision);
     const operation = written.event.operation_id ?? undefined;
     setDecided((all) =>
@@ -125,7 +125,7 @@ export function useDeck(consent: Consent) {
     /** Undoes one decision. */
     takeBack: async (decision: Decision) => {
       if (decision.operation) {
-        const done = await act({
+        const done = await write({
           say: t("shell.undo.undone"),
           run: () => lukasa.operations.undo(decision.operation ?? ""),
         });

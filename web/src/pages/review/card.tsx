@@ -3,18 +3,19 @@
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
+import { day } from "../../base/dates.ts";
+import { usePreferences } from "../../base/preferences.ts";
+import { describeDomain } from "../../features/domains/labels.ts";
+import { Tier } from "../../features/memory/badges.tsx";
+import { EvidenceList, LINK } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Textarea } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
-import { Tier } from "../../ui/standing.tsx";
 import { Switch } from "../../ui/switch.tsx";
-import { day, Time } from "../../ui/time.tsx";
-import { Grounds, LINK } from "../sources/grounds.tsx";
+import { Time } from "../../ui/time.tsx";
 import type { Card } from "./deck.ts";
-import { domainWords } from "./words.ts";
 
 export function CardFace({
   card,
@@ -50,7 +51,7 @@ export function CardFace({
         </p>
       )}
       <Meta memory={item.memory} />
-      <Grounds memory={item.memory} />
+      <EvidenceList memory={item.memory} />
       {item.memory.reasoning && (
         <p className="text-[0.8125rem] text-muted">
           {t("review.because")} <bdi>{item.memory.reasoning}</bdi>
@@ -100,7 +101,7 @@ function Side({
         {memory.content}
       </p>
       <Meta memory={memory} />
-      <Grounds memory={memory} />
+      <EvidenceList memory={memory} />
       <Button className="mt-auto" onClick={() => onChoose(side)}>
         {t("review.side.true")}
         <Kbd keys={String(side)} />
@@ -168,7 +169,7 @@ function ConsentFace({
       <p className="text-base leading-snug">{t("review.consent.text")}</p>
       <ul className="divide-y divide-line rounded-card border">
         {card.domains.map((domain, at) => {
-          const { name, text } = domainWords(domain);
+          const { name, text } = describeDomain(domain);
           return (
             <li key={domain.name} className="px-4 py-3">
               <Switch

@@ -3,13 +3,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { DomainView } from "lukasa-client";
 import { useMemo, useState } from "react";
-import { sentenceOf } from "../../app/problems.tsx";
-import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { usePasses } from "../../data/sources.ts";
+import { describeDomain } from "../../features/domains/labels.ts";
+import { neverAsk, setNeverAsk } from "../../features/domains/never-ask.ts";
 import { t } from "../../i18n/index.ts";
-import { showToast } from "../../ui/toast.tsx";
-import { domainWords, neverAsk, setNeverAsk } from "./words.ts";
 
 export interface Consent {
   domains: readonly DomainView[];
@@ -30,7 +31,7 @@ export function useConsent(wanted: boolean): Consent {
   const passes = usePasses();
   const [never, setNever] = useState(() => neverAsk(user));
   const [touched, setTouched] = useState<readonly string[]>([]);
-  const leftOut = (passes.data ?? []).some((pass) => {
+  const hasLeftOut = (passes.data ?? []).some((pass) => {
     const left = pass.outcome.left as Record<string, number> | undefined;
     return (left?.closed_domain ?? 0) > 0;
   });
@@ -39,9 +40,9 @@ export function useConsent(wanted: boolean): Consent {
     const shut = all.filter((domain) => !domain.opted_in_at);
     if (wanted) return all;
     // Domains turned on with this card stay on it, so that they can be turned off again.
-    if (never || !leftOut || (shut.length === 0 && touched.length === 0)) return [];
+    if (never || !hasLeftOut || (shut.length === 0 && touched.length === 0)) return [];
     return all.filter((domain) => !domain.opted_in_at || touched.includes(domain.name));
-  }, [domains.data, wanted, never, leftOut, touched]);
+  }, [domains.data, wanted, never, hasLeftOut, touched]);
 
   const show = (changed: DomainView) =>
     queries.setQueryData<DomainView[]>(["domains"], (all = []) =>
@@ -56,7 +57,7 @@ export function useConsent(wanted: boolean): Consent {
       show(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
       showToast({
         text: t(wish ? "review.consent.opened" : "review.consent.shut"),
-        about: domainWords(before).name,
+        about: describeDomain(before).name,
         action: { label: t("shell.undo.undo"), run: () => void open(name, !wish) },
       });
     } catch (error) {

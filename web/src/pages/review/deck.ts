@@ -36,7 +36,7 @@ export function cardsOf(items: readonly ReviewItem[], domains: readonly DomainVi
 }
 
 /** The undecided cards, the top card first. */
-export function left(cards: readonly Card[], decided: readonly Decision[]): Card[] {
+export function remainingCards(cards: readonly Card[], decided: readonly Decision[]): Card[] {
   const decidedIds = new Set(decided.map((one) => one.card.id));
   return cards.filter((card) => !decidedIds.has(card.id));
 }

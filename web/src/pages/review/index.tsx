@@ -2,8 +2,7 @@
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ArrowDown, ArrowLeft, ArrowRight, Check, Inbox, Pencil } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { useReview } from "../../data/review.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -13,11 +12,12 @@ import { classes } from "../../ui/classes.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { useDeck } from "./answers.ts";
 import { CardFace } from "./card.tsx";
 import { useConsent } from "./consent.ts";
-import { type Card, cardsOf, KINDS, type Kind, left } from "./deck.ts";
+import { type Card, cardsOf, KINDS, type Kind, remainingCards } from "./deck.ts";
 import { Summary } from "./summary.tsx";
 import { useSwipe } from "./swipe.ts";
 
@@ -32,7 +32,7 @@ export default function ReviewPage() {
     () => cardsOf(review.data ?? [], consent.domains),
     [review.data, consent.domains],
   );
-  const open = left(cards, deck.decided);
+  const open = remainingCards(cards, deck.decided);
   const pending = kind ? open.filter((card) => card.kind === kind) : open;
   const decided = deck.decided.filter((one) => !kind || one.card.kind === kind);
   const card = pending[0];
@@ -137,7 +137,7 @@ function Deck({
     face.current?.focus();
     if (words !== null) deck.edit(card, words);
   };
-  const acts = {
+  const actions = {
     keep: { keys: "ArrowRight", label: t("review.act.keep"), run: () => deck.keep(card) },
     forget: {
       keys: "ArrowLeft",
@@ -152,13 +152,13 @@ function Deck({
     edit: { keys: "e", label: t("review.act.edit"), run: () => setEditing(card.id) },
   };
   const swipe = useSwipe(
-    sides || consent || isEditing ? null : { left: acts.forget.run, right: acts.keep.run },
+    sides || consent || isEditing ? null : { left: actions.forget.run, right: actions.keep.run },
   );
   useShortcuts(t("review.title"), [
-    ...(sides || consent ? [] : [acts.keep]),
-    ...(sides ? [] : [acts.forget]),
-    acts.skip,
-    ...(sides || consent ? [] : [acts.edit]),
+    ...(sides || consent ? [] : [actions.keep]),
+    ...(sides ? [] : [actions.forget]),
+    actions.skip,
+    ...(sides || consent ? [] : [actions.edit]),
     ...(sides
       ? ([1, 2] as const).map((side) => ({
           keys: String(side),
@@ -220,43 +220,43 @@ function Deck({
       >
         {!sides && (
           <Button
-            onClick={acts.forget.run}
+            onClick={actions.forget.run}
             disabled={isEditing}
             className="max-sm:h-11 sm:min-w-36"
           >
             <ArrowLeft size={15} aria-hidden className="text-muted" />
-            {acts.forget.label}
+            {actions.forget.label}
           </Button>
         )}
         <Button
           look={opened ? "primary" : "quiet"}
-          onClick={acts.skip.run}
+          onClick={actions.skip.run}
           disabled={isEditing}
           className="max-sm:order-2 max-sm:h-11"
         >
           {opened ? <Check size={15} aria-hidden /> : <ArrowDown size={15} aria-hidden />}
-          {acts.skip.label}
+          {actions.skip.label}
         </Button>
         {!sides && !consent && (
           <Button
             look="quiet"
-            onClick={acts.edit.run}
+            onClick={actions.edit.run}
             disabled={isEditing}
             className="max-sm:order-2 max-sm:h-11"
           >
             <Pencil size={14} aria-hidden />
-            {acts.edit.label}
+            {actions.edit.label}
             <Kbd keys="e" />
           </Button>
         )}
         {!sides && !consent && (
           <Button
             look="primary"
-            onClick={acts.keep.run}
+            onClick={actions.keep.run}
             disabled={isEditing}
             className="max-sm:order-1 max-sm:h-11 sm:min-w-36"
           >
-            {acts.keep.label}
+            {actions.keep.label}
             <ArrowRight size={15} aria-hidden />
           </Button>
         )}

@@ -4,7 +4,8 @@ import { Link } from "@tanstack/react-router";
 import { Undo2 } from "lucide-react";
 import type { DomainView } from "lukasa-client";
 import { useEffect, useRef } from "react";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { describeDomain } from "../../features/domains/labels.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -13,7 +14,6 @@ import { Diff } from "../../ui/diff.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import type { useDeck } from "./answers.ts";
 import { type Decision, tally } from "./deck.ts";
-import { domainWords } from "./words.ts";
 
 export function Summary({
   decided,
@@ -87,7 +87,7 @@ function openedIn(decided: readonly Decision[]): DomainView[] {
 function Words({ decision }: { decision: Decision }) {
   const { card, words } = decision;
   if (card.kind === "consent") {
-    const names = openedIn([decision]).map((domain) => domainWords(domain).name);
+    const names = openedIn([decision]).map((domain) => describeDomain(domain).name);
     return names.length > 0 ? names.join(", ") : t("review.areas");
   }
   if (words && card.kind === "contradiction") {

@@ -4,9 +4,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
 import type { IssuedView, KeyView } from "lukasa-client";
 import { useState } from "react";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { command } from "../../data/curl.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -15,10 +16,10 @@ import { Card } from "../../ui/card.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Time } from "../../ui/time.tsx";
-import { showToast } from "../../ui/toast.tsx";
 import { TypedConfirm } from "../../ui/typed-confirm.tsx";
 import { MakeKey } from "./make-key.tsx";
 
@@ -48,7 +49,7 @@ export function Apps() {
   };
   const live = (keys.data ?? []).toSorted(
     (a, b) =>
-      Number(ended(a)) - Number(ended(b)) ||
+      Number(isEnded(a)) - Number(isEnded(b)) ||
       (b.last_used_at ?? "").localeCompare(a.last_used_at ?? ""),
   );
   return (
@@ -90,19 +91,19 @@ export function Apps() {
                 ) : (
                   <Badge>{t("settings.keys.allUsers")}</Badge>
                 )}
-                {ended(key) && (
+                {isEnded(key) && (
                   <Badge tone="bad">
                     {t(key.revoked_at ? "settings.keys.wasRevoked" : "settings.keys.ended")}
                   </Badge>
                 )}
               </div>
-              <div className="text-[0.8125rem] text-muted">{mayWords(key)}</div>
-              <div className="text-[0.8125rem] text-muted">{originWords(key.origin)}</div>
+              <div className="text-[0.8125rem] text-muted">{permissionLabel(key)}</div>
+              <div className="text-[0.8125rem] text-muted">{originLabel(key.origin)}</div>
             </div>
             <span className="text-[0.8125rem] text-muted">
               {t("settings.keys.used")} <Time at={key.last_used_at} />
             </span>
-            {!ended(key) && (
+            {!isEnded(key) && (
               <Button small onClick={() => setLeaving(key)}>
                 {t("settings.keys.revoke")}
               </Button>
@@ -121,7 +122,7 @@ export function Apps() {
         <div className="flex flex-col gap-4">
           <Snippet code={made?.secret ?? ""} />
           <p className="text-muted">{t("settings.keys.try")}</p>
-          <Snippet code={tryIt(made)} />
+          <Snippet code={exampleCommand(made)} />
         </div>
       </Dialog>
       {leaving && (
@@ -131,7 +132,7 @@ export function Apps() {
           title={t("settings.keys.revokeTitle", { name: leaving.name })}
           text={t("settings.keys.revokeText")}
           word={leaving.name}
-          act={t("settings.keys.revoke")}
+          action={t("settings.keys.revoke")}
           onConfirm={() => revoke(leaving)}
         />
       )}
@@ -139,13 +140,13 @@ export function Apps() {
   );
 }
 
-function ended(key: KeyView): boolean {
+function isEnded(key: KeyView): boolean {
   return (
     Boolean(key.revoked_at) || (key.expires_at != null && Date.parse(key.expires_at) < Date.now())
   );
 }
 
-function mayWords(key: KeyView): string {
+function permissionLabel(key: KeyView): string {
   return key.permissions
     .map((one) => {
       const word = `settings.may.${one}`;
@@ -154,12 +155,12 @@ function mayWords(key: KeyView): string {
     .join(" · ");
 }
 
-function originWords(origin: string): string {
+function originLabel(origin: string): string {
   const word = `settings.origin.${origin}`;
   return known(word) ? t(word) : origin;
 }
 
-function tryIt(made: IssuedView | undefined): string {
+function exampleCommand(made: IssuedView | undefined): string {
   const user = made?.user ? undefined : "alice";
   return command("/api/memory", undefined, { user, key: made?.secret });
 }

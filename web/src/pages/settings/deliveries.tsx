@@ -1,14 +1,15 @@
 /** Deliveries of a webhook by state, and sending them again. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { showToast } from "../../ui/toast.tsx";
 
 const TONES = { delivered: "good", waiting: "warn", dead: "bad" } as const;
 const DAY = 86_400_000;

@@ -4,8 +4,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import type { DomainView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { usePolicy, useUpdatePolicy } from "../../data/policy.ts";
 import { known, t } from "../../i18n/index.ts";
@@ -14,10 +15,10 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Switch } from "../../ui/switch.tsx";
-import { showToast } from "../../ui/toast.tsx";
 
 const ADMISSIONS = ["auto", "tiered", "propose", "off"] as const;
 

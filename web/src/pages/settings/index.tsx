@@ -1,17 +1,17 @@
 /** Settings page: policy, apps, users, webhooks, jobs, appearance. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useSignIn } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { Appearance } from "./appearance.tsx";
 import { Apps } from "./apps.tsx";
+import { ConnectAssistant } from "./connect-assistant.tsx";
 import { Domains } from "./domains.tsx";
 import { Jobs } from "./jobs.tsx";
-import { Look } from "./look.tsx";
-import { People } from "./people.tsx";
+import { SETTINGS_TABS, type SettingsTab } from "./params.ts";
 import { Policy } from "./policy.tsx";
-import { SETTINGS_TABS, type SettingsTab } from "./search.ts";
-import { WaysIn } from "./ways-in.tsx";
+import { Users } from "./users.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
 const route = getRouteApi("/settings");
@@ -44,13 +44,13 @@ export default function SettingsPage() {
           {tab === "apps" && (
             <>
               <Apps />
-              <WaysIn />
+              <ConnectAssistant />
             </>
           )}
-          {tab === "people" && <People />}
+          {tab === "people" && <Users />}
           {tab === "webhooks" && <Webhooks />}
           {tab === "jobs" && <Jobs />}
-          {tab === "look" && <Look />}
+          {tab === "look" && <Appearance />}
         </Tabs>
       </div>
     </Page>

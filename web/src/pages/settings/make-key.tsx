@@ -3,13 +3,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { IssuedView } from "lukasa-client";
 import { type FormEvent, useId, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { useLukasa } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Select } from "../../ui/select.tsx";
 
 const MAY = ["read", "write", "propose", "erase", "admin", "chat"] as const;

@@ -4,8 +4,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Webhook } from "lucide-react";
 import type { CreatedWebhook, WebhookView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
-import { ProblemCard, sentenceOf } from "../../app/problems.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -13,10 +14,10 @@ import { Card } from "../../ui/card.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Input } from "../../ui/field.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Switch } from "../../ui/switch.tsx";
-import { showToast } from "../../ui/toast.tsx";
 import { TypedConfirm } from "../../ui/typed-confirm.tsx";
 import { Deliveries } from "./deliveries.tsx";
 
@@ -160,7 +161,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
         title={t("settings.webhooks.removeTitle")}
         text={t("settings.webhooks.removeText")}
         word={host}
-        act={t("settings.webhooks.remove")}
+        action={t("settings.webhooks.remove")}
         onConfirm={() => during(() => lukasa.webhooks.delete(id))}
       />
     </li>

@@ -4,12 +4,12 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Navigate, useRouter } from "@tanstack/react-router";
 import { LukasaError, type SignIn } from "lukasa-client";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { Brand } from "../../app/shell.tsx";
-import { signedIn, useSignInActs } from "../../app/sign-in.tsx";
+import { signedIn, useSignInActions } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
+import { Brand } from "../../ui/brand.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 
@@ -18,7 +18,7 @@ const route = getRouteApi("/sign-in");
 export default function SignInPage() {
   const { to } = route.useSearch();
   const router = useRouter();
-  const { enter } = useSignInActs();
+  const { enter } = useSignInActions();
   const [key, setKey] = useState("");
   const [user, setUser] = useState("");
   const [busy, setBusy] = useState(false);
@@ -74,7 +74,9 @@ export default function SignInPage() {
               <h1 className="text-lg font-semibold">{t("shell.signIn.title")}</h1>
               <p className="text-muted">{t("shell.signIn.text")}</p>
             </div>
-            {error !== undefined && <Refused error={error} byLink={link !== undefined && !key} />}
+            {error !== undefined && (
+              <SignInError error={error} byLink={link !== undefined && !key} />
+            )}
             <form onSubmit={send} className="flex flex-col gap-4">
               <Field label={t("shell.signIn.key")}>
                 <Input
@@ -115,7 +117,7 @@ export default function SignInPage() {
 }
 
 /** The error of a failed sign-in. The server gives the same error for a key and a link; the page knows which. */
-function Refused({ error, byLink }: { error: unknown; byLink: boolean }) {
+function SignInError({ error, byLink }: { error: unknown; byLink: boolean }) {
   if (!(error instanceof LukasaError) || error.status !== 401) return <ProblemCard error={error} />;
   return (
     <div role="alert" className="flex flex-col gap-1 rounded-card border bg-warn-soft p-4">

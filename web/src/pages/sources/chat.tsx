@@ -4,34 +4,34 @@ import { useNavigate } from "@tanstack/react-router";
 import { FileQuestion, Trash2 } from "lucide-react";
 import type { DependentMemory, PassView, SessionView, TurnView } from "lukasa-client";
 import { Fragment, useMemo, useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
-import { useAct } from "../../app/undo.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { useLukasa } from "../../base/sign-in.ts";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useOneSession, usePasses } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
+import { useWrite } from "../../data/writes.ts";
+import { TrashedChat } from "../../features/chat/trashed-chat.tsx";
+import { useChatWrites } from "../../features/chat/writes.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { useChatActs } from "../chat/acts.ts";
-import { Trashed } from "../chat/trashed.tsx";
+import { parentLevel } from "./breadcrumb.tsx";
+import type { SourcesParams } from "./params.ts";
 import { Removal } from "./removal.tsx";
-import type { SourcesSearch } from "./search.ts";
-import { above } from "./trail.tsx";
 import { Turn } from "./turn.tsx";
 
-export function ChatLevel({ search }: { search: SourcesSearch & { session: string } }) {
+export function ChatLevel({ search }: { search: SourcesParams & { session: string } }) {
   const chat = useOneSession(search.session);
   if (chat.error) return <ProblemCard error={chat.error} retry={() => void chat.refetch()} />;
   if (chat.isPending) return <Skeleton rows={3} />;
   if (!chat.data) {
     return <EmptyState title={t("sources.gone")} text={t("sources.missing.deleted")} />;
   }
-  if (chat.data.trashed_at) return <Trashed session={chat.data} />;
+  if (chat.data.trashed_at) return <TrashedChat session={chat.data} />;
   return <Reader key={chat.data.id} session={chat.data} search={search} />;
 }
 
@@ -40,17 +40,17 @@ function Reader({
   search,
 }: {
   session: SessionView;
-  search: SourcesSearch & { session: string };
+  search: SourcesParams & { session: string };
 }) {
   const lukasa = useLukasa();
-  const act = useAct();
+  const write = useWrite();
   const navigate = useNavigate();
   const [showHidden, setShowHidden] = useState(false);
   const turns = useTurns(session.id, showHidden);
   const passes = usePasses(session.id);
   const dependents = useDependents({ session_id: session.id });
   const title = useTitle(session);
-  const chats = useChatActs();
+  const chats = useChatWrites();
   // What is being removed: the chat, or one turn of it.
   const [removing, setRemoving] = useState<"chat" | number>();
   const allTurns = turns.data ?? [];
@@ -82,13 +82,14 @@ function Reader({
   ]);
   const removeTurn = (turn: TurnView) => {
     setRemoving(undefined);
-    void act({
+    void write({
       say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
       about: turn.content,
       run: () => lukasa.turns.delete(turn.id),
     });
   };
-  const leave = () => void navigate({ to: "/sources", search: above({ session: session.id }) });
+  const leave = () =>
+    void navigate({ to: "/sources", search: parentLevel({ session: session.id }) });
   return (
     <div className="flex flex-col gap-4">
       <header className="flex flex-wrap items-start justify-between gap-3">

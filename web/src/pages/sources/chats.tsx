@@ -5,26 +5,26 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { ArchiveRestore, Eraser, MessagesSquare, Trash2 } from "lucide-react";
 import type { FoundSessionView, SessionView } from "lukasa-client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { usePreferences } from "../../app/preferences.ts";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useLukasa, useSignIn } from "../../app/sign-in.tsx";
+import { usePreferences } from "../../base/preferences.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
-import { byAge } from "../../data/recency.ts";
+import { groupByAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
 import { daysLeft } from "../../data/trash.ts";
+import { useChatWrites } from "../../features/chat/writes.ts";
+import { Quoted } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Input } from "../../ui/field.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { useSeen } from "../../ui/seen.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
-import { useChatActs } from "../chat/acts.ts";
 import { useErase } from "./erasing.tsx";
-import { Quoted } from "./grounds.tsx";
 
 export function Chats({ find }: { find?: string }) {
   const navigate = useNavigate();
@@ -59,12 +59,12 @@ export function Chats({ find }: { find?: string }) {
         onChange={(event) => setWords(event.target.value)}
         className="max-w-md"
       />
-      {find ? <Found find={find} /> : <All />}
+      {find ? <FoundChats find={find} /> : <AllChats />}
     </div>
   );
 }
 
-function Found({ find }: { find: string }) {
+function FoundChats({ find }: { find: string }) {
   const lukasa = useLukasa();
   const found = useQuery({
     queryKey: ["sessions", "search", find],
@@ -114,11 +114,11 @@ function FoundRow({ found, find }: { found: FoundSessionView; find: string }) {
   );
 }
 
-function All() {
+function AllChats() {
   const sessions = useSessions();
   const now = useNow();
   const { timeZone } = usePreferences();
-  const acts = useChatActs();
+  const writes = useChatWrites();
   const signIn = useSignIn();
   if (sessions.error) {
     return <ProblemCard error={sessions.error} retry={() => void sessions.refetch()} />;
@@ -140,7 +140,7 @@ function All() {
       />
     );
   }
-  return byAge(read, now, timeZone).map(({ age, sessions: some }) => (
+  return groupByAge(read, now, timeZone).map(({ age, sessions: some }) => (
     <Card key={age} title={t(`sources.when.${age}`)} flush>
       <ul className="divide-y divide-line">
         {some.map((session) => (
@@ -149,7 +149,7 @@ function All() {
               <IconButton
                 small
                 label={t("sources.chats.delete", { title })}
-                onClick={() => void acts.delete(session, title)}
+                onClick={() => void writes.delete(session, title)}
               >
                 <Trash2 size={14} aria-hidden />
               </IconButton>
@@ -163,7 +163,7 @@ function All() {
 
 export function Trash() {
   const lukasa = useLukasa();
-  const acts = useChatActs();
+  const writes = useChatWrites();
   const erase = useErase();
   const trashed = useQuery({
     queryKey: ["sessions", "trashed"],
@@ -193,7 +193,7 @@ export function Trash() {
                 <IconButton
                   small
                   label={t("sources.chats.restore", { title })}
-                  onClick={() => void acts.restore(session, title)}
+                  onClick={() => void writes.restore(session, title)}
                 >
                   <ArchiveRestore size={14} aria-hidden />
                 </IconButton>

@@ -4,24 +4,24 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { BookOpenText, Trash2 } from "lucide-react";
 import type { DependentMemory, EpisodeView } from "lukasa-client";
 import { useState } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
-import { useLukasa } from "../../app/sign-in.tsx";
-import { useAct } from "../../app/undo.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { useLukasa } from "../../base/sign-in.ts";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useEpisodes, useOneSession } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
+import { useWrite } from "../../data/writes.ts";
+import { LINK, Quoted, quotesIn, useCaption } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { LINK, Quoted, quotesIn, useCaption } from "./grounds.tsx";
+import { parentLevel } from "./breadcrumb.tsx";
+import type { SourcesParams } from "./params.ts";
 import { Removal } from "./removal.tsx";
-import type { SourcesSearch } from "./search.ts";
-import { above } from "./trail.tsx";
 
 export function Episodes() {
   const episodes = useEpisodes();
@@ -63,7 +63,7 @@ export function Episodes() {
   );
 }
 
-export function EpisodeLevel({ search }: { search: SourcesSearch & { episode: string } }) {
+export function EpisodeLevel({ search }: { search: SourcesParams & { episode: string } }) {
   const episodes = useEpisodes();
   if (episodes.error) {
     return <ProblemCard error={episodes.error} retry={() => void episodes.refetch()} />;
@@ -73,12 +73,12 @@ export function EpisodeLevel({ search }: { search: SourcesSearch & { episode: st
   if (!episode) {
     return <EmptyState title={t("sources.gone")} text={t("sources.missing.deleted")} />;
   }
-  return <One key={episode.id} episode={episode} search={search} />;
+  return <Episode key={episode.id} episode={episode} search={search} />;
 }
 
-function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch }) {
+function Episode({ episode, search }: { episode: EpisodeView; search: SourcesParams }) {
   const lukasa = useLukasa();
-  const act = useAct();
+  const write = useWrite();
   const navigate = useNavigate();
   const [removing, setRemoving] = useState(false);
   const title = useTitle(useOneSession(episode.session_id).data);
@@ -88,8 +88,8 @@ function One({ episode, search }: { episode: EpisodeView; search: SourcesSearch 
     { keys: "d", label: t("sources.depends.open"), run: () => setRemoving(true) },
   ]);
   const remove = () => {
-    void navigate({ to: "/sources", search: above(search) });
-    void act({
+    void navigate({ to: "/sources", search: parentLevel(search) });
+    void write({
       say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
       about: episode.title || episode.summary,
       run: () => lukasa.episodes.delete(episode.id),
@@ -165,7 +165,7 @@ function Turns({
   memories,
 }: {
   episode: EpisodeView;
-  from: SourcesSearch;
+  from: SourcesParams;
   /** Memories based on these turns; their quotations are marked in them. */
   memories: readonly DependentMemory[];
 }) {

@@ -3,9 +3,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { Written } from "lukasa-client";
 import { createContext, type ReactNode, useContext, useState } from "react";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useSignIn } from "../../base/sign-in.ts";
+import { EraseDialog } from "../../features/erasure/erase-dialog.tsx";
 import { t } from "../../i18n/index.ts";
-import { EraseDialog } from "../../ui/erase-dialog.tsx";
 
 interface Erasing {
   /** The text to type. */

@@ -7,14 +7,14 @@ import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
 import type { MemoryView, Written } from "lukasa-client";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { useLukasa } from "../../app/sign-in.tsx";
-import { useAct } from "../../app/undo.tsx";
+import { useLukasa } from "../../base/sign-in.ts";
 import { answersIn, useUsage } from "../../data/sources.ts";
+import { useWrite } from "../../data/writes.ts";
+import { LINK } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
-import { LINK } from "./grounds.tsx";
 
 export const FIXES = ["wrong", "outdated", "mention", "other"] as const;
 export type Fault = (typeof FIXES)[number];
@@ -33,7 +33,7 @@ export interface Fixed {
 
 export function useFix(memory: MemoryView) {
   const lukasa = useLukasa();
-  const act = useAct();
+  const write = useWrite();
   const usage = useUsage(memory.id);
   const answers = answersIn(usage.data ?? []).length;
   const [asking, setAsking] = useState<"wrong" | "outdated">();
@@ -41,7 +41,7 @@ export function useFix(memory: MemoryView) {
   const send = async (fault: Fault, run: () => Promise<Written>, words?: string) => {
     setAsking(undefined);
     setFixed({ fault });
-    const written = await act({
+    const written = await write({
       say: answers > 0 ? t("sources.fix.doneUsed", { count: answers }) : t("sources.fix.done"),
       about: words ?? memory.content,
       run,

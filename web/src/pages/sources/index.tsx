@@ -1,17 +1,17 @@
 /** Sources page: from portraits to the sentence behind a memory, and to what depends on it. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { Breadcrumb, parentLevel } from "./breadcrumb.tsx";
 import { ChatLevel } from "./chat.tsx";
 import { Chats, Trash } from "./chats.tsx";
 import { EpisodeLevel, Episodes } from "./episodes.tsx";
 import { ErasingProvider } from "./erasing.tsx";
 import { MemoryLevel } from "./one-memory.tsx";
+import type { SourcesParams } from "./params.ts";
 import { Portraits } from "./portraits.tsx";
-import type { SourcesSearch } from "./search.ts";
-import { above, Trail } from "./trail.tsx";
 import { WhyLevel } from "./why.tsx";
 
 const route = getRouteApi("/sources");
@@ -33,7 +33,7 @@ export default function SourcesPage() {
 
 const VIEWS = ["known", "episodes", "chats", "trash"] as const;
 
-function Top({ search }: { search: SourcesSearch }) {
+function Top({ search }: { search: SourcesParams }) {
   const navigate = useNavigate();
   return (
     <Tabs
@@ -57,25 +57,25 @@ function Top({ search }: { search: SourcesSearch }) {
   );
 }
 
-function Below({ search }: { search: SourcesSearch }) {
+function Below({ search }: { search: SourcesParams }) {
   const navigate = useNavigate();
   useShortcuts(t("sources.title"), [
     {
       keys: "u",
       label: t("sources.key.up"),
-      run: () => void navigate({ to: "/sources", search: above(search) }),
+      run: () => void navigate({ to: "/sources", search: parentLevel(search) }),
     },
   ]);
   return (
     <>
-      <Trail search={search} />
+      <Breadcrumb search={search} />
       <Level search={search} />
     </>
   );
 }
 
 /** The lowest level of the address. */
-function Level({ search }: { search: SourcesSearch }) {
+function Level({ search }: { search: SourcesParams }) {
   const { portrait, memory, episode, session, turn, why } = search;
   if (session && turn !== undefined && why) {
     return <WhyLevel key={`${session} ${turn}`} search={{ ...search, session, turn }} />;

@@ -3,25 +3,25 @@
 import { Link } from "@tanstack/react-router";
 import { LukasaError, type MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
-import { useLiveEvent } from "../../app/live.tsx";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useLiveEvent } from "../../base/live.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemory } from "../../data/memories.ts";
 import { sourceOf } from "../../data/select.ts";
-import { useAnswers, useEpisodes, useGrounds, usePortraits } from "../../data/sources.ts";
+import { useAnswers, useEpisodes, useEvidence, usePortraits } from "../../data/sources.ts";
+import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { EvidenceList, LINK, Quoted, useCaption } from "../../features/sources/evidence.tsx";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { Force, SourceIcon, Tier } from "../../ui/standing.tsx";
 import { Time } from "../../ui/time.tsx";
 import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
-import { Grounds, LINK, Quoted, useCaption } from "./grounds.tsx";
+import type { SourcesParams } from "./params.ts";
 import { portraitName } from "./portraits.tsx";
-import type { SourcesSearch } from "./search.ts";
 
-export function MemoryLevel({ search }: { search: SourcesSearch & { memory: string } }) {
+export function MemoryLevel({ search }: { search: SourcesParams & { memory: string } }) {
   const memory = useMemory(search.memory);
   if (memory.error instanceof LukasaError && memory.error.status === 404) {
     return <EmptyState title={t("memory.gone")} text={t("memory.goneText")} />;
@@ -30,10 +30,10 @@ export function MemoryLevel({ search }: { search: SourcesSearch & { memory: stri
     return <ProblemCard error={memory.error} retry={() => void memory.refetch()} />;
   }
   if (!memory.data) return <Skeleton rows={3} />;
-  return <One key={memory.data.id} memory={memory.data} search={search} />;
+  return <MemorySources key={memory.data.id} memory={memory.data} search={search} />;
 }
 
-function One({ memory, search }: { memory: MemoryView; search: SourcesSearch }) {
+function MemorySources({ memory, search }: { memory: MemoryView; search: SourcesParams }) {
   const fix = useFix(memory);
   const from = { portrait: search.portrait, memory: memory.id };
   useLiveEvent(({ operation }) => fix.undone(operation.undoes));
@@ -70,7 +70,7 @@ function One({ memory, search }: { memory: MemoryView; search: SourcesSearch }) 
         </div>
       </Card>
       <Card title={t("sources.rests")}>
-        <Grounds memory={memory} from={from} />
+        <EvidenceList memory={memory} from={from} />
         <Episodes memory={memory} from={from} />
       </Card>
       <CitingPortraits memory={memory} />
@@ -87,10 +87,10 @@ export function Status({ status }: { status: string }) {
 }
 
 /** The episodes of a memory. */
-function Episodes({ memory, from }: { memory: MemoryView; from: SourcesSearch }) {
-  const grounds = useGrounds(memory);
+function Episodes({ memory, from }: { memory: MemoryView; from: SourcesParams }) {
+  const evidence = useEvidence(memory);
   const episodes = useEpisodes();
-  const turns = (grounds.data ?? []).flatMap((ground) => ground.turn ?? []);
+  const turns = (evidence.data ?? []).flatMap(({ turn }) => turn ?? []);
   const there = (episodes.data ?? []).filter((episode) =>
     turns.some(
       (turn) =>

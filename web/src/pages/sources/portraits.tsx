@@ -3,14 +3,14 @@
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import type { PortraitView, SentenceView } from "lukasa-client";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useSignIn } from "../../app/sign-in.tsx";
+import { useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
 import { useMemories } from "../../data/memories.ts";
 import { usePortraits } from "../../data/sources.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Tooltip } from "../../ui/tooltip.tsx";
@@ -50,7 +50,7 @@ export function Portraits({ only }: { only?: string }) {
         <Portrait key={portrait.name} portrait={portrait} />
       ))}
       {shown.every((portrait) => portrait.made_by === TEMPLATE) && (
-        <p className="px-4 text-[0.8125rem] text-muted">{t("sources.told.own")}</p>
+        <p className="px-4 text-[0.8125rem] text-muted">{t("sources.phrasing.own")}</p>
       )}
     </div>
   );
@@ -58,9 +58,9 @@ export function Portraits({ only }: { only?: string }) {
 
 function Portrait({ portrait }: { portrait: PortraitView }) {
   const notes = [
-    portrait.made_by !== TEMPLATE && t("sources.told.model", { model: portrait.made_by }),
-    !portrait.fresh && t("sources.told.stale"),
-    portrait.left_out.length > 0 && t("sources.told.left", { count: portrait.left_out.length }),
+    portrait.made_by !== TEMPLATE && t("sources.phrasing.model", { model: portrait.made_by }),
+    !portrait.fresh && t("sources.phrasing.stale"),
+    portrait.left_out.length > 0 && t("sources.phrasing.left", { count: portrait.left_out.length }),
   ].filter((note) => note !== false);
   return (
     <Card

@@ -6,11 +6,11 @@
 import { Link } from "@tanstack/react-router";
 import type { DependentsView, Written } from "lukasa-client";
 import { useEffect, useRef } from "react";
-import { ProblemCard } from "../../app/problems.tsx";
 import { type SourceName, useDependents } from "../../data/sources.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { useErase } from "./erasing.tsx";
 
 export interface RemovalProps {

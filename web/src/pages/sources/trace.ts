@@ -1,11 +1,11 @@
 /** Reads the stored trace of a retrieval: included items with their place, and what was left out. Pure. */
 /** The ranks of a memory or a turn: by search arm, and after fusion. */
-export interface Found {
+export interface SearchRanks {
   arms: { arm: string; rank: number }[];
   fused?: number;
 }
 
-export interface GivenPlace {
+export interface PromptPosition {
   part: "baseline" | "dynamic";
   /** Its rank in that part, starting at 1. */
   rank: number;
@@ -13,7 +13,7 @@ export interface GivenPlace {
   relevance?: number;
 }
 
-export interface LeftOut {
+export interface ExcludedMemory {
   memory?: string;
   turn?: string;
   session?: string;
@@ -22,16 +22,16 @@ export interface LeftOut {
 }
 
 export interface Trace {
-  given: Map<string, GivenPlace>;
-  leftOut: LeftOut[];
+  given: Map<string, PromptPosition>;
+  excluded: ExcludedMemory[];
   /** By the id of the memory or turn; empty in older traces. */
-  found: Map<string, Found>;
+  found: Map<string, SearchRanks>;
   budget?: { limit: number; baseline: number; dynamic: number };
   considered?: number;
 }
 
 export function readTrace(trace: unknown): Trace {
-  const given = new Map<string, GivenPlace>();
+  const given = new Map<string, PromptPosition>();
   for (const part of ["baseline", "dynamic"] as const) {
     list(field(trace, part)).forEach((item, at) => {
       const place = {
@@ -48,14 +48,14 @@ export function readTrace(trace: unknown): Trace {
   const limit = number(field(budget, "limit"));
   return {
     given,
-    leftOut: list(field(trace, "left_out")).map((item) => ({
+    excluded: list(field(trace, "left_out")).map((item) => ({
       memory: text(field(field(item, "source"), "memory_id")),
       turn: text(field(field(item, "source"), "turn_id")),
       session: text(field(field(item, "source"), "session_id")),
       reason: text(field(item, "reason")) ?? "",
       relevance: number(field(item, "relevance")),
     })),
-    found: foundIn(trace),
+    found: searchRanksOf(trace),
     budget: limit
       ? {
           limit,
@@ -71,8 +71,8 @@ export function readTrace(trace: unknown): Trace {
  * The ranks of each memory or turn by id: its best rank in each arm. The variants of an arm with neighbours
  * or whole chats count as the same arm.
  */
-function foundIn(trace: unknown): Map<string, Found> {
-  const found = new Map<string, Found>();
+function searchRanksOf(trace: unknown): Map<string, SearchRanks> {
+  const found = new Map<string, SearchRanks>();
   for (const item of list(field(trace, "found"))) {
     const source = field(item, "source");
     const id = text(field(source, "memory_id")) ?? text(field(source, "turn_id"));

@@ -4,13 +4,13 @@ import { Link } from "@tanstack/react-router";
 import { CircleHelp, EyeOff, Trash2 } from "lucide-react";
 import type { DependentMemory, TurnView } from "lukasa-client";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import { isHidden, Quoted, quotesIn } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Time } from "../../ui/time.tsx";
-import { isHidden, Quoted, quotesIn } from "./grounds.tsx";
-import type { SourcesSearch } from "./search.ts";
+import type { SourcesParams } from "./params.ts";
 
 export function Turn({
   turn,
@@ -26,7 +26,7 @@ export function Turn({
   /** The memories based on it. */
   cited: readonly DependentMemory[];
   chosen: boolean;
-  search: SourcesSearch;
+  search: SourcesParams;
   onWhy: () => void;
   onRemove: () => void;
   /** Shows hidden text about domains that are off. */

@@ -3,32 +3,38 @@
 import { Link } from "@tanstack/react-router";
 import type { GroundsView, MemoryView } from "lukasa-client";
 import { type FocusEvent, useMemo, useRef, useState } from "react";
-import { useLiveEvent } from "../../app/live.tsx";
-import { ProblemCard } from "../../app/problems.tsx";
-import { useShortcuts } from "../../app/shortcuts.tsx";
+import { useLiveEvent } from "../../base/live.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemory } from "../../data/memories.ts";
 import { useWhy } from "../../data/sessions.ts";
 import { useOneSession, useRetrieval } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
+import { labelFor } from "../../features/memory/labels.ts";
+import { EvidenceList, LINK, Quoted, useCaption } from "../../features/sources/evidence.tsx";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { Meter } from "../../ui/meter.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { wordOf } from "../memory/words.ts";
 import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
-import { Grounds, LINK, Quoted, useCaption } from "./grounds.tsx";
 import { Status } from "./one-memory.tsx";
-import type { SourcesSearch } from "./search.ts";
-import { type Found, type GivenPlace, type LeftOut, readTrace, type Trace } from "./trace.ts";
+import type { SourcesParams } from "./params.ts";
+import {
+  type ExcludedMemory,
+  type PromptPosition,
+  readTrace,
+  type SearchRanks,
+  type Trace,
+} from "./trace.ts";
 
 const NO_QUOTES: readonly string[] = [];
 
 export function WhyLevel({
   search,
 }: {
-  search: SourcesSearch & { session: string; turn: number };
+  search: SourcesParams & { session: string; turn: number };
 }) {
   const why = useWhy(search.session, search.turn);
   const chat = useOneSession(search.session);
@@ -52,7 +58,7 @@ export function WhyLevel({
   const used = why.data.memories.filter((one) => one.how !== "given");
   const given = why.data.memories.filter((one) => one.how === "given");
   // Search results that were already in the prompt were not left out.
-  const left = trace.leftOut.filter((one) => !(one.memory && trace.given.has(one.memory)));
+  const left = trace.excluded.filter((one) => !(one.memory && trace.given.has(one.memory)));
   const shown = {
     chosen: chosen ?? why.data.memories[0]?.memory.id,
     setChosen,
@@ -124,7 +130,7 @@ function Group({
       <ul className="divide-y divide-line">
         {of.map((one) => (
           <li key={one.memory.id}>
-            <Used
+            <UsedMemory
               grounds={one}
               place={trace.given.get(one.memory.id)}
               found={trace.found.get(one.memory.id)}
@@ -139,7 +145,7 @@ function Group({
 }
 
 /** A memory of the answer, as it was known then. */
-function Used({
+function UsedMemory({
   grounds,
   place,
   found,
@@ -147,8 +153,8 @@ function Used({
   onChosen,
 }: {
   grounds: GroundsView;
-  place?: GivenPlace;
-  found?: Found;
+  place?: PromptPosition;
+  found?: SearchRanks;
   chosen: boolean;
   onChosen: () => void;
 }) {
@@ -190,15 +196,15 @@ function Used({
         {place && <Place place={place} />}
       </div>
       <FoundBy found={found} />
-      {now.data && <Since then={memory} now={now.data} />}
-      <Grounds memory={memory} />
+      {now.data && <ChangesSince then={memory} now={now.data} />}
+      <EvidenceList memory={memory} />
       {(isCurrent || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
     </section>
   );
 }
 
 /** Its place in the prompt, and its relevance. */
-function Place({ place }: { place: GivenPlace }) {
+function Place({ place }: { place: PromptPosition }) {
   const parts = [
     t("sources.why.rank", { rank: place.rank, part: t(`sources.part.${place.part}`) }),
     t("sources.why.tokens", { count: place.tokens }),
@@ -210,10 +216,10 @@ function Place({ place }: { place: GivenPlace }) {
 }
 
 /** The search arms that found it with their ranks: "found by meaning (1), words (2); together 1". */
-function FoundBy({ found }: { found: Found | undefined }) {
+function FoundBy({ found }: { found: SearchRanks | undefined }) {
   if (!found) return null;
   const arms = found.arms.map(({ arm, rank }) =>
-    t("sources.why.arm", { arm: wordOf("arm", arm), rank }),
+    t("sources.why.arm", { arm: labelFor("arm", arm), rank }),
   );
   const words = t("sources.why.found", {
     arms: new Intl.ListFormat(locale(), { type: "unit" }).format(arms),
@@ -231,7 +237,7 @@ function percent(share: number): string {
 }
 
 /** Changes of the memory since the answer. */
-function Since({ then, now }: { then: MemoryView; now: MemoryView }) {
+function ChangesSince({ then, now }: { then: MemoryView; now: MemoryView }) {
   if (now.status !== "active") return <Status status={now.status} />;
   if (now.content === then.content) return null;
   return (
@@ -245,8 +251,8 @@ function LeftOutCard({
   left,
   found,
 }: {
-  left: readonly LeftOut[];
-  found: ReadonlyMap<string, Found>;
+  left: readonly ExcludedMemory[];
+  found: ReadonlyMap<string, SearchRanks>;
 }) {
   return (
     <Card title={t("sources.why.left", { count: left.length })} flush>
@@ -276,7 +282,7 @@ function MemoryLine({ id }: { id: string }) {
   );
 }
 
-function TurnLine({ left }: { left: LeftOut }) {
+function TurnLine({ left }: { left: ExcludedMemory }) {
   if (!left.session) return <span className="text-muted">{t("sources.why.turn")}</span>;
   return (
     <Link to="/sources" search={{ session: left.session }} className={LINK}>

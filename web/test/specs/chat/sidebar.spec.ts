@@ -106,6 +106,7 @@ test("chat list by keyboard: new, next, rename, delete, undo", async ({ page, lu
   await expect(page.getByText("Only until the day you move.")).toBeVisible();
   await page.getByRole("main").focus();
   await page.keyboard.press("r");
+  await expect(page.getByRole("textbox", { name: "New name of the chat" })).toBeFocused();
   await page.keyboard.type("Taxes");
   await page.keyboard.press("Enter");
   await expect.poll(async () => (await lukasa.sessions.get(tax)).title).toBe("Taxes");

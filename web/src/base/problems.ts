@@ -1,0 +1,25 @@
+/** Texts of errors. */
+import { LukasaError } from "lukasa-client";
+import { t } from "../i18n/index.ts";
+
+/** An error in one sentence. */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof LukasaError)) return t("shell.problem.title");
+  if (error.code === "unreachable" || error.code === "timeout")
+    return t("shell.problem.unreachable");
+  const fields = fieldsOf(error);
+  return fields ? `${error.title}: ${fields}` : error.title;
+}
+
+/** The errors of single fields, if the server named any; the rest of its advice is for programs. */
+function fieldsOf(error: LukasaError): string {
+  return error.errors.map((one) => one.detail).join("; ");
+}
+
+/** The next step, unless the sentence contains it already. */
+export function adviceOf(error: LukasaError): string {
+  // The cause of a connection failure is of interest to the operator only.
+  const covered =
+    error.code === "unreachable" || error.code === "timeout" || fieldsOf(error) !== "";
+  return covered ? "" : error.detail;
+}

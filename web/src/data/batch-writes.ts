@@ -1,0 +1,59 @@
+/** Writes on several memories: shown optimistically, sent one by one, and undone together. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import type { MemoryView, Written } from "lukasa-client";
+import { useMemo } from "react";
+import { useLukasa } from "../base/sign-in.ts";
+import { t } from "../i18n/index.ts";
+import { patchMemories, putMemory } from "./store.ts";
+import { useBatchWrite } from "./writes.ts";
+
+export function useBatchMemoryWrites() {
+  const lukasa = useLukasa();
+  const queries = useQueryClient();
+  const writeAll = useBatchWrite();
+  return useMemo(() => {
+    const run = (
+      memories: readonly MemoryView[],
+      say: string,
+      change: Partial<MemoryView>,
+      each: (memory: MemoryView) => Promise<Written>,
+    ) =>
+      writeAll({
+        say,
+        about: t("memory.count", { count: memories.length }),
+        show: () =>
+          patchMemories(queries, (byId) => {
+            for (const memory of memories) byId.set(memory.id, { ...memory, ...change });
+          }),
+        runs: memories.map((memory) => () => each(memory)),
+        after: ({ memory }) => memory && putMemory(queries, memory),
+      });
+    return {
+      confirm: (memories: readonly MemoryView[]) =>
+        run(
+          memories,
+          t("memory.did.confirm"),
+          { last_confirmed_at: new Date().toISOString() },
+          ({ id }) => lukasa.memories.confirm(id),
+        ),
+      forget: (memories: readonly MemoryView[]) =>
+        run(memories, t("memory.did.forget"), { status: "forgotten" }, ({ id }) =>
+          lukasa.memories.forget(id),
+        ),
+      delete: (memories: readonly MemoryView[]) =>
+        run(memories, t("memory.did.delete"), { status: "trashed" }, ({ id }) =>
+          lukasa.memories.delete(id),
+        ),
+      restore: (memories: readonly MemoryView[]) =>
+        run(memories, t("memory.did.restore"), { status: "active" }, ({ id }) =>
+          lukasa.memories.restore(id),
+        ),
+      /** Changes the domain. This is a correction: the memory was always about that domain. */
+      move: (memories: readonly MemoryView[], domain: string | null) =>
+        run(memories, t("memory.did.move"), { domain }, ({ id }) =>
+          lukasa.memories.update(id, { domain, mode: "correction" }),
+        ),
+    };
+  }, [lukasa, queries, writeAll]);
+}

@@ -1,0 +1,233 @@
+/**
+ * Undo for every write. Writes go through `useWrite`: shown optimistically, sent, and announced in a toast
+ * with Undo; `Z` undoes the latest write of this page, and when there are none left the latest one that the
+ * server knows.
+ */
+
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type Lukasa, LukasaError, type Written } from "lukasa-client";
+import { useCallback } from "react";
+import { sentenceOf } from "../base/problems.ts";
+import { useLukasa } from "../base/sign-in.ts";
+import { dropToast, showToast } from "../base/toasts.ts";
+import { t } from "../i18n/index.ts";
+import { refreshMemories } from "./store.ts";
+
+export interface Write {
+  /** The toast text, such as "Forgotten", or a function of the server's response. */
+  say: string | ((written: Written) => string);
+  /** The text of the memory or chat that was changed. */
+  about?: string;
+  /** Shows the change before the server answers; returns a function that reverts it. */
+  show?: () => () => void;
+  run: () => Promise<Written>;
+  /** The same write with the user's consent to save text about a closed domain without a domain. */
+  runWithoutDomain?: () => Promise<Written>;
+  after?: (written: Written) => void;
+}
+
+/** One write on several memories: one toast, and one undo for all of them. */
+export interface BatchWrite extends Omit<Write, "run" | "runWithoutDomain" | "after"> {
+  runs: readonly (() => Promise<Written>)[];
+  after?: (written: Written) => void;
+}
+
+interface RecentWrite {
+  /** Resolves when the server has answered. */
+  settled: Promise<unknown>;
+  operation?: string;
+  /** Operations of the same action, undone together with it. */
+  others?: string[];
+  toast?: number;
+}
+
+/** This page's writes that can still be undone, the latest last, including pending ones. */
+const recentWrites: RecentWrite[] = [];
+/** Verbs that cannot be undone, and undo itself. */
+const FINAL = new Set(["erase", "purge", "undo", "erase_user"]);
+
+/** Runs a write. Resolves with the response, or with nothing if it was refused, after an error toast. */
+export function useWrite(): (write: Write) => Promise<Written | undefined> {
+  const lukasa = useLukasa();
+  const queries = useQueryClient();
+  return useCallback(
+    async function perform(write: Write): Promise<Written | undefined> {
+      const hide = write.show?.();
+      const running = write.run();
+      const one: RecentWrite = { settled: running.catch(() => undefined) };
+      recentWrites.push(one);
+      try {
+        const written = await running;
+        write.after?.(written);
+        announce(lukasa, queries, write, written, one);
+        return written;
+      } catch (error) {
+        drop(one);
+        hide?.();
+        if (!askAboutDomain(lukasa, queries, write, error, perform))
+          showToast({ text: sentenceOf(error), tone: "bad" });
+        return undefined;
+      }
+    },
+    [lukasa, queries],
+  );
+}
+
+/**
+ * Handles a write about a domain that is turned off: a toast offers to turn it on or to save without a domain.
+ * Returns whether the error was of this kind.
+ */
+function askAboutDomain(
+  lukasa: Lukasa,
+  queries: QueryClient,
+  write: Write,
+  error: unknown,
+  perform: (write: Write) => Promise<Written | undefined>,
+): boolean {
+  const domain =
+    error instanceof LukasaError && error.code === "opt_in_needed" ? error.domain : undefined;
+  if (!domain) return false;
+  const { runWithoutDomain } = write;
+  const open = async () => {
+    try {
+      await lukasa.domains.open(domain);
+      await queries.invalidateQueries({ queryKey: ["domains"] });
+      await perform(write);
+    } catch (refused) {
+      showToast({ text: sentenceOf(refused), tone: "bad" });
+    }
+  };
+  showToast({
+    text: t("shell.closedDomain.text", { domain }),
+    about: write.about,
+    action: { label: t("shell.closedDomain.open", { domain }), run: () => void open() },
+    other: runWithoutDomain && {
+      label: t("shell.closedDomain.keep"),
+      run: () => void perform({ ...write, run: runWithoutDomain }),
+    },
+  });
+  return true;
+}
+
+/** Parallel requests of one action. */
+const MAX_CONCURRENT = 6;
+
+/** Runs the same write on several memories. Refused ones are reverted, with one error toast for all. */
+export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
+  const lukasa = useLukasa();
+  const queries = useQueryClient();
+  return useCallback(
+    async (write: BatchWrite) => {
+      const hide = write.show?.();
+      const written: Written[] = [];
+      let refused: unknown;
+      const waiting = [...write.runs];
+      const work = async () => {
+        for (let run = waiting.shift(); run; run = waiting.shift()) {
+          try {
+            written.push(await run());
+          } catch (error) {
+            refused = error;
+          }
+        }
+      };
+      const running = Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
+      const one: RecentWrite = { settled: running };
+      recentWrites.push(one);
+      await running;
+      // Revert everything shown, then apply the writes that succeeded again.
+      if (refused !== undefined) hide?.();
+      for (const each of written) write.after?.(each);
+      const first = written.find((each) => each.event.undo);
+      if (first) {
+        one.others = written.flatMap((each) =>
+          each !== first && each.event.undo && each.event.operation_id
+            ? [each.event.operation_id]
+            : [],
+        );
+        announce(lukasa, queries, { ...write, run: () => Promise.resolve(first) }, first, one);
+      } else drop(one);
+      if (refused !== undefined) showToast({ text: sentenceOf(refused), tone: "bad" });
+    },
+    [lukasa, queries],
+  );
+}
+
+function drop(one: RecentWrite | undefined): void {
+  const at = one ? recentWrites.indexOf(one) : -1;
+  if (at >= 0) recentWrites.splice(at, 1);
+}
+
+function announce(
+  lukasa: Lukasa,
+  queries: QueryClient,
+  write: Write,
+  written: Written,
+  one: RecentWrite,
+): void {
+  const operation = written.event.operation_id;
+  const text = typeof write.say === "string" ? write.say : write.say(written);
+  // Saving what is already known writes nothing, so there is nothing to undo.
+  if (!operation || !written.event.undo) {
+    drop(one);
+    showToast({ text, about: write.about });
+    return;
+  }
+  one.operation = operation;
+  one.toast = showToast({
+    text,
+    about: write.about,
+    action: {
+      label: t("shell.undo.undo"),
+      shortcut: "z",
+      run: () => void undoOperation(lukasa, queries, operation),
+    },
+  });
+}
+
+async function undoOperation(
+  lukasa: Lukasa,
+  queries: QueryClient,
+  operation: string,
+): Promise<void> {
+  const own = recentWrites.find((one) => one.operation === operation);
+  drop(own);
+  if (own?.toast !== undefined) dropToast(own.toast);
+  try {
+    const written = await lukasa.operations.undo(operation);
+    const ids = [...written.event.memory_ids];
+    for (const other of own?.others ?? []) {
+      ids.push(...(await lukasa.operations.undo(other)).event.memory_ids);
+    }
+    showToast({
+      text: t("shell.undo.undone"),
+      about: own?.others?.length ? undefined : written.memory?.content,
+    });
+    await refreshMemories(queries, lukasa, ids);
+  } catch (error) {
+    showToast({ text: sentenceOf(error), tone: "bad" });
+  }
+}
+
+/** Undoes the latest write; bound to `Z`. */
+export function useUndoLatest(): () => Promise<void> {
+  const lukasa = useLukasa();
+  const queries = useQueryClient();
+  return useCallback(async () => {
+    // The latest write may still be pending; Z refers to it.
+    await recentWrites.at(-1)?.settled;
+    const own = recentWrites.findLast((one) => one.operation !== undefined)?.operation;
+    if (own !== undefined) return undoOperation(lukasa, queries, own);
+    try {
+      const page = await lukasa.operations.list({ limit: 20 }).page();
+      const latest = page.data.find((one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb));
+      if (latest) return await undoOperation(lukasa, queries, latest.id);
+      showToast({ text: t("shell.undo.nothing") });
+    } catch (error) {
+      showToast({
+        text: error instanceof LukasaError ? error.title : t("shell.problem.title"),
+        tone: "bad",
+      });
+    }
+  }, [lukasa, queries]);
+}

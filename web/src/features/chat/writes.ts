@@ -1,0 +1,120 @@
+/** Writes on chats: rename, delete and restore. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import type { SessionView, Written } from "lukasa-client";
+import { useMemo } from "react";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
+import { dependentsOf } from "../../data/sources.ts";
+import { MEMORIES } from "../../data/store.ts";
+import { useWrite } from "../../data/writes.ts";
+import { t } from "../../i18n/index.ts";
+import { liveChats } from "./use-live-chats.ts";
+
+const LIST = ["sessions"];
+/** Queries to invalidate after a chat was deleted or restored. */
+const TOUCHED = [LIST, ["review"], ["portraits"], MEMORIES];
+
+export function useChatWrites() {
+  const lukasa = useLukasa();
+  const queries = useQueryClient();
+  const write = useWrite();
+  const navigate = useNavigate();
+  const { session: open } = useParams({ strict: false });
+  return useMemo(() => {
+    const show = (change: (sessions: SessionView[]) => SessionView[]) => {
+      const before = queries.getQueryData<SessionView[]>(LIST);
+      if (before) queries.setQueryData(LIST, change(before));
+      return () => queries.setQueryData(LIST, before);
+    };
+    const read = () => {
+      for (const queryKey of TOUCHED) void queries.invalidateQueries({ queryKey });
+    };
+    const retitle = async (session: SessionView, title: string) => {
+      const hide = show((all) =>
+        all.map((one) => (one.id === session.id ? { ...one, title } : one)),
+      );
+      try {
+        await lukasa.sessions.edit(session.id, { title });
+        return true;
+      } catch (error) {
+        hide();
+        showToast({ text: sentenceOf(error), tone: "bad" });
+        return false;
+      } finally {
+        void queries.invalidateQueries({ queryKey: LIST });
+      }
+    };
+    /** Moves a chat to the trash, with what was learned from it alone; the toast says how much that was. */
+    const trash = (session: SessionView, title: string) => {
+      // Stop a running answer, and do not close the chat: closing would trigger learning from it.
+      liveChats.forget(session.id);
+      if (session.id === open) void navigate({ to: "/chat" });
+      return write({
+        say: ({ reached }) => deleted(reached),
+        about: title,
+        show: () => show((all) => all.filter((one) => one.id !== session.id)),
+        run: async () => {
+          const source = { session_id: session.id };
+          const rests = await dependentsOf(lukasa, queries, source).catch(() => undefined);
+          const { trashed_at } = await lukasa.sessions.delete(session.id);
+          const page = await lukasa.operations.list({ limit: 10 }).page();
+          const deletion = page.data.find((one) => one.verb === "delete" && one.at === trashed_at);
+          return written(deletion?.id, rests?.reached);
+        },
+        after: read,
+      });
+    };
+    return {
+      /** Renaming is no operation, so the toast itself undoes it. An empty title removes the title. */
+      async rename(session: SessionView, title: string) {
+        if (!(await retitle(session, title))) return;
+        showToast({
+          text: t("chat.renamed"),
+          about: title,
+          action: {
+            label: t("shell.undo.undo"),
+            run: () => void retitle({ ...session, title }, session.title ?? ""),
+          },
+        });
+      },
+
+      delete: trash,
+
+      async restore(session: SessionView, title: string) {
+        try {
+          await lukasa.sessions.restore(session.id);
+          const action = { label: t("shell.undo.undo"), run: () => void trash(session, title) };
+          showToast({ text: t("chat.restored"), about: title, action });
+        } catch (error) {
+          showToast({ text: sentenceOf(error), tone: "bad" });
+        }
+        read();
+      },
+    };
+  }, [lukasa, queries, write, navigate, open]);
+}
+
+/** The toast text: how many memories were deleted with the chat, and how many stay. */
+function deleted(reached: Written["reached"]): string {
+  const gone = t("chat.deleted", { count: reached?.withdrawn ?? 0 });
+  const kept = reached?.kept ?? 0;
+  return kept > 0 ? `${gone}. ${t("sources.depends.kept", { count: kept })}` : gone;
+}
+
+/** The deletion of a chat as a `Written`, so that `useWrite` can undo it by its operation. */
+function written(operation: string | undefined, reached: Written["reached"]): Written {
+  return {
+    message: "",
+    memory: null,
+    reached,
+    event: {
+      type: "session.deleted",
+      memory_ids: [],
+      operation_id: operation ?? null,
+      undo: operation ? { method: "POST", href: `/api/operations/${operation}/undo` } : null,
+    },
+  } as Written;
+}

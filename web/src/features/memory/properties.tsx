@@ -1,0 +1,69 @@
+/** The properties of a memory besides its text. */
+
+import { Link } from "@tanstack/react-router";
+import type { MemoryView } from "lukasa-client";
+import type { ReactNode } from "react";
+import { usePreferences } from "../../base/preferences.ts";
+import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { dayOf, labelFor, useDomainName } from "./labels.ts";
+
+export function Properties({ memory }: { memory: MemoryView }) {
+  const domain = useDomainName(memory.domain);
+  const { timeZone } = usePreferences();
+  const { value } = memory;
+  const valueText = typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
+  const rows: [string, ReactNode][] = [
+    [t("memory.field.from"), dayOf(memory.valid_from, timeZone)],
+    [
+      t("memory.field.until"),
+      memory.valid_until ? dayOf(memory.valid_until, timeZone) : t("memory.untilFurther"),
+    ],
+    [t("memory.field.confirmed"), <Time key="c" at={memory.last_confirmed_at} />],
+    [t("memory.field.learned"), <Time key="l" at={memory.created_at} absolute />],
+  ];
+  if (domain) rows.unshift([t("memory.field.domain"), <bdi key="d">{domain}</bdi>]);
+  rows.push([t("memory.field.category"), labelFor("category", memory.category)]);
+  if (memory.key) {
+    rows.push([
+      t("memory.field.key"),
+      <span key="k" className="font-mono text-[0.8125rem]">
+        <bdi>{memory.key}</bdi>
+        {valueText && (
+          <>
+            {" = "}
+            <bdi>{valueText}</bdi>
+          </>
+        )}
+      </span>,
+    ]);
+  }
+  if (memory.fades_at) rows.push([t("memory.field.fades"), <Time key="a" at={memory.fades_at} />]);
+  if (memory.confidence != null)
+    rows.push([t("memory.field.confidence"), `${Math.round(memory.effective_confidence * 100)} %`]);
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-[0.8125rem]">
+      {rows.map(([name, text]) => (
+        <div key={name} className="contents">
+          <dt className="text-muted">{name}</dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+      {memory.tags.length > 0 && (
+        <div className="contents">
+          <dt className="text-muted">{t("memory.field.tags")}</dt>
+          <dd className="flex flex-wrap gap-1">
+            {memory.tags.map((tag) => (
+              <Link key={tag} to="/memory" search={{ tag }} className="no-underline">
+                <Badge>
+                  <bdi>#{tag}</bdi>
+                </Badge>
+              </Link>
+            ))}
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,64 @@
+/** Search parameters of the Memory page: the view and the filter. */
+export const VIEWS = ["list", "board", "timeline", "markdown"] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface MemoryParams {
+  view?: View;
+  text?: string;
+  /** Searches `text` by meaning, as a chat would; otherwise its words have to occur. */
+  how?: "meaning";
+  status?: string;
+  domain?: string;
+  category?: string;
+  force?: string;
+  tier?: string;
+  tag?: string;
+  from?: string;
+  /** Grouping of the list; by category if absent. */
+  group?: "domain";
+  /** Time axis of the timeline; by validity if absent. */
+  by?: "learned";
+  /** The file that the markdown view shows. */
+  file?: string;
+  /** The memory in the side panel, and its open part. */
+  one?: string;
+  tab?: string;
+  /** Shows what was true at this time. */
+  as_of?: string;
+  /** Shows what was known at this time. */
+  known_at?: string;
+}
+
+const WORDS = [
+  "text",
+  "status",
+  "domain",
+  "category",
+  "force",
+  "tier",
+  "tag",
+  "from",
+  "file",
+  "one",
+  "tab",
+] as const;
+const TIMES = ["as_of", "known_at"] as const;
+
+export function parseMemoryParams(params: Record<string, unknown>): MemoryParams {
+  const search: MemoryParams = {};
+  const view = VIEWS.find((one) => one === params.view);
+  if (view && view !== "list") search.view = view;
+  if (params.how === "meaning") search.how = "meaning";
+  if (params.group === "domain") search.group = "domain";
+  if (params.by === "learned") search.by = "learned";
+  for (const word of WORDS) {
+    // `text=12` is parsed as a number.
+    const value = typeof params[word] === "number" ? String(params[word]) : params[word];
+    if (typeof value === "string" && value) search[word] = value;
+  }
+  for (const time of TIMES) {
+    const value = params[time];
+    if (typeof value === "string" && !Number.isNaN(Date.parse(value))) search[time] = value;
+  }
+  return search;
+}
