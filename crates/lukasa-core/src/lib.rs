@@ -31,6 +31,7 @@ pub mod id;
 pub mod import;
 pub mod job;
 pub mod learn;
+mod lexicon;
 pub mod lifecycle;
 pub mod limits;
 pub mod link;

@@ -50,11 +50,14 @@ pub struct Detector {
 
 impl Detector {
     /// Builds a detector from the vocabulary of each domain: words or phrases as people write them.
-    pub fn new<'a>(vocabularies: impl IntoIterator<Item = (&'a str, &'a [&'a str])>) -> Self {
+    pub fn new<'a, V>(vocabularies: impl IntoIterator<Item = (&'a str, V)>) -> Self
+    where
+        V: IntoIterator<Item: AsRef<str>>,
+    {
         let mut detector = Self::default();
         for (domain, phrases) in vocabularies {
             for phrase in phrases {
-                detector.add(domain, phrase, 1.0);
+                detector.add(domain, phrase.as_ref(), 1.0);
             }
         }
         detector
@@ -64,7 +67,7 @@ impl Detector {
     pub fn builtin() -> Self {
         let mut detector = Self::new(vocabulary::BUILTIN);
         for phrase in vocabulary::NEUTRAL {
-            detector.entry(phrase);
+            detector.entry(&phrase);
         }
         detector
     }
@@ -239,7 +242,19 @@ mod tests {
         let known: Vec<_> = vocabulary::BUILTIN.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, known);
         for (name, phrases) in vocabulary::BUILTIN {
-            assert!((30..=60).contains(&phrases.len()), "{name} has {}", phrases.len());
+            let count = phrases.entries().len();
+            assert!((30..=60).contains(&count), "{name} has {count}");
+        }
+    }
+
+    #[test]
+    fn builtin_phrases_are_found_in_a_message() {
+        let (stems, neutral) = (Detector::builtin().phrases, vocabulary::NEUTRAL);
+        for phrase in vocabulary::BUILTIN.into_iter().flat_map(|(_, list)| list).chain(neutral) {
+            let own: Vec<_> = words(&phrase).iter().map(|word| stem(&word.text)).collect();
+            assert!(stems.contains_key(&own.join(" ")), "{phrase}");
+            let found = Detector::new([("a", [phrase.as_str()])]).detect(&format!("My {phrase}."));
+            assert_eq!(found.len(), 1, "{phrase}");
         }
     }
 

@@ -9,11 +9,19 @@
 //! "if-else" is "if else". A single word may also be mistyped, within limits (see
 //! `is_mistyped`).
 
-mod ordinary;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
 
-use std::collections::{BTreeMap, HashMap};
-
+use crate::lexicon::lexicon;
 use crate::word::{Word, is_east_asian, words};
+
+/// Function words. A name that is one of these ("IT", "Go", "Who") matches only with its capitals.
+static FUNCTION_WORDS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| lexicon!("name/function_words", en).words());
+/// Common words of four letters or more. They are never taken for a typo of a name: "scale" is no
+/// misspelt "Scala".
+static COMMON_WORDS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| lexicon!("name/common_words", en).words());
 
 /// A memory that a message names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,9 +190,8 @@ fn is_parted(text: &str, first: &Word, second: &Word) -> bool {
 
 /// Whether a function word is used as such: "who" is not the WHO.
 fn is_passing(name: &str, written: &str) -> bool {
-    let little = |word: &str| ordinary::LITTLE.split_whitespace().any(|little| little == word);
     let capital = name.contains(char::is_uppercase);
-    little(&name.to_lowercase()) && !(capital && name == written)
+    FUNCTION_WORDS.contains(&name.to_lowercase()) && !(capital && name == written)
 }
 
 /// A word without its plural. Both sides of every comparison go through it, so it need not be
@@ -208,8 +215,7 @@ fn can_be_mistyped(word: &str) -> bool {
 }
 
 fn is_common(word: &str) -> bool {
-    let common = |word: &str| ordinary::COMMON.split_whitespace().any(|common| common == word);
-    common(word) || common(&singular(word))
+    COMMON_WORDS.contains(word) || COMMON_WORDS.contains(&singular(word))
 }
 
 fn start_of(word: &str) -> Option<[char; 2]> {

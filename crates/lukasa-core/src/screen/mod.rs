@@ -15,7 +15,7 @@ pub mod directive;
 pub mod ground;
 pub mod own;
 pub mod person;
-mod phrase;
+pub(crate) mod phrase;
 pub mod reading;
 pub mod secret;
 pub mod sensitive;

@@ -5,78 +5,24 @@
 //! the pronoun out, the common verb forms that show it are listed; forms that are nouns as well
 //! count only without an article.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::phrase::{Phrases, TokenizedText};
+use crate::lexicon::lexicon;
 
 /// Words and forms that are always the first person.
-#[rustfmt::skip]
-const SELF: &[&str] = &[
-    // English
-    "my", "me", "myself", "we", "our", "ours", "ourselves", "is|are|was|were|of mine",
-    "i'm", "i've", "i'd", "i'll", "im|ive a|an|the|not|from|in|at|been|allergic|vegan|vegetarian",
-    // German
-    "ich", "mich", "mir", "mein|meine|meinen|meinem|meiner|meines", "wir", "uns",
-    "unser|unsere|unseren|unserem|unserer|unseres", "bin seit|in|aus|ein|eine|allergisch|vegan",
-    // French
-    "j'ai|j'aime|j'habite|j'étais|j'adore", "j", "moi", "mon", "ma", "mes", "m'appelle",
-    "nous", "notre", "nos",
-    // Spanish
-    "yo", "mi", "mis", "mí", "mío|míos|mía|mías|mios", "conmigo", "nosotros|nosotras",
-    "nuestro|nuestra|nuestros|nuestras", "soy", "estoy", "tengo", "vivo", "prefiero", "quiero",
-    "necesito", "puedo", "hablo", "bebo", "conozco", "creo", "pienso", "nací", "escribo", "cocino",
-    "conduzco", "viajo", "compro", "odio", "aprendo", "duermo", "sé", "voy a", "llevo", "suelo",
-    "tomo", "salgo", "estudié", "hice", "compré", "adopté", "empecé", "tuve", "estuve", "aprendí", "enseño", "desayuno", "ceno", "nado", "bailo", "mido", "calzo", "levanto", "acuesto", "veo", "crecí", "trabajé", "viví", "llamo", "gusta|gustan|encanta|encantan",
-    "somos", "tenemos", "vivimos", "cumplo", "toco el|la", "manejo", "entreno", "colecciono",
-    // Italian
-    "io", "mio", "mia", "miei", "mie", "noi", "nostro|nostra|nostri|nostre", "sono", "ho",
-    "abito", "preferisco", "voglio", "vorrei", "devo", "faccio", "parlo", "mangio", "bevo",
-    "penso", "credo", "vado", "sto", "insegno", "cucino", "nuoto", "dormo", "dipingo", "studiavo", "imparo", "guido", "leggo", "scrivo", "suono", "chiamo", "piace|piacciono",
-    "abbiamo", "siamo", "lavoriamo", "viviamo", "detesto", "adoro", "nato|nata a|in|nel",
-    "^ wohne|arbeite|komme|heiße|liebe|spiele|esse|trinke|studiere|lerne|bin|habe|fahre|lebe|mag _",
-    "^ live|lived|working|work in|at|as|for|near|with", "^ moved to|here|from|in", "^ born|raised in|on|and", "^ grew up", "^ am|been a|an|in|to|from|vegan|vegetarian|learning|living|working",
-    // Portuguese
-    "eu", "meu", "meus", "minha", "minhas", "mim", "comigo", "nosso|nossa|nossos|nossas", "sou",
-    "estou", "tenho", "moro", "prefiro", "quero", "preciso", "posso", "vou", "faço", "falo",
-    "acho", "nasci", "odeio", "leio", "escrevo", "dirijo", "chamo", "cresci", "temos", "comprei", "adotei", "comecei", "aprendi", "tive", "fiz", "estive", "ensino", "acordo", "durmo", "calço", "ando", "moramos",
-    "gosto de|do|da|muito|mais", "trabalhei", "morei", "costumo",
-    // Dutch
-    "ik", "mijn", "mij", "wij", "onze", "ons", "ben in|een|allergisch|van",
-    // Scandinavian, Polish, Turkish, Russian, Ukrainian
-    "jag", "jeg", "min", "mitt", "mina", "mig", "meg", "vår", "vårt", "våra",
-    "jestem", "mam", "mieszkam", "pracuję", "wolę", "lubię", "mój", "moja", "moje", "mnie", "mną",
-    "ben", "benim", "bana", "beni", "bizim",
-    "я", "мой", "моя", "моё", "мое", "мои", "моего", "моей", "моему", "мне", "меня", "мной", "мы",
-    "наш|наша|наше|наши", "нам", "нас", "мій", "мені", "мене",
-    // Chinese, Japanese, Korean
-    "我", "咱", "俺", "本人", "私", "僕", "わたし", "わたくし", "ぼく", "あたし", "オレ", "自分",
-    "うちの", "と申します", "住んでいます", "住んでます", "が好きです", "が苦手です", "が嫌いです",
-    "働いています", "勤めています", "ています", "てます", "たいです", "飼って", "弟|妹|兄|姉|息子|娘|母|父|祖父|祖母 は|の|が",
-    "나는", "나의", "나를", "나도", "나", "저는", "저의", "저를", "저도", "저", "내", "내가", "제",
-    "제가", "우리", "우리는", "나에게", "저에게",
-    // Hindi, Bengali, Arabic, Hebrew, Indonesian, Vietnamese
-    "मैं", "मेरा", "मेरी", "मेरे", "मुझे", "हम", "हमारा", "हमारी", "हमारे", "আমি", "আমার", "আমাকে",
-    "أنا", "انا", "لدي", "عندي", "اسمي", "אני", "שלי", "saya", "aku",
-];
-
+static OWN: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([(
+        (),
+        lexicon!("person/first_person", en de fr es it pt nl sv pl tr ru uk ar he hi bn id zh ja ko mul),
+    )])
+});
 /// Forms that are nouns too, and then follow an article or a word like it.
-#[rustfmt::skip]
-const FORMS: &[&str] = &[
-    "trabajo", "uso", "estudio", "juego", "corro", "amo", "toco", "hago", "voy", "fui", "gano",
-    "como", "lavoro", "gioco", "studio", "corro", "posso", "trabalho", "estudo", "jogo", "viajo",
-    "toco", "uso", "vivo", "adoro", "amo", "bebo",
-];
-
-#[rustfmt::skip]
-const ARTICLES: &[&str] = &[
-    "el", "un", "del", "de", "su", "tu", "al", "este", "ese", "cada", "otro", "buen", "mucho", "sin",
-    "il", "lo", "uno", "di", "suo", "tuo", "al", "nel", "dal", "sul", "questo", "ogni", "per",
-    "o", "um", "do", "no", "ao", "seu", "teu", "este", "esse", "cada", "the", "a", "this", "y", "e",
-    "in", "at", "of", "art", "photo", "music", "design", "yoga", "dance", "recording", "los", "las",
-    "para", "con", "por", "tan", "asi", "tal", "tanto",
-];
-
-static OWN: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), SELF)]));
+static FORMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| lexicon!("person/ambiguous_forms", mul).words());
+static ARTICLES: LazyLock<HashSet<String>> =
+    LazyLock::new(|| lexicon!("person/articles", mul).words());
 
 /// Whether the text speaks in the first person.
 pub fn speaks_of_self(text: &str) -> bool {
@@ -106,8 +52,8 @@ fn has_ambiguous_form(tokenized: &TokenizedText) -> bool {
                 !has(&["moet", "bent", "kunt", "hebt", "het", "een", "niet", "zult", "van"])
                     || ["suis", "vis", "travaille", "prefere", "ne"].contains(&after)
             }
-            word if FORMS.contains(&word) => {
-                !ARTICLES.contains(&before) && (token.opens || word != "como")
+            word if FORMS.contains(word) => {
+                !ARTICLES.contains(before) && (token.opens || word != "como")
             }
             word => word.len() > 6 && (word.ends_with("iyorum") || word.ends_with("uyorum")),
         }

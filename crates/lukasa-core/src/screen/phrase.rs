@@ -4,9 +4,7 @@
 //! letters of other alphabets that look Latin become Latin. Then its words are compared with
 //! patterns. The meaning of the phrases is defined where they are listed.
 //!
-//! A pattern is a sequence of places separated by spaces: `mot|motto` is either word, `promo*` any
-//! word with this prefix, `_` any one word, `~` zero to six words of the same sentence, and `^`
-//! means that the next place opens a sentence. Places of several words are written with `-`.
+//! The syntax of patterns is described in `lexicon/README.md`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -14,11 +12,12 @@ use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::context::line::is_unseen;
+use crate::lexicon::lexicon;
 use crate::word::words;
 
 /// A word of a folded text, and its position in the sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(crate) struct Token {
     pub text: String,
     /// Whether a sentence, a clause after a colon or a line begins here. Fillers such as "please"
     /// are skipped: the word after them opens the sentence as well.
@@ -30,26 +29,15 @@ pub(super) struct Token {
 
 /// A folded text, split into words.
 #[derive(Debug, Clone, Default)]
-pub(super) struct TokenizedText {
+pub(crate) struct TokenizedText {
     pub tokens: Vec<Token>,
     /// For every sentence, whether it ends in a question mark.
     pub questions: Vec<bool>,
 }
 
 /// Words before an order that are not part of it.
-#[rustfmt::skip]
-const FILLERS: &[&str] = &[
-    "please", "pls", "kindly", "now", "then", "also", "and", "but", "so", "first", "firstly",
-    "next", "finally", "hey", "hi", "hello", "ok", "okay", "dear", "important", "note",
-    "attention", "just", "simply", "always", "never", "immediately", "bitte", "jetzt", "dann",
-    "immer", "niemals", "und", "svp", "maintenant", "toujours", "et", "por", "favor", "ahora",
-    "siempre", "nunca", "y", "per", "favore", "ora", "sempre", "e", "agora", "alsjeblieft", "nu",
-    "altijd", "nooit", "en", "assistant", "chatgpt", "claude", "gemini", "copilot", "silently",
-    "secretly", "quietly", "carefully", "instead", "lastly", "additionally", "furthermore",
-    "again", "step", "1", "2", "3", "4", "5", "请", "請", "lutfen", "por-favor",
-];
-
-static FILLER: LazyLock<HashSet<&str>> = LazyLock::new(|| FILLERS.iter().copied().collect());
+static FILLERS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| lexicon!("phrase/fillers", en de fr es it pt nl tr zh mul).words());
 
 impl TokenizedText {
     pub fn new(text: &str) -> Self {
@@ -66,7 +54,7 @@ impl TokenizedText {
             opens |= ends || opens_clause(between);
             after_comma = (after_comma && !ends) || between.contains([',', '，', '、', '،']);
             end = word.end;
-            let filler = FILLER.contains(word.text.as_str());
+            let filler = FILLERS.contains(word.text.as_str());
             tokenized.tokens.push(Token { text: word.text, opens, after_comma, sentence });
             opens &= filler;
             after_comma &= filler;
@@ -95,7 +83,7 @@ fn opens_clause(between: &str) -> bool {
 }
 
 /// Normalizes the spelling of a text.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let plain: String = text
         .nfkd()
         .filter(|c| !is_unseen(*c) && !matches!(c, '\u{0300}'..='\u{036f}'))
@@ -184,7 +172,7 @@ const PREFIX_CHARS: usize = 3;
 
 /// Compiled patterns, each with its meaning.
 #[derive(Debug)]
-pub(super) struct Phrases<T> {
+pub(crate) struct Phrases<T> {
     patterns: Vec<(Vec<Place>, T)>,
     by_word: HashMap<String, Vec<usize>>,
     /// Patterns that begin with a prefix, by its first letters, at most `PREFIX_CHARS`.
@@ -193,19 +181,19 @@ pub(super) struct Phrases<T> {
 
 /// A match: from its first word to after its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found<T> {
+pub(crate) struct Found<T> {
     pub start: usize,
     pub end: usize,
     pub means: T,
 }
 
 impl<T: Copy> Phrases<T> {
-    pub fn new<'a>(lists: impl IntoIterator<Item = (T, &'a [&'a str])>) -> Self {
+    pub fn new<L: IntoIterator<Item: AsRef<str>>>(lists: impl IntoIterator<Item = (T, L)>) -> Self {
         let mut phrases =
             Self { patterns: Vec::new(), by_word: HashMap::new(), by_start: HashMap::new() };
         for (means, patterns) in lists {
             for pattern in patterns {
-                phrases.add(pattern, means);
+                phrases.add(pattern.as_ref(), means);
             }
         }
         phrases

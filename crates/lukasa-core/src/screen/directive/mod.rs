@@ -11,29 +11,49 @@
 //! count ([`commands`]).
 
 mod address;
-mod english;
-mod grants;
-mod languages;
 mod markup;
-mod standing;
 mod verbs;
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::phrase::{Phrases, TokenizedText};
+use crate::lexicon::lexicon;
 
+/// Phrases that only orders and rules have.
 static ORDERS: LazyLock<Phrases<()>> = LazyLock::new(|| {
-    Phrases::new([((), english::ORDERS), ((), languages::ORDERS), ((), languages::MORE)])
+    Phrases::new([(
+        (),
+        lexicon!("directive/orders", en de fr es it pt nl tr ru ar hi bn id vi tl gd ga zh ja ko mul),
+    )])
 });
+/// Harmless phrases with the same words.
 static INNOCENT: LazyLock<Phrases<()>> = LazyLock::new(|| {
-    Phrases::new([((), english::INNOCENT), ((), languages::INNOCENT), ((), standing::INNOCENT)])
+    Phrases::new([((), lexicon!("directive/harmless", en de fr es it pt nl ru zh ja mul))])
 });
-static STANDING: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), standing::STANDING)]));
-static OF_A_USER: LazyLock<Phrases<()>> =
-    LazyLock::new(|| Phrases::new([((), standing::OF_A_USER)]));
-static GRANTS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), grants::GRANTS)]));
-static DENIALS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), grants::DENIALS)]));
+/// Phrases that command memory or an assistant's future behaviour: what to store, whom to trust,
+/// which role to play, which rules to drop. Ordinary requests about the current task have none of
+/// them.
+static STANDING: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([(
+        (),
+        lexicon!("directive/standing", en de fr es it pt nl sv pl tr ru ar hi id zh ja ko),
+    )])
+});
+/// "The user" in the third person. Users themselves write "I".
+static OF_A_USER: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([(
+        (),
+        lexicon!("directive/of_a_user", en de fr es it pt nl sv pl tr ru ar hi id vi zh ja ko mul),
+    )])
+});
+/// Phrases that grant permission to act for the user.
+static GRANTS: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([((), lexicon!("directive/grants", en de fr es it pt nl sv pl tr ru ar zh ja ko))])
+});
+/// Phrases that only resemble them: refused permissions, and those of people and animals.
+static DENIALS: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), lexicon!("directive/denials", en de fr es))]));
 
 /// Whether the text is an order, a rule for an assistant, or only a question, rather than a
 /// statement about a user.
@@ -95,8 +115,8 @@ pub(super) fn requests(text: &str, tokenized: &TokenizedText) -> bool {
     let ordered = find_orders(tokenized);
     let states = |number: usize| {
         let own = tokenized.tokens.iter().filter(|token| token.sentence == number);
-        let mut own = own.filter(|token| !verbs::GREETINGS.contains(&token.text.as_str()));
-        own.next().is_some_and(|token| verbs::STATES.contains(&token.text.as_str()))
+        let mut own = own.filter(|token| !verbs::GREETINGS.contains(&token.text));
+        own.next().is_some_and(|token| verbs::STATES.contains(&token.text))
     };
     // Sentences beside a request that state nothing belong to the request.
     let asks = !ordered.is_empty() || tokenized.questions.contains(&true);
@@ -140,13 +160,13 @@ fn only_asks(tokenized: &TokenizedText) -> bool {
             tokenized.tokens.iter().filter(|token| token.sentence == number).collect();
         let Some(first) = own.first() else { continue };
         sentences += 1;
-        let opener = own.iter().find(|token| !verbs::GREETINGS.contains(&token.text.as_str()));
-        let states = opener.is_some_and(|token| verbs::STATES.contains(&token.text.as_str()));
+        let opener = own.iter().find(|token| !verbs::GREETINGS.contains(&token.text));
+        let states = opener.is_some_and(|token| verbs::STATES.contains(&token.text));
         let next = own.get(1).map_or("", |token| token.text.as_str());
         let bare = verbs::ASKS.contains(&first.text.as_str()) && verbs::ASKED.contains(&next);
         // A greeting before a question is not a statement either.
-        let greets = own.len() <= 3
-            && own.iter().all(|token| verbs::GREETINGS.contains(&token.text.as_str()));
+        let greets =
+            own.len() <= 3 && own.iter().all(|token| verbs::GREETINGS.contains(&token.text));
         if greets {
             continue;
         }

@@ -6,8 +6,6 @@
 //! does not generalise a single statement to "always". The check compares words, not meanings: a
 //! paraphrase in very different words is refused, and so is one in another language.
 
-mod lists;
-
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -17,6 +15,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::phrase::fold;
 use crate::context::line::is_unseen;
+use crate::lexicon::{Lexicon, lexicon};
 use crate::word::{is_east_asian, words};
 
 /// Languages with a stop word list, by their two-letter codes.
@@ -32,42 +31,54 @@ const LANGUAGES: [(&str, Algorithm); 7] = [
 
 struct Known {
     little: Vec<HashSet<String>>,
+    /// Words without content in a claim about the user: the subject, and the verbs that change the
+    /// first person into the third.
     retelling: HashSet<String>,
+    /// Words that negate a sentence.
     negations: HashSet<String>,
+    /// Words that are negative without a negation: a claim may use them for a negated sentence, and
+    /// vice versa.
     refusals: HashSet<String>,
+    /// Words that generalise a claim: a single statement does not support "always".
     widening: HashSet<String>,
     /// From a word to the groups of synonyms it belongs to.
     alike: HashMap<String, Vec<usize>>,
-    numbers: HashMap<String, &'static str>,
+    /// From the word for a number to its digits.
+    numbers: HashMap<String, String>,
     /// Phrases that a paraphrase adds in writing without spaces, the longer first.
-    dense: Vec<&'static str>,
+    dense: Vec<String>,
 }
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-    let folded = |list: &[&str]| list.iter().map(|word| fold(word)).collect::<HashSet<_>>();
-    let little =
-        |(code, _): &(&str, Algorithm)| stop_words::lookup(code).map(folded).unwrap_or_default();
+    let folded = |list: Lexicon| list.into_iter().map(|word| fold(&word)).collect();
+    let stop_words = |list: &[&str]| list.iter().map(|word| fold(word)).collect::<HashSet<_>>();
+    let little = |(code, _): &(&str, Algorithm)| {
+        stop_words::lookup(code).map(stop_words).unwrap_or_default()
+    };
     let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
-    for (group, members) in lists::ALIKE.iter().enumerate() {
-        for word in *members {
+    for (group, members) in
+        lexicon!("ground/synonyms", en de fr es it pt nl ru mul).into_iter().enumerate()
+    {
+        for word in members.split('|') {
             alike.entry(fold(word)).or_default().push(group);
         }
     }
-    let spelled = |(digits, names): &(&'static str, &[&str])| {
-        let digits = *digits;
-        names.iter().map(|name| (fold(name), digits)).collect::<Vec<_>>()
-    };
-    let mut dense = lists::RETELLING_DENSE.to_vec();
+    let mut numbers = HashMap::new();
+    for entry in lexicon!("ground/numbers", en de fr es it pt nl) {
+        let (digits, names) = entry.split_once(' ').unwrap_or_default();
+        numbers.extend(names.split('|').map(|name| (fold(name), digits.to_owned())));
+    }
+    let mut dense = lexicon!("ground/retelling_dense", zh ja).entries();
     dense.sort_by_key(|phrase| std::cmp::Reverse(phrase.chars().count()));
     Known {
         dense,
         little: LANGUAGES.iter().map(little).collect(),
-        retelling: folded(lists::RETELLING),
-        negations: folded(lists::NEGATIONS),
-        refusals: folded(lists::REFUSALS),
-        widening: folded(lists::WIDENING),
+        retelling: folded(lexicon!("ground/retelling", en de fr es it pt nl ru)),
+        negations: folded(lexicon!("ground/negations", en de fr es it pt nl ru mul)),
+        refusals: folded(lexicon!("ground/refusals", en de fr es it pt nl zh ja)),
+        widening: folded(lexicon!("ground/widening", en de fr es it nl)),
         alike,
-        numbers: lists::NUMBERS.iter().flat_map(spelled).collect(),
+        numbers,
     }
 });
 
@@ -175,7 +186,7 @@ fn read(text: &str) -> Vec<TextWord> {
         let shouted = written.chars().filter(|c| c.is_uppercase()).count() > 1;
         let digit = written.chars().any(|c| c.is_numeric());
         let plain = cardinal(&plain).to_owned();
-        let text = KNOWN.numbers.get(&plain).map_or(plain, |digits| (*digits).to_owned());
+        let text = KNOWN.numbers.get(&plain).cloned().unwrap_or(plain);
         let little = says_nothing(&text);
         let rare = digit
             || KNOWN.widening.contains(&text)

@@ -3,18 +3,49 @@
 use super::{FoundSecret, SecretKind};
 
 /// Words before a number that is not a card number.
-#[rustfmt::skip]
 const OTHER_NUMBERS: &[&str] = &[
-    "order", "tracking", "invoice", "parcel", "shipment", "isbn", "ean", "gtin", "imei", "serial",
-    "ticket", "case", "reference", "ref", "bestellnummer", "sendungsnummer", "rechnung", "pedido",
-    "commande", "factura", "facture", "ordine", "id",
+    "order",
+    "tracking",
+    "invoice",
+    "parcel",
+    "shipment",
+    "isbn",
+    "ean",
+    "gtin",
+    "imei",
+    "serial",
+    "ticket",
+    "case",
+    "reference",
+    "ref",
+    "bestellnummer",
+    "sendungsnummer",
+    "rechnung",
+    "pedido",
+    "commande",
+    "factura",
+    "facture",
+    "ordine",
+    "id",
 ];
 
 /// Words before a card number.
-#[rustfmt::skip]
 const CARD_WORDS: &[&str] = &[
-    "card", "visa", "mastercard", "amex", "credit", "debit", "kreditkarte", "karte", "carte",
-    "tarjeta", "carta", "cartão", "kaart", "karta", "карта",
+    "card",
+    "visa",
+    "mastercard",
+    "amex",
+    "credit",
+    "debit",
+    "kreditkarte",
+    "karte",
+    "carte",
+    "tarjeta",
+    "carta",
+    "cartão",
+    "kaart",
+    "karta",
+    "карта",
 ];
 
 /// Maximum length of a card number.

@@ -80,7 +80,6 @@ const fn f(
 const ANY: usize = usize::MAX;
 
 /// Formats with a unique prefix.
-#[rustfmt::skip]
 pub(super) const DISTINCT: &[TokenFormat] = &[
     // Cloud providers
     f("an AWS access key ID", "AKIA", Upper, 16, 16),
@@ -372,7 +371,6 @@ pub(super) const DISTINCT: &[TokenFormat] = &[
 
 /// Formats whose prefix also begins ordinary words and identifiers. The rest must have a published
 /// length and look random.
-#[rustfmt::skip]
 pub(super) const AMBIGUOUS: &[TokenFormat] = &[
     f("an OpenAI API key", "sk-", Url64, 20, ANY),
     f("a secret key", "sk_", Alnum, 24, ANY),

@@ -80,18 +80,21 @@ fn phrase(split_text: &SplitText<'_>, first: usize, last: usize) -> FoundSecret 
     FoundSecret { range, kind: SecretKind::RECOVERY_PHRASE }
 }
 
-#[rustfmt::skip]
 const KINDS: &[&str] = &[
-    "seed", "recovery", "mnemonic", "backup", "wallet", "wiederherstellungs", "recuperacion",
+    "seed",
+    "recovery",
+    "mnemonic",
+    "backup",
+    "wallet",
+    "wiederherstellungs",
+    "recuperacion",
     "recuperation",
 ];
-#[rustfmt::skip]
 const NOUNS: &[&str] = &[
-    "phrase", "phrases", "words", "seed", "mnemonic", "frase", "worter", "mots", "wort", "palabras",
-    "key",
+    "phrase", "phrases", "words", "seed", "mnemonic", "frase", "worter", "mots", "wort",
+    "palabras", "key",
 ];
 /// Words of ordinary sentences about a recovery phrase.
-#[rustfmt::skip]
 const ORDINARY: &[&str] = &[
     "the", "and", "with", "for", "phrase", "words", "seed", "recovery", "from", "are", "was", "is",
     "wallet", "has", "have", "you", "not", "but", "lost", "mnemonic", "backup",

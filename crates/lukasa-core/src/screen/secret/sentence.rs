@@ -183,7 +183,7 @@ fn after_place(
     if value != Value::StatedCode {
         return None;
     }
-    let other = |at: usize| OTHER_CODES.contains(&split.folded[at].as_str());
+    let other = |at: usize| OTHER_CODES.contains(&split.folded[at]);
     if name.checked_sub(1).is_some_and(other) {
         return None;
     }

@@ -1,43 +1,71 @@
 //! Examples of secrets in several languages, and of text that only resembles them.
 
 use super::formats::{AMBIGUOUS, Chars, DISTINCT, TokenFormat};
+use super::told::name_at;
+use super::vocabulary::NAMES;
 use super::{find_secret, has_secret, mask, redact};
+use crate::screen::phrase::fold;
+use crate::word::words;
 
 #[test]
 fn secrets_are_masked_in_text() {
-    let wrong: Vec<_> = [
+    let cases = [
         ("my key is sk-proj-abc123DEF456ghi789jkl012", "my key is [secret]"),
         ("use ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o to push.", "use [secret] to push."),
         ("AKIAIOSFODNN7EXAMPLE works", "[secret] works"),
         ("GITHUB=github_pat_11ABCDEFG0abcdefghijkl_mnop", "GITHUB=[secret]"),
         ("slack xoxb-1234567890-abcdefGHIJ", "slack [secret]"),
         ("AIzaSyA1234567890abcdefghijklmnopqrstuv", "[secret]"),
-        ("glpat-abcDEF1234567890xyzq", "[secret]"), ("npm_abcdefghij1234567890ABCDEFGHIJ123456", "[secret]"),
-        ("hf_abcdefGHIJKL1234567890mnop", "[secret]"), ("lk_live_abc123def4_0123456789abcdefghjk_ab12", "[secret]"),
+        ("glpat-abcDEF1234567890xyzq", "[secret]"),
+        ("npm_abcdefghij1234567890ABCDEFGHIJ123456", "[secret]"),
+        ("hf_abcdefGHIJKL1234567890mnop", "[secret]"),
+        ("lk_live_abc123def4_0123456789abcdefghjk_ab12", "[secret]"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk", "[secret]"),
         ("Authorization: Bearer abcDEF123456ghiJKL789", "Authorization: Bearer [secret]"),
-        ("see -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- ok", "see [secret] ok"),
+        (
+            "see -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- ok",
+            "see [secret] ok",
+        ),
         ("postgres://bob:s3cret@db.test/app", "postgres://bob:[secret]@db.test/app"),
         ("Server=db;User=sa;Password=Pa55w0rd!;", "Server=db;User=sa;Password=[secret];"),
-        ("My password is hunter2", "My password is [secret]"), ("password: swordfish", "password: [secret]"),
+        ("My password is hunter2", "My password is [secret]"),
+        ("password: swordfish", "password: [secret]"),
         ("The password for the router is Blue-Sky-42.", "The password for the router is [secret]."),
-        ("Mein Passwort ist Sommer2024!", "Mein Passwort ist [secret]"), ("Mein Passwort lautet geheim123", "Mein Passwort lautet [secret]"),
-        ("Mon mot de passe est Soleil99", "Mon mot de passe est [secret]"), ("Mi contraseña es gato1234", "Mi contraseña es [secret]"),
-        ("La mia password è cane4321", "La mia password è [secret]"), ("Minha senha é gato1234", "Minha senha é [secret]"),
-        ("Mijn wachtwoord is fiets123", "Mijn wachtwoord is [secret]"), ("我的密码是abc12345", "我的密码是[secret]"), ("パスワードはabc12345です", "パスワードは[secret]"),
-        ("my PIN is 4821", "my PIN is [secret]"), ("wifi key: 8hj2-kl90-mnop", "wifi key: [secret]"), ("The door code is 4471", "The door code is [secret]"),
-        ("Your verification code is 482913", "Your verification code is [secret]"), ("482913 is your verification code", "[secret] is your verification code"),
-        ("card 4111 1111 1111 1111 exp 12/27", "card [secret] exp 12/27"), ("378282246310005", "[secret]"), ("cvv 123", "cvv [secret]"),
+        ("Mein Passwort ist Sommer2024!", "Mein Passwort ist [secret]"),
+        ("Mein Passwort lautet geheim123", "Mein Passwort lautet [secret]"),
+        ("Mon mot de passe est Soleil99", "Mon mot de passe est [secret]"),
+        ("Mi contraseña es gato1234", "Mi contraseña es [secret]"),
+        ("La mia password è cane4321", "La mia password è [secret]"),
+        ("Minha senha é gato1234", "Minha senha é [secret]"),
+        ("Mijn wachtwoord is fiets123", "Mijn wachtwoord is [secret]"),
+        ("我的密码是abc12345", "我的密码是[secret]"),
+        ("パスワードはabc12345です", "パスワードは[secret]"),
+        ("my PIN is 4821", "my PIN is [secret]"),
+        ("wifi key: 8hj2-kl90-mnop", "wifi key: [secret]"),
+        ("The door code is 4471", "The door code is [secret]"),
+        ("Your verification code is 482913", "Your verification code is [secret]"),
+        ("482913 is your verification code", "[secret] is your verification code"),
+        ("card 4111 1111 1111 1111 exp 12/27", "card [secret] exp 12/27"),
+        ("378282246310005", "[secret]"),
+        ("cvv 123", "cvv [secret]"),
         ("secret token 9f86d081884c7d659a2feaa0c55ad015", "secret token [secret]"),
-        ("seed phrase: witch collapse practice feed shame open despair creek road again ice least", "seed phrase: [secret]"),
-        ("My SSN is 078-05-1120", "My SSN is [secret]"), ("password = correcthorsebatterystaple", "password = [secret]"),
-        ("Password for Netflix is Tr0ub4dor&3, user bob", "Password for Netflix is [secret], user bob"),
+        (
+            "seed phrase: witch collapse practice feed shame open despair creek road again ice least",
+            "seed phrase: [secret]",
+        ),
+        ("My SSN is 078-05-1120", "My SSN is [secret]"),
+        ("password = correcthorsebatterystaple", "password = [secret]"),
+        (
+            "Password for Netflix is Tr0ub4dor&3, user bob",
+            "Password for Netflix is [secret], user bob",
+        ),
         ("the passcode is 9931 for the gym", "the passcode is [secret] for the gym"),
-    ]
-    .into_iter()
-    .map(|(text, expected)| (text, redact(text), expected))
-    .filter(|(_, found, expected)| found != expected)
-    .collect();
+    ];
+    let wrong: Vec<_> = cases
+        .into_iter()
+        .map(|(text, expected)| (text, redact(text), expected))
+        .filter(|(_, found, expected)| found != expected)
+        .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -282,5 +310,15 @@ fn sentences_about_passwords_and_locks_without_a_value_stay() {
         "on my iPhone15 the password autofill broke",
     ] {
         assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
+fn secret_names_have_the_value_of_their_list() {
+    for (value, list) in NAMES {
+        for name in list {
+            let own: Vec<_> = words(&fold(&name)).into_iter().map(|word| word.text).collect();
+            assert_eq!(name_at(&own), Some((own.len(), value)), "{name}");
+        }
     }
 }

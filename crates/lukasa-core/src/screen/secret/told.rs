@@ -8,6 +8,7 @@ use super::{
     FoundSecret, PLACEHOLDER, Run, SecretKind, auth_header, head, is_mixed, is_placeholder, runs,
     seed, sentence,
 };
+use crate::lexicon::Lexicon;
 use crate::screen::phrase::fold;
 use crate::word::{Word, words};
 
@@ -113,13 +114,15 @@ struct Known {
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let mut names: HashMap<String, Vec<(Vec<String>, Value)>> = HashMap::new();
-    for (name, value) in NAMES {
-        let own: Vec<_> = words(&fold(name)).into_iter().map(|word| word.text).collect();
-        if let Some(first) = own.first() {
-            names.entry(first.clone()).or_default().push((own, *value));
+    for (value, list) in NAMES {
+        for name in list {
+            let own: Vec<_> = words(&fold(&name)).into_iter().map(|word| word.text).collect();
+            if let Some(first) = own.first() {
+                names.entry(first.clone()).or_default().push((own, value));
+            }
         }
     }
-    let folded = |list: &[&str]| list.iter().map(|word| fold(word)).collect();
+    let folded = |list: Lexicon| list.into_iter().map(|word| fold(&word)).collect();
     Known {
         names,
         says: folded(SAYS),
@@ -284,7 +287,7 @@ pub(super) fn is_another_thing(folded: &[String], start: usize, end: usize, valu
     KNOWN.another.contains(next)
         || ["primary", "foreign", "bobby", "rolling", "public"].contains(&before)
         || (value == Value::StatedCode
-            && (OTHER_CODES.contains(&before)
+            && (OTHER_CODES.contains(before)
                 || ["postal", "promocional", "promo", "postale", "de"].contains(&next)))
 }
 
@@ -418,10 +421,9 @@ fn logins(split_text: &SplitText<'_>) -> Vec<FoundSecret> {
 }
 
 /// Words between a value and the name after it.
-#[rustfmt::skip]
 const SAYS_BEFORE: &[&str] = &[
-    "is", "ist", "est", "es", "è", "é", "e", "jest", "är", "er", "as", "als", "comme", "como", "come",
-    "是", "は", "는",
+    "is", "ist", "est", "es", "è", "é", "e", "jest", "är", "er", "as", "als", "comme", "como",
+    "come", "是", "は", "는",
 ];
 
 /// "I use Blue-42 as my password": the run before the name.
@@ -457,7 +459,7 @@ fn codes_before(split_text: &SplitText<'_>) -> Vec<FoundSecret> {
         let next = &folded[at + 1..folded.len().min(at + 8)];
         let says = next.first().is_some_and(|w| SAYS_BEFORE.contains(&w.as_str()));
         let names = (0..next.len()).any(|n| {
-            let other = n.checked_sub(1).is_some_and(|b| OTHER_CODES.contains(&next[b].as_str()));
+            let other = n.checked_sub(1).is_some_and(|b| OTHER_CODES.contains(&next[b]));
             name_at(&next[n..]).is_some_and(|(_, value)| match value {
                 Value::Code | Value::Password => true,
                 Value::StatedCode => digits == 6 && !other,

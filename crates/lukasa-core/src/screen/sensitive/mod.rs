@@ -6,16 +6,12 @@
 //! such words next to a thing they describe. The check does not distinguish statements about the
 //! user from those about people close to them.
 
-mod body;
-mod figures;
-mod life;
-mod means;
-
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::phrase::{Found, Phrases, TokenizedText, fold};
+use crate::lexicon::{Lexicon, lexicon};
 
 /// A kind of sensitive information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,39 +77,79 @@ impl Sensitive {
 
 static WORDS: LazyLock<Phrases<Sensitive>> = LazyLock::new(|| {
     Phrases::new([
-        (Sensitive::Health, body::HEALTH),
-        (Sensitive::MentalHealth, body::MENTAL_HEALTH),
-        (Sensitive::Sexuality, body::SEXUALITY),
-        (Sensitive::Biometrics, body::BIOMETRICS),
-        (Sensitive::Relationships, life::RELATIONSHIPS),
-        (Sensitive::Religion, life::RELIGION),
-        (Sensitive::Politics, life::POLITICS),
-        (Sensitive::Ethnicity, life::ETHNICITY),
-        (Sensitive::UnionMembership, life::UNION_MEMBERSHIP),
-        (Sensitive::Finance, means::FINANCE),
-        (Sensitive::CriminalRecord, means::CRIMINAL_RECORD),
-        (Sensitive::Immigration, means::IMMIGRATION),
+        (Sensitive::Health, lexicon!("sensitive/health", en de fr es it pt nl ru zh ja ko)),
+        (
+            Sensitive::MentalHealth,
+            lexicon!("sensitive/mental_health", en de fr es it pt nl ru zh ja ko),
+        ),
+        (Sensitive::Sexuality, lexicon!("sensitive/sexuality", en de fr es it pt nl ru zh ja ko)),
+        (
+            Sensitive::Biometrics,
+            lexicon!("sensitive/biometrics", en de fr es it pt nl ru zh ja ko mul),
+        ),
+        (
+            Sensitive::Relationships,
+            lexicon!("sensitive/relationships", en de fr es it pt nl ru zh ja ko),
+        ),
+        (Sensitive::Religion, lexicon!("sensitive/religion", en de fr es it pt nl ru zh ja ko)),
+        (Sensitive::Politics, lexicon!("sensitive/politics", en de fr es it pt nl ru zh ja ko)),
+        (Sensitive::Ethnicity, lexicon!("sensitive/ethnicity", en de fr es it pt nl ru zh ja ko)),
+        (
+            Sensitive::UnionMembership,
+            lexicon!("sensitive/union_membership", en de fr es it pt nl ru zh ja ko),
+        ),
+        (Sensitive::Finance, lexicon!("sensitive/finance", en de fr es it pt nl ru zh ja ko)),
+        (Sensitive::Finance, lexicon!("sensitive/finance_twice", en)),
+        (
+            Sensitive::CriminalRecord,
+            lexicon!("sensitive/criminal_record", en de fr es it pt nl ru zh ja ko),
+        ),
+        (
+            Sensitive::Immigration,
+            lexicon!("sensitive/immigration", en de fr es it pt nl ru zh ja ko),
+        ),
     ])
 });
-static FIGURES: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), figures::FIGURES)]));
+/// Figures of speech, professions and current topics that use a listed word without revealing
+/// anything. A phrase here excludes matches that are entirely inside it; a longer match still
+/// counts.
+static FIGURES: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([((), lexicon!("sensitive/figures", en de fr es it ru zh ja mul))])
+});
+/// Words that are used of things as well as of people. A word that is hardly ever a figure of speech
+/// is not listed.
+const FIGURATIVE: Lexicon = lexicon!("sensitive/figurative_words", en de fr es);
+/// The things. If one is close to a figurative word, the thing is meant: "divorce the view from the
+/// controller".
+const THINGS: [Lexicon; 3] = [
+    lexicon!("sensitive/technical_things", en de fr es mul),
+    lexicon!("sensitive/fictional_things", en de fr es),
+    lexicon!("sensitive/objects", en),
+];
 /// A figurative word within a few words of a thing, in either order.
 static OF_THINGS: LazyLock<Phrases<()>> = LazyLock::new(|| {
-    let both =
-        |(word, thing): &(&str, &str)| [format!("{word} ~ {thing}"), format!("{thing} ~ {word}")];
-    let patterns: Vec<String> = figures::OF_THINGS.iter().flat_map(both).collect();
-    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-    Phrases::new([((), patterns.as_slice())])
+    let word = FIGURATIVE.entries().join("|");
+    let both = |things: Lexicon| {
+        let thing = things.entries().join("|");
+        [format!("{word} ~ {thing}"), format!("{thing} ~ {word}")]
+    };
+    Phrases::new([((), THINGS.into_iter().flat_map(both))])
 });
 /// The figurative words one by one.
 static FIGURATIVE_WORDS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| figures::FIGURATIVE.split('|').map(fold).collect());
+    LazyLock::new(|| FIGURATIVE.into_iter().map(|word| fold(&word)).collect());
 /// Words for people whom a statement can be about.
-static PERSONS: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), figures::PERSONS)]));
-/// Phrases that are about the speaker or someone close to them, even next to a thing.
+static PERSONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([((), lexicon!("sensitive/persons", en de fr es it pt nl ru zh ja ko))])
+});
+/// Phrases that are about the speaker or someone close to them, even next to a thing: "I was
+/// diagnosed while I wrote that code".
 static OF_PEOPLE: LazyLock<Phrases<()>> =
-    LazyLock::new(|| Phrases::new([((), figures::OF_PEOPLE)]));
-static SPOKEN_FIGURES: LazyLock<Phrases<()>> =
-    LazyLock::new(|| Phrases::new([((), figures::FIGURATIVELY)]));
+    LazyLock::new(|| Phrases::new([((), lexicon!("sensitive/about_people", en de fr es))]));
+/// Words that announce a figure of speech.
+static SPOKEN_FIGURES: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([((), lexicon!("sensitive/figure_marks", en de fr es it nl ru zh ja))])
+});
 
 /// The kind that most phrases of the text indicate; the narrower one of several; `None` if there is
 /// no such phrase.
