@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::context::line::is_visible;
 use crate::id::{EpisodeId, PassId};
 use crate::limits;
+use crate::line::is_visible;
 use crate::origin::Origin;
 use crate::session::is_session_name;
 use crate::time::{self, Timestamp};

@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
-use crate::context::line::is_visible;
 use crate::id::{FactId, OperationId, VersionId};
 use crate::limits;
+use crate::line::is_visible;
 use crate::origin::{Origin, Voice};
 use crate::time::{Period, Timestamp};
 

@@ -8,10 +8,11 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use lukasa_core::context::line::{harmless, harmless_start};
 use lukasa_core::context::tokens;
+use lukasa_core::line::{harmless, harmless_start};
+use lukasa_core::memory_block;
 use lukasa_core::recall::text::{Language, passages, words};
-use lukasa_core::screen::{directive, ground, own, person, secret, sensitive};
+use lukasa_core::screen::{directive, ground, person, secret, sensitive};
 use lukasa_core::{Detector, NewTurn, Role, Timestamp, mentions};
 
 const LENGTH_BYTES: usize = 4_000;
@@ -297,7 +298,7 @@ fn detect_domains_costs_linear_time() {
 
 #[test]
 fn strip_costs_linear_time() {
-    check("strip", |text| own::strip(text).len());
+    check("strip", |text| memory_block::strip(text).len());
 }
 
 #[test]

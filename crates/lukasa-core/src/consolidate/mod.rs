@@ -264,7 +264,7 @@ mod tests {
         let again = learned(State::Candidate, 2, 2);
         let step = step(&again, now(&again)).unwrap();
         assert_eq!((step.state, step.tier), (State::Active, Tier::Tentative));
-        assert!(step.confidence < crate::context::INJECT_CONFIDENCE);
+        assert!(step.confidence < crate::fade::INJECT_CONFIDENCE);
         assert!((0.4..=0.6).contains(&step.importance));
     }
 

@@ -8,8 +8,9 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::id::TurnId;
+use crate::memory_block;
 use crate::origin::Origin;
-use crate::screen::{own, secret};
+use crate::screen::secret;
 use crate::session::{Mark, Role, Span, Turn};
 use crate::time::Timestamp;
 
@@ -125,7 +126,7 @@ impl Transcript {
 fn transcript_turn(turn: &Turn) -> TranscriptTurn {
     let mut pieces = Vec::new();
     let mut cut = |text: &str, mark: Option<Mark>| {
-        let text = own::strip(text);
+        let text = memory_block::strip(text);
         let text = secret::redact(&text);
         if !text.trim().is_empty() {
             let origin = mark.map_or(turn.origin, |_| turn.origin.min(Origin::Document));

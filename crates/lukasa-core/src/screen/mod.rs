@@ -5,15 +5,13 @@
 //! use the words alone, and are deterministic. Every rule is a pure function of its text and errs
 //! towards refusing: a refused claim is shown to the user, an accepted one is believed.
 //!
-//! [`own`] removes memory blocks that Lukasa itself inserted, [`secret`] masks secrets.
-//! [`directive`] distinguishes orders from statements, [`person`] detects statements in the first
-//! person, [`sensitive`] detects kinds that need consent, and [`ground`] checks that a claim is
+//! [`secret`] masks secrets, [`directive`] distinguishes orders from statements, [`person`] detects
+//! statements in the first person, [`sensitive`] detects kinds that need consent, and [`ground`] checks that a claim is
 //! supported by its evidence; [`reading`] caches all of them for one text. No rule looks anything
 //! up or calls a model.
 
 pub mod directive;
 pub mod ground;
-pub mod own;
 pub mod person;
 pub(crate) mod phrase;
 pub mod reading;

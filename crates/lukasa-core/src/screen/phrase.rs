@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::context::line::is_unseen;
 use crate::lexicon::lexicon;
+use crate::line::is_unseen;
 use crate::word::words;
 
 /// A word of a folded text, and its position in the sentence.

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 use lukasa_core::Status;
-use lukasa_core::context::line::harmless;
+use lukasa_core::line::harmless;
 use lukasa_engine::facts::{Memory, Outcome, Page};
 use lukasa_engine::recall::RecallResult;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Executes a tool call: builds the API request it corresponds to, and turns the outcome into an
 //! answer.
 
-use lukasa_core::context::line::harmless;
+use lukasa_core::line::harmless;
 use lukasa_core::{Caller, CallerKind, Edit};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{Memory, Outcome, Point, ProposalDecision, Target};

@@ -14,8 +14,8 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 use super::phrase::fold;
-use crate::context::line::is_unseen;
 use crate::lexicon::{Lexicon, lexicon};
+use crate::line::is_unseen;
 use crate::word::{is_east_asian, words};
 
 /// Languages with a stop word list, by their two-letter codes.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::context::line::is_unseen;
+use crate::line::is_unseen;
 
 /// A text in compatibility normal form (NFKC, character by character), without invisible
 /// characters.

@@ -1,9 +1,18 @@
-//! Template portrait in the facts' own words: short facts of one kind share a sentence, long ones
-//! have their own. Deterministic: the same facts give the same bytes.
+//! Sentences in the facts' own words, for portraits and prompts: short facts of one kind share a
+//! sentence, long ones have their own. Deterministic: the same facts give the same bytes.
 
-use super::Sentence;
-use crate::context::line::harmless;
+use serde::{Deserialize, Serialize};
+
 use crate::fact::Version;
+use crate::id::FactId;
+use crate::line::harmless;
+
+/// One sentence, and the facts it cites.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sentence {
+    pub text: String,
+    pub facts: Vec<FactId>,
+}
 
 /// Maximum number of facts in a sentence, and its maximum length.
 const MAX_FACTS: usize = 3;
