@@ -15,13 +15,13 @@
 //! | sensitive, in an open domain | accepted | accepted | asks | asks |
 //! | anything else | accepted | accepted | accepted | accepted |
 
+use lukasa_text::screen::secret::{self, SecretKind};
+use lukasa_text::screen::{Reading, Sensitive};
 use serde::{Deserialize, Serialize};
 
 use crate::caller::{Caller, CallerKind};
 use crate::fact::{Claim, Force, Version, words};
 use crate::origin::{Origin, Voice};
-use crate::screen::secret::{self, SecretKind};
-use crate::screen::{Reading, Sensitive};
 
 /// Contradicting a memory of at least this importance needs consent (R125).
 pub const IMPORTANT: f32 = 0.85;

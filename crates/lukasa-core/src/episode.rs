@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
+use lukasa_text::line::is_visible;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{EpisodeId, PassId};
 use crate::limits;
-use crate::line::is_visible;
 use crate::origin::Origin;
 use crate::session::is_session_name;
 use crate::time::{self, Timestamp};

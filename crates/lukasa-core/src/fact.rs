@@ -3,6 +3,7 @@
 //! A [`Claim`] is what the user can read and edit; a [`Version`] is a claim with its state, its
 //! provenance and its two periods. Versions are never edited: verbs close some and open others.
 
+use lukasa_text::line::is_visible;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
@@ -10,7 +11,6 @@ use uuid::Uuid;
 
 use crate::id::{FactId, OperationId, VersionId};
 use crate::limits;
-use crate::line::is_visible;
 use crate::origin::{Origin, Voice};
 use crate::time::{Period, Timestamp};
 

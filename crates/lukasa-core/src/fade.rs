@@ -7,11 +7,11 @@
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
+use lukasa_text::when;
 
 use crate::fact::{Claim, Force, Kind, Version};
 use crate::recall::Facets;
 use crate::time::{Timestamp, micros};
-use crate::when;
 
 /// Extracted memories below this confidence are found by recall but not injected (R178).
 pub const INJECT_CONFIDENCE: f32 = 0.7;

@@ -1,11 +1,11 @@
 //! Sentences in the facts' own words, for portraits and prompts: short facts of one kind share a
 //! sentence, long ones have their own. Deterministic: the same facts give the same bytes.
 
+use lukasa_text::line::harmless;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Version;
 use crate::id::FactId;
-use crate::line::harmless;
 
 /// One sentence, and the facts it cites.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

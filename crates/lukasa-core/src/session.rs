@@ -2,12 +2,12 @@
 //! (see `masking`). Turns are appended and never rewritten.
 
 use jiff::SignedDuration;
+use lukasa_text::line::is_visible;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::words;
 use crate::id::{FactId, RetrievalId, TurnId, UserId, derived};
 use crate::limits;
-use crate::line::is_visible;
 use crate::memory_block;
 use crate::origin::Origin;
 use crate::time::Timestamp;

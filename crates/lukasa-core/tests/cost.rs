@@ -8,12 +8,14 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use lukasa_core::context::tokens;
-use lukasa_core::line::{harmless, harmless_start};
 use lukasa_core::memory_block;
-use lukasa_core::recall::text::{Language, passages, words};
-use lukasa_core::screen::{directive, ground, person, secret, sensitive};
-use lukasa_core::{Detector, NewTurn, Role, Timestamp, mentions};
+use lukasa_core::{NewTurn, Role, Timestamp};
+use lukasa_text::detect::Detector;
+use lukasa_text::line::{harmless, harmless_start};
+use lukasa_text::screen::{directive, ground, person, secret, sensitive};
+use lukasa_text::terms::{Language, passages, words};
+use lukasa_text::tokens;
+use lukasa_text::when::mentions;
 
 const LENGTH_BYTES: usize = 4_000;
 const MAX_RATIO: f64 = 9.0;

@@ -11,13 +11,13 @@ pub mod focus;
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
+use lukasa_text::screen::{directive, ground, sensitive};
 use serde::{Deserialize, Serialize};
 
 use crate::fact::{Category, Kind, MemoryType, State, Tier, Version, words};
 use crate::fade::ARCHIVE_CONFIDENCE;
 use crate::limits::{CANDIDATE_DAYS, EXPIRED_DAYS};
 use crate::origin::Origin;
-use crate::screen::{directive, ground, sensitive};
 use crate::time::Timestamp;
 
 /// Said in this many turns, in this many sessions, a fact is a pattern (R107).

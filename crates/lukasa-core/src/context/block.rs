@@ -7,14 +7,14 @@
 
 use std::cmp::Ordering::Equal;
 
+use lukasa_text::line::{harmless, harmless_start};
+use lukasa_text::tokens::count;
 use sha2::{Digest, Sha256};
 
 use super::Budget;
-use super::tokens::count;
 use crate::admission::is_users_own;
 use crate::fact::{Category, Force, Version};
 use crate::id::{FactId, TurnId, VersionId};
-use crate::line::{harmless, harmless_start};
 use crate::memory_block::RULES;
 use crate::origin::Origin;
 use crate::sentence::{self, Sentence};

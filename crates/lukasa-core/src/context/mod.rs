@@ -6,7 +6,6 @@
 
 pub mod block;
 pub mod selective;
-pub mod tokens;
 
 use crate::fact::{Category, Force, Tier, Version};
 use crate::fade::{Belief, INJECT_CONFIDENCE};

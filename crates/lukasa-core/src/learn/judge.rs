@@ -15,6 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use lukasa_text::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
 use serde::{Deserialize, Serialize};
 
 use super::answer::{ExtractionOp, ProposedMemory};
@@ -28,7 +29,6 @@ use crate::fact::{
 use crate::id::{FactId, TurnId};
 use crate::origin::{Origin, Voice};
 use crate::policy::{Admission, Policy};
-use crate::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
 use crate::time::Timestamp;
 
 /// Two memories with at least this similarity may be duplicates (R092).

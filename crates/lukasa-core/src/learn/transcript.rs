@@ -5,12 +5,12 @@
 //! A quotation counts only where it occurs literally. The turn number that a model cites with it is
 //! not trusted.
 
+use lukasa_text::screen::secret;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::id::TurnId;
 use crate::memory_block;
 use crate::origin::Origin;
-use crate::screen::secret;
 use crate::session::{Mark, Role, Span, Turn};
 use crate::time::Timestamp;
 

@@ -11,9 +11,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use lukasa_text::tokens;
 use sha2::{Digest, Sha256};
 
-use crate::context::{is_own, is_sure_enough, tokens};
+use crate::context::{is_own, is_sure_enough};
 use crate::domain;
 use crate::fact::{Category, Force, MemoryType, State, Version};
 use crate::id::FactId;

@@ -2,14 +2,14 @@
 //! facts that the model was shown, state only what these facts state, and give no instruction.
 //! Other sentences are dropped, and the template states their facts instead.
 
+use lukasa_text::line::harmless;
+use lukasa_text::screen::ground;
 use serde_json::Value;
 
 use crate::domain::Domain;
 use crate::fact::Version;
 use crate::learn::answer::{UnreadableAnswer, unfenced};
 use crate::learn::judge::safe_summary;
-use crate::line::harmless;
-use crate::screen::ground;
 use crate::sentence::{self, Sentence};
 
 /// Larger answers are rejected unread.

@@ -4,10 +4,10 @@
 //! with a notice.
 
 use futures_util::try_join;
-use lukasa_core::context::tokens;
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, JobKind, Session, Turn};
 use lukasa_store::{Batch, job, session};
+use lukasa_text::tokens;
 
 use super::job_id;
 use crate::cpu::LARGE_TEXT_CHARS;

@@ -6,9 +6,9 @@
 
 use jiff::Timestamp;
 use lukasa_core::Status;
-use lukasa_core::line::harmless;
 use lukasa_engine::facts::{Memory, Outcome, Page};
 use lukasa_engine::recall::RecallResult;
+use lukasa_text::line::harmless;
 use serde::Serialize;
 use serde_json::{Value, json};
 

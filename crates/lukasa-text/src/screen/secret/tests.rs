@@ -1,7 +1,7 @@
 //! Examples of secrets in several languages, and of text that only resembles them.
 
 use super::formats::{AMBIGUOUS, Chars, DISTINCT, TokenFormat};
-use super::told::name_at;
+use super::named_values::name_at;
 use super::vocabulary::NAMES;
 use super::{find_secret, has_secret, mask, redact};
 use crate::screen::phrase::fold;

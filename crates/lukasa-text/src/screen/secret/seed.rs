@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use bip39::Language;
 
-use super::told::SplitText;
+use super::named_values::SplitText;
 use super::{FoundSecret, SecretKind};
 
 /// Minimum number of words of a phrase.

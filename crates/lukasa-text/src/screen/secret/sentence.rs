@@ -4,7 +4,7 @@
 //! Every rule needs the name of a secret and a value in one clause. The words of a clause are bounded,
 //! so the cost is linear in the text.
 
-use super::told::{SplitText, is_another_thing, name_at};
+use super::named_values::{SplitText, is_another_thing, name_at};
 use super::vocabulary::{OTHER_CODES, Value};
 use super::{FoundSecret, Run, SecretKind, head, is_mixed, is_placeholder};
 

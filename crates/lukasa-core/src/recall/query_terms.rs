@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::text::{Language, Term, TermKind, pairs_of, words};
+use lukasa_text::terms::{Language, Term, TermKind, pairs_of, words};
 
 /// Words that are common in questions and tell little: they count half. English only; in other
 /// languages their frequency in the corpus is all that lowers their weight.

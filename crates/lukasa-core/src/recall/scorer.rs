@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::asked::{QueryTerms, Slot};
+use lukasa_text::terms::Term;
+
 use super::bm25::{Counts, Saturation};
 use super::index::{Index, Unit};
 use super::passage::PassageKind;
+use super::query_terms::{QueryTerms, Slot};
 use super::rank::{Arm, RankFilters, RankQuery, Tuning};
-use super::text::Term;
 use crate::time::Timestamp;
 
 /// BM25 parameters for units and for sessions, which are longer.

@@ -6,9 +6,9 @@
 //! towards refusing: a refused claim is shown to the user, an accepted one is believed.
 //!
 //! [`secret`] masks secrets, [`directive`] distinguishes orders from statements, [`person`] detects
-//! statements in the first person, [`sensitive`] detects kinds that need consent, and [`ground`] checks that a claim is
-//! supported by its evidence; [`reading`] caches all of them for one text. No rule looks anything
-//! up or calls a model.
+//! statements in the first person, [`sensitive`] detects kinds that need consent, and [`ground`]
+//! checks that a claim is supported by its evidence; [`reading`] caches all of them for one text. No
+//! rule looks anything up or calls a model.
 
 pub mod directive;
 pub mod ground;

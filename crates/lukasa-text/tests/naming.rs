@@ -8,9 +8,10 @@
 use std::collections::BTreeSet;
 use std::{fs, path::Path};
 
-use lukasa_core::Names;
+use lukasa_text::name::Names;
 use serde_json::Value;
 
+#[path = "../../lukasa-core/tests/required_data/mod.rs"]
 mod required_data;
 
 #[test]

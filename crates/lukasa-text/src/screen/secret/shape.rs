@@ -1,7 +1,7 @@
 //! Secrets that are recognised by a form other than a prefix: web tokens, passwords in URLs,
 //! webhooks, private keys, values of variables with a typical name, card numbers.
 
-use super::told::is_random;
+use super::named_values::is_random;
 use super::{FoundSecret, Run, SecretKind, head, is_placeholder, runs};
 
 /// Maximum length that is read of an address or a value, in bytes.

@@ -1,4 +1,4 @@
-//! Word lists: names of secrets, and words that only resemble them. Used by `told`.
+//! Word lists: names of secrets, and words that only resemble them. Used by `named_values`.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -2,7 +2,7 @@
 //!
 //! Some secrets are recognised by their form alone: token formats with a published prefix (see
 //! `formats`) and other shapes (see `shape`). Others are recognised by the words around them (see
-//! `told`). Nothing is looked up. A digest or an order number, which only might be a secret, stays.
+//! `named_values`). Nothing is looked up. A digest or an order number, which only might be a secret, stays.
 //!
 //! Every function here takes time linear in its input. Texts are normalized first: invisible
 //! characters and compatibility forms do not hide a secret (see `plain`).
@@ -11,12 +11,12 @@ mod auth_header;
 mod card;
 mod formats;
 mod kind;
+mod named_values;
 mod plain;
 mod prefixed;
 mod seed;
 mod sentence;
 mod shape;
-mod told;
 mod vocabulary;
 
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ pub fn find_secrets(text: &str) -> Vec<FoundSecret> {
     let mut found = prefixed::find(read);
     found.extend(shape::find(read));
     let by_form = found.len();
-    found.extend(told::find(read));
+    found.extend(named_values::find(read));
     // Many matches may overlap, so the text is searched for placeholders only once.
     let placeholders: Vec<usize> = read.match_indices(PLACEHOLDER).map(|(at, _)| at).collect();
     let holds_placeholder = |range: &Range<usize>| {

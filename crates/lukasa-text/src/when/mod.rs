@@ -17,11 +17,12 @@ mod han;
 mod languages;
 mod tokens;
 
+use calendar::Span;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use crate::time::{Period, Timestamp};
-use calendar::Span;
+use crate::period::Period;
 
 /// Whether the words are unambiguous about the period they mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Tokens and passwords in the values of HTTP `Authorization` headers.
 
-use super::told::{SplitText, VALUE_BYTES, is_odd};
+use super::named_values::{SplitText, VALUE_BYTES, is_odd};
 use super::{FoundSecret, SecretKind, head, is_placeholder};
 
 /// Tokens after "Bearer", and names with passwords after "Basic".

@@ -208,7 +208,7 @@ fn cardinal(word: &str) -> &str {
 }
 
 /// Whether a word has no content: a stop word, a negation or a word that paraphrases add.
-pub(crate) fn says_nothing(word: &str) -> bool {
+pub fn says_nothing(word: &str) -> bool {
     KNOWN.retelling.contains(word)
         || KNOWN.negations.contains(word)
         || KNOWN.little.iter().any(|list| list.contains(word))
