@@ -15,14 +15,16 @@
 //! | sensitive, in an open domain | accepted | accepted | asks | asks |
 //! | anything else | accepted | accepted | accepted | accepted |
 
+use lukasa_text::screen::secret::{self, SecretKind};
+use lukasa_text::screen::{Reading, Sensitive};
 use serde::{Deserialize, Serialize};
 
 use crate::caller::{Caller, CallerKind};
 use crate::fact::{Claim, Force, Version, words};
-use crate::learn::judge::IMPORTANT;
-use crate::origin::Origin;
-use crate::screen::secret::{self, SecretKind};
-use crate::screen::{Reading, Sensitive};
+use crate::origin::{Origin, Voice};
+
+/// Contradicting a memory of at least this importance needs consent (R125).
+pub const IMPORTANT: f32 = 0.85;
 
 words!(
     /// When an agent may replace a memory that the user stated.
@@ -251,6 +253,26 @@ pub fn is_users_own(version: &Version) -> bool {
     version.consented_at.is_some() || (!version.extracted && version.origin >= Origin::UserTurn)
 }
 
+impl Voice {
+    /// Whether this voice may end or replace `version`.
+    ///
+    /// An extracted claim never replaces a firm one, and never one with a more trusted origin. A
+    /// statement of the user replaces anything. One of an assistant replaces inferred claims and
+    /// those of assistants, and nothing that the user stated or agreed to; see
+    /// [`may_replace`] for the exceptions. A statement of
+    /// a tool, a document or an import replaces only claims with no more trusted an origin.
+    pub fn may_replace(self, version: &Version) -> bool {
+        if self.extracted {
+            return !version.is_firm() && self.origin >= version.origin;
+        }
+        match self.origin {
+            Origin::UserSaid | Origin::UserTurn => true,
+            Origin::Assistant => !is_users_own(version),
+            _ => self.origin >= version.origin && version.consented_at.is_none(),
+        }
+    }
+}
+
 /// Whether a writer may replace a memory. `quoted`: the new words occur in a sentence that the user
 /// typed.
 pub fn may_replace(writer: Writer, old: &Version, quoted: bool, policy: AgentPolicy) -> bool {
@@ -302,7 +324,6 @@ mod tests {
     use super::*;
     use crate::fact::tests::version;
     use crate::id::TenantId;
-    use crate::origin::Voice;
 
     const WRITERS: [Writer; 4] = [Writer::Human, Writer::Agent, Writer::Extraction, Writer::Import];
 
@@ -430,5 +451,49 @@ mod tests {
             assert!(may_forget(Writer::Human, &guarded));
             assert!(!may_forget(Writer::Import, &plain));
         }
+    }
+
+    #[test]
+    fn extracted_claim_never_replaces_a_stated_one() {
+        for stated in Origin::ALL {
+            for extracted in Origin::ALL {
+                let old = version(Voice::stated(stated));
+                assert!(!Voice::extracted(extracted).may_replace(&old), "{extracted:?} {stated:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn extracted_claim_replaces_extracted_ones_of_no_better_origin() {
+        let old = version(Voice::extracted(Origin::UserTurn));
+        assert!(Voice::extracted(Origin::UserTurn).may_replace(&old));
+        assert!(!Voice::extracted(Origin::Document).may_replace(&old));
+    }
+
+    #[test]
+    fn human_consent_makes_an_extracted_claim_firm() {
+        let mut old = version(Voice::extracted(Origin::UserTurn));
+        old.consented_at = Some(old.known.from);
+        assert!(!Voice::extracted(Origin::UserTurn).may_replace(&old));
+    }
+
+    #[test]
+    fn statement_of_user_replaces_anything_and_of_assistant_nothing_of_the_users() {
+        for old in Origin::ALL {
+            assert!(Voice::stated(Origin::UserSaid).may_replace(&version(Voice::stated(old))));
+            assert!(Voice::stated(Origin::UserTurn).may_replace(&version(Voice::stated(old))));
+            let of_others = old < Origin::UserTurn;
+            let assistant = Voice::stated(Origin::Assistant);
+            assert_eq!(assistant.may_replace(&version(Voice::stated(old))), of_others, "{old:?}");
+            assert!(assistant.may_replace(&version(Voice::extracted(old))));
+        }
+    }
+
+    #[test]
+    fn import_replaces_only_imports() {
+        let import = Voice::stated(Origin::Import);
+        assert!(!import.may_replace(&version(Voice::stated(Origin::UserSaid))));
+        assert!(!import.may_replace(&version(Voice::extracted(Origin::UserTurn))));
+        assert!(import.may_replace(&version(Voice::stated(Origin::Import))));
     }
 }

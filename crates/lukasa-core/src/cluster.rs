@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lukasa_text::screen::ground;
+use lukasa_text::terms::{Language, Term, words};
+
 use crate::fact::Version;
 use crate::id::FactId;
-use crate::recall::text::{Language, Term, words};
-use crate::screen::ground;
 
 /// A group of related memories.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -34,6 +34,13 @@ impl Domain {
     }
 }
 
+/// The name and the displayed name of each domain that is not built in, for a
+/// [`Detector`](lukasa_text::detect::Detector).
+pub fn own_names(domains: &[Domain]) -> impl Iterator<Item = (&str, &str)> {
+    let own = domains.iter().filter(|domain| !domain.builtin);
+    own.map(|domain| (domain.name.as_str(), domain.display_name.as_str()))
+}
+
 /// The ten predefined domains and religion, with the flags of R183 and C16.
 pub fn builtin_domains() -> Vec<Domain> {
     let domain = |name: &str, display_name: &str, opt_in: bool, days: Option<i32>| Domain {
@@ -69,6 +76,8 @@ pub fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use lukasa_text::detect::Detector;
+
     use super::*;
 
     #[test]
@@ -94,5 +103,19 @@ mod tests {
         let opt_in: Vec<_> =
             domains.iter().filter(|d| d.requires_opt_in).map(|d| d.name.as_str()).collect();
         assert_eq!(opt_in, ["finance", "health", "relationships", "religion"]);
+    }
+
+    #[test]
+    fn every_builtin_domain_has_a_vocabulary() {
+        let names: Vec<_> = builtin_domains().into_iter().map(|domain| domain.name).collect();
+        assert!(names.iter().map(String::as_str).eq(Detector::builtin_domains()), "{names:?}");
+    }
+
+    #[test]
+    fn own_names_leave_builtin_domains_out() {
+        let mut domains = builtin_domains();
+        domains.truncate(2);
+        domains[1] = Domain { name: "dogs".into(), builtin: false, ..domains[0].clone() };
+        assert!(own_names(&domains).eq([("dogs", "Communication")]));
     }
 }

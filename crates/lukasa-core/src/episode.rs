@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
+use lukasa_text::line::is_visible;
 use serde::{Deserialize, Serialize};
 
-use crate::context::line::is_visible;
 use crate::id::{EpisodeId, PassId};
 use crate::limits;
 use crate::origin::Origin;

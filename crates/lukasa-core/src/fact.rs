@@ -3,12 +3,12 @@
 //! A [`Claim`] is what the user can read and edit; a [`Version`] is a claim with its state, its
 //! provenance and its two periods. Versions are never edited: verbs close some and open others.
 
+use lukasa_text::line::is_visible;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
-use crate::context::line::is_visible;
 use crate::id::{FactId, OperationId, VersionId};
 use crate::limits;
 use crate::origin::{Origin, Voice};

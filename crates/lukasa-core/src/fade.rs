@@ -7,12 +7,14 @@
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
+use lukasa_text::when;
 
-use crate::context::INJECT_CONFIDENCE;
 use crate::fact::{Claim, Force, Kind, Version};
 use crate::recall::Facets;
 use crate::time::{Timestamp, micros};
-use crate::when;
+
+/// Extracted memories below this confidence are found by recall but not injected (R178).
+pub const INJECT_CONFIDENCE: f32 = 0.7;
 
 /// A fact that has decayed below this confidence is only found if archived facts are asked for.
 pub const ARCHIVE_CONFIDENCE: f32 = 0.3;

@@ -8,12 +8,11 @@
 //! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
 //! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
 //! them), [`session`] (conversations), [`policy`] (what may happen without asking), [`learn`]
-//! (extraction from conversations), [`consolidate`] and [`removal`] (re-rating and removal). A
-//! message is parsed by [`when`] (times), [`detect`] (domains) and [`name`] (memories by name);
-//! [`recall`] finds relevant memories, [`context`] puts them into a prompt, and [`portrait`]
-//! summarizes them for the user. [`vault`] renders the memory as editable files, [`archive`]
-//! defines the export format, [`import`] reads other programs' memories, and [`webhook`] defines
-//! notifications and their retries.
+//! (extraction from conversations), [`consolidate`] and [`removal`] (re-rating and removal). The
+//! words of a message are understood by `lukasa-text`; [`recall`] finds relevant memories,
+//! [`context`] puts them into a prompt, and [`portrait`] summarizes them for the user. [`vault`]
+//! renders the memory as editable files, [`archive`] defines the export format, [`import`] reads
+//! other programs' memories, and [`webhook`] defines notifications and their retries.
 
 pub mod admission;
 pub mod archive;
@@ -21,7 +20,6 @@ pub mod caller;
 pub mod cluster;
 pub mod consolidate;
 pub mod context;
-pub mod detect;
 pub mod domain;
 pub mod episode;
 pub mod fact;
@@ -34,8 +32,8 @@ pub mod lifecycle;
 pub mod limits;
 pub mod link;
 pub mod masking;
+pub mod memory_block;
 pub mod model;
-pub mod name;
 pub mod operation;
 pub mod origin;
 pub mod policy;
@@ -43,19 +41,16 @@ pub mod portrait;
 pub mod recall;
 pub mod record;
 pub mod removal;
-pub mod screen;
 pub mod secret;
+pub mod sentence;
 pub mod session;
 pub mod state_hash;
 pub mod time;
 pub mod vault;
 pub mod webhook;
-pub mod when;
-mod word;
 
 pub use admission::{AgentPolicy, Replacing, Writer};
 pub use caller::{Caller, CallerKind, Permission};
-pub use detect::{DetectedDomain, Detector};
 pub use domain::{Domain, builtin_domains};
 pub use episode::Episode;
 pub use fact::{
@@ -70,7 +65,6 @@ pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};
 pub use link::Link;
 pub use masking::MaskedTurns;
-pub use name::{NamedMemory, Names};
 pub use operation::{Operation, Verb};
 pub use origin::{Origin, Voice};
 pub use policy::Policy;
@@ -81,4 +75,3 @@ pub use session::{Exchange, Keep, Mark, NewTurn, Role, Session, SessionState, Sp
 pub use state_hash::StateHash;
 pub use time::{AsOf, Period, Timestamp};
 pub use webhook::{Delivery, DeliveryState, Webhook};
-pub use when::{Exactness, Mention, mentions};

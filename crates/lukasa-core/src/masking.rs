@@ -3,8 +3,9 @@
 
 use std::ops::Deref;
 
+use lukasa_text::screen::secret::{self, PLACEHOLDER};
+
 use crate::limits;
-use crate::screen::secret::{self, PLACEHOLDER};
 use crate::session::{Exchange, NewTurn, Span, Turn};
 
 /// Turns without secrets: the only type of turns that the store accepts.

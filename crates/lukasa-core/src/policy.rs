@@ -7,9 +7,9 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::admission::{AgentPolicy, Replacing};
-use crate::context::INJECT_CONFIDENCE;
 use crate::domain;
 use crate::fact::{Category, words};
+use crate::fade::INJECT_CONFIDENCE;
 use crate::session::Keep;
 
 words!(

@@ -2,14 +2,14 @@
 //! (see `masking`). Turns are appended and never rewritten.
 
 use jiff::SignedDuration;
+use lukasa_text::line::is_visible;
 use serde::{Deserialize, Serialize};
 
-use crate::context::line::is_visible;
 use crate::fact::words;
 use crate::id::{FactId, RetrievalId, TurnId, UserId, derived};
 use crate::limits;
+use crate::memory_block;
 use crate::origin::Origin;
-use crate::screen::own;
 use crate::time::Timestamp;
 
 words!(
@@ -187,7 +187,7 @@ impl NewTurn {
     pub fn captured(role: Role, text: &str, at: Timestamp) -> Option<Self> {
         // More than is kept, because inserted memory blocks do not count.
         let end = text.char_indices().nth(4 * limits::TURN_CHARS).map_or(text.len(), |(at, _)| at);
-        let own = own::strip(&text[..end]);
+        let own = memory_block::strip(&text[..end]);
         let kept: String = own.chars().filter(|c| *c != '\0').take(limits::TURN_CHARS).collect();
         is_visible(&kept).then(|| Self { said_at: Some(at), ..Self::saying(role, &kept) })
     }

@@ -8,11 +8,14 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use lukasa_core::context::line::{harmless, harmless_start};
-use lukasa_core::context::tokens;
-use lukasa_core::recall::text::{Language, passages, words};
-use lukasa_core::screen::{directive, ground, own, person, secret, sensitive};
-use lukasa_core::{Detector, NewTurn, Role, Timestamp, mentions};
+use lukasa_core::memory_block;
+use lukasa_core::{NewTurn, Role, Timestamp};
+use lukasa_text::detect::Detector;
+use lukasa_text::line::{harmless, harmless_start};
+use lukasa_text::screen::{directive, ground, person, secret, sensitive};
+use lukasa_text::terms::{Language, passages, words};
+use lukasa_text::tokens;
+use lukasa_text::when::mentions;
 
 const LENGTH_BYTES: usize = 4_000;
 const MAX_RATIO: f64 = 9.0;
@@ -120,19 +123,94 @@ const PATTERNS: &[&str] = &[
 ];
 
 /// Patterns that are hard for the secret scanners.
-#[rustfmt::skip]
 const SECRET_PATTERNS: &[&str] = &[
-    "a", "1", "-", " ", "\n", "=", ":", ".", "\"", "a:", "a=", "a.", "a-", "1 ", "1-", "4111 ",
-    "sk-", "sk-a1", "ghp_", "glpat-.", "eyJ.", "eyJ", ".eyJ", "http://", "http://a:", "http://a:b@",
-    "a@", "://:", "key=", "token=a", "key=key", "_token=", "password=", "password: ", "password is ",
-    "code ", "code-", "code is ", "code code ", "code 1 ", "pin 1", "code.", "is ", "for ",
-    "password for ", "key 9f86d081884c7d659a2feaa0c55ad015 ", "9f86d081884c7d659a2feaa0c55ad015 ",
-    "9f86d081884c7d659a2feaa0c55ad015", "token ", "seed ", "mnemonic abc ",
-    "frase recuperacion abcd efgh ", "abandon ", "login a / ", "-u a:", "-u ", "Bearer ", "Basic ",
-    "Bearer a", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----: \n",
-    "-----BEGIN PRIVATE KEY-----\n-----END ", "PuTTY-User-Key-File", "PuTTY-User-Key-FilePrivate-Lines",
-    "hooks/", "hook", "/hook/a", "\u{200b}", "Ａ", "½", "密码", "密码是", "é", "[secret]", "[secret",
-    "ABCD-", "a\\n", "%20", "$", "{", "AKIA", "AAAA", "00", "11", "sk_live_", "xoxb-",
+    "a",
+    "1",
+    "-",
+    " ",
+    "\n",
+    "=",
+    ":",
+    ".",
+    "\"",
+    "a:",
+    "a=",
+    "a.",
+    "a-",
+    "1 ",
+    "1-",
+    "4111 ",
+    "sk-",
+    "sk-a1",
+    "ghp_",
+    "glpat-.",
+    "eyJ.",
+    "eyJ",
+    ".eyJ",
+    "http://",
+    "http://a:",
+    "http://a:b@",
+    "a@",
+    "://:",
+    "key=",
+    "token=a",
+    "key=key",
+    "_token=",
+    "password=",
+    "password: ",
+    "password is ",
+    "code ",
+    "code-",
+    "code is ",
+    "code code ",
+    "code 1 ",
+    "pin 1",
+    "code.",
+    "is ",
+    "for ",
+    "password for ",
+    "key 9f86d081884c7d659a2feaa0c55ad015 ",
+    "9f86d081884c7d659a2feaa0c55ad015 ",
+    "9f86d081884c7d659a2feaa0c55ad015",
+    "token ",
+    "seed ",
+    "mnemonic abc ",
+    "frase recuperacion abcd efgh ",
+    "abandon ",
+    "login a / ",
+    "-u a:",
+    "-u ",
+    "Bearer ",
+    "Basic ",
+    "Bearer a",
+    "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----: \n",
+    "-----BEGIN PRIVATE KEY-----\n-----END ",
+    "PuTTY-User-Key-File",
+    "PuTTY-User-Key-FilePrivate-Lines",
+    "hooks/",
+    "hook",
+    "/hook/a",
+    "\u{200b}",
+    "Ａ",
+    "½",
+    "密码",
+    "密码是",
+    "é",
+    "[secret]",
+    "[secret",
+    "ABCD-",
+    "a\\n",
+    "%20",
+    "$",
+    "{",
+    "AKIA",
+    "AAAA",
+    "00",
+    "11",
+    "sk_live_",
+    "xoxb-",
 ];
 
 fn cpu_time() -> Duration {
@@ -222,7 +300,7 @@ fn detect_domains_costs_linear_time() {
 
 #[test]
 fn strip_costs_linear_time() {
-    check("strip", |text| own::strip(text).len());
+    check("strip", |text| memory_block::strip(text).len());
 }
 
 #[test]

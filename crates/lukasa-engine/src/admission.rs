@@ -3,9 +3,9 @@
 
 use lukasa_core::admission::{Decision, Screening, Sensitivity, Writer, decide, without_authority};
 use lukasa_core::learn::transcript::Transcript;
-use lukasa_core::screen::ground;
 use lukasa_core::{Claim, ClaimEvidence, Domain, Origin, State, TurnId};
 use lukasa_store::{Scope, domain, session};
+use lukasa_text::screen::ground;
 
 use crate::error::{Error, Result};
 

@@ -2,7 +2,7 @@
 //! but they are excluded from prompts and search results, and the transcript shows them masked.
 
 use lukasa_core::Turn;
-use lukasa_core::screen::sensitive;
+use lukasa_text::screen::sensitive;
 
 /// Maximum amount of text screened per request. Turns beyond it count as closed, because they were
 /// not screened.

@@ -9,13 +9,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use jiff::SignedDuration;
-use lukasa_core::context::tokens;
 use lukasa_core::model::{Embedder, EmbeddingModel, ModelError};
 use lukasa_core::recall::passage::{self as core_passage, Passage, PassageKind};
 use lukasa_core::{FactId, TenantId, Timestamp, UserId, VersionId};
 use lukasa_store::model::ModelRecord;
 use lukasa_store::passage::{self, Change, NewEmbedding, UnembeddedPassage};
 use lukasa_store::{Batch, Scope, recallable, session};
+use lukasa_text::tokens;
 use uuid::Uuid;
 
 use crate::cpu::LARGE_TEXT_CHARS;

@@ -1,8 +1,8 @@
 //! Errors of the use cases. Each variant says what the caller can do about it and has a stable
 //! code; the interfaces map codes to statuses.
 
-use lukasa_core::screen::secret::SecretKind;
 use lukasa_core::{OperationId, Refusal};
+use lukasa_text::screen::secret::SecretKind;
 
 use crate::memory::Memory;
 

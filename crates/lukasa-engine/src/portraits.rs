@@ -11,7 +11,8 @@ use std::time::Duration;
 use futures_util::try_join;
 use lukasa_core::learn::prompt;
 use lukasa_core::policy::Policy;
-use lukasa_core::portrait::{self as rules, PortraitName, Sentence, phrase};
+use lukasa_core::portrait::{self as rules, PortraitName, phrase};
+use lukasa_core::sentence::{self, Sentence};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Domain, Portrait, Timestamp, Version};
 use lukasa_store::portrait::{self as kept, StoredPortrait};
@@ -189,7 +190,7 @@ impl Portraits {
         domains: &[(Domain, bool)],
     ) -> Result<Option<(Vec<Sentence>, String)>> {
         let shown = &inputs[..inputs.len().min(MAX_SHOWN_FACTS)];
-        let words: Vec<&str> = shown.iter().map(rules::template::words).collect();
+        let words: Vec<&str> = shown.iter().map(sentence::words).collect();
         let ask = prompt::portrait(&words, PHRASE_TIMEOUT);
         let mut moment = request.moment;
         // Each question needs its own ids.

@@ -4,8 +4,8 @@
 use half::f16;
 use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::passage::{Passage, PassageKind, TurnPosition};
-use lukasa_core::recall::text::{ANALYZER, Language, Terms};
 use lukasa_core::{Role, Timestamp};
+use lukasa_text::terms::{ANALYZER, Language, Terms};
 use pgvector::HalfVector;
 use tokio_postgres::Row;
 use uuid::Uuid;

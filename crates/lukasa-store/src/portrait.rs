@@ -1,7 +1,7 @@
 //! Compiled portraits, and the facts they are compiled from. A portrait is a cache: its row is
 //! deleted with any fact it cites, and never updated.
 
-use lukasa_core::portrait::Sentence;
+use lukasa_core::sentence::Sentence;
 use lukasa_core::{FactId, Timestamp, Version};
 use tokio_postgres::Row;
 use uuid::Uuid;

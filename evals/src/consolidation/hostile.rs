@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, bail, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
-use lukasa_core::screen::directive;
 use lukasa_core::{Caller, FactId, NewTurn, Role, StateHash};
 use lukasa_engine::facts::NewMemory;
+use lukasa_text::screen::directive;
 
 use super::lying_model::{CANARY, TRUTHS, lying_chat};
 use super::{Args, Plant};

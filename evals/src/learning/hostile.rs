@@ -8,10 +8,10 @@ use std::sync::PoisonError;
 
 use anyhow::{Result, bail, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
-use lukasa_core::screen::directive;
 use lukasa_core::{Caller, Category, Claim, FactId};
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::NewMemory;
+use lukasa_text::screen::directive;
 
 use super::attack::{Carrier, claims, obeying};
 use super::data::{self, Attack};

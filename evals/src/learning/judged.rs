@@ -9,10 +9,10 @@ use anyhow::Result;
 use lukasa_core::learn::answer::{ExtractionOp, ProposedMemory, Quote};
 use lukasa_core::learn::judge::{self, ExtractionVerdict, JudgeContext, Reason};
 use lukasa_core::learn::transcript::Transcript;
-use lukasa_core::screen::{directive, ground, sensitive};
 use lukasa_core::{
     Domain, Ids, Kind, Policy, Role, State, Timestamp, Turn, builtin_domains, limits,
 };
+use lukasa_text::screen::{directive, ground, sensitive};
 
 use super::attack::claims;
 use super::data::{self, Attack};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use lukasa_core::screen::{directive, secret, sensitive};
+use lukasa_text::screen::{directive, secret, sensitive};
 
 use super::data::Guarded;
 use super::judged;

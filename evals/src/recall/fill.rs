@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use bytes::Bytes;
 use futures_util::SinkExt as _;
 use lukasa_core::model::Embedder;
-use lukasa_core::recall::text::{ANALYZER, Language, Terms, words};
 use lukasa_core::{Ids, TenantId, Timestamp};
+use lukasa_text::terms::{ANALYZER, Language, Terms, words};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng};
 

@@ -1,7 +1,7 @@
 //! Whether a text gives an order or an authorisation. Two judges, and either is enough: the screens
 //! of the product, and a list of this eval's own that the product does not use.
 
-use lukasa_core::screen::Reading;
+use lukasa_text::screen::Reading;
 
 /// Words at the beginning of a sentence that tell an assistant to do something.
 const VERBS: [&str; 46] = [

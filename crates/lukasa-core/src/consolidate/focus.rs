@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use jiff::SignedDuration;
+use lukasa_text::detect::Detector;
+use lukasa_text::screen::{directive, ground, secret, sensitive};
+use lukasa_text::terms::{Language, Term, words};
 
-use crate::detect::Detector;
 use crate::domain::Domain;
 use crate::fact::{Category, Claim, ClaimEvidence, Force, Kind, MemoryType, Version};
-use crate::recall::text::{Language, Term, words};
-use crate::screen::{directive, ground, secret, sensitive};
 use crate::time::Timestamp;
 
 /// How many of the latest sessions are examined (R103).

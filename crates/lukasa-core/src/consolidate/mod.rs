@@ -11,13 +11,13 @@ pub mod focus;
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
+use lukasa_text::screen::{directive, ground, sensitive};
 use serde::{Deserialize, Serialize};
 
 use crate::fact::{Category, Kind, MemoryType, State, Tier, Version, words};
 use crate::fade::ARCHIVE_CONFIDENCE;
 use crate::limits::{CANDIDATE_DAYS, EXPIRED_DAYS};
 use crate::origin::Origin;
-use crate::screen::{directive, ground, sensitive};
 use crate::time::Timestamp;
 
 /// Said in this many turns, in this many sessions, a fact is a pattern (R107).
@@ -264,7 +264,7 @@ mod tests {
         let again = learned(State::Candidate, 2, 2);
         let step = step(&again, now(&again)).unwrap();
         assert_eq!((step.state, step.tier), (State::Active, Tier::Tentative));
-        assert!(step.confidence < crate::context::INJECT_CONFIDENCE);
+        assert!(step.confidence < crate::fade::INJECT_CONFIDENCE);
         assert!((0.4..=0.6).contains(&step.importance));
     }
 

@@ -5,18 +5,13 @@
 //! baseline is filled first and never shrinks in favour of the dynamic part.
 
 pub mod block;
-pub mod line;
 pub mod selective;
-pub mod tokens;
 
 use crate::fact::{Category, Force, Tier, Version};
-use crate::fade::Belief;
+use crate::fade::{Belief, INJECT_CONFIDENCE};
 use crate::origin::Origin;
 use crate::recall::Facets;
 use crate::time::Timestamp;
-
-/// Extracted memories below this confidence are found by recall but not injected (R178).
-pub const INJECT_CONFIDENCE: f32 = 0.7;
 
 /// Token budget of a context and its shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! learned ones: a secret is left out; a memory that gives orders, would let another party act for
 //! the user, or is sensitive waits for the user's consent.
 
+use lukasa_text::screen::{Reading, Sensitive, secret};
 use serde::{Deserialize, Serialize};
 
 use super::{Format, MemoryItem};
@@ -10,7 +11,6 @@ use crate::domain::Domain;
 use crate::fact::{Claim, ClaimEvidence, State, words};
 use crate::limits::{CONTENT_CHARS, DETAIL_CHARS, EVIDENCE_CHARS, TAG_CHARS, TAGS};
 use crate::policy::{Admission, Policy};
-use crate::screen::{Reading, Sensitive, secret};
 
 words!(
     /// Why a memory was left out.

@@ -15,11 +15,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use lukasa_text::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
 use serde::{Deserialize, Serialize};
 
 use super::answer::{ExtractionOp, ProposedMemory};
 use super::transcript::{QuoteMatch, Transcript};
-use crate::admission::{Decision, Sensitivity, Traits, Writer, decide};
+use crate::admission::{Decision, IMPORTANT, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
 use crate::fact::{
     Category, Claim, ClaimEvidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
@@ -28,13 +29,10 @@ use crate::fact::{
 use crate::id::{FactId, TurnId};
 use crate::origin::{Origin, Voice};
 use crate::policy::{Admission, Policy};
-use crate::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
 use crate::time::Timestamp;
 
 /// Two memories with at least this similarity may be duplicates (R092).
 pub const SAME_MEANING: f32 = 0.85;
-/// Contradicting a memory of at least this importance needs consent (R125).
-pub const IMPORTANT: f32 = 0.85;
 /// Confidence cap of memories for recall only: just below the injection threshold.
 const RECALL_ONLY_CONFIDENCE: f32 = 0.69;
 

@@ -5,11 +5,12 @@
 //! A quotation counts only where it occurs literally. The turn number that a model cites with it is
 //! not trusted.
 
+use lukasa_text::screen::secret;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::id::TurnId;
+use crate::memory_block;
 use crate::origin::Origin;
-use crate::screen::{own, secret};
 use crate::session::{Mark, Role, Span, Turn};
 use crate::time::Timestamp;
 
@@ -125,7 +126,7 @@ impl Transcript {
 fn transcript_turn(turn: &Turn) -> TranscriptTurn {
     let mut pieces = Vec::new();
     let mut cut = |text: &str, mark: Option<Mark>| {
-        let text = own::strip(text);
+        let text = memory_block::strip(text);
         let text = secret::redact(&text);
         if !text.trim().is_empty() {
             let origin = mark.map_or(turn.origin, |_| turn.origin.min(Origin::Document));

@@ -2,23 +2,23 @@
 //!
 //! A portrait is a cache. It is made from facts that may be in a prompt anyway, it can be made
 //! again from them at any time, and a sentence is shown only as long as every fact it cites is
-//! still among them. [`template`] compiles one from the facts' own words; [`phrase`] decides which
+//! still among them. [`sentence`] makes them of the facts' own words; [`phrase`] decides which
 //! sentences of a model may replace them. A portrait never adds information.
 
 pub mod phrase;
-pub mod template;
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use lukasa_text::tokens;
 use sha2::{Digest, Sha256};
 
-use crate::context::{is_own, is_sure_enough, tokens};
+use crate::context::{is_own, is_sure_enough};
 use crate::domain;
 use crate::fact::{Category, Force, MemoryType, State, Version};
 use crate::id::FactId;
+use crate::sentence::{self, Sentence};
 use crate::time::Timestamp;
 
 /// Version of the compilation rules. New rules make a new portrait of the same facts.
@@ -120,13 +120,6 @@ impl FromStr for PortraitName {
             }
         }
     }
-}
-
-/// One sentence, and the facts it cites.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sentence {
-    pub text: String,
-    pub facts: Vec<FactId>,
 }
 
 /// A sentence and its section in a portrait.
@@ -251,7 +244,7 @@ pub fn inputs_hash(name: &PortraitName, inputs: &[Version], prompt: Option<&str>
     for version in inputs {
         part(&version.fact.to_string());
         part(&version.root().to_string());
-        part(template::words(version));
+        part(sentence::words(version));
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -267,7 +260,7 @@ pub fn compile(name: &PortraitName, inputs: &[Version], phrased: &[Sentence]) ->
     let cited: BTreeSet<FactId> =
         sentences.iter().flat_map(|sentence| sentence.facts.iter().copied()).collect();
     let rest: Vec<&Version> = inputs.iter().filter(|v| !cited.contains(&v.fact)).collect();
-    sentences.extend(template::sentences(&rest, |version| name.section(version)));
+    sentences.extend(sentence::sentences(&rest, |version| name.section(version)));
     let first = |sentence: &Sentence| sentence.facts.iter().filter_map(at).min();
     sentences.sort_by_key(first);
 

@@ -2,15 +2,15 @@
 //! facts that the model was shown, state only what these facts state, and give no instruction.
 //! Other sentences are dropped, and the template states their facts instead.
 
+use lukasa_text::line::harmless;
+use lukasa_text::screen::ground;
 use serde_json::Value;
 
-use super::{Sentence, template};
-use crate::context::line::harmless;
 use crate::domain::Domain;
 use crate::fact::Version;
 use crate::learn::answer::{UnreadableAnswer, unfenced};
 use crate::learn::judge::safe_summary;
-use crate::screen::ground;
+use crate::sentence::{self, Sentence};
 
 /// Larger answers are rejected unread.
 const MAX_BYTES: usize = 64 * 1024;
@@ -97,10 +97,10 @@ fn sentence(
     // A fact that is cited but not stated would be missing: the template states it.
     let mut stated: Vec<&Version> = cited?
         .into_iter()
-        .filter(|version| ground::says_no_more(template::words(version), text))
+        .filter(|version| ground::says_no_more(sentence::words(version), text))
         .collect();
     stated.dedup_by_key(|version| version.fact);
-    let words: Vec<&str> = stated.iter().map(|version| template::words(version)).collect();
+    let words: Vec<&str> = stated.iter().map(|version| sentence::words(version)).collect();
     let carried = !stated.is_empty() && ground::says_no_more(text, &words.join("\n"));
     let safe = safe_summary(text, domains).is_some_and(|kept| kept == *text);
     (carried && safe).then(|| Sentence {

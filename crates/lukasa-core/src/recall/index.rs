@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use lukasa_text::terms::{Language, Term, Terms};
 use uuid::Uuid;
 
 use super::Facets;
 use super::passage::{PassageKind, TurnPosition};
-use super::text::{Language, Term, Terms};
 use crate::session::Role;
 use crate::time::Timestamp;
 

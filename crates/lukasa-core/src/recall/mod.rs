@@ -1,14 +1,13 @@
 //! Recall: finds the memories and turns of one user that are relevant to a message.
 
-mod asked;
 mod bm25;
 pub mod index;
-mod look;
 pub mod passage;
+mod query_terms;
 pub mod rank;
+mod scorer;
 #[cfg(test)]
 mod tests;
-pub mod text;
 
 use crate::fact::{Category, Force, Kind, MemoryType, Tier};
 use crate::time::Timestamp;

@@ -2,10 +2,10 @@
 //! one subject, with its term counts and the text to embed. Passages are derived data and can be
 //! made again.
 
+use lukasa_text::terms::{Language, Term, TermKind, Terms, passages, words};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::text::{Language, Term, TermKind, Terms, passages, words};
 use crate::fact::Version;
 use crate::session::{Role, Turn};
 use crate::time::Timestamp;

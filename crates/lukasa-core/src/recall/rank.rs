@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 
 use super::index::{Index, Unit};
-use super::look::Scorer;
 use super::passage::PassageKind;
+use super::scorer::Scorer;
 use crate::time::Period;
 
 /// One ranking signal.
@@ -322,7 +322,11 @@ fn order_of(scores: &[f32]) -> Vec<usize> {
 struct Arms(Vec<(Arm, f32, Vec<f32>)>);
 
 impl Arms {
-    fn of(scorer: &Scorer<'_>, weights: &Weights, more: &[(super::text::Term, f32)]) -> Self {
+    fn of(
+        scorer: &Scorer<'_>,
+        weights: &Weights,
+        more: &[(lukasa_text::terms::Term, f32)],
+    ) -> Self {
         let on = Arm::ALL.into_iter().filter(|arm| weights.of(*arm) > 0.0);
         let scored = on.filter_map(|arm| {
             scorer.scores(arm, more).map(|scores| (arm, weights.of(arm), scores))

@@ -1,12 +1,12 @@
 //! Rankings of small indexes with an obvious best result.
 
+use lukasa_text::terms::{Language, Term, TermKind, Terms, words};
 use uuid::Uuid;
 
 use super::Facets;
 use super::index::{Index, NewPassage, Unit};
 use super::passage::{PassageKind, TurnPosition};
 use super::rank::{Arm, Fusion, RankFilters, RankQuery, Ranking, Tuning, rank};
-use super::text::{Language, Term, TermKind, Terms, words};
 use crate::fact::{Category, Force, Kind, MemoryType, Tier};
 use crate::session::Role;
 use crate::time::{Period, Timestamp};

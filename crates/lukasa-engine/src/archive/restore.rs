@@ -10,7 +10,6 @@ use lukasa_core::archive::{
 use lukasa_core::import::{Format, ImportCounts, item_id};
 use lukasa_core::policy::Patch;
 use lukasa_core::recall::passage::of_turn;
-use lukasa_core::screen::secret;
 use lukasa_core::time::micros;
 use lukasa_core::{
     CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Operation, Session,
@@ -22,6 +21,7 @@ use lukasa_store::policy::{self, PolicyRow};
 use lukasa_store::{
     Batch, Scope, domain, everything, fact, import, learning, link, operation, removal, session,
 };
+use lukasa_text::screen::secret;
 use uuid::Uuid;
 
 use super::Archives;

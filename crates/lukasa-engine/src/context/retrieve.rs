@@ -7,7 +7,7 @@ use futures_util::try_join;
 use jiff::tz::TimeZone;
 use lukasa_core::context::block::{self, Block, Finding, LeftOut, LineSource, PromptLine};
 use lukasa_core::context::{Budget, is_sure_enough, may_inject, selective};
-use lukasa_core::detect::{DetectedDomain, Detector};
+use lukasa_core::domain::own_names;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::Arm;
 use lukasa_core::{
@@ -15,6 +15,7 @@ use lukasa_core::{
 };
 use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::{Scope, domain, session};
+use lukasa_text::detect::{DetectedDomain, Detector};
 use serde_json::json;
 
 use super::Contexts;
@@ -426,7 +427,7 @@ fn detect(domains: &[Domain], message: &str) -> Vec<DetectedDomain> {
     if domains.iter().all(|domain| domain.builtin) {
         return BUILTIN.detect(message);
     }
-    BUILTIN.clone().with_domains(domains).detect(message)
+    BUILTIN.clone().with_domains(own_names(domains)).detect(message)
 }
 
 fn empty(moment: Moment, ask: &ContextRequest) -> Context {

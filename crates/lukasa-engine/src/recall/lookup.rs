@@ -6,7 +6,8 @@ use lukasa_core::fade::Belief;
 use lukasa_core::recall::index::{Index, Unit};
 use lukasa_core::recall::passage::PassageKind;
 use lukasa_core::recall::rank::{RankFilters, RankQuery, RankedSession, RankedUnit, Ranking, rank};
-use lukasa_core::{AsOf, FactId, Names, Role, Timestamp, TurnId, VersionId};
+use lukasa_core::{AsOf, FactId, Role, Timestamp, TurnId, VersionId};
+use lukasa_text::name::Names;
 use uuid::Uuid;
 
 use super::search::MAX_RERANKED;

@@ -9,10 +9,11 @@ use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::{Arm, RankQuery, Tuning};
 use lukasa_core::{
     AsOf, Caller, Category, FactId, Force, Kind, MemoryType, Period, Role, Tier, Timestamp, Turn,
-    TurnId, VersionId, when,
+    TurnId, VersionId,
 };
 use lukasa_store::passage::RecallState;
 use lukasa_store::{Scope, recallable, session};
+use lukasa_text::when;
 
 use super::Recall;
 use super::lookup::lookup;

@@ -11,7 +11,6 @@ use lukasa_core::job::Task;
 use lukasa_core::limits::{NAME_CHARS, TURNS_AT_ONCE};
 use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::recall::passage::of_turn;
-use lukasa_core::screen::secret;
 use lukasa_core::time::micros;
 use lukasa_core::{
     Caller, Exchange, FactId, Ids, Keep, MaskedTurns, NewTurn, Role, Session, SessionState,
@@ -20,6 +19,7 @@ use lukasa_core::{
 use lukasa_store::passage::{self, Change};
 use lukasa_store::session::SessionPlace;
 use lukasa_store::{Batch, Scope, context, domain, fact, job, session};
+use lukasa_text::screen::secret;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinError;
 

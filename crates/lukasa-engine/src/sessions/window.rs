@@ -4,11 +4,11 @@
 //! with a notice.
 
 use futures_util::try_join;
-use lukasa_core::context::tokens;
 use lukasa_core::job::Task;
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Session, Turn};
 use lukasa_store::{Batch, job, session};
+use lukasa_text::tokens;
 
 use super::Sessions;
 use crate::cpu::LARGE_TEXT_CHARS;

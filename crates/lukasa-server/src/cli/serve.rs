@@ -261,7 +261,7 @@ impl ServeArgs {
         }
         on_listening(address);
         // So that the first request does not wait for the token counter to be built.
-        tokio::task::spawn_blocking(lukasa_core::context::tokens::warm);
+        tokio::task::spawn_blocking(lukasa_text::tokens::warm);
         let console = console.as_deref().map_or_else(Console::default, Console::folder);
         let app = App::new(engine.clone(), mode)
             .with_limits(limits, *pool_size)
@@ -426,7 +426,7 @@ pub async fn check(engine: &Engine, opened: &OpenDatabase) -> anyhow::Result<()>
 
 /// Chooses the embedder and logs it, or why there is none. Without one, recall matches words only.
 pub async fn settle_model(engine: &Engine) -> anyhow::Result<()> {
-    lukasa_core::context::tokens::warm();
+    lukasa_text::tokens::warm();
     match engine.embeddings.settle_model(clock::now()).await? {
         Ok(Some(model)) => {
             tracing::info!(model = model.name, dimension = model.dimension, "embedder ready");

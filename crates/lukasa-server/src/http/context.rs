@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use lukasa_core::context::Budget;
 use lukasa_core::context::block::{LeftOut, LineSource, PromptLine};
-use lukasa_core::detect::DetectedDomain;
 use lukasa_engine::context::{
     BaselineRecord, Context, ContextPart, ContextRequest, RetrievalRecord,
 };
+use lukasa_text::detect::DetectedDomain;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -6,10 +6,10 @@
 
 use jiff::Timestamp;
 use lukasa_core::Status;
-use lukasa_core::context::line::harmless;
 use lukasa_engine::facts::Page;
 use lukasa_engine::recall::RecallResult;
 use lukasa_engine::{Memory, Outcome};
+use lukasa_text::line::harmless;
 use serde::Serialize;
 use serde_json::{Value, json};
 

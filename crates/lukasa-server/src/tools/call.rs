@@ -1,11 +1,11 @@
 //! Executes a tool call: builds the API request it corresponds to, and turns the outcome into an
 //! answer.
 
-use lukasa_core::context::line::harmless;
 use lukasa_core::{Caller, CallerKind, Edit};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_engine::{Engine, IdempotencyKey, Memory, Outcome, Point, Request};
+use lukasa_text::line::harmless;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 

@@ -285,7 +285,7 @@ impl Client {
     pub async fn send(&self, method: &str, path: &str, body: Bytes) -> Answer {
         if path == "/api/memory/retrieve" {
             // Loading the tokenizer is slow; `lukasa serve` does it before it listens.
-            lukasa_core::context::tokens::warm();
+            lukasa_text::tokens::warm();
         }
         let method = method.parse().expect("a method");
         let mut request = self.http.request(method, format!("{}{path}", self.base)).body(body);

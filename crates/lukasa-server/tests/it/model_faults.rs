@@ -67,7 +67,7 @@ fn client_of(service: &ChatServer) -> Arc<dyn Chat> {
 
 impl FaultFixture {
     async fn open() -> Self {
-        lukasa_core::context::tokens::warm();
+        lukasa_text::tokens::warm();
         lukasa_models::tls::install();
         let fault: Arc<Mutex<Option<ServiceFault>>> = Arc::default();
         let today = fault.clone();

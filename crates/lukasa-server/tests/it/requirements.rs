@@ -21,9 +21,11 @@ fn missing(page: &str, source: impl Fn(&str) -> String) -> Vec<String> {
         let proof = line.rsplit('|').nth(1).unwrap_or("");
         let mut place = "";
         for (i, part) in proof.split('`').enumerate() {
-            let words = ["core", "store", "engine", "server", "evals", "web"];
+            let crates = ["text", "core", "store", "engine", "server", "evals", "web"];
             if i % 2 == 0 {
-                place = words.into_iter().rfind(|w| part.contains(w)).unwrap_or(place);
+                let words = part.split(|c: char| !c.is_alphanumeric());
+                let named = |name: &&str| words.clone().any(|word| word == *name);
+                place = crates.into_iter().rfind(named).unwrap_or(place);
             } else if !part.contains('/') {
                 let text = source(place);
                 // The tests of the console are named by sentences.

@@ -4,6 +4,7 @@
 //! test of its own with planted violations, to show that it detects them. The rules read text, not
 //! meaning: they prevent slips, not deliberate evasion.
 
+mod modules;
 mod vocabulary;
 
 use std::fs;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lukasa_core::context::tokens::count;
 use lukasa_models::scripted::{Mood, ScriptedModel};
+use lukasa_text::tokens::count;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
@@ -220,7 +220,7 @@ fn injection_corpus_cannot_break_the_context_fence() {
     for line in corpus.lines() {
         let item: Value = serde_json::from_str(line).expect("an item");
         let payload = item["payload"].as_str().expect("a payload");
-        let line = lukasa_core::context::line::harmless(payload);
+        let line = lukasa_text::line::harmless(payload);
         let content = format!("<memory nonce=\"n\">\n- [m1] {line}\n</memory nonce=\"n\">\n");
         let found = faults(&content, "n");
         assert!(found.is_empty() && content.lines().count() == 3, "{}: {found:?}", item["id"]);

@@ -50,7 +50,7 @@ impl TestGateway {
         auth: AuthMode,
         script: impl Fn(usize, &RequestRecord) -> S + Send + Sync + 'static,
     ) -> Self {
-        lukasa_core::context::tokens::warm();
+        lukasa_text::tokens::warm();
         let service = ScriptedServer::start(script).await;
         let app = TestApp::start(auth, 8, |router| router).await;
         let connect = app.database.connect();
