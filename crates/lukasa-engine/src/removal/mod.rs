@@ -174,7 +174,7 @@ impl Erasures {
     ) -> Result<SignedReceipt> {
         let receipt =
             Receipt::of(tenant, user, erasure, self.journal.file().is_some(), micros(now));
-        Ok(self.signatures.signer().await?.sign(receipt))
+        Ok(SignedReceipt::new(receipt, self.signatures.signer().await?))
     }
 }
 

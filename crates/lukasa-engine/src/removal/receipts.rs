@@ -112,15 +112,15 @@ pub enum ReceiptError {
     OtherKey(String),
 }
 
-impl Signer {
-    pub(super) fn sign(&self, receipt: Receipt) -> SignedReceipt {
+impl SignedReceipt {
+    pub(super) fn new(receipt: Receipt, signer: &Signer) -> Self {
         let text = canonical(&json!(receipt));
         let signature = Signature {
             algorithm: "ed25519".into(),
-            public_key: self.public_key(),
-            value: self.sign_bytes(text.as_bytes()),
+            public_key: signer.public_key(),
+            value: signer.sign_bytes(text.as_bytes()),
         };
-        SignedReceipt { receipt, signature }
+        Self { receipt, signature }
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
         };
         let user = UserId::named(tenant, "alice");
         let receipt = Receipt::of(tenant, user, &erasure, true, at);
-        json!(Signer::from_seed(&[7; 32]).unwrap().sign(receipt))
+        json!(SignedReceipt::new(receipt, &Signer::from_seed(&[7; 32]).unwrap()))
     }
 
     /// The same document with the keys of every object reversed.

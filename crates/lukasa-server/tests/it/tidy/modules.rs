@@ -53,7 +53,8 @@ fn method_faults(files: &[(String, String)], folder: &str) -> Vec<String> {
         let code = without_tests(&Source::scan(text).code);
         let mut of = None;
         for line in code.lines() {
-            let item = line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+            let item = line.trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+            let item = item.trim_start_matches("pub ");
             for word in ["struct ", "enum "] {
                 if let Some(name) = item.strip_prefix(word) {
                     declared.entry(first_word(name).to_owned()).or_default().insert(module.clone());
