@@ -189,6 +189,12 @@ async fn done_once(client: &Client, site: JobKind) {
     }
 }
 
+/// The outcomes without upkeep: when it is due depends on the time of day at which the test runs.
+fn without_upkeep(mut worked: Vec<WorkOutcome>) -> Vec<WorkOutcome> {
+    worked.retain(|outcome| *outcome != WorkOutcome::Done(JobKind::Upkeep));
+    worked
+}
+
 async fn try_one(fixture: &FaultFixture, site: JobKind, fault: ServiceFault) {
     let user = format!("{fault:?}");
     let client = fixture.app.tenant_key("acme").await.about(&user);
@@ -196,6 +202,7 @@ async fn try_one(fixture: &FaultFixture, site: JobKind, fault: ServiceFault) {
     let (before, asked) = (fixture.rows(&user).await, fixture.service.asked());
     fixture.set(Some(fault));
     let (worked, ()) = tokio::join!(fixture.app.work(), use_server(&client));
+    let worked = without_upkeep(worked);
     let after = fixture.rows(&user).await;
     assert_eq!(fixture.service.asked() - asked, 1, "{fault:?}: it was asked, once");
     let calls = fixture.calls(&user).await;
@@ -215,6 +222,7 @@ async fn try_one(fixture: &FaultFixture, site: JobKind, fault: ServiceFault) {
     }
     fixture.set(None);
     let again = fixture.app.work_at(clock::now() + SignedDuration::from_secs(10)).await;
+    let again = without_upkeep(again);
     let expected = if HARMLESS.contains(&fault) { vec![] } else { vec![WorkOutcome::Done(site)] };
     assert_eq!(again, expected, "{fault:?}, once it works again");
     done_once(&client, site).await;
@@ -222,7 +230,7 @@ async fn try_one(fixture: &FaultFixture, site: JobKind, fault: ServiceFault) {
     let answered = calls.iter().filter(|(_, outcome)| outcome == "answered").count();
     assert_eq!((calls.len(), answered), (1 + expected.len(), 1), "{fault:?}");
     let later = fixture.app.work_at(clock::now() + SignedDuration::from_mins(5)).await;
-    assert_eq!(later, [], "{fault:?}: it was done once");
+    assert_eq!(without_upkeep(later), [], "{fault:?}: it was done once");
 }
 
 async fn try_all(site: JobKind) {
