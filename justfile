@@ -8,7 +8,7 @@ default:
     @just --list --unsorted
 
 # Everything a change must pass; the drift of openapi.json is one of the tests.
-check: format-check lint doc deny test
+check: format-check lint doc book deny test
 
 # Runs Lukasa with its own database; arguments are passed to `lukasa serve`.
 dev *args:
@@ -37,6 +37,12 @@ lint:
 # The API documentation of the crates, with warnings as errors.
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# The documents as a site in target/book, with their links checked; `just book serve` shows it while editing.
+book *args='build':
+    scripts/check-docs
+    mdbook "$@"
+    [ "$1" != build ] || scripts/check-docs --site target/book
 
 # Licences, banned crates and sources of the dependencies.
 deny:

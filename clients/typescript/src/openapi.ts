@@ -371,7 +371,7 @@ export interface paths {
         /**
          * Export everything stored about the user as one ZIP.
          * @description It contains JSON lines for programs, markdown for people, and a manifest with the SHA-256 of
-         *     every file. `docs/moving.md` documents each field.
+         *     every file. `docs/export-import.md` documents each field.
          */
         get: operations["export"];
     };
@@ -5043,7 +5043,7 @@ export interface operations {
                 "X-Lukasa-User"?: string;
             };
         };
-        /** @description Items, one on each line, as docs/moving.md has them; or a ZIP as application/zip */
+        /** @description Items, one on each line, as docs/export-import.md has them; or a ZIP as application/zip */
         requestBody: {
             content: {
                 "application/jsonl": string;

@@ -286,7 +286,7 @@ class AsyncLukasa:
     async def take_in(
         self, content: bytes, *, media: str = "application/jsonl", **how: Unpack[params.ImportQuery]
     ) -> models.Taken:
-        """Imports an export of Lukasa or of another program: see docs/moving.md."""
+        """Imports an export of Lukasa or of another program: see docs/export-import.md."""
         return await self.send(calls.import_(content, media, how))
 
     async def vault_command(self, command: params.VaultCommand | Mapping[str, Any]) -> models.VaultAnswer:

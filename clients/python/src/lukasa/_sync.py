@@ -287,7 +287,7 @@ class Lukasa:
     def take_in(
         self, content: bytes, *, media: str = "application/jsonl", **how: Unpack[params.ImportQuery]
     ) -> models.Taken:
-        """Imports an export of Lukasa or of another program: see docs/moving.md."""
+        """Imports an export of Lukasa or of another program: see docs/export-import.md."""
         return self.send(calls.import_(content, media, how))
 
     def vault_command(self, command: params.VaultCommand | Mapping[str, Any]) -> models.VaultAnswer:

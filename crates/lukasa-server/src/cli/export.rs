@@ -23,7 +23,7 @@ Examples:
 
 The ZIP has JSON lines for programs, markdown for people, and a README. `lukasa import FILE.zip` restores
 it on the same server, `lukasa import --trust FILE.zip` on another one; `lukasa state` then shows the same
-hashes. docs/moving.md documents every field.")]
+hashes. docs/export-import.md documents every field.")]
 pub struct ExportArgs {
     /// The file to write or to verify
     #[arg(value_name = "FILE")]

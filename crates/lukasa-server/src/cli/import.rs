@@ -44,7 +44,7 @@ Examples:
 
 An interrupted import continues when it is run again, and a second run adds nothing. Content that looks
 like a secret is left out; instructions and sensitive content become proposals: `GET /api/review`.
-docs/moving.md describes how each format is read."
+docs/export-import.md describes how each format is read."
 )]
 pub struct ImportArgs {
     #[command(subcommand)]

@@ -34,7 +34,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
 /// Export everything stored about the user as one ZIP.
 ///
 /// It contains JSON lines for programs, markdown for people, and a manifest with the SHA-256 of
-/// every file. `docs/moving.md` documents each field.
+/// every file. `docs/export-import.md` documents each field.
 #[utoipa::path(get, path = "/api/export", tag = "moving", responses(
     (status = 200, body = [u8], content_type = "application/zip"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -213,7 +213,7 @@ impl From<ImportReport> for TakenView {
 /// Nothing is imported twice, and nothing that was removed since is restored.
 #[utoipa::path(post, path = "/api/import", tag = "moving", params(ImportQuery),
     request_body(content = String, content_type = "application/jsonl",
-        description = "Items, one on each line, as docs/moving.md has them; or a ZIP as application/zip"),
+        description = "Items, one on each line, as docs/export-import.md has them; or a ZIP as application/zip"),
     responses(
     (status = 200, body = TakenView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

@@ -808,7 +808,7 @@ def export() -> Call[bytes]:
     """Export everything stored about the user as one ZIP.
 
     It contains JSON lines for programs, markdown for people, and a manifest with the SHA-256 of
-    every file. `docs/moving.md` documents each field.
+    every file. `docs/export-import.md` documents each field.
     """
     return Call(
         "GET",
