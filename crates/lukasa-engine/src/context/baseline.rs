@@ -9,7 +9,6 @@ use lukasa_core::{AsOf, Category, FactId, Force, Version, VersionId};
 use lukasa_store::context::Baseline;
 use lukasa_store::{Scope, recallable};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::retrieve::{ContextPart, ContextRequest};
 use crate::cpu::LARGE_TEXT_CHARS;
@@ -51,16 +50,6 @@ pub(super) async fn in_order(scope: &Scope, ids: &[(FactId, VersionId)]) -> Resu
     let versions = recallable::versions(scope, ids).await?;
     let mut by_id: HashMap<VersionId, Version> = versions.into_iter().map(|v| (v.id, v)).collect();
     Ok(ids.iter().filter_map(|(_, version)| by_id.remove(version)).collect())
-}
-
-/// Digest of the options a baseline depends on besides the memories. Different options have
-/// different baselines.
-pub(super) fn options_digest(ask: &ContextRequest) -> String {
-    let options = format!(
-        "{:?} {} {:?} {:?} {:?}",
-        ask.domains, ask.tokens, ask.window, ask.point, ask.filter
-    );
-    Sha256::digest(options.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(super) fn part_from_baseline(baseline: &Baseline) -> ContextPart {

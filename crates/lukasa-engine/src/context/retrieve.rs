@@ -19,7 +19,7 @@ use lukasa_text::detect::{DetectedDomain, Detector};
 use serde_json::json;
 
 use super::Contexts;
-use super::baseline::{in_order, item_json, options_digest, part_from_baseline, render};
+use super::baseline::{in_order, item_json, part_from_baseline, render};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::memory::Point;
@@ -331,7 +331,7 @@ impl Contexts {
         let Some(session) = ask.session.as_ref().filter(|_| ask.freeze) else { return Ok(part) };
         let new = Baseline {
             session: session.clone(),
-            wishes: options_digest(ask),
+            wishes: ask.baseline_key()?,
             etag: part.etag.clone(),
             nonce: part.nonce.clone(),
             content: part.content.clone(),
@@ -410,7 +410,7 @@ fn confirm(
 /// The session's frozen baseline, if there is one for these options.
 async fn frozen(scope: &Scope, ask: &ContextRequest) -> Result<Option<Baseline>> {
     match ask.session.as_ref().filter(|_| ask.freeze) {
-        Some(session) => Ok(kept::find_baseline(scope, session, &options_digest(ask)).await?),
+        Some(session) => Ok(kept::find_baseline(scope, session, &ask.baseline_key()?).await?),
         None => Ok(None),
     }
 }

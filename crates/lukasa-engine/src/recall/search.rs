@@ -17,7 +17,7 @@ use lukasa_text::when;
 
 use super::Recall;
 use super::lookup::lookup;
-use super::{OpenedIndex, QuestionVector, RecallContext, RecallKey};
+use super::{OpenedIndex, QuestionVector, RecallKey};
 use crate::closed_domains::closed_domains;
 use crate::error::Result;
 use crate::memory::{Memory, Point, as_memory};
@@ -186,7 +186,7 @@ impl Recall {
         now: Timestamp,
     ) -> Result<UnrankedRecall> {
         let OpenedIndex { scope, ctx, user_index, .. } = opened;
-        let key = ask.session.is_some().then(|| (scope.user(), digest(ask, ctx)));
+        let key = ask.cache_key(scope.user(), ctx);
         if let Some(kept) = key.as_ref().and_then(|key| self.caches.results.get(key))
             && kept.0 == ctx.state
         {
@@ -317,13 +317,6 @@ pub(crate) struct UnrankedRecall {
     keep: Option<(RecallKey, RecallState)>,
     /// Whether it is a cached result, already reranked.
     ordered: bool,
-}
-
-/// Digest of everything a result depends on besides the memories.
-fn digest(ask: &RecallQuery, ctx: &RecallContext) -> [u8; 32] {
-    use sha2::{Digest as _, Sha256};
-    let key = format!("{ask:?} {:?} {:?}", ctx.model, ctx.shut);
-    Sha256::digest(key.as_bytes()).into()
 }
 
 /// A cached result, without memories that are no longer valid.
