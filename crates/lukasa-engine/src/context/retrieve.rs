@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use futures_util::try_join;
 use jiff::tz::TimeZone;
-use lukasa_core::context::block::{self, Block, Finding, LeftOut, LineSource, PromptLine};
+use lukasa_core::context::block::{
+    self, Block, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
+};
 use lukasa_core::context::{Budget, is_sure_enough, may_inject, selective};
 use lukasa_core::domain::own_names;
 use lukasa_core::recall::index::Index;
@@ -16,10 +18,9 @@ use lukasa_core::{
 use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::{Scope, domain, session};
 use lukasa_text::detect::{DetectedDomain, Detector};
-use serde_json::json;
 
 use super::Contexts;
-use super::baseline::{in_order, item_json, part_from_baseline, render};
+use super::baseline::{in_order, lines_to_json, part_from_baseline, render};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::memory::Point;
@@ -335,10 +336,7 @@ impl Contexts {
             etag: part.etag.clone(),
             nonce: part.nonce.clone(),
             content: part.content.clone(),
-            items: json!({
-                "tokens": part.tokens,
-                "items": part.items.iter().map(item_json).collect::<Vec<_>>(),
-            }),
+            items: lines_to_json(&part),
             facts: part.items.iter().flat_map(PromptLine::facts).collect(),
             domains,
             rendered_at: lukasa_core::time::micros(now),
@@ -514,26 +512,23 @@ fn dynamic(
     for f in &found.memories {
         let version = &f.memory.version;
         let source = LineSource::Memory { fact: version.fact, version: version.id };
-        let leave = |reason: &'static str| LeftOut {
-            source: source.clone(),
-            reason,
-            relevance: Some(f.why.relevance),
-        };
-        if given.contains(&version.fact) {
-            left_out.push(leave("in the baseline already"));
+        let reason = if given.contains(&version.fact) {
+            LeftOutReason::InBaseline
         } else if !sure(version) {
-            left_out.push(leave("not sure enough"));
+            LeftOutReason::NotSure
         } else if f.why.relevance < MIN_RELEVANCE {
-            left_out.push(leave("not relevant enough"));
+            LeftOutReason::NotRelevant
         } else {
             findings.push(Finding::Memory(version, f.why.relevance));
-        }
+            continue;
+        };
+        left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
     }
     for f in &found.turns {
         if f.why.relevance < MIN_RELEVANCE {
             let source = LineSource::Turn { turn: f.turn.id, session: f.turn.session.clone() };
             let relevance = Some(f.why.relevance);
-            left_out.push(LeftOut { source, reason: "not relevant enough", relevance });
+            left_out.push(LeftOut { source, reason: LeftOutReason::NotRelevant, relevance });
         } else {
             findings.push(Finding::Turn(&f.turn, f.why.relevance));
         }
