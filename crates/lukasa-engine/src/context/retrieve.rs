@@ -10,6 +10,7 @@ use lukasa_core::context::block::{
 };
 use lukasa_core::context::{Budget, is_sure_enough, may_inject, selective};
 use lukasa_core::domain::own_names;
+use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::Arm;
 use lukasa_core::{
@@ -150,9 +151,32 @@ pub struct Context {
     pub found: Vec<ResultRanks>,
     pub considered: usize,
     pub cached: bool,
-    pub degraded: Vec<&'static str>,
+    /// What was unavailable or skipped.
+    pub degraded: Vec<Degraded>,
     pub model: Option<String>,
     pub took: RecallTimings,
+}
+
+impl Context {
+    /// A context without any memory.
+    pub fn empty(ask: &ContextRequest, moment: Moment) -> Self {
+        let budget = Budget::of(ask.tokens, ask.window);
+        Self {
+            id: Ids::new(moment.now, moment.seed).retrieval(),
+            baseline: ContextPart::default(),
+            dynamic: ContextPart::default(),
+            frozen: false,
+            domains: Vec::new(),
+            spent: BudgetUse { limit: budget.total, ..BudgetUse::default() },
+            times: Vec::new(),
+            found: Vec::new(),
+            considered: 0,
+            cached: false,
+            degraded: Vec::new(),
+            model: None,
+            took: RecallTimings::default(),
+        }
+    }
 }
 
 /// Results below this relevance are not put into the prompt.
@@ -165,13 +189,13 @@ const MIN_RELEVANCE: f32 = 0.15;
 pub struct ConfirmedContext(Arc<OnceLock<ContextPart>>);
 
 impl ConfirmedContext {
-    /// The context of a retrieval that did not finish in time.
-    pub fn degraded(&self, ask: &ContextRequest, moment: Moment, reason: &'static str) -> Context {
-        let mut context = empty(moment, ask);
+    /// The context of a retrieval that the database did not answer in time.
+    pub fn degraded(&self, ask: &ContextRequest, moment: Moment) -> Context {
+        let mut context = Context::empty(ask, moment);
         context.baseline = self.0.get().cloned().unwrap_or_default();
         context.frozen = !context.baseline.content.is_empty();
         context.spent.baseline = context.baseline.tokens;
-        context.degraded.push(reason);
+        context.degraded.push(Degraded::Database);
         context
     }
 }
@@ -207,7 +231,7 @@ impl Contexts {
             Err(_) => "timed out".to_owned(),
         };
         tracing::warn!(reason, "database unavailable; context is degraded");
-        Ok(confirmed.degraded(ask, moment, "database"))
+        Ok(confirmed.degraded(ask, moment))
     }
 
     async fn retrieve_now(
@@ -231,7 +255,7 @@ impl Contexts {
         let RetrievalInputs { opened, domains, frozen, stale, incognito } = inputs;
         let budget = Budget::of(ask.tokens, ask.window);
         let point = ask.point.resolve(now);
-        let mut context = empty(moment, ask);
+        let mut context = Context::empty(ask, moment);
         context.domains = domains;
         let (rendered, changed, found) = try_join!(
             async {
@@ -426,25 +450,6 @@ fn detect(domains: &[Domain], message: &str) -> Vec<DetectedDomain> {
         return BUILTIN.detect(message);
     }
     BUILTIN.clone().with_domains(own_names(domains)).detect(message)
-}
-
-fn empty(moment: Moment, ask: &ContextRequest) -> Context {
-    let budget = Budget::of(ask.tokens, ask.window);
-    Context {
-        id: Ids::new(moment.now, moment.seed).retrieval(),
-        baseline: ContextPart::default(),
-        dynamic: ContextPart::default(),
-        frozen: false,
-        domains: Vec::new(),
-        spent: BudgetUse { limit: budget.total, ..BudgetUse::default() },
-        times: Vec::new(),
-        found: Vec::new(),
-        considered: 0,
-        cached: false,
-        degraded: Vec::new(),
-        model: None,
-        took: RecallTimings::default(),
-    }
 }
 
 /// The recall question of the dynamic part.

@@ -290,7 +290,7 @@ impl From<&Context> for ContextView {
             times: context.times.iter().map(TimeView::from).collect(),
             considered: context.considered,
             cache: if context.cached { "hit" } else { "miss" },
-            degraded: context.degraded.clone(),
+            degraded: context.degraded.iter().map(|part| part.as_str()).collect(),
             model: context.model.clone(),
             took_ms: (&context.took).into(),
         }
