@@ -209,7 +209,7 @@ async fn block(fixture: &LearningFixture, victim: &Victim) -> Result<(String, BT
         .context
         .retrieve(&victim.caller, &ContextRequest::about(&message), fixture.moment())
         .await?;
-    ensure!(context.degraded.iter().all(|part| *part == "vectors"), "{:?}", context.degraded);
+    ensure!(context.degraded.is_empty(), "{:?}", context.degraded);
     let facts = context.dynamic.items.iter().filter_map(|item| match item.source {
         lukasa_core::context::block::LineSource::Memory { fact, .. } => Some(fact),
         lukasa_core::context::block::LineSource::Turn { .. } => None,

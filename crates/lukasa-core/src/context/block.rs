@@ -9,11 +9,12 @@ use std::cmp::Ordering::Equal;
 
 use lukasa_text::line::{harmless, harmless_start};
 use lukasa_text::tokens::count;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::Budget;
+use super::{Budget, Section};
 use crate::admission::is_users_own;
-use crate::fact::{Category, Force, Version};
+use crate::fact::{Category, Force, Version, words};
 use crate::id::{FactId, TurnId, VersionId};
 use crate::memory_block::RULES;
 use crate::origin::Origin;
@@ -21,31 +22,53 @@ use crate::sentence::{self, Sentence};
 use crate::session::{Role, Turn};
 
 /// The source of a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum LineSource {
-    Memory { fact: FactId, version: VersionId },
-    Turn { turn: TurnId, session: String },
+    Memory {
+        #[serde(rename = "memory_id")]
+        fact: FactId,
+        #[serde(rename = "version_id")]
+        version: VersionId,
+    },
+    Turn {
+        #[serde(rename = "turn_id")]
+        turn: TurnId,
+        #[serde(rename = "session_id")]
+        session: String,
+    },
 }
 
 /// A line that went into a prompt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PromptLine {
     /// The citation mark for replies, such as `m1`.
     pub mark: String,
     pub source: LineSource,
     /// Further facts in the line besides the source's own, if it combines several.
     pub also: Vec<FactId>,
-    pub section: &'static str,
+    pub section: Section,
     pub line: String,
     pub tokens: usize,
     pub relevance: Option<f32>,
 }
 
+words!(
+    /// Why a source was left out of the block.
+    LeftOutReason {
+        OverBudget = "over the budget",
+        OverCategoryBudget = "over the category's budget",
+        InBaseline = "in the baseline already",
+        NotSure = "not sure enough",
+        NotRelevant = "not relevant enough",
+    }
+);
+
 /// A source that was left out of the block, and the reason.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LeftOut {
     pub source: LineSource,
-    pub reason: &'static str,
+    pub reason: LeftOutReason,
     pub relevance: Option<f32>,
 }
 
@@ -78,18 +101,6 @@ impl PromptLine {
             LineSource::Turn { .. } => None,
         };
         own.into_iter().chain(self.also.iter().copied())
-    }
-}
-
-const HARD: &str = "Hard preferences (must be respected)";
-const SOFT: &str = "Context (for judgment, not rules)";
-
-fn title(category: Category) -> &'static str {
-    match category {
-        Category::Profile => "Profile",
-        Category::Context => "Current context",
-        Category::Style => "Style",
-        Category::Fact => "Facts",
     }
 }
 
@@ -137,7 +148,7 @@ pub fn baseline(versions: &[Version], budget: &Budget) -> Block {
         BlockBuilder::within(budget.total.saturating_sub(count(RULES) + FRAME_TOKENS));
     let hard = |v: &&Version| is_rule(v);
     for version in versions.iter().filter(hard) {
-        builder.put(memory(version), HARD, memory_line(version), None, usize::MAX);
+        builder.put(memory(version), Section::Hard, memory_line(version), None, usize::MAX);
     }
     builder.left = match builder.left_out.is_empty() {
         true => builder.left.saturating_sub(budget.dynamic),
@@ -150,11 +161,15 @@ pub fn baseline(versions: &[Version], budget: &Budget) -> Block {
         let own: Vec<&Version> = versions.iter().filter(own).collect();
         let before = builder.clone();
         let one_by_one = own.iter().map(|version| Line::of(version)).collect();
-        builder.put_all(one_by_one, title(*category), budget.category(*category));
+        builder.put_all(one_by_one, Section::of(*category), budget.category(*category));
         if builder.left_out.len() > before.left_out.len() {
             // Not all fit. Combined into portrait sentences, several per line, more of them fit.
             let mut combined = before;
-            combined.put_all(portrait_lines(&own), title(*category), budget.category(*category));
+            combined.put_all(
+                portrait_lines(&own),
+                Section::of(*category),
+                budget.category(*category),
+            );
             if combined.left_out.len() < builder.left_out.len() {
                 builder = combined;
             }
@@ -214,25 +229,21 @@ pub enum Finding<'f> {
 /// The dynamic part: memories changed since the baseline was made, then memories relevant to the
 /// message. `marks` is the number of marks the baseline has used.
 pub fn dynamic(changed: &[Version], found: &[Finding<'_>], budget: usize, marks: usize) -> Block {
-    const CHANGED: &str =
-        "Changed since this conversation began (takes the place of what is above)";
-    const RELEVANT: &str = "Memories that may bear on this message";
-    const SAID: &str = "Said in earlier conversations";
     let mut builder = BlockBuilder::within(budget.saturating_sub(FRAME_TOKENS));
     builder.marks = marks;
     for version in changed {
-        builder.put(memory(version), CHANGED, memory_line(version), None, usize::MAX);
+        builder.put(memory(version), Section::Changed, memory_line(version), None, usize::MAX);
     }
     for finding in found {
         match finding {
             Finding::Memory(version, relevance) => {
-                let section = if is_rule(version) { HARD } else { RELEVANT };
+                let section = if is_rule(version) { Section::Hard } else { Section::Relevant };
                 let line = memory_line(version);
                 builder.put(memory(version), section, line, Some(*relevance), usize::MAX);
             }
             Finding::Turn(turn, relevance) => {
                 let source = LineSource::Turn { turn: turn.id, session: turn.session.clone() };
-                builder.put(source, SAID, turn_line(turn), Some(*relevance), usize::MAX);
+                builder.put(source, Section::Said, turn_line(turn), Some(*relevance), usize::MAX);
             }
         }
     }
@@ -282,7 +293,7 @@ impl BlockBuilder {
 
     /// Adds the lines of one category, within its budget. A line that combines several memories is
     /// included or left out as a whole.
-    fn put_all(&mut self, lines: Vec<Line>, section: &'static str, budget: usize) {
+    fn put_all(&mut self, lines: Vec<Line>, section: Section, budget: usize) {
         let mut left = budget;
         for Line { mut sources, text, from_assistant } in lines {
             if sources.is_empty() {
@@ -316,7 +327,7 @@ impl BlockBuilder {
     fn put(
         &mut self,
         source: LineSource,
-        section: &'static str,
+        section: Section,
         line: String,
         relevance: Option<f32>,
         category_left: usize,
@@ -326,30 +337,31 @@ impl BlockBuilder {
         }
         // No line is shorter than this, so nothing needs to be counted if less is left.
         if self.left.min(category_left) < SHORTEST_LINE {
-            let reason = if self.left < SHORTEST_LINE {
-                "over the budget"
-            } else {
-                "over the category's budget"
-            };
-            self.left_out.push(LeftOut { source, reason, relevance });
-            return 0;
+            return self.leave_out(source, relevance, self.left < SHORTEST_LINE);
         }
         let mark = format!("m{}", self.marks + 1);
         // Counted with list mark, brackets and line end, as rendered in the block.
         let tokens = count(&format!("- [{mark}] {line}\n"));
         let heading = self.items.iter().all(|item| item.section != section);
-        let tokens = tokens + if heading { count(section) + 4 } else { 0 };
+        let tokens = tokens + if heading { count(section.as_str()) + 4 } else { 0 };
         if tokens > self.left || tokens > category_left {
-            let reason =
-                if tokens > self.left { "over the budget" } else { "over the category's budget" };
-            self.left_out.push(LeftOut { source, reason, relevance });
-            return 0;
+            return self.leave_out(source, relevance, tokens > self.left);
         }
         self.left -= tokens;
         self.marks += 1;
         let also = Vec::new();
         self.items.push(PromptLine { mark, source, also, section, line, tokens, relevance });
         tokens
+    }
+
+    /// Records a line that does not fit; returns the tokens it took: none.
+    fn leave_out(&mut self, source: LineSource, relevance: Option<f32>, over_total: bool) -> usize {
+        let reason = match over_total {
+            true => LeftOutReason::OverBudget,
+            false => LeftOutReason::OverCategoryBudget,
+        };
+        self.left_out.push(LeftOut { source, reason, relevance });
+        0
     }
 
     fn fenced(self, tag: &str, rules: Option<&str>) -> Block {
@@ -363,18 +375,18 @@ impl BlockBuilder {
             body.push('\n');
         }
         let mut soft = false;
-        let mut section = "";
+        let mut section = None;
         for item in &items {
-            if item.section != section {
-                section = item.section;
-                let under_soft = Category::ALL.iter().any(|c| title(*c) == section);
+            if section != Some(item.section) {
+                section = Some(item.section);
+                let under_soft = item.section.is_soft();
                 if under_soft && !soft {
                     soft = true;
-                    body.push_str(&format!("\n## {SOFT}\n"));
+                    body.push_str(&format!("\n## {}\n", Section::SOFT));
                 }
                 let gap = if body.is_empty() || under_soft { "" } else { "\n" };
                 let depth = if under_soft { "###" } else { "##" };
-                body.push_str(&format!("{gap}{depth} {section}\n"));
+                body.push_str(&format!("{gap}{depth} {}\n", item.section.as_str()));
             }
             body.push_str(&format!("- [{}] {}\n", item.mark, item.line));
         }
@@ -421,9 +433,9 @@ mod tests {
         all[2].claim.category = Category::Style;
         let block = baseline(&all, &compact());
         let at = |text: &str| block.content.find(text).unwrap_or_else(|| panic!("{text}"));
-        assert!(at("Precedence: safety") < at(HARD));
-        assert!(at(HARD) < at("[m1] Never before ten"));
-        assert!(at("[m1]") < at(SOFT) && at(SOFT) < at("### Profile"));
+        assert!(at("Precedence: safety") < at(Section::Hard.as_str()));
+        assert!(at(Section::Hard.as_str()) < at("[m1] Never before ten"));
+        assert!(at("[m1]") < at(Section::SOFT) && at(Section::SOFT) < at("### Profile"));
         assert!(at("[m2] Lives in Lisbon") < at("### Style"));
         assert!(!block.content.contains("### Facts"), "empty categories are left out");
         assert_eq!(block.items.len(), 3);
@@ -453,7 +465,7 @@ mod tests {
         assert!(block.tokens <= 1_500, "{}", block.tokens);
         assert!(!block.items.is_empty());
         assert_eq!(block.items.len() + block.left_out.len(), 20);
-        assert_eq!(block.left_out[0].reason, "over the category's budget");
+        assert_eq!(block.left_out[0].reason, LeftOutReason::OverCategoryBudget);
     }
 
     #[test]

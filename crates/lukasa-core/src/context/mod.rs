@@ -5,6 +5,7 @@
 //! baseline is filled first and never shrinks in favour of the dynamic part.
 
 pub mod block;
+mod section;
 pub mod selective;
 
 use crate::fact::{Category, Force, Tier, Version};
@@ -12,6 +13,8 @@ use crate::fade::{Belief, INJECT_CONFIDENCE};
 use crate::origin::Origin;
 use crate::recall::Facets;
 use crate::time::Timestamp;
+
+pub use section::Section;
 
 /// Token budget of a context and its shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

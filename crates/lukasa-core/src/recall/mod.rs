@@ -9,8 +9,21 @@ mod scorer;
 #[cfg(test)]
 mod tests;
 
-use crate::fact::{Category, Force, Kind, MemoryType, Tier};
+use serde::{Deserialize, Serialize};
+
+use crate::fact::{Category, Force, Kind, MemoryType, Tier, words};
 use crate::time::Timestamp;
+
+words!(
+    /// A part that was unavailable or skipped: the answer was made without it.
+    Degraded {
+        Embedder = "embedder",
+        Reranker = "reranker",
+        // The user has more turns than are indexed: the oldest are not found.
+        OlderTurns = "older_turns",
+        Database = "database",
+    }
+);
 
 /// Attributes of a memory that recall filters and ranks by.
 #[derive(Debug, Clone, PartialEq)]

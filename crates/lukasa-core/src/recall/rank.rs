@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
+
 use super::index::{Index, Unit};
 use super::passage::PassageKind;
 use super::scorer::Scorer;
@@ -96,7 +98,8 @@ impl Arm {
 }
 
 /// How the scores of the arms are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fusion {
     /// Weighted sum of scores, each in standard deviations from its arm's mean.
     Scores,
@@ -105,7 +108,7 @@ pub enum Fusion {
 }
 
 /// Ranking parameters. An arm of weight zero is off.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tuning {
     pub fusion: Fusion,
     pub facts: Weights,
@@ -119,7 +122,7 @@ pub struct Tuning {
 }
 
 /// Weight of each arm.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Weights([f32; Arm::ALL.len()]);
 
 impl Weights {

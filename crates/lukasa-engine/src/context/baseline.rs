@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use lukasa_core::context::block::{self, LineSource, PromptLine};
+use lukasa_core::context::block::{self, PromptLine};
 use lukasa_core::context::{Budget, may_inject, precedence};
 use lukasa_core::recall::index::Index;
 use lukasa_core::{AsOf, Category, FactId, Force, Version, VersionId};
 use lukasa_store::context::Baseline;
 use lukasa_store::{Scope, recallable};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::retrieve::{ContextPart, ContextRequest};
 use crate::cpu::LARGE_TEXT_CHARS;
@@ -53,59 +53,30 @@ pub(super) async fn in_order(scope: &Scope, ids: &[(FactId, VersionId)]) -> Resu
     Ok(ids.iter().filter_map(|(_, version)| by_id.remove(version)).collect())
 }
 
-/// Digest of the options a baseline depends on besides the memories. Different options have
-/// different baselines.
-pub(super) fn options_digest(ask: &ContextRequest) -> String {
-    let options = format!(
-        "{:?} {} {:?} {:?} {:?}",
-        ask.domains, ask.tokens, ask.window, ask.point, ask.filter
-    );
-    Sha256::digest(options.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+/// The lines of a baseline as they are stored.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct BaselineLines<L> {
+    tokens: usize,
+    items: Vec<L>,
+}
+
+pub(super) fn lines_to_json(part: &ContextPart) -> serde_json::Value {
+    let lines = BaselineLines { tokens: part.tokens, items: part.items.iter().collect() };
+    json!(lines)
 }
 
 pub(super) fn part_from_baseline(baseline: &Baseline) -> ContextPart {
-    let items = baseline.items["items"].as_array().into_iter().flatten();
+    let lines = BaselineLines::<serde_json::Value>::deserialize(&baseline.items);
+    let BaselineLines { tokens, items } = lines.unwrap_or_default();
     ContextPart {
         content: baseline.content.clone(),
         nonce: baseline.nonce.clone(),
         etag: baseline.etag.clone(),
-        tokens: baseline.items["tokens"]
-            .as_u64()
-            .and_then(|n| usize::try_from(n).ok())
-            .unwrap_or(0),
-        items: items.filter_map(item_from_json).collect(),
+        tokens,
+        // A line that cannot be read was written by a newer release: it is only not cited.
+        items: items.iter().filter_map(|item| PromptLine::deserialize(item).ok()).collect(),
         left_out: Vec::new(),
     }
-}
-
-/// Section titles of stored items; any other was written by a newer release.
-const SECTIONS: [&str; 5] =
-    ["Hard preferences (must be respected)", "Profile", "Current context", "Style", "Facts"];
-
-pub(super) fn item_json(item: &PromptLine) -> serde_json::Value {
-    let LineSource::Memory { fact, version } = &item.source else { return serde_json::Value::Null };
-    json!({"mark": item.mark, "fact": fact, "version": version, "section": item.section,
-           "also": item.also, "line": item.line, "tokens": item.tokens})
-}
-
-fn item_from_json(value: &serde_json::Value) -> Option<PromptLine> {
-    let text = |name: &str| value[name].as_str();
-    Some(PromptLine {
-        mark: text("mark")?.to_owned(),
-        source: LineSource::Memory {
-            fact: text("fact")?.parse().ok()?,
-            version: text("version")?.parse().ok()?,
-        },
-        also: match &value["also"] {
-            // Stored before one line could represent several facts.
-            serde_json::Value::Null => Vec::new(),
-            also => serde_json::from_value(also.clone()).ok()?,
-        },
-        section: SECTIONS.into_iter().find(|section| Some(*section) == text("section"))?,
-        line: text("line")?.to_owned(),
-        tokens: value["tokens"].as_u64().and_then(|n| usize::try_from(n).ok())?,
-        relevance: None,
-    })
 }
 
 /// Candidates for the baseline, in order of precedence.
@@ -150,4 +121,67 @@ fn candidates(
         }
     });
     usable.iter().map(ids).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use lukasa_core::context::Section;
+    use lukasa_core::context::block::LineSource;
+    use lukasa_core::time::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn baseline(items: serde_json::Value) -> Baseline {
+        Baseline {
+            session: "chat".into(),
+            wishes: String::new(),
+            etag: "etag".into(),
+            nonce: "nonce".into(),
+            content: "content".into(),
+            items,
+            facts: Vec::new(),
+            domains: Vec::new(),
+            rendered_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn line(mark: &str, section: Section) -> PromptLine {
+        PromptLine {
+            mark: mark.into(),
+            source: LineSource::Memory {
+                fact: FactId::from_uuid(Uuid::from_u128(1)),
+                version: VersionId::from_uuid(Uuid::from_u128(2)),
+            },
+            also: vec![FactId::from_uuid(Uuid::from_u128(3))],
+            section,
+            line: "Drinks oolong".into(),
+            tokens: 12,
+            relevance: None,
+        }
+    }
+
+    #[test]
+    fn baseline_lines_are_read_as_they_were_stored() {
+        let sections = Section::ALL.iter().map(|section| line("m1", *section));
+        let part = ContextPart {
+            content: "content".into(),
+            nonce: "nonce".into(),
+            etag: "etag".into(),
+            tokens: 40,
+            items: sections.collect(),
+            left_out: Vec::new(),
+        };
+        assert_eq!(part_from_baseline(&baseline(lines_to_json(&part))), part);
+    }
+
+    #[test]
+    fn baseline_with_an_unknown_section_is_used_without_that_line() {
+        let mut unknown = json!(line("m1", Section::Profile));
+        unknown["section"] = "Section of a newer release".into();
+        let items = json!({"tokens": 40, "items": [unknown, line("m2", Section::Style)]});
+        let part = part_from_baseline(&baseline(items));
+        assert_eq!((part.tokens, part.content.as_str()), (40, "content"));
+        assert_eq!(part.items, [line("m2", Section::Style)]);
+    }
 }

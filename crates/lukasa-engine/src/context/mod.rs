@@ -6,6 +6,7 @@
 //! request has confirmed so far.
 
 mod baseline;
+mod baseline_key;
 mod retrieval_log;
 mod retrieve;
 mod tool_calls;

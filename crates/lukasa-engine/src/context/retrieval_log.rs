@@ -1,7 +1,7 @@
 //! Records of retrievals, written after the response and kept for a limited time.
 
 use futures_util::try_join;
-use lukasa_core::context::block::{LeftOut, LineSource, PromptLine};
+use lukasa_core::context::block::PromptLine;
 use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::{Caller, FactId, JobId, Timestamp};
 use lukasa_store::context as kept;
@@ -68,27 +68,19 @@ impl Contexts {
 
 /// Trace of a retrieval: which memories, why and how long it took; no text of the message.
 fn trace(context: &Context) -> serde_json::Value {
-    let source = |source: &LineSource| match source {
-        LineSource::Memory { fact, version } => json!({"memory_id": fact, "version_id": version}),
-        LineSource::Turn { turn, session } => json!({"turn_id": turn, "session_id": session}),
-    };
     let item = |item: &PromptLine| {
-        json!({"mark": item.mark, "source": source(&item.source), "also": item.also, "section": item.section,
+        json!({"mark": item.mark, "source": item.source, "also": item.also, "section": item.section,
                "tokens": item.tokens, "relevance": item.relevance})
-    };
-    let left = |left: &LeftOut| {
-        json!({"source": source(&left.source), "reason": left.reason,
-               "relevance": left.relevance})
     };
     let found = |place: &ResultRanks| {
         let arms = place.arms.iter().map(|(arm, rank)| json!({"arm": arm.as_str(), "rank": rank}));
-        json!({"source": source(&place.source), "arms": arms.collect::<Vec<_>>(),
+        json!({"source": place.source, "arms": arms.collect::<Vec<_>>(),
                "fused_rank": place.fused, "rank": place.last})
     };
     json!({
         "baseline": context.baseline.items.iter().map(item).collect::<Vec<_>>(),
         "dynamic": context.dynamic.items.iter().map(item).collect::<Vec<_>>(),
-        "left_out": context.baseline.left_out.iter().chain(&context.dynamic.left_out).map(left).collect::<Vec<_>>(),
+        "left_out": context.baseline.left_out.iter().chain(&context.dynamic.left_out).collect::<Vec<_>>(),
         "budget": {"limit": context.spent.limit, "baseline": context.spent.baseline, "dynamic": context.spent.dynamic},
         "found": context.found.iter().map(found).collect::<Vec<_>>(),
         "considered": context.considered,

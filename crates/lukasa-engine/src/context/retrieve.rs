@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use futures_util::try_join;
 use jiff::tz::TimeZone;
-use lukasa_core::context::block::{self, Block, Finding, LeftOut, LineSource, PromptLine};
+use lukasa_core::context::block::{
+    self, Block, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
+};
 use lukasa_core::context::{Budget, is_sure_enough, may_inject, selective};
 use lukasa_core::domain::own_names;
+use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::Arm;
 use lukasa_core::{
@@ -16,10 +19,9 @@ use lukasa_core::{
 use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::{Scope, domain, session};
 use lukasa_text::detect::{DetectedDomain, Detector};
-use serde_json::json;
 
 use super::Contexts;
-use super::baseline::{in_order, item_json, options_digest, part_from_baseline, render};
+use super::baseline::{in_order, lines_to_json, part_from_baseline, render};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::memory::Point;
@@ -149,9 +151,32 @@ pub struct Context {
     pub found: Vec<ResultRanks>,
     pub considered: usize,
     pub cached: bool,
-    pub degraded: Vec<&'static str>,
+    /// What was unavailable or skipped.
+    pub degraded: Vec<Degraded>,
     pub model: Option<String>,
     pub took: RecallTimings,
+}
+
+impl Context {
+    /// A context without any memory.
+    pub fn empty(ask: &ContextRequest, moment: Moment) -> Self {
+        let budget = Budget::of(ask.tokens, ask.window);
+        Self {
+            id: Ids::new(moment.now, moment.seed).retrieval(),
+            baseline: ContextPart::default(),
+            dynamic: ContextPart::default(),
+            frozen: false,
+            domains: Vec::new(),
+            spent: BudgetUse { limit: budget.total, ..BudgetUse::default() },
+            times: Vec::new(),
+            found: Vec::new(),
+            considered: 0,
+            cached: false,
+            degraded: Vec::new(),
+            model: None,
+            took: RecallTimings::default(),
+        }
+    }
 }
 
 /// Results below this relevance are not put into the prompt.
@@ -164,13 +189,13 @@ const MIN_RELEVANCE: f32 = 0.15;
 pub struct ConfirmedContext(Arc<OnceLock<ContextPart>>);
 
 impl ConfirmedContext {
-    /// The context of a retrieval that did not finish in time.
-    pub fn degraded(&self, ask: &ContextRequest, moment: Moment, reason: &'static str) -> Context {
-        let mut context = empty(moment, ask);
+    /// The context of a retrieval that the database did not answer in time.
+    pub fn degraded(&self, ask: &ContextRequest, moment: Moment) -> Context {
+        let mut context = Context::empty(ask, moment);
         context.baseline = self.0.get().cloned().unwrap_or_default();
         context.frozen = !context.baseline.content.is_empty();
         context.spent.baseline = context.baseline.tokens;
-        context.degraded.push(reason);
+        context.degraded.push(Degraded::Database);
         context
     }
 }
@@ -206,7 +231,7 @@ impl Contexts {
             Err(_) => "timed out".to_owned(),
         };
         tracing::warn!(reason, "database unavailable; context is degraded");
-        Ok(confirmed.degraded(ask, moment, "database"))
+        Ok(confirmed.degraded(ask, moment))
     }
 
     async fn retrieve_now(
@@ -230,7 +255,7 @@ impl Contexts {
         let RetrievalInputs { opened, domains, frozen, stale, incognito } = inputs;
         let budget = Budget::of(ask.tokens, ask.window);
         let point = ask.point.resolve(now);
-        let mut context = empty(moment, ask);
+        let mut context = Context::empty(ask, moment);
         context.domains = domains;
         let (rendered, changed, found) = try_join!(
             async {
@@ -331,14 +356,11 @@ impl Contexts {
         let Some(session) = ask.session.as_ref().filter(|_| ask.freeze) else { return Ok(part) };
         let new = Baseline {
             session: session.clone(),
-            wishes: options_digest(ask),
+            wishes: ask.baseline_key()?,
             etag: part.etag.clone(),
             nonce: part.nonce.clone(),
             content: part.content.clone(),
-            items: json!({
-                "tokens": part.tokens,
-                "items": part.items.iter().map(item_json).collect::<Vec<_>>(),
-            }),
+            items: lines_to_json(&part),
             facts: part.items.iter().flat_map(PromptLine::facts).collect(),
             domains,
             rendered_at: lukasa_core::time::micros(now),
@@ -410,7 +432,7 @@ fn confirm(
 /// The session's frozen baseline, if there is one for these options.
 async fn frozen(scope: &Scope, ask: &ContextRequest) -> Result<Option<Baseline>> {
     match ask.session.as_ref().filter(|_| ask.freeze) {
-        Some(session) => Ok(kept::find_baseline(scope, session, &options_digest(ask)).await?),
+        Some(session) => Ok(kept::find_baseline(scope, session, &ask.baseline_key()?).await?),
         None => Ok(None),
     }
 }
@@ -428,25 +450,6 @@ fn detect(domains: &[Domain], message: &str) -> Vec<DetectedDomain> {
         return BUILTIN.detect(message);
     }
     BUILTIN.clone().with_domains(own_names(domains)).detect(message)
-}
-
-fn empty(moment: Moment, ask: &ContextRequest) -> Context {
-    let budget = Budget::of(ask.tokens, ask.window);
-    Context {
-        id: Ids::new(moment.now, moment.seed).retrieval(),
-        baseline: ContextPart::default(),
-        dynamic: ContextPart::default(),
-        frozen: false,
-        domains: Vec::new(),
-        spent: BudgetUse { limit: budget.total, ..BudgetUse::default() },
-        times: Vec::new(),
-        found: Vec::new(),
-        considered: 0,
-        cached: false,
-        degraded: Vec::new(),
-        model: None,
-        took: RecallTimings::default(),
-    }
 }
 
 /// The recall question of the dynamic part.
@@ -514,26 +517,23 @@ fn dynamic(
     for f in &found.memories {
         let version = &f.memory.version;
         let source = LineSource::Memory { fact: version.fact, version: version.id };
-        let leave = |reason: &'static str| LeftOut {
-            source: source.clone(),
-            reason,
-            relevance: Some(f.why.relevance),
-        };
-        if given.contains(&version.fact) {
-            left_out.push(leave("in the baseline already"));
+        let reason = if given.contains(&version.fact) {
+            LeftOutReason::InBaseline
         } else if !sure(version) {
-            left_out.push(leave("not sure enough"));
+            LeftOutReason::NotSure
         } else if f.why.relevance < MIN_RELEVANCE {
-            left_out.push(leave("not relevant enough"));
+            LeftOutReason::NotRelevant
         } else {
             findings.push(Finding::Memory(version, f.why.relevance));
-        }
+            continue;
+        };
+        left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
     }
     for f in &found.turns {
         if f.why.relevance < MIN_RELEVANCE {
             let source = LineSource::Turn { turn: f.turn.id, session: f.turn.session.clone() };
             let relevance = Some(f.why.relevance);
-            left_out.push(LeftOut { source, reason: "not relevant enough", relevance });
+            left_out.push(LeftOut { source, reason: LeftOutReason::NotRelevant, relevance });
         } else {
             findings.push(Finding::Turn(&f.turn, f.why.relevance));
         }

@@ -2,6 +2,7 @@
 //! facts again, and writes what was learned together with the watermark and the end of the job.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 
 use futures_util::try_join;
 use lukasa_core::fade::expires_at;
@@ -19,6 +20,7 @@ use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::learning::{self, Pass};
 use lukasa_store::passage::{self, Change};
 use lukasa_store::{Batch, fact, session};
+use serde::Serialize;
 use serde_json::json;
 
 use super::Learning;
@@ -125,8 +127,9 @@ impl Learning {
         episodes::write(&mut batch, scope, plan, pass, read, &domains, &mut writing.stamp);
         session::advance(&mut batch, scope, &session.id, pass.first_turn - 1, pass.last_turn);
         let operation = (!learned.is_empty()).then_some(writing.stamp.operation);
-        let outcome = learned.outcome(read);
-        learning::mark_applied(&mut batch, scope, pass.id, operation, outcome, writing.stamp.at);
+        learned.outcome.left.malformed = NonZeroUsize::new(read.malformed);
+        let (outcome, at) = (json!(learned.outcome), writing.stamp.at);
+        learning::mark_applied(&mut batch, scope, pass.id, operation, outcome, at);
         job::finish(&mut batch, scope, job);
         if !learned.is_empty() {
             let now = writing.stamp.at;
@@ -172,6 +175,56 @@ impl Learning {
     }
 }
 
+/// What became of a proposal that was accepted, as it is named in the outcome of a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum LearnedAs {
+    Added,
+    Proposed,
+    Guessed,
+    Contested,
+    Changed,
+    Reinforced,
+}
+
+impl LearnedAs {
+    /// How a new fact in this state is counted.
+    fn new_fact(state: State) -> Self {
+        match state {
+            State::Proposed => LearnedAs::Proposed,
+            State::Candidate => LearnedAs::Guessed,
+            State::Active | State::Forgotten | State::Trashed => LearnedAs::Added,
+        }
+    }
+}
+
+/// The outcome of a pass, as it is stored.
+#[derive(Debug, Clone, Default, Serialize)]
+struct PassOutcome {
+    learned: BTreeMap<LearnedAs, usize>,
+    left: LeftProposals,
+}
+
+/// Counts of the proposals that were left out.
+#[derive(Debug, Clone, Default, Serialize)]
+struct LeftProposals {
+    #[serde(flatten)]
+    reasons: BTreeMap<judge::Reason, usize>,
+    /// Those that could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    malformed: Option<NonZeroUsize>,
+}
+
+impl PassOutcome {
+    fn count(&mut self, learned: LearnedAs) {
+        *self.learned.entry(learned).or_default() += 1;
+    }
+
+    fn leave(&mut self, reason: judge::Reason) {
+        *self.left.reasons.entry(reason).or_default() += 1;
+    }
+}
+
 /// Changes that a pass makes, with the counts for its report.
 struct LearnedChanges {
     session: String,
@@ -180,8 +233,7 @@ struct LearnedChanges {
     /// Facts that this pass has changed: each at most once.
     touched: BTreeSet<FactId>,
     cited: BTreeSet<lukasa_core::TurnId>,
-    counts: BTreeMap<&'static str, usize>,
-    left: BTreeMap<&'static str, usize>,
+    outcome: PassOutcome,
 }
 
 impl LearnedChanges {
@@ -192,8 +244,7 @@ impl LearnedChanges {
             effect: Effect::default(),
             touched: BTreeSet::new(),
             cited: BTreeSet::new(),
-            counts: BTreeMap::new(),
-            left: BTreeMap::new(),
+            outcome: PassOutcome::default(),
         }
     }
 
@@ -210,13 +261,13 @@ impl LearnedChanges {
         stamp: &mut Stamp,
     ) {
         match verdict {
-            ExtractionVerdict::Leave(reason) => *self.left.entry(reason.as_str()).or_default() += 1,
+            ExtractionVerdict::Leave(reason) => self.outcome.leave(reason),
             ExtractionVerdict::Keep(kept) => {
-                self.count(&kept, "added");
+                self.outcome.count(LearnedAs::new_fact(kept.state));
                 self.open(&kept, stamp);
             }
             ExtractionVerdict::Contest { fact, kept } => {
-                self.count(&kept, "contested");
+                self.outcome.count(LearnedAs::Contested);
                 let new = self.open(&kept, stamp);
                 self.effect.opens_links.push(Link {
                     id: stamp.ids.link(),
@@ -231,43 +282,30 @@ impl LearnedChanges {
             }
             ExtractionVerdict::Change { fact, kept } => {
                 if !self.touched.insert(fact) {
-                    return self.known_already();
+                    return self.outcome.leave(judge::Reason::Known);
                 }
                 match self.change(&kept, known, stamp) {
                     Ok(changes) => {
-                        *self.counts.entry("changed").or_default() += 1;
+                        self.outcome.count(LearnedAs::Changed);
                         self.merge(changes);
                     }
                     // It cannot replace the existing fact, so it is added beside it.
                     Err(_) => {
-                        self.count(&kept, "added");
+                        self.outcome.count(LearnedAs::new_fact(kept.state));
                         self.open(&kept, stamp);
                     }
                 }
             }
             ExtractionVerdict::Reinforce { fact, kept } => {
                 let Some(old) = standing.get(&fact).filter(|_| self.touched.insert(fact)) else {
-                    return self.known_already();
+                    return self.outcome.leave(judge::Reason::Known);
                 };
-                *self.counts.entry("reinforced").or_default() += 1;
+                self.outcome.count(LearnedAs::Reinforced);
                 let turns = self.turns(&kept);
                 let evidence = self.evidence(&kept);
                 self.merge(record::reinforce(old, evidence, turns, &self.session, stamp));
             }
         }
-    }
-
-    fn known_already(&mut self) {
-        *self.left.entry(judge::Reason::Known.as_str()).or_default() += 1;
-    }
-
-    fn count(&mut self, kept: &JudgedClaim, word: &'static str) {
-        let word = match (word, kept.state) {
-            ("added", State::Proposed) => "proposed",
-            ("added", State::Candidate) => "guessed",
-            (word, _) => word,
-        };
-        *self.counts.entry(word).or_default() += 1;
     }
 
     fn open(&mut self, kept: &JudgedClaim, stamp: &mut Stamp) -> FactId {
@@ -332,12 +370,31 @@ impl LearnedChanges {
         self.effect.changes.closes.extend(changes.closes);
         self.effect.changes.opens.extend(changes.opens);
     }
+}
 
-    fn outcome(&self, read: &ExtractionAnswer) -> serde_json::Value {
-        let mut left = self.left.clone();
-        if read.malformed > 0 {
-            left.insert("malformed", read.malformed);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pass_outcome_names_only_what_happened() {
+        let mut outcome = PassOutcome::default();
+        assert_eq!(json!(outcome), json!({"learned": {}, "left": {}}));
+        for learned in [LearnedAs::Added, LearnedAs::Changed, LearnedAs::Added] {
+            outcome.count(learned);
         }
-        json!({ "learned": self.counts, "left": left })
+        for state in [State::Proposed, State::Candidate, State::Active] {
+            outcome.count(LearnedAs::new_fact(state));
+        }
+        outcome.count(LearnedAs::Contested);
+        outcome.count(LearnedAs::Reinforced);
+        outcome.leave(judge::Reason::Known);
+        outcome.leave(judge::Reason::OthersOrder);
+        outcome.left.malformed = NonZeroUsize::new(4);
+        let expected = json!({
+            "learned": {"added": 3, "changed": 1, "proposed": 1, "guessed": 1, "contested": 1, "reinforced": 1},
+            "left": {"known_already": 1, "order_in_others_words": 1, "malformed": 4},
+        });
+        assert_eq!(json!(outcome), expected);
     }
 }

@@ -4,6 +4,7 @@
 //! if the reranker does not, only the reordering. What was skipped is listed in `degraded`.
 
 mod index;
+mod key;
 mod lookup;
 mod near;
 mod open;
@@ -20,6 +21,7 @@ use crate::parts::Parts;
 use crate::transaction::Transactions;
 
 pub(crate) use index::{IndexCache, RecallContext};
+pub(crate) use key::{FilterKey, PointKey, json_digest};
 pub(crate) use lookup::is_usable;
 pub(crate) use open::{OpenedIndex, PointGate, QuestionVector};
 pub use search::{

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::{future::OptionFuture, try_join};
 use jiff::tz::TimeZone;
+use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::{Arm, RankQuery, Tuning};
 use lukasa_core::{
@@ -17,7 +18,7 @@ use lukasa_text::when;
 
 use super::Recall;
 use super::lookup::lookup;
-use super::{OpenedIndex, QuestionVector, RecallContext, RecallKey};
+use super::{OpenedIndex, QuestionVector, RecallKey};
 use crate::closed_domains::closed_domains;
 use crate::error::Result;
 use crate::memory::{Memory, Point, as_memory};
@@ -26,9 +27,6 @@ use crate::memory::{Memory, Point, as_memory};
 const RERANK_TIMEOUT: Duration = Duration::from_millis(200);
 /// Maximum number of reranked candidates.
 pub(super) const MAX_RERANKED: usize = 50;
-
-/// Value in `degraded` for a user with more turns than are indexed: the oldest are not found.
-const OLDER_TURNS: &str = "older_turns";
 
 /// Filter of the results. An absent field matches everything.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -126,8 +124,8 @@ pub struct RecallResult {
     pub sessions: Vec<RecalledSession>,
     /// The times the question mentions: the words, and the period they mean.
     pub times: Vec<(String, Period)>,
-    /// What was unavailable or skipped: `embedder`, `reranker`, `older_turns`.
-    pub degraded: Vec<&'static str>,
+    /// What was unavailable or skipped.
+    pub degraded: Vec<Degraded>,
     /// The embedding model used, if any.
     pub model: Option<String>,
     /// Number of memories and turns considered.
@@ -186,7 +184,7 @@ impl Recall {
         now: Timestamp,
     ) -> Result<UnrankedRecall> {
         let OpenedIndex { scope, ctx, user_index, .. } = opened;
-        let key = ask.session.is_some().then(|| (scope.user(), digest(ask, ctx)));
+        let key = ask.cache_key(scope.user(), ctx);
         if let Some(kept) = key.as_ref().and_then(|key| self.caches.results.get(key))
             && kept.0 == ctx.state
         {
@@ -197,10 +195,10 @@ impl Recall {
         let matching = vector.filter(|v| ctx.model.as_ref() == Some(v.embedder.model()));
         let mut degraded = Vec::new();
         if failed {
-            degraded.push("embedder");
+            degraded.push(Degraded::Embedder);
         }
         if user_index.is_truncated() && ask.turns + ask.sessions > 0 {
-            degraded.push(OLDER_TURNS);
+            degraded.push(Degraded::OlderTurns);
         }
         // For a question about the past, "yesterday" is relative to that point in time.
         let point = ask.point.resolve(now);
@@ -270,7 +268,7 @@ impl Recall {
         found.memories.truncate(ask.memories);
         found.turns.truncate(ask.turns);
         found.degraded.dedup();
-        let whole = found.degraded.iter().all(|missing| *missing == OLDER_TURNS);
+        let whole = found.degraded.iter().all(|missing| *missing == Degraded::OlderTurns);
         if let Some((key, state)) = keep.filter(|_| whole) {
             self.caches.results.insert(key, Arc::new((state, found.clone())));
         }
@@ -282,7 +280,7 @@ impl Recall {
         &self,
         question: &str,
         texts: &[&str],
-        degraded: &mut Vec<&'static str>,
+        degraded: &mut Vec<Degraded>,
     ) -> Vec<usize> {
         let unchanged: Vec<usize> = (0..texts.len()).collect();
         let Some(reranker) = self.parts.models.reranker().filter(|_| texts.len() > 1) else {
@@ -299,7 +297,7 @@ impl Recall {
             }
             other => {
                 tracing::warn!(answered = other.is_ok(), "reranker failed; keeping fused order");
-                degraded.push("reranker");
+                degraded.push(Degraded::Reranker);
                 return unchanged;
             }
         };
@@ -317,13 +315,6 @@ pub(crate) struct UnrankedRecall {
     keep: Option<(RecallKey, RecallState)>,
     /// Whether it is a cached result, already reranked.
     ordered: bool,
-}
-
-/// Digest of everything a result depends on besides the memories.
-fn digest(ask: &RecallQuery, ctx: &RecallContext) -> [u8; 32] {
-    use sha2::{Digest as _, Sha256};
-    let key = format!("{ask:?} {:?} {:?}", ctx.model, ctx.shut);
-    Sha256::digest(key.as_bytes()).into()
 }
 
 /// A cached result, without memories that are no longer valid.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lukasa_core::model::{Embedder, ModelError, Models, Reranker};
+use lukasa_core::recall::Degraded;
 use lukasa_core::{NewTurn, Role};
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::Target;
@@ -85,7 +86,7 @@ async fn index_load_continues_after_request_timeout() {
     let mut ask = ContextRequest::about("What do I like?");
     ask.within = Duration::from_millis(200);
     let late = fresh.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
-    assert_eq!(late.degraded, ["database"]);
+    assert_eq!(late.degraded, [Degraded::Database]);
     admin.batch_execute("rollback").await.unwrap();
     sleep(Duration::from_millis(500)).await;
     // Without the rows an index can no longer be loaded, so one that finds the memory was loaded
@@ -115,7 +116,7 @@ async fn index_leaves_out_oldest_turns_beyond_passage_limit() {
     let mut sessions: Vec<_> = found.turns.iter().map(|f| f.turn.session.as_str()).collect();
     sessions.sort_unstable();
     assert_eq!(sessions, ["s4", "s5", "s6", "s7", "s8", "s9"]);
-    assert_eq!(found.degraded, ["older_turns"]);
+    assert_eq!(found.degraded, [Degraded::OlderTurns]);
 }
 
 #[tokio::test]

@@ -17,6 +17,19 @@ use crate::http::search::QUERY_CHARS;
 /// message finds a warm cache.
 const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The memory for one chat.
+pub struct RetrievedMemory {
+    pub context: Context,
+    /// The code of the error that retrieval failed with; the context is empty.
+    pub error: Option<&'static str>,
+}
+
+impl From<Context> for RetrievedMemory {
+    fn from(context: Context) -> Self {
+        Self { context, error: None }
+    }
+}
+
 /// Retrieves the context for the last user message. It always returns a context within the
 /// deadline.
 pub async fn retrieve(
@@ -25,7 +38,7 @@ pub async fn retrieve(
     said: &[ChatMessage],
     session: Option<&str>,
     within: Duration,
-) -> Context {
+) -> RetrievedMemory {
     let asked = said.iter().rev().find(|said| said.role == Role::User);
     let message: String = asked.map_or("", |said| &said.text).chars().take(QUERY_CHARS).collect();
     let mut ask = ContextRequest::about(&message);
@@ -42,16 +55,17 @@ pub async fn retrieve(
             engine.context.retrieve_confirming(&caller, &ask, moment, &confirmed).await
         })
     };
-    let without = |reason| ConfirmedContext::default().degraded(&ask, moment, reason);
+    let failed =
+        |code| RetrievedMemory { context: Context::empty(&ask, moment), error: Some(code) };
     match tokio::time::timeout(within, work).await {
-        Ok(Ok(Ok(context))) => context,
+        Ok(Ok(Ok(context))) => context.into(),
         Ok(Ok(Err(error))) => {
             tracing::warn!(%error, "could not retrieve memory; the chat continues without it");
-            without(error.code())
+            failed(error.code())
         }
-        Ok(Err(_)) => without("internal"),
+        Ok(Err(_)) => failed("internal"),
         // Only what this request has confirmed so far, never the context of an earlier one.
-        Err(_) => confirmed.degraded(&ask, moment, "database"),
+        Err(_) => confirmed.degraded(&ask, moment).into(),
     }
 }
 
@@ -61,7 +75,12 @@ pub fn put(prompt: &mut PromptRequest, context: &Context) {
 }
 
 /// Reports in the response headers what memory was used.
-pub fn report(headers: &mut HeaderMap, context: &Context, session: Option<&str>) {
+pub fn report(
+    headers: &mut HeaderMap,
+    context: &Context,
+    error: Option<&'static str>,
+    session: Option<&str>,
+) {
     let mut set = |name: &'static str, value: &str| {
         if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
             headers.insert(HeaderName::from_static(name), value);
@@ -76,8 +95,10 @@ pub fn report(headers: &mut HeaderMap, context: &Context, session: Option<&str>)
     if let Some(session) = session {
         set("lukasa-session", session);
     }
-    if !context.degraded.is_empty() {
-        set("lukasa-degraded", &context.degraded.join(", "));
+    let degraded: Vec<&str> =
+        context.degraded.iter().map(|part| part.as_str()).chain(error).collect();
+    if !degraded.is_empty() {
+        set("lukasa-degraded", &degraded.join(", "));
     }
 }
 

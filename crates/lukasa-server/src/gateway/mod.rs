@@ -39,6 +39,7 @@ pub use budget::BudgetSettings;
 use budget::{Budgets, TokenMeter};
 use capture::{Recorder, Round};
 use guest::{GatewayCaller, MemoryMode};
+use memory::RetrievedMemory;
 use refusal::GatewayError;
 use tools::ToolRounds;
 pub use upstream::{Upstream, UpstreamSettings};
@@ -274,10 +275,10 @@ async fn converse(
     let said = prompt.messages();
     let session = gateway.session(&caller, &prompt, &said).await;
     let engine = gateway.0.app.engine();
-    let context = if caller.unverified.is_some() {
+    let RetrievedMemory { context, error } = if caller.unverified.is_some() {
         // An unverified credential gets no memory.
         let ask = ContextRequest::about("");
-        ConfirmedContext::default().degraded(&ask, clock::moment(), "database")
+        ConfirmedContext::default().degraded(&ask, clock::moment()).into()
     } else {
         let within = gateway.0.deadline;
         memory::retrieve(engine, &caller.caller, &said, session.as_deref(), within).await
@@ -331,7 +332,7 @@ async fn converse(
         };
         tools::pass(rounds, answer).await?
     };
-    memory::report(response.headers_mut(), &context, session.as_deref());
+    memory::report(response.headers_mut(), &context, error, session.as_deref());
     Ok(response)
 }
 

@@ -10,6 +10,7 @@ use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use lukasa_core::context::Budget;
+use lukasa_core::context::Section;
 use lukasa_core::context::block::{LeftOut, LineSource, PromptLine};
 use lukasa_engine::context::{
     BaselineRecord, Context, ContextPart, ContextRequest, RetrievalRecord,
@@ -230,7 +231,7 @@ impl From<&PromptLine> for CitationView {
             version_id,
             turn_id,
             session_id,
-            section: item.section,
+            section: item.section.as_str(),
             text: item.line.clone(),
             tokens: item.tokens,
             relevance: item.relevance,
@@ -241,7 +242,7 @@ impl From<&PromptLine> for CitationView {
 impl From<&LeftOut> for LeftOutView {
     fn from(left: &LeftOut) -> Self {
         let [memory_id, _, turn_id, _] = source(&left.source);
-        Self { memory_id, turn_id, reason: left.reason, relevance: left.relevance }
+        Self { memory_id, turn_id, reason: left.reason.as_str(), relevance: left.relevance }
     }
 }
 
@@ -269,7 +270,7 @@ impl From<&Context> for ContextView {
     fn from(context: &Context) -> Self {
         let items = context.baseline.items.iter().chain(&context.dynamic.items);
         let (hard, soft): (Vec<&PromptLine>, Vec<&PromptLine>) =
-            items.partition(|item| item.section.starts_with("Hard"));
+            items.partition(|item| item.section == Section::Hard);
         let spent = context.spent;
         Self {
             retrieval_id: context.id.to_string(),
@@ -289,7 +290,7 @@ impl From<&Context> for ContextView {
             times: context.times.iter().map(TimeView::from).collect(),
             considered: context.considered,
             cache: if context.cached { "hit" } else { "miss" },
-            degraded: context.degraded.clone(),
+            degraded: context.degraded.iter().map(|part| part.as_str()).collect(),
             model: context.model.clone(),
             took_ms: (&context.took).into(),
         }

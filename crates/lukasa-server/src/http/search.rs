@@ -292,7 +292,7 @@ impl From<&RecallResult> for SearchAnswer {
                 })
                 .collect(),
             times: found.times.iter().map(TimeView::from).collect(),
-            degraded: found.degraded.clone(),
+            degraded: found.degraded.iter().map(|part| part.as_str()).collect(),
             model: found.model.clone(),
             considered: found.considered,
             took_ms: (&found.took).into(),
