@@ -4,6 +4,7 @@
 //! no rule about memory and no SQL. This crate is also the one place that reads the clock and draws
 //! randomness, in [`clock`].
 
+pub mod api;
 pub mod archive;
 pub mod cli;
 pub mod clock;
@@ -13,5 +14,6 @@ pub mod listen;
 pub mod models;
 pub mod postgres;
 pub mod tools;
+mod url;
 pub mod webhook;
 pub mod workers;

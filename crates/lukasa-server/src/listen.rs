@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
-use crate::http::PeerAddress;
+use crate::api::PeerAddress;
 
 /// The response to a connection beyond the limit.
 const TOO_MANY_CONNECTIONS: &[u8] =

@@ -17,7 +17,7 @@ use reqwest::{Client, Url};
 use ring::hmac;
 use serde_json::json;
 
-use crate::http::event_name;
+use crate::api::event_name;
 
 /// Time limit of a receiver's response.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);

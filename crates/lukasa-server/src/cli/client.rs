@@ -172,11 +172,3 @@ pub fn ask(question: &str) -> anyhow::Result<Option<String>> {
     std::io::stdin().read_line(&mut line)?;
     Ok(Some(line.trim().to_owned()))
 }
-
-/// Percent-encodes a text for a path or a query.
-pub fn encoded(text: &str) -> String {
-    let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes()
-        .map(|byte| if keep(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}

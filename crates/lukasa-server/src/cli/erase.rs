@@ -8,8 +8,9 @@ use lukasa_engine::removal::{ReceiptError, verify};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{ServerArgs, ask, encoded};
+use super::client::{ServerArgs, ask};
 use super::{FormatArgs, say, say_json};
+use crate::url::encoded;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

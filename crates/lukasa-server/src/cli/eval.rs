@@ -10,10 +10,11 @@ use reqwest::{Client, Method};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::client::{ServerArgs, ServerError, encoded};
+use super::client::{ServerArgs, ServerError};
 use super::show::{BAD, DIM, GOOD, Table, count, paint, plain};
 use super::{AlreadyReported, FormatArgs, say, say_json};
 use crate::clock;
+use crate::url::encoded;
 
 #[derive(Debug, Subcommand)]
 pub enum EvalCommand {

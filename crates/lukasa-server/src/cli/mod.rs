@@ -40,8 +40,6 @@ use serde_json::json;
 
 use crate::postgres::{self, DataFolderServer, ManagedPostgres};
 
-pub(crate) use client::encoded;
-
 /// Long-term memory for AI assistants that its user can read, correct, undo and erase.
 #[derive(Debug, Parser)]
 #[command(
@@ -314,7 +312,7 @@ pub fn main() -> ExitCode {
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),
             Command::Openapi => print_openapi(),
-            Command::Errors => say(&crate::http::render_error_docs()),
+            Command::Errors => say(&crate::api::render_error_docs()),
         }
     });
     match done {

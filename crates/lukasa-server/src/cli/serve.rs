@@ -12,9 +12,10 @@ use lukasa_engine::{Engine, PoolSizes};
 use tracing_subscriber::EnvFilter;
 
 use super::{DatabaseArgs, ErasureJournalArgs, OpenDatabase, scrub};
+use crate::api::{App, AuthMode, Console, LOCAL_TENANT, LimitSettings, McpSettings};
 use crate::clock;
 use crate::gateway::{Gateway, UpstreamSettings};
-use crate::http::{App, AuthMode, Console, LOCAL_TENANT, LimitSettings, McpSettings, router_with};
+use crate::http::router_with;
 use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
 use crate::webhook::WebhookSettings;

@@ -10,9 +10,10 @@ use lukasa_core::{Caller, Timestamp};
 use moka::sync::Cache;
 
 use super::refusal::GatewayError;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::limits::{KeyedRate, over_rate};
 use crate::clock;
-use crate::http::error::Problem;
-use crate::http::limits::{KeyedRate, over_rate};
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 /// Size of the end of an answer that is searched for its token count.
@@ -98,7 +99,10 @@ impl Budgets {
             if spent {
                 let what = format!("The daily token budget of this {whose} is spent");
                 let rest = Duration::from_secs(rest.unsigned_abs());
-                return Err(Problem::of("budget_spent").because(&what).retry(rest).into());
+                return Err(Problem::of(ProblemCode::BudgetSpent)
+                    .because(&what)
+                    .retry(rest)
+                    .into());
             }
         }
         Ok(())

@@ -7,9 +7,10 @@ use axum::http::{HeaderMap, HeaderName, header};
 use lukasa_core::{Caller, Permission, limits, secret};
 
 use super::refusal::GatewayError;
-use crate::http::App;
-use crate::http::auth::{FailOpenAdmission, forbidden, user_of};
-use crate::http::error::Problem;
+use crate::api::App;
+use crate::api::auth::{FailOpenAdmission, forbidden, user_of};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
 
 const KEY: HeaderName = HeaderName::from_static("x-lukasa-key");
 const SESSION: HeaderName = HeaderName::from_static("x-lukasa-session");
@@ -123,5 +124,5 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>
 }
 
 fn malformed(what: &str) -> GatewayError {
-    Problem::of("malformed_header").because(what).into()
+    Problem::of(ProblemCode::MalformedHeader).because(what).into()
 }

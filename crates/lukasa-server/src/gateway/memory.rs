@@ -10,8 +10,8 @@ use lukasa_engine::Engine;
 use lukasa_engine::context::{ConfirmedContext, Context, ContextRequest};
 use lukasa_models::protocol::{ChatMessage, PromptRequest};
 
+use crate::api::search::QUERY_CHARS;
 use crate::clock;
-use crate::http::search::QUERY_CHARS;
 
 /// How long retrieval continues in the background after the chat's deadline, so that the next
 /// message finds a warm cache.

@@ -32,9 +32,10 @@ use lukasa_engine::context::{ConfirmedContext, Context, ContextRequest};
 use lukasa_models::protocol::{AnswerReader, ChatMessage, Continuation, PromptRequest, Protocol};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::api::App;
+use crate::api::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
+use crate::api::code::ProblemCode;
 use crate::clock;
-use crate::http::App;
-use crate::http::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
 pub use budget::BudgetSettings;
 use budget::{Budgets, TokenMeter};
 use capture::{Recorder, Round};
@@ -53,13 +54,14 @@ const BLOCKING_BYTES: usize = 64 * 1024;
 #[derive(Clone)]
 pub struct Gateway(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     app: App,
-    upstream: Option<Upstream>,
+    upstream: Option<Arc<Upstream>>,
     recorder: Recorder,
     /// How long a chat waits for its memory. Then it continues with what was confirmed so far.
     deadline: Duration,
-    budgets: Budgets,
+    budgets: Arc<Budgets>,
 }
 
 impl Gateway {
@@ -67,27 +69,23 @@ impl Gateway {
     /// it.
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
         let recorder = Recorder::start(app.engine());
+        let upstream = upstream.map(Arc::new);
         let (deadline, budgets) =
-            (upstream::MEMORY_DEADLINE, Budgets::new(&BudgetSettings::default()));
+            (upstream::MEMORY_DEADLINE, Arc::new(Budgets::new(&BudgetSettings::default())));
         Self(Arc::new(Inner { app, upstream, recorder, deadline, budgets }))
     }
 
-    /// Sets the budgets. Call it before the gateway is cloned.
+    /// Sets the budgets.
     #[must_use]
-    pub fn with_budgets(mut self, settings: &BudgetSettings) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.budgets = Budgets::new(settings);
-        }
-        self
+    pub fn with_budgets(self, settings: &BudgetSettings) -> Self {
+        let budgets = Arc::new(Budgets::new(settings));
+        Self(Arc::new(Inner { budgets, ..Inner::clone(&self.0) }))
     }
 
-    /// Sets how long a chat waits for its memory. Call it before the gateway is cloned.
+    /// Sets how long a chat waits for its memory.
     #[must_use]
-    pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.deadline = deadline;
-        }
-        self
+    pub fn with_deadline(self, deadline: Duration) -> Self {
+        Self(Arc::new(Inner { deadline, ..Inner::clone(&self.0) }))
     }
 
     /// Waits until all pending exchanges have been recorded, or until the timeout.
@@ -96,7 +94,7 @@ impl Gateway {
     }
 
     fn upstream(&self) -> Result<&Upstream, GatewayError> {
-        self.0.upstream.as_ref().ok_or_else(|| GatewayError::of("no_upstream"))
+        self.0.upstream.as_deref().ok_or_else(|| GatewayError::of(ProblemCode::NoUpstream))
     }
 
     /// Selects what answers a request: the model service, or the guide if there is no service and
@@ -192,7 +190,7 @@ async fn models(
     let name = parts.uri.path().trim_start_matches("/v1/");
     // A path outside the list of models could reach other data of the operator's key.
     if leaves_models(name) {
-        return Err(GatewayError::of("not_found"));
+        return Err(GatewayError::of(ProblemCode::NotFound));
     }
     let path = with_query(name, &parts.uri);
     let answer = upstream.ask(Method::GET, &path, headers, Bytes::new()).await?;
@@ -227,7 +225,7 @@ async fn read(gateway: &Gateway, request: Request) -> Result<ReadRequest, Gatewa
     // Another site can make a browser post text or a form without a preflight, but not JSON.
     let from_page = request.headers().contains_key(ORIGIN);
     if from_page && !is_json(request.headers()) {
-        return Err(GatewayError::of("unsupported_media_type"));
+        return Err(GatewayError::of(ProblemCode::UnsupportedMediaType));
     }
     gateway.0.budgets.take_request(&caller.caller)?;
     let (parts, body) = request.into_parts();

@@ -1,23 +1,24 @@
 //! Errors in the OpenAI format, so that chat clients show the cause instead of "unknown error". The
-//! codes are those of the table in `http/error.rs`.
+//! codes are those of the table in `api/code.rs`.
 
 use axum::Json;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::http::error::Problem;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
 
 /// A problem as an error for chat clients.
 #[derive(Debug)]
 pub struct GatewayError(Problem);
 
 impl GatewayError {
-    pub fn of(code: &str) -> Self {
+    pub fn of(code: ProblemCode) -> Self {
         Self(Problem::of(code))
     }
 
-    pub fn because(code: &str, what: &str) -> Self {
+    pub fn because(code: ProblemCode, what: &str) -> Self {
         Self(Problem::of(code).because(what))
     }
 }
@@ -35,7 +36,7 @@ impl IntoResponse for GatewayError {
         let kind = match parts.status.as_u16() {
             401 => "authentication_error",
             403 => "permission_error",
-            429 if code == "budget_spent" => "insufficient_quota",
+            429 if code == ProblemCode::BudgetSpent.as_str() => "insufficient_quota",
             429 => "rate_limit_error",
             400..500 => "invalid_request_error",
             _ => "server_error",

@@ -22,6 +22,7 @@ use super::guest::GatewayCaller;
 use super::refusal::GatewayError;
 use super::upstream::{Upstream, response_headers};
 use super::{ResponseObservers, is_compressed, is_stream};
+use crate::api::code::ProblemCode;
 use crate::tools::{self, ToolAnswer, ToolInvocation};
 
 /// Maximum number of rounds in which the model may call tools before it has to answer.
@@ -75,7 +76,7 @@ pub async fn pass(rounds: ToolRounds, answer: reqwest::Response) -> Result<Respo
     // An answer that is not streamed is sent only once it is complete, so a failure is still an
     // error.
     let (mut body, mut tool_loop) = (Vec::new(), tool_loop);
-    let broken = |_| GatewayError::of("upstream_unavailable");
+    let broken = |_| GatewayError::of(ProblemCode::UpstreamUnavailable);
     while let Some((piece, rest)) = tool_loop.next().await.map_err(broken)? {
         body.extend_from_slice(&piece);
         tool_loop = rest;

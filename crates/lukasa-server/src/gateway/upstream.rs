@@ -17,6 +17,7 @@ use super::budget::BudgetSettings;
 use super::guest::bearer;
 use super::guide;
 use super::refusal::GatewayError;
+use crate::api::code::ProblemCode;
 use crate::clock;
 
 /// How long a chat waits for its memory by default.
@@ -142,7 +143,7 @@ impl Upstream {
             // The URL may contain a key of the operator; the error itself does not.
             let error = error.without_url();
             tracing::warn!(%error, "the model service did not answer");
-            GatewayError::of("upstream_unavailable")
+            GatewayError::of(ProblemCode::UpstreamUnavailable)
         })
     }
 

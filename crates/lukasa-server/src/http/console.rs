@@ -2,8 +2,6 @@
 //! does not know their content; it sets caching and restrictive security headers.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -15,8 +13,10 @@ use axum::response::{IntoResponse as _, Response};
 use rust_embed::RustEmbed;
 use sha2::{Digest as _, Sha256};
 
-use super::App;
-use super::error::Problem;
+use crate::api::App;
+use crate::api::code::ProblemCode;
+use crate::api::console::{Console, is_console_path};
+use crate::api::error::Problem;
 
 /// Content security policy of the pages: everything from this origin, nothing from elsewhere, no
 /// inline script or style, no framing.
@@ -27,10 +27,6 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-
 /// File names in this folder contain a hash of the content, so the files never change.
 const HASHED_ASSETS: &str = "assets/";
 const INDEX_PAGE: &str = "index.html";
-
-/// First path segments of the APIs. The console page is never served below them.
-const API_SEGMENTS: [&str; 8] =
-    ["api", "v1", "mcp", "mem0", "healthz", "readyz", "receipts", ".well-known"];
 
 /// The page of a binary that was built without the console.
 const NO_CONSOLE_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
@@ -45,30 +41,19 @@ const NO_CONSOLE_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"
 #[allow_missing = true]
 struct EmbeddedFiles;
 
-/// Location of the console's files.
-#[derive(Debug, Clone, Default)]
-pub enum Console {
-    /// Embedded in the binary.
-    #[default]
-    Embedded,
-    /// In a folder, for development.
-    Folder(Arc<PathBuf>),
-}
+/// The console's files, embedded or in a folder.
+struct Files<'a>(&'a Console);
 
-impl Console {
-    pub fn folder(path: &Path) -> Self {
-        Self::Folder(Arc::new(path.to_owned()))
-    }
-
+impl Files<'_> {
     /// Reads a file by its path below the root.
     fn file(&self, path: &str) -> Option<Cow<'static, [u8]>> {
         let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\\');
         if !path.split('/').all(plain) {
             return None;
         }
-        match self {
-            Self::Embedded => EmbeddedFiles::get(path).map(|file| file.data),
-            Self::Folder(folder) => std::fs::read(folder.join(path)).ok().map(Cow::Owned),
+        match self.0 {
+            Console::Embedded => EmbeddedFiles::get(path).map(|file| file.data),
+            Console::Folder(folder) => std::fs::read(folder.join(path)).ok().map(Cow::Owned),
         }
     }
 
@@ -106,22 +91,16 @@ impl Console {
     }
 }
 
-/// Whether a path belongs to the console and not to an API.
-pub fn is_console_path(path: &str) -> bool {
-    let first = path.trim_start_matches('/').split('/').next().unwrap_or("");
-    !API_SEGMENTS.contains(&first) && path != "/openapi.json"
-}
-
 /// Fallback route: a file of the console, or its index page, whose client-side router handles the
 /// path.
 pub async fn serve(State(app): State<App>, request: Request) -> Response {
     let (path, headers) = (request.uri().path(), request.headers());
     let is_read = [Method::GET, Method::HEAD].contains(request.method());
     if !is_read || !is_console_path(path) {
-        return Problem::of("not_found").into_response();
+        return Problem::of(ProblemCode::NotFound).into_response();
     }
     let path = path.trim_start_matches('/');
-    let console = app.console();
+    let console = Files(app.console());
     if let Some(file) = console.respond(if path.is_empty() { INDEX_PAGE } else { path }, headers) {
         return file;
     }
@@ -130,7 +109,7 @@ pub async fn serve(State(app): State<App>, request: Request) -> Response {
     let is_file =
         path.starts_with(HASHED_ASSETS) || path.rsplit('/').next().unwrap_or("").contains('.');
     if !wants_page || is_file {
-        return Problem::of("not_found").into_response();
+        return Problem::of(ProblemCode::NotFound).into_response();
     }
     console.respond(INDEX_PAGE, headers).unwrap_or_else(|| {
         let mut response = (StatusCode::OK, NO_CONSOLE_PAGE).into_response();

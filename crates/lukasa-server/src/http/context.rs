@@ -19,12 +19,14 @@ use lukasa_text::detect::DetectedDomain;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::Reader;
-use super::error::Problem;
-use super::request::{JsonRequest, PathParams};
-use super::search::{TimeView, TookView, point, zone};
-use super::wire::When;
+use super::search::{TimeView, TookView};
+use crate::api::App;
+use crate::api::auth::Reader;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams};
+use crate::api::search::{point, zone};
+use crate::api::wire::When;
 use crate::clock;
 
 /// A request for context.
@@ -75,7 +77,7 @@ enum BudgetValue {
 
 impl RetrieveRequest {
     fn ask(self) -> Result<ContextRequest, Problem> {
-        let refuse = |what: &str| Problem::of("malformed_body").because(what);
+        let refuse = |what: &str| Problem::of(ProblemCode::MalformedBody).because(what);
         let tokens = match self.budget {
             None => Budget::COMPACT,
             Some(BudgetValue::Tokens(tokens)) if tokens <= 100_000 => tokens,
@@ -90,7 +92,7 @@ impl RetrieveRequest {
         if self.limit.unwrap_or(0) > 200 || self.turns.unwrap_or(0) > 200 {
             return Err(refuse("`limit` and `turns` are at most 200"));
         }
-        if self.query.chars().count() > super::search::QUERY_CHARS {
+        if self.query.chars().count() > crate::api::search::QUERY_CHARS {
             return Err(refuse("`query` has at most 20000 characters"));
         }
         let mut ask = ContextRequest::about(&self.query);
@@ -343,8 +345,10 @@ pub async fn detect_domains(
     Reader(caller): Reader,
     sent: JsonRequest<DetectRequest>,
 ) -> Result<Json<DetectAnswer>, Problem> {
-    if sent.body.query.chars().count() > super::search::QUERY_CHARS {
-        return Err(Problem::of("malformed_body").because("`query` has at most 20000 characters"));
+    if sent.body.query.chars().count() > crate::api::search::QUERY_CHARS {
+        return Err(
+            Problem::of(ProblemCode::MalformedBody).because("`query` has at most 20000 characters")
+        );
     }
     let found =
         app.engine().context.detect_domains(&caller, &sent.body.query, clock::now()).await?;
@@ -436,7 +440,7 @@ pub async fn get_retrieval(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<RetrievalView>, Problem> {
-    let id = id.parse().map_err(|_| Problem::of("retrieval_not_found"))?;
+    let id = id.parse().map_err(|_| Problem::of(ProblemCode::RetrievalNotFound))?;
     let retrieval = app.engine().context.retrieval(&caller, id, clock::now()).await?;
     Ok(Json(RetrievalView::from(&retrieval)))
 }

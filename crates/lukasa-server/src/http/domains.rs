@@ -7,11 +7,12 @@ use lukasa_engine::directory::{OptIn, UserDomain};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::{Admin, Reader, Writer};
-use super::error::Problem;
-use super::request::{JsonRequest, PathParams};
 use super::verbs::Nothing;
+use crate::api::App;
+use crate::api::auth::{Admin, Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams};
 use crate::clock;
 
 /// A domain: an area of the user's life.
@@ -138,7 +139,7 @@ async fn set_opt_in(
     open: OptIn,
 ) -> Result<Json<DomainView>, Problem> {
     if !lukasa_core::domain::is_name(&name) {
-        return Err(Problem::of("domain_not_found"));
+        return Err(Problem::of(ProblemCode::DomainNotFound));
     }
     let engine = app.engine().clone();
     let work = async move { engine.directory.set_opt_in(&caller, &name, open, clock::now()).await };

@@ -9,11 +9,11 @@ use lukasa_engine::removal::{Rows, SignedReceipt};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::{Admin, Eraser, Reader, UserEraser};
-use super::error::Problem;
-use super::memory::target;
-use super::request::PathParams;
+use crate::api::App;
+use crate::api::auth::{Admin, Eraser, Reader, UserEraser};
+use crate::api::error::Problem;
+use crate::api::memory::target;
+use crate::api::request::PathParams;
 use crate::clock;
 
 /// The rows that an erasure would remove.

@@ -17,12 +17,13 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
-use super::App;
-use super::auth::Reader;
-use super::error::Problem;
-use super::limits::OpenStream;
-use super::request::{QueryParams, parse_cursor, print_cursor};
-use super::wire::{OperationView, When};
+use crate::api::App;
+use crate::api::auth::Reader;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::limits::OpenStream;
+use crate::api::request::{QueryParams, parse_cursor, print_cursor};
+use crate::api::wire::{OperationView, When};
 use crate::clock;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -135,7 +136,7 @@ impl EventStream {
     async fn is_still_authorized(&self) -> bool {
         match self.app.recheck_permission(&self.headers, Permission::Read).await {
             Ok(()) => true,
-            Err(problem) => problem.is("unavailable"),
+            Err(problem) => problem.is(ProblemCode::Unavailable),
         }
     }
 }

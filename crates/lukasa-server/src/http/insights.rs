@@ -6,10 +6,10 @@ use lukasa_engine::insights::{DayStatistics, Insights};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::Reader;
-use super::error::Problem;
-use super::request::QueryParams;
+use crate::api::App;
+use crate::api::auth::Reader;
+use crate::api::error::Problem;
+use crate::api::request::QueryParams;
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]

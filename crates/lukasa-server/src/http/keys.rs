@@ -8,12 +8,13 @@ use lukasa_engine::credentials::{IssuedCredential, KeyRecord, NewKey, NewToken, 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::Admin;
-use super::error::{FieldError, Problem};
-use super::request::{JsonRequest, PathParams};
 use super::verbs::Nothing;
-use super::wire::When;
+use crate::api::App;
+use crate::api::auth::Admin;
+use crate::api::code::ProblemCode;
+use crate::api::error::{FieldError, Problem};
+use crate::api::request::{JsonRequest, PathParams};
+use crate::api::wire::When;
 use crate::clock;
 
 /// A key, without its secret.
@@ -115,7 +116,7 @@ fn permissions(texts: Option<&[String]>) -> Result<Vec<Permission>, Problem> {
 
 fn refuse(field: &str, detail: &str) -> Problem {
     let field = FieldError { pointer: format!("/{field}"), detail: detail.to_owned() };
-    Problem::of("invalid_request").fields(vec![field])
+    Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
 }
 
 /// Create a key. Its secret is shown only in this answer.
@@ -165,7 +166,7 @@ pub async fn revoke_key(
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
     if !id.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        return Err(Problem::of("key_not_found"));
+        return Err(Problem::of(ProblemCode::KeyNotFound));
     }
     let engine = app.engine().clone();
     let work = async move { engine.credentials.revoke(admitted.tenant, &id, clock::now()).await };

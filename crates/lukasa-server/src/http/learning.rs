@@ -12,13 +12,16 @@ use lukasa_engine::review::{Contradiction, ContradictionChoice};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::Problem;
 use super::memory::write_response;
-use super::request::{JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
-use super::wire::{MemoryView, Written};
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{
+    JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
+};
+use crate::api::wire::{MemoryView, Written};
 use crate::clock;
 
 /// Summary of a part of a conversation.
@@ -232,13 +235,13 @@ pub async fn resolve_contradiction(
     sent: JsonRequest<ResolveContradiction>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let fact = id.parse().map_err(|_| Problem::of("memory_not_found"))?;
+    let fact = id.parse().map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?;
     let which = match sent.body.which.as_str() {
         "standing" => ContradictionChoice::Standing,
         "against" => ContradictionChoice::Against,
         _ => {
             let reason = "`true` must be standing or against";
-            return Err(Problem::of("malformed_body").because(reason));
+            return Err(Problem::of(ProblemCode::MalformedBody).because(reason));
         }
     };
     let digest = sent.body.sha256.unwrap_or_default();
@@ -310,7 +313,7 @@ pub async fn retry_job(
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<JobView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let id: JobId = id.parse().map_err(|_| Problem::of("job_not_found"))?;
+    let id: JobId = id.parse().map_err(|_| Problem::of(ProblemCode::JobNotFound))?;
     let work = async move { engine.queue.retry(&request, id).await };
     Ok(Json(JobView::from(&app.detached(work).await?)))
 }

@@ -6,13 +6,15 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::Problem;
-use super::memory::{create_response, target, write_response};
-use super::request::{JsonRequest, PathParams};
+use super::memory::{create_response, write_response};
 use super::verbs::Nothing;
-use super::wire::{LinkView, Written};
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::memory::target;
+use crate::api::request::{JsonRequest, PathParams};
+use crate::api::wire::{LinkView, Written};
 use crate::clock;
 
 /// The links from and to a memory, without those to removed memories.
@@ -79,7 +81,7 @@ pub async fn unlink_memories(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, of) = (app.engine().clone(), sent.request(caller), target(&id));
-    let link = link_id.parse().map_err(|_| Problem::of("link_not_found"))?;
+    let link = link_id.parse().map_err(|_| Problem::of(ProblemCode::LinkNotFound))?;
     let outcome =
         app.detached(async move { engine.facts.unlink(&request, &of, link).await }).await?;
     Ok(write_response(&outcome))

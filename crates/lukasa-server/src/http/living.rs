@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::Problem;
 use super::learning::ContradictionView;
-use super::request::JsonRequest;
-use super::wire::MemoryView;
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::error::Problem;
+use crate::api::request::JsonRequest;
+use crate::api::wire::MemoryView;
 use crate::clock;
 
 #[derive(Debug, Default, Deserialize, ToSchema)]

@@ -5,110 +5,17 @@ use axum::extract::State;
 use axum::http::header::ETAG;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use lukasa_core::learn::judge::SAME_MEANING;
-use lukasa_core::{Caller, Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
-use lukasa_engine::facts::{ListFilter, Listing, NewMemory, Target, Update, UpdateMode};
-use lukasa_engine::{Engine, Memory, Outcome, Point};
+use lukasa_engine::{Memory, Outcome, Point};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::{FieldError, Problem};
-use super::request::{
-    JsonRequest, PathParams, QueryParams, page_size, parse_memory_cursor, print_cursor,
-};
-use super::wire::{Evidence, History, MemoryPage, MemoryView, SimilarView, When, Written, present};
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::error::Problem;
+use crate::api::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
+use crate::api::request::{JsonRequest, PathParams, QueryParams, print_cursor};
+use crate::api::wire::{History, MemoryPage, MemoryView, SimilarView, When, Written};
 use crate::clock;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListQuery {
-    /// `hard` or `soft`; or one of `profile`, `task`, `episodic`, `procedural`, `domain`.
-    #[serde(rename = "type")]
-    memory_type: Option<String>,
-    domain: Option<String>,
-    /// `active` (the default), `proposed`, `candidate`, `upcoming`, `expired`, `superseded`,
-    /// `forgotten`, `trashed`, or `all`.
-    status: Option<String>,
-    /// Text that must occur in the content, in any case.
-    search: Option<String>,
-    category: Option<String>,
-    kind: Option<String>,
-    force: Option<String>,
-    tier: Option<String>,
-    tag: Option<String>,
-    /// Only what was valid at this instant; now if absent.
-    #[param(value_type = Option<String>, format = DateTime)]
-    as_of: Option<When>,
-    /// What Lukasa knew at this instant; now if absent.
-    #[param(value_type = Option<String>, format = DateTime)]
-    known_at: Option<When>,
-    /// Between 1 and 200; 50 if absent.
-    limit: Option<usize>,
-    /// `next_cursor` of the previous page.
-    cursor: Option<String>,
-}
-
-/// Parses a query parameter that has a fixed set of values.
-pub(super) fn parse_enum<T>(
-    name: &str,
-    text: Option<&str>,
-    parse: impl Fn(&str) -> Option<T>,
-) -> Result<Option<T>, Problem> {
-    let Some(text) = text else { return Ok(None) };
-    let unknown =
-        || Problem::of("malformed_query").because(&format!("`{name}` has an unknown value"));
-    parse(&text.to_lowercase()).ok_or_else(unknown).map(Some)
-}
-
-impl ListQuery {
-    pub(crate) fn listing(&self) -> Result<Listing, Problem> {
-        let status = match self.status.as_deref().unwrap_or("active") {
-            "all" | "ALL" => None,
-            text => parse_enum("status", Some(text), Status::parse)?,
-        };
-        let mut force = parse_enum("force", self.force.as_deref(), Force::parse)?;
-        let memory_type = match self.memory_type.as_deref().map(str::to_lowercase) {
-            Some(text) if Force::parse(&text).is_some() => {
-                force = Force::parse(&text);
-                None
-            }
-            text => parse_enum("type", text.as_deref(), MemoryType::parse)?,
-        };
-        let clean = |text: &Option<String>| text.as_ref().map(|text| text.replace('\0', ""));
-        Ok(Listing {
-            filter: ListFilter {
-                status,
-                domain: clean(&self.domain),
-                force,
-                memory_type,
-                kind: parse_enum("kind", self.kind.as_deref(), Kind::parse)?,
-                category: parse_enum("category", self.category.as_deref(), parse_category)?,
-                tier: parse_enum("tier", self.tier.as_deref(), Tier::parse)?,
-                tag: clean(&self.tag),
-                search: clean(&self.search).filter(|text| !text.is_empty()),
-            },
-            point: Point {
-                as_of: self.as_of.map(|at| at.0),
-                known_at: self.known_at.map(|at| at.0),
-            },
-            after: self.cursor.as_deref().map(parse_memory_cursor).transpose()?,
-            limit: page_size(self.limit)?,
-        })
-    }
-}
-
-/// Parses a category, by its name or an alias that other systems use.
-pub(super) fn parse_category(text: &str) -> Option<Category> {
-    Category::parse(text).or(match text {
-        "identity" | "relationship" => Some(Category::Profile),
-        "finance_context" | "project" => Some(Category::Context),
-        "response_style" | "preference" => Some(Category::Style),
-        _ => None,
-    })
-}
 
 /// List memories, newest first.
 ///
@@ -128,139 +35,6 @@ pub async fn list_memories(
         data: page.memories.iter().map(MemoryView::from).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
     }))
-}
-
-/// A memory to save or propose.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CreateMemory {
-    /// One short line that may be put into a prompt.
-    #[schema(example = "Prefers window seats")]
-    content: String,
-    /// A shorter form of the line.
-    summary: Option<String>,
-    /// A long text, found by recall and never put into a prompt.
-    detail: Option<String>,
-    /// `profile`, `context`, `style` or `fact` (the default).
-    #[schema(example = "fact")]
-    category: Option<String>,
-    /// `profile` (the default), `task`, `episodic`, `procedural` or `domain`; `hard` and `soft` are
-    /// accepted as `force`.
-    #[serde(rename = "type")]
-    memory_type: Option<String>,
-    /// `preference`, `fact` (the default), `habit`, `skill`, `artifact`, `relationship`, `project`
-    /// or `context`.
-    kind: Option<String>,
-    /// `hard`: a rule under a key of its domain; `soft` (the default): context for judgment.
-    force: Option<String>,
-    #[schema(example = "travel")]
-    domain: Option<String>,
-    key: Option<String>,
-    value: Option<serde_json::Value>,
-    #[serde(default)]
-    tags: Vec<String>,
-    /// Between 0 and 1; 0.5 if absent.
-    importance: Option<f32>,
-    #[serde(default)]
-    evidence: Vec<Evidence>,
-    reasoning: Option<String>,
-    /// The session and turns that it comes from.
-    session_id: Option<String>,
-    #[serde(default)]
-    turn_ids: Vec<String>,
-    /// Start of its validity; now if absent.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    valid_from: Option<When>,
-    /// End of its validity; open if absent.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    valid_until: Option<When>,
-    /// The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
-    /// domain is not open. Accepted only from the user.
-    #[serde(default)]
-    keep_without_domain: bool,
-}
-
-/// Parser of the enum fields of a body, which collects the errors of all fields.
-#[derive(Default)]
-struct EnumFields(Vec<FieldError>);
-
-impl EnumFields {
-    fn parse<T>(
-        &mut self,
-        field: &str,
-        text: Option<&str>,
-        parse: impl Fn(&str) -> Option<T>,
-    ) -> Option<T> {
-        let text = text?.to_lowercase();
-        let found = parse(&text);
-        if found.is_none() {
-            let detail = format!("{text:?} is not one of the known values");
-            self.0.push(FieldError { pointer: format!("/{field}"), detail });
-        }
-        found
-    }
-
-    fn finish(self) -> Result<(), Problem> {
-        if self.0.is_empty() { Ok(()) } else { Err(Problem::of("invalid_request").fields(self.0)) }
-    }
-}
-
-impl CreateMemory {
-    pub fn into_new(self) -> Result<NewMemory, Problem> {
-        let mut fields = EnumFields::default();
-        let blank = Claim::saying("");
-        let as_force = self.memory_type.as_deref().and_then(|t| Force::parse(&t.to_lowercase()));
-        let type_name = self.memory_type.as_deref().filter(|_| as_force.is_none());
-        let claim = Claim {
-            category: fields
-                .parse("category", self.category.as_deref(), parse_category)
-                .unwrap_or(blank.category),
-            memory_type: fields
-                .parse("type", type_name, MemoryType::parse)
-                .unwrap_or(blank.memory_type),
-            kind: fields.parse("kind", self.kind.as_deref(), Kind::parse).unwrap_or(blank.kind),
-            force: fields
-                .parse("force", self.force.as_deref(), Force::parse)
-                .or(as_force)
-                .unwrap_or(blank.force),
-            content: self.content,
-            summary: self.summary,
-            detail: self.detail,
-            domain: self.domain,
-            key: self.key,
-            value: self.value,
-            tags: self.tags,
-            importance: self.importance.unwrap_or(blank.importance),
-            evidence: self
-                .evidence
-                .iter()
-                .map(|e| lukasa_core::ClaimEvidence::of(&e.kind, &e.description))
-                .collect(),
-            reasoning: self.reasoning,
-        };
-        fields.finish()?;
-        check_turns(self.session_id.as_deref(), &self.turn_ids)?;
-        Ok(NewMemory {
-            claim,
-            valid_from: self.valid_from.map(|at| at.0),
-            valid_until: self.valid_until.map(|at| at.0),
-            session: self.session_id,
-            turns: self.turn_ids,
-            keep_without_domain: self.keep_without_domain,
-            ..NewMemory::saying("")
-        })
-    }
-}
-
-fn check_turns(session: Option<&str>, turns: &[String]) -> Result<(), Problem> {
-    let most = lukasa_core::limits::TURNS;
-    let bad = |id: &str| id.is_empty() || id.len() > 128 || id.chars().any(char::is_control);
-    if turns.len() > most || turns.iter().any(|id| bad(id)) || session.is_some_and(bad) {
-        let detail = format!("at most {most} ids of 1 to 128 characters");
-        let field = FieldError { pointer: "/turn_ids".into(), detail };
-        return Err(Problem::of("invalid_request").fields(vec![field]));
-    }
-    Ok(())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -301,20 +75,6 @@ pub async fn save_memory(
     }
     let headers = outcome.memories.first().map(etag).unwrap_or_default();
     Ok((status, headers, Json(view)).into_response())
-}
-
-/// Other memories with nearly the same meaning as the one just saved.
-pub(crate) async fn find_similar(
-    engine: &Engine,
-    caller: &Caller,
-    saved: &Outcome,
-) -> Vec<(Memory, f32)> {
-    let Some(own) = saved.memories.first() else { return Vec::new() };
-    // The memory is saved already, so a failed comparison must not fail the request.
-    let near = engine.recall.near(caller, &own.version.claim.content, clock::now()).await;
-    let mut near = near.unwrap_or_default();
-    near.retain(|(other, score)| *score >= SAME_MEANING && other.version.fact != own.version.fact);
-    near
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -361,141 +121,6 @@ pub async fn get_memory_history(
     Ok(Json(History { data: entries.iter().map(MemoryView::from).collect() }))
 }
 
-/// Defines a body that can edit a memory. Two bodies have these fields, and flattening one into the
-/// other would give a schema that no document satisfies.
-macro_rules! editing {
-    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Default, Deserialize, ToSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct $name {
-            $($own)*
-            content: Option<String>,
-            #[serde(default, deserialize_with = "present")]
-            #[schema(value_type = Option<String>)]
-            summary: Option<Option<String>>,
-            #[serde(default, deserialize_with = "present")]
-            #[schema(value_type = Option<String>)]
-            detail: Option<Option<String>>,
-            category: Option<String>,
-            #[serde(rename = "type")]
-            memory_type: Option<String>,
-            kind: Option<String>,
-            force: Option<String>,
-            #[serde(default, deserialize_with = "present")]
-            #[schema(value_type = Option<String>)]
-            domain: Option<Option<String>>,
-            #[serde(default, deserialize_with = "present")]
-            #[schema(value_type = Option<String>)]
-            key: Option<Option<String>>,
-            #[serde(default, deserialize_with = "present")]
-            #[schema(value_type = Option<serde_json::Value>)]
-            value: Option<Option<serde_json::Value>>,
-            tags: Option<Vec<String>>,
-            importance: Option<f32>,
-            #[serde(default, deserialize_with = "present")]
-            #[schema(value_type = Option<String>)]
-            reasoning: Option<Option<String>>,
-        }
-
-        impl $name {
-            /// Moves the edit out of the body.
-            pub fn edit(&mut self) -> Result<Edit, Problem> {
-                let mut fields = EnumFields::default();
-                let edit = Edit {
-                    category: fields.parse("category", self.category.as_deref(), parse_category),
-                    memory_type: fields.parse("type", self.memory_type.as_deref(), MemoryType::parse),
-                    kind: fields.parse("kind", self.kind.as_deref(), Kind::parse),
-                    force: fields.parse("force", self.force.as_deref(), Force::parse),
-                    content: self.content.take(),
-                    summary: self.summary.take(),
-                    detail: self.detail.take(),
-                    domain: self.domain.take(),
-                    key: self.key.take(),
-                    value: self.value.take(),
-                    tags: self.tags.take(),
-                    importance: self.importance,
-                    reasoning: self.reasoning.take(),
-                };
-                fields.finish()?;
-                let domain = edit.domain.as_ref().and_then(Option::as_deref);
-                if domain.is_some_and(|name| !lukasa_core::domain::is_name(name)) {
-                    return Err(Problem::of("domain_not_found"));
-                }
-                Ok(edit)
-            }
-        }
-    };
-}
-
-editing!(
-    /// Edits to a proposed memory.
-    EditMemory {}
-);
-
-editing!(
-    /// Changes to a memory. An absent field stays as it is; null clears it.
-    UpdateMemory {
-        /// `change` (the default): things are different since `valid_from` or now.
-        /// `correction`: it was never true; `valid_from` and `valid_until` correct the dates.
-        #[schema(example = "change")]
-        mode: Option<String>,
-        #[schema(value_type = Option<String>, format = DateTime)]
-        valid_from: Option<When>,
-        #[serde(default, deserialize_with = "present")]
-        #[schema(value_type = Option<String>, format = DateTime)]
-        valid_until: Option<Option<When>>,
-        session_id: Option<String>,
-        #[serde(default)]
-        turn_ids: Vec<String>,
-        /// Quotations of the user from the session `session_id`. An assistant needs them to replace
-        /// what the user stated; without them the change waits for the user.
-        #[serde(default)]
-        quotations: Vec<String>,
-        /// The user's answer to `opt_in_needed`: keep this as a memory without a domain, although
-        /// its domain is not open. Accepted only from the user.
-        #[serde(default)]
-        keep_without_domain: bool,
-    }
-);
-
-impl UpdateMemory {
-    pub(crate) fn into_update(mut self) -> Result<Update, Problem> {
-        check_turns(self.session_id.as_deref(), &self.turn_ids)?;
-        let field = |name: &str, detail: &str| {
-            let pointer = format!("/{name}");
-            Problem::of("invalid_request")
-                .fields(vec![FieldError { pointer, detail: detail.to_owned() }])
-        };
-        const MAX_QUOTATIONS: usize = 20;
-        let long = |quote: &String| quote.chars().count() > lukasa_core::limits::EVIDENCE_CHARS;
-        if self.quotations.len() > MAX_QUOTATIONS || self.quotations.iter().any(long) {
-            return Err(field("quotations", "at most 20 of at most 1000 characters"));
-        }
-        let valid_from = self.valid_from.map(|at| at.0);
-        let mode = match self.mode.as_deref().unwrap_or("change") {
-            "change" if self.valid_until.is_some() => {
-                return Err(field("valid_until", "only with `mode: correction`"));
-            }
-            "change" => UpdateMode::Change { effective: valid_from },
-            "correction" => UpdateMode::Correct {
-                valid_from,
-                valid_until: self.valid_until.map(|until| until.map(|at| at.0)),
-            },
-            _ => return Err(field("mode", "`change` or `correction`")),
-        };
-        Ok(Update {
-            edit: self.edit()?,
-            mode,
-            session: self.session_id,
-            turns: self.turn_ids,
-            confidence: None,
-            quotations: self.quotations,
-            keep_without_domain: self.keep_without_domain,
-        })
-    }
-}
-
 /// Change or correct a memory.
 ///
 /// Nothing is overwritten: a new version is opened and the old one closed, on both time axes. With
@@ -518,11 +143,6 @@ pub async fn update_memory(
     let outcome =
         app.detached(async move { engine.facts.update(&request, &target, update).await }).await?;
     Ok(write_response(&outcome))
-}
-
-/// Parses an id, or a text that occurs in the memory.
-pub fn target(text: &str) -> Target {
-    Target::parse(&text.replace('\0', ""))
 }
 
 fn etag(memory: &Memory) -> HeaderMap {

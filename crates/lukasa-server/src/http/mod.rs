@@ -1,18 +1,14 @@
 //! HTTP: the route table, one line per operation, and the middleware of all requests.
 
-pub(crate) mod auth;
-pub(crate) mod body;
 pub(crate) mod console;
 mod context;
 mod domains;
 mod erasures;
-pub(crate) mod error;
 mod events;
 mod health;
 mod insights;
 mod keys;
 mod learning;
-pub(crate) mod limits;
 mod links;
 mod living;
 mod mcp;
@@ -24,7 +20,6 @@ mod operations;
 mod policy;
 mod portraits;
 mod proposals;
-pub(crate) mod request;
 pub(crate) mod search;
 mod sessions;
 mod sign_in;
@@ -36,35 +31,20 @@ mod users;
 mod vault;
 mod verbs;
 mod webhooks;
-pub(crate) mod wire;
 mod wrap;
-
-use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use lukasa_core::TenantId;
-use lukasa_engine::Engine;
-use lukasa_engine::credentials::ADMISSION_LEASE;
-use moka::sync::Cache;
-use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use auth::AuthMode;
-pub use console::Console;
-pub use error::{TABLE, render_error_docs};
-pub use limits::{LimitSettings, PeerAddress};
-pub use mcp::McpSettings;
 pub use openapi::document;
-pub use wire::event_name;
 pub use wrap::VERSION;
 
+use crate::api::{App, auth, error, limits};
 use crate::gateway::{self, Gateway};
-use limits::Limits;
 
 /// Maximum size of a request body: a memory is one line with a bounded detail.
 const BODY_BYTES: usize = 256 * 1024;
@@ -73,154 +53,6 @@ const BODY_BYTES: usize = 256 * 1024;
 const TURNS_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum size of an import: the compressed archive of a whole memory.
 const IMPORT_BYTES: usize = 64 * 1024 * 1024;
-/// Number of database connections unless configured.
-const DEFAULT_POOL_SIZE: usize = 16;
-/// How long the gateway accepts a cached credential while the database is unavailable. Such a
-/// request gets no memory.
-const ADMISSION_FALLBACK_TTL: Duration = Duration::from_mins(5);
-/// How long a refused credential is refused without another check in the database.
-const REFUSED_TTL: Duration = Duration::from_secs(5);
-/// How often the last use of a credential is stored.
-const USE_INTERVAL: Duration = Duration::from_mins(1);
-/// How long a yes to a question is cached: longer than the question can be answered.
-const ANSWERED_TTL: Duration = Duration::from_mins(20);
-/// Maximum number of writes of a last use in flight.
-const MAX_USE_WRITES: usize = 4;
-
-/// Shared state of all handlers.
-#[derive(Clone)]
-pub struct App(Arc<Inner>);
-
-struct Inner {
-    engine: Engine,
-    auth: AuthMode,
-    admissions: Cache<String, auth::CachedAdmission>,
-    /// The last admission of each credential, used while the database is unavailable.
-    last_admissions: Cache<String, auth::CachedAdmission>,
-    /// Credentials that the database refused in the last seconds.
-    refused: Cache<auth::RefusedCredential, ()>,
-    /// Credentials whose use was stored in the last minute.
-    recorded_uses: Cache<String, ()>,
-    use_writes: Arc<Semaphore>,
-    /// Keys of tool questions that were answered with yes. Each answer is accepted once.
-    answered_questions: Cache<String, ()>,
-    readiness: health::Readiness,
-    limits: Limits,
-    mcp: McpSettings,
-    console: Console,
-}
-
-impl App {
-    pub fn new(engine: Engine, auth: AuthMode) -> Self {
-        let cache = |ttl| Cache::builder().max_capacity(100_000).time_to_live(ttl);
-        Self(Arc::new(Inner {
-            engine,
-            auth,
-            admissions: cache(ADMISSION_LEASE).build(),
-            last_admissions: cache(ADMISSION_FALLBACK_TTL).build(),
-            refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
-            recorded_uses: Cache::builder()
-                .max_capacity(100_000)
-                .time_to_live(USE_INTERVAL)
-                .build(),
-            answered_questions: Cache::builder()
-                .max_capacity(100_000)
-                .time_to_live(ANSWERED_TTL)
-                .build(),
-            use_writes: Arc::new(Semaphore::new(MAX_USE_WRITES)),
-            readiness: health::Readiness::default(),
-            limits: Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE),
-            mcp: McpSettings::default(),
-            console: Console::default(),
-        }))
-    }
-
-    /// Sets the limits, for a server with `pool_size` database connections. Call it before the app
-    /// is cloned.
-    #[must_use]
-    pub fn with_limits(mut self, settings: &LimitSettings, pool_size: usize) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.limits = Limits::new(settings, pool_size);
-        }
-        self
-    }
-
-    fn answered_questions(&self) -> &Cache<String, ()> {
-        &self.0.answered_questions
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.0.limits
-    }
-
-    /// Makes the server report that it is not ready, while it still answers requests.
-    pub fn start_draining(&self) {
-        self.0.limits.start_draining();
-    }
-
-    /// Sets the MCP settings. Call it before the app is cloned.
-    #[must_use]
-    pub fn with_mcp(mut self, settings: McpSettings) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.mcp = settings;
-        }
-        self
-    }
-
-    /// Sets the location of the console's files. Call it before the app is cloned.
-    #[must_use]
-    pub fn with_console(mut self, console: Console) -> Self {
-        if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.console = console;
-        }
-        self
-    }
-
-    fn console(&self) -> &Console {
-        &self.0.console
-    }
-
-    fn mcp(&self) -> &McpSettings {
-        &self.0.mcp
-    }
-
-    fn is_local(&self) -> bool {
-        self.0.auth == AuthMode::Local
-    }
-
-    pub(crate) fn engine(&self) -> &Engine {
-        &self.0.engine
-    }
-
-    /// Runs a write to its end even if the client disconnects: a request that is dropped half-way
-    /// must be either done or not done, and the client can find out which.
-    async fn detached<T, F>(&self, work: F) -> Result<T, error::Problem>
-    where
-        T: Send + 'static,
-        F: Future<Output = lukasa_engine::Result<T>> + Send + 'static,
-    {
-        // The work keeps the request's slots after the client has disconnected.
-        let request = limits::CurrentRequest::get();
-        let work = async move {
-            let _request = request;
-            work.await
-        };
-        match tokio::spawn(work).await {
-            Ok(result) => result.map_err(Into::into),
-            Err(_) => Err(error::Problem::of("internal")),
-        }
-    }
-}
-
-/// The tenant of a server without authentication, for one user on one machine.
-pub const LOCAL_TENANT: &str = "local";
-/// The user of such a server, unless the request names one.
-pub const LOCAL_USER: &str = "me";
-
-pub fn local_tenant() -> TenantId {
-    TenantId::named(LOCAL_TENANT)
-}
-
 fn api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(memory::list_memories, memory::save_memory))

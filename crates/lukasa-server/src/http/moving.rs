@@ -20,12 +20,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::body::{MAX_LINES_VALUES, ReadBody};
-use super::error::Problem;
-use super::request::{JsonRequest, PathParams, QueryParams};
 use super::verbs::Nothing;
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::body::{MAX_LINES_VALUES, ReadBody};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::{archive, clock};
 
 /// Size of the chunks in which an export is sent.
@@ -67,7 +68,7 @@ fn export_problem(error: anyhow::Error) -> Problem {
         Ok(error) => error.into(),
         Err(error) => {
             tracing::error!(%error, "could not pack the export");
-            Problem::of("internal")
+            Problem::of(ProblemCode::Internal)
         }
     }
 }
@@ -102,14 +103,16 @@ impl ImportQuery {
         if fits(&digest) && fits(&name) {
             return Ok(ImportSource { format, digest, name });
         }
-        Err(Problem::of("malformed_query")
+        Err(Problem::of(ProblemCode::MalformedQuery)
             .because("`source` and `name` have at most 255 characters"))
     }
 
     fn format(&self) -> Result<Format, Problem> {
         let named = self.format.as_deref().unwrap_or("jsonl");
         let known = Format::parse(named).filter(|format| *format != Format::Lukasa);
-        known.ok_or_else(|| Problem::of("malformed_query").because("`format` is not supported"))
+        known.ok_or_else(|| {
+            Problem::of(ProblemCode::MalformedQuery).because("`format` is not supported")
+        })
     }
 }
 
@@ -254,9 +257,10 @@ pub async fn import(
                 items.take(ITEMS_AT_ONCE + 1).collect::<Result<Vec<ImportItem>, _>>()
             };
             let items = tokio::task::spawn_blocking(parse).await;
-            let items = items.map_err(|_| Problem::of("internal"))?;
-            let items =
-                items.map_err(|error| Problem::of("malformed_body").because(&error.to_string()))?;
+            let items = items.map_err(|_| Problem::of(ProblemCode::Internal))?;
+            let items = items.map_err(|error| {
+                Problem::of(ProblemCode::MalformedBody).because(&error.to_string())
+            })?;
             let work =
                 async move { engine.archives.import_items(&request, &source, &items, dry).await };
             app.detached(work).await?
@@ -269,8 +273,9 @@ pub async fn import(
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> Result<T, Problem> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(|_| Problem::of("internal"))?;
-    done.map_err(|error| Problem::of("malformed_archive").because(&format!("{error:#}")))
+    let done =
+        tokio::task::spawn_blocking(work).await.map_err(|_| Problem::of(ProblemCode::Internal))?;
+    done.map_err(|error| Problem::of(ProblemCode::MalformedArchive).because(&format!("{error:#}")))
 }
 
 /// Format of an import's body.
@@ -284,7 +289,7 @@ fn body_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> {
     match kind.split(';').next().map_or("", str::trim) {
         "application/zip" => Ok(BodyFormat::Archive),
         "application/jsonl" | "application/x-ndjson" | "application/json" => Ok(BodyFormat::Items),
-        _ => Err(Problem::of("unsupported_media_type")),
+        _ => Err(Problem::of(ProblemCode::UnsupportedMediaType)),
     }
 }
 
@@ -368,7 +373,7 @@ pub async fn undo_import(
     PathParams(id): PathParams<String>,
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<UndoneView>, Problem> {
-    let id: ImportId = id.parse().map_err(|_| Problem::of("import_not_found"))?;
+    let id: ImportId = id.parse().map_err(|_| Problem::of(ProblemCode::ImportNotFound))?;
     let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
     let work = async move { engine.archives.undo_import(&request, id).await };
     Ok(Json(app.detached(work).await?.into()))

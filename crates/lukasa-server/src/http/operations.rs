@@ -6,13 +6,16 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::Problem;
 use super::memory::write_response;
-use super::request::{JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
-use super::wire::{OperationView, When, Written};
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{
+    JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
+};
+use crate::api::wire::{OperationView, When, Written};
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -45,8 +48,9 @@ pub async fn list_operations(
 ) -> Result<Json<OperationPage>, Problem> {
     let before = query.cursor.as_deref().map(parse_cursor::<When>).transpose()?;
     let memory = query.memory_id.as_deref().map(str::parse).transpose();
-    let memory =
-        memory.map_err(|_| Problem::of("malformed_query").because("`memory_id` is not an id"))?;
+    let memory = memory.map_err(|_| {
+        Problem::of(ProblemCode::MalformedQuery).because("`memory_id` is not an id")
+    })?;
     let limit = page_size(query.limit)?;
     let page = app
         .engine()
@@ -69,7 +73,7 @@ pub async fn get_operation(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<OperationView>, Problem> {
-    let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
+    let id = id.parse().map_err(|_| Problem::of(ProblemCode::OperationNotFound))?;
     Ok(Json(OperationView::from(&app.engine().facts.operation(&caller, id, clock::now()).await?)))
 }
 
@@ -92,7 +96,7 @@ pub async fn undo_operation(
         let outcome = app.detached(async move { engine.undo.undo_last(&request).await }).await?;
         return Ok(write_response(&outcome));
     }
-    let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
+    let id = id.parse().map_err(|_| Problem::of(ProblemCode::OperationNotFound))?;
     let outcome = app.detached(async move { engine.undo.undo(&request, id).await }).await?;
     Ok(write_response(&outcome))
 }

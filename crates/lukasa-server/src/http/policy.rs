@@ -10,10 +10,11 @@ use lukasa_engine::policy::PolicyInForce;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::{Admin, Reader, Writer};
-use super::error::Problem;
-use super::request::JsonRequest;
+use crate::api::App;
+use crate::api::auth::{Admin, Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::JsonRequest;
 use crate::clock;
 
 /// Policy settings. An absent setting is inherited.
@@ -81,7 +82,7 @@ impl PolicyPatch {
     fn patch(&self) -> Result<Patch, Problem> {
         let value = serde_json::to_value(self).unwrap_or_default();
         serde_json::from_value(value)
-            .map_err(|error| Problem::of("malformed_body").because(&error.to_string()))
+            .map_err(|error| Problem::of(ProblemCode::MalformedBody).because(&error.to_string()))
     }
 
     fn of(patch: &Patch) -> Self {

@@ -7,10 +7,10 @@ use lukasa_engine::portraits::CompiledPortrait;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::Problem;
-use super::request::{JsonRequest, PathParams};
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams};
 use crate::clock;
 
 /// One sentence, with the memories it cites.

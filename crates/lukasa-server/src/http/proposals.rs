@@ -10,14 +10,15 @@ use lukasa_engine::facts::{ListFilter, Listing, ProposalDecision};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{Proposer, Reader, Writer};
-use super::error::Problem;
-use super::memory::{CreateMemory, EditMemory, create_response, target, write_response};
-use super::request::{
+use super::memory::{create_response, write_response};
+use crate::api::App;
+use crate::api::auth::{Proposer, Reader, Writer};
+use crate::api::error::Problem;
+use crate::api::memory::{CreateMemory, EditMemory, target};
+use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_memory_cursor, print_cursor,
 };
-use super::wire::{MemoryPage, MemoryView, Written};
+use crate::api::wire::{MemoryPage, MemoryView, Written};
 use crate::clock;
 
 /// Propose a memory.

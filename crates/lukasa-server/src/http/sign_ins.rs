@@ -9,12 +9,13 @@ use lukasa_engine::credentials::{KeyRecord, RecordKind};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{forbidden, is_admin};
-use super::error::Problem;
 use super::keys::Revoked;
-use super::request::{JsonRequest, PathParams, QueryParams};
 use super::verbs::Nothing;
+use crate::api::App;
+use crate::api::auth::{forbidden, is_admin};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::clock;
 
 /// A caller that may manage sign-ins: an administrator those of the whole tenant, a user their own.
@@ -135,8 +136,9 @@ pub async fn end_sign_ins(
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
     let user = owner.selected_user(query.user.as_deref())?;
-    let user =
-        user.ok_or_else(|| Problem::of("user_required").because("Name the user as `?user=`"))?;
+    let user = user.ok_or_else(|| {
+        Problem::of(ProblemCode::UserRequired).because("Name the user as `?user=`")
+    })?;
     end(&app, owner.tenant, Some(user), None).await
 }
 

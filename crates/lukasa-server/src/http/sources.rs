@@ -5,19 +5,19 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use lukasa_core::{EpisodeId, Fate, TurnId};
-use lukasa_engine::RemovalCounts;
 use lukasa_engine::removal::{Dependents, FactSource};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{Eraser, Reader, Writer};
-use super::error::Problem;
 use super::learning::EpisodeView;
 use super::memory::write_response;
-use super::request::{JsonRequest, PathParams, QueryParams};
 use super::verbs::Nothing;
-use super::wire::{MemoryView, Written};
+use crate::api::App;
+use crate::api::auth::{Eraser, Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams, QueryParams};
+use crate::api::wire::{MemoryView, ReachedView, Written};
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -30,38 +30,6 @@ pub struct DependentsQuery {
     episode_id: Option<String>,
     /// A whole session, if neither is given.
     session_id: Option<String>,
-}
-
-/// Counts of what removing a source affects.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct ReachedView {
-    turns: usize,
-    episodes: usize,
-    /// Memories without other support: they are removed too.
-    withdrawn: usize,
-    /// Memories with other support: they stay, based on that.
-    weakened: usize,
-    /// Memories that the user stated or agreed to: they stay.
-    kept: usize,
-    /// Portraits that are compiled again.
-    portraits: usize,
-    /// The same as text.
-    #[schema(example = "1 turn, 3 memories, 1 episode, 2 portraits")]
-    summary: String,
-}
-
-impl From<&RemovalCounts> for ReachedView {
-    fn from(reached: &RemovalCounts) -> Self {
-        Self {
-            turns: reached.turns,
-            episodes: reached.episodes,
-            withdrawn: reached.withdrawn,
-            weakened: reached.weakened,
-            kept: reached.kept,
-            portraits: reached.portraits,
-            summary: reached.to_string(),
-        }
-    }
 }
 
 /// A memory that depends on a source, and what happens to it when the source is removed.
@@ -125,7 +93,7 @@ pub async fn list_dependents(
         (.., Some(session)) => FactSource::Session(session),
         _ => {
             let why = "Give `turn_id`, `episode_id` or `session_id`";
-            return Err(Problem::of("malformed_query").because(why));
+            return Err(Problem::of(ProblemCode::MalformedQuery).because(why));
         }
     };
     let dependents = app.engine().removals.dependents(&caller, &source, clock::now()).await?;
@@ -133,12 +101,12 @@ pub async fn list_dependents(
 }
 
 fn turn(id: &str) -> Result<FactSource, Problem> {
-    let id: TurnId = id.parse().map_err(|_| Problem::of("turn_not_found"))?;
+    let id: TurnId = id.parse().map_err(|_| Problem::of(ProblemCode::TurnNotFound))?;
     Ok(FactSource::Turn(id))
 }
 
 fn episode(id: &str) -> Result<FactSource, Problem> {
-    let id: EpisodeId = id.parse().map_err(|_| Problem::of("episode_not_found"))?;
+    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ProblemCode::EpisodeNotFound))?;
     Ok(FactSource::Episode(id))
 }
 

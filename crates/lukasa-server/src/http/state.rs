@@ -6,9 +6,9 @@ use lukasa_engine::state::MemorySummary;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::Reader;
-use super::error::Problem;
+use crate::api::App;
+use crate::api::auth::Reader;
+use crate::api::error::Problem;
 use crate::clock;
 
 /// Hashes of the stored state, as hexadecimal SHA-256. Equal hashes mean equal memories, however

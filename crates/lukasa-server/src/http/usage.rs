@@ -10,10 +10,11 @@ use lukasa_engine::context::{NewUsage, UsageRecord, UsageStats};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::Problem;
-use super::request::{JsonRequest, QueryParams, page_size, parse_cursor, print_cursor};
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, QueryParams, page_size, parse_cursor, print_cursor};
 use crate::clock;
 
 /// One recorded use of a memory.
@@ -77,13 +78,13 @@ pub async fn report_usage(
     let ReportUsage { memory_id, kind, session_id, retrieval_id, turn_id, influence } = sent.body;
     let retrieval = retrieval_id.map(|id| id.parse()).transpose();
     let new = NewUsage {
-        fact: memory_id.parse().map_err(|_| Problem::of("memory_not_found"))?,
+        fact: memory_id.parse().map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?,
         session: session_id,
-        retrieval: retrieval.map_err(|_| Problem::of("retrieval_not_found"))?,
+        retrieval: retrieval.map_err(|_| Problem::of(ProblemCode::RetrievalNotFound))?,
         turn: turn_id
             .map(|id| id.parse())
             .transpose()
-            .map_err(|_| Problem::of("turn_not_found"))?,
+            .map_err(|_| Problem::of(ProblemCode::TurnNotFound))?,
         kind: kind.to_lowercase(),
         influence,
     };
@@ -126,7 +127,7 @@ pub async fn list_usage(
         .memory_id
         .map(|id| id.parse())
         .transpose()
-        .map_err(|_| Problem::of("memory_not_found"))?;
+        .map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?;
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
     let (used, next) =

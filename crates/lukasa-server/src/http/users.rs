@@ -10,12 +10,15 @@ use lukasa_engine::directory::{UserRecord, UserRowCounts};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{Admin, UserEraser};
 use super::erasures::SignedReceiptView;
-use super::error::Problem;
-use super::request::{JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor};
 use super::verbs::Nothing;
+use crate::api::App;
+use crate::api::auth::{Admin, UserEraser};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{
+    JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
+};
 use crate::clock;
 
 /// How long a request waits for the removal of a user's rows.
@@ -99,7 +102,7 @@ pub async fn list_users(
     let after = query.cursor.as_deref().map(parse_cursor::<String>).transpose()?;
     // PostgreSQL rejects U+0000 in a text, so no user name contains it.
     if after.as_deref().is_some_and(|name| name.contains('\0')) {
-        return Err(Problem::of("malformed_cursor"));
+        return Err(Problem::of(ProblemCode::MalformedCursor));
     }
     let limit = page_size(query.limit)?;
     let (users, next) =

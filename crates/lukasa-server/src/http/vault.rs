@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::{FieldError, Problem};
-use super::request::JsonRequest;
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::{FieldError, Problem};
+use crate::api::request::JsonRequest;
 use crate::clock;
 
 /// Maximum size of a request body with files.
@@ -66,7 +67,7 @@ impl VaultFiles {
     fn checked(&self) -> Result<Vec<File>, Problem> {
         let refuse = |pointer: String, detail: &str| {
             let errors = vec![FieldError { pointer, detail: detail.to_owned() }];
-            Problem::of("invalid_request").fields(errors)
+            Problem::of(ProblemCode::InvalidRequest).fields(errors)
         };
         if self.files.len() > MAX_FILES {
             return Err(refuse("/files".to_owned(), "at most 2000 files"));

@@ -5,12 +5,13 @@ use axum::response::Response;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::App;
-use super::auth::{Eraser, Writer};
-use super::error::Problem;
-use super::memory::{target, write_response};
-use super::request::{JsonRequest, PathParams};
-use super::wire::Written;
+use super::memory::write_response;
+use crate::api::App;
+use crate::api::auth::{Eraser, Writer};
+use crate::api::error::Problem;
+use crate::api::memory::target;
+use crate::api::request::{JsonRequest, PathParams};
+use crate::api::wire::Written;
 
 /// An empty body: these operations take no fields.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -8,12 +8,13 @@ use lukasa_engine::webhooks::{DeliveryAttempt, WebhookEdit};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::Admin;
-use super::error::{FieldError, Problem};
-use super::request::{JsonRequest, PathParams, QueryParams, page_size};
 use super::verbs::Nothing;
-use super::wire::When;
+use crate::api::App;
+use crate::api::auth::Admin;
+use crate::api::code::ProblemCode;
+use crate::api::error::{FieldError, Problem};
+use crate::api::request::{JsonRequest, PathParams, QueryParams, page_size};
+use crate::api::wire::When;
 use crate::clock;
 use crate::webhook::print_secret;
 
@@ -104,11 +105,11 @@ fn parse_verbs(texts: &[String]) -> Result<Vec<Verb>, Problem> {
 fn unknown_verb() -> Problem {
     let all = Verb::ALL.map(Verb::as_str).join(", ");
     let field = FieldError { pointer: "/verbs".into(), detail: format!("one of {all}") };
-    Problem::of("invalid_request").fields(vec![field])
+    Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
 }
 
 fn parse_id(text: &str) -> Result<WebhookId, Problem> {
-    text.parse().map_err(|_| Problem::of("webhook_not_found"))
+    text.parse().map_err(|_| Problem::of(ProblemCode::WebhookNotFound))
 }
 
 /// Create a webhook. Its secret is shown only in this answer.
@@ -277,8 +278,10 @@ pub async fn list_deliveries(
     PathParams(id): PathParams<String>,
     QueryParams(query): QueryParams<DeliveriesQuery>,
 ) -> Result<Json<Deliveries>, Problem> {
-    let refused =
-        || Problem::of("malformed_query").because("`state` must be waiting, delivered or dead");
+    let refused = || {
+        Problem::of(ProblemCode::MalformedQuery)
+            .because("`state` must be waiting, delivered or dead")
+    };
     let parse = |text: &str| DeliveryState::parse(text).ok_or_else(refused);
     let state = query.state.as_deref().map(parse).transpose()?;
     let (id, limit) = (parse_id(&id)?, page_size(query.limit)?);
@@ -326,7 +329,8 @@ pub async fn replay_webhook(
             Ok(Json(Replayed { users: app.detached(work).await?, delivery: None }))
         }
         (None, Some(delivery)) => {
-            let delivery = delivery.parse().map_err(|_| Problem::of("delivery_not_found"))?;
+            let delivery =
+                delivery.parse().map_err(|_| Problem::of(ProblemCode::DeliveryNotFound))?;
             let work = async move { engine.webhooks.redeliver(tenant, id, delivery, moment).await };
             let delivered = DeliveryView::from(&app.detached(work).await?);
             Ok(Json(Replayed { users: 0, delivery: Some(delivered) }))
@@ -334,7 +338,7 @@ pub async fn replay_webhook(
         _ => {
             let detail = "give either `since` or `delivery`".to_owned();
             let field = FieldError { pointer: "/since".into(), detail };
-            Err(Problem::of("invalid_request").fields(vec![field]))
+            Err(Problem::of(ProblemCode::InvalidRequest).fields(vec![field]))
         }
     }
 }

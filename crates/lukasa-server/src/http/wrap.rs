@@ -8,7 +8,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::error::Problem;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
 use crate::clock;
 
 /// The dated version of the API, sent with every response.
@@ -40,7 +41,7 @@ pub async fn wrap_request(request: Request, next: Next) -> Response {
     let is_data = DATA_PATHS.iter().any(|start| request.uri().path().starts_with(start));
     let asked = request.headers().get(VERSION_HEADER);
     let mut response = if asked.is_some_and(|version| version != VERSION) {
-        Problem::of("unsupported_version").into_response()
+        Problem::of(ProblemCode::UnsupportedVersion).into_response()
     } else {
         next.run(request).await
     };

@@ -116,7 +116,7 @@ impl ManagedPostgres {
         let (sockets, elsewhere) = create_socket_folder(&cluster, account.as_ref())?;
         let url = format!(
             "postgres://postgres@{}/{DATABASE}?sslmode=disable",
-            crate::cli::encoded(&sockets.display().to_string())
+            crate::url::encoded(&sockets.display().to_string())
         );
         let (ended, _lock, _sockets) = (None, lock, elsewhere);
         let mut server = Self { url, folder, data, programs, account, ended, _lock, _sockets };

@@ -14,8 +14,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::list::{Action, Tool, all};
-use crate::http::error::{Problem, TABLE};
-use crate::http::wire::{MemoryEvent, MemoryView, Written};
+use crate::api::code::TABLE;
+use crate::api::error::Problem;
+use crate::api::wire::{MemoryEvent, MemoryView, Written};
 
 /// The result of a tool call.
 #[derive(Debug, Clone)]

@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::list::{Action, Tool};
-use crate::http::error::{FieldError, Problem};
+use crate::api::code::ProblemCode;
+use crate::api::error::{FieldError, Problem};
 
 const NEW: &[&str] = &[
     "content",
@@ -200,13 +201,13 @@ impl Arguments {
     /// Parses the remaining arguments as an API request.
     pub fn into_request<T: DeserializeOwned>(self) -> Result<T, Problem> {
         serde_json::from_value(Value::Object(self.0))
-            .map_err(|error| Problem::of("malformed_body").because(&error.to_string()))
+            .map_err(|error| Problem::of(ProblemCode::MalformedBody).because(&error.to_string()))
     }
 }
 
 fn fault(name: &str, detail: &str) -> Problem {
     let field = FieldError { pointer: format!("/{name}"), detail: detail.to_owned() };
-    Problem::of("invalid_request").fields(vec![field])
+    Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
 }
 
 /// The object with the arguments: some clients send it as text, some wrap it in another object.

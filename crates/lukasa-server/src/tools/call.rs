@@ -13,12 +13,13 @@ use super::answer::{self, ToolAnswer, UserQuestion};
 use super::arguments::Arguments;
 use super::list::{Action, Tool};
 use super::{ToolInvocation, UserReply};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
+use crate::api::request::print_cursor;
+use crate::api::search::SearchRequest;
+use crate::api::wire::MemoryView;
 use crate::clock;
-use crate::http::error::Problem;
-use crate::http::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
-use crate::http::request::print_cursor;
-use crate::http::search::SearchRequest;
-use crate::http::wire::MemoryView;
 
 /// A call with everything it needs besides its arguments.
 struct Execution<'a> {
@@ -76,7 +77,7 @@ impl Execution<'_> {
             }
             Action::Undo => {
                 let id = sent.take_required("operation_id")?;
-                let id = id.parse().map_err(|_| Problem::of("operation_not_found"))?;
+                let id = id.parse().map_err(|_| Problem::of(ProblemCode::OperationNotFound))?;
                 engine.undo.undo(&self.request(), id).await?
             }
             Action::List => {
@@ -125,7 +126,7 @@ impl Execution<'_> {
             Ok(outcome) => Ok(answer::written(&outcome, &[])),
             Err(error) => {
                 let refused = Problem::from(error);
-                if !refused.is("human_needed") {
+                if !refused.is(ProblemCode::HumanNeeded) {
                     return Err(refused);
                 }
                 let waits = self

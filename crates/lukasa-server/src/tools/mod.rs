@@ -21,8 +21,9 @@ use lukasa_core::{Caller, Permission};
 use lukasa_engine::Engine;
 use serde_json::Value;
 
-use crate::http::auth::forbidden;
-use crate::http::error::Problem;
+use crate::api::auth::forbidden;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
 
 pub use answer::{ToolAnswer, UserQuestion};
 pub use list::{Tool, all, find, undo};
@@ -74,6 +75,6 @@ pub async fn run(
     let work = async move { call::act(&engine, &caller, tool, &call).await };
     match tokio::spawn(work).await {
         Ok(answer) => answer,
-        Err(_) => answer::refused(tool, &Problem::of("internal")),
+        Err(_) => answer::refused(tool, &Problem::of(ProblemCode::Internal)),
     }
 }

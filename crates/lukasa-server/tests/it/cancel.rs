@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use lukasa_core::{TenantId, UserId};
-use lukasa_server::http::AuthMode;
+use lukasa_server::api::AuthMode;
 use lukasa_store::testing::postgres::Client as Admin;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

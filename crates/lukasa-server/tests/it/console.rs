@@ -1,7 +1,8 @@
 //! The console over HTTP: its files, their security headers, and paths that are never a page.
 
 use lukasa_engine::Engine;
-use lukasa_server::http::{App, AuthMode, Console, router};
+use lukasa_server::api::{App, AuthMode, Console};
+use lukasa_server::http::router;
 
 use crate::app::{Client, TestApp, serve};
 

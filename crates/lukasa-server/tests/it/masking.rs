@@ -1,6 +1,6 @@
 //! Secrets in turns are masked on every path by which a turn is stored, and passed on unchanged.
 
-use lukasa_server::http::AuthMode;
+use lukasa_server::api::AuthMode;
 use serde_json::json;
 
 use crate::app::{Client, TestApp};

@@ -21,14 +21,14 @@ fn openapi_json_matches_the_code() {
 
 #[test]
 fn errors_page_matches_the_code() {
-    let page = lukasa_server::http::render_error_docs();
+    let page = lukasa_server::api::render_error_docs();
     assert!(page.trim() == committed("docs/errors.md").trim(), "run `just docs`");
 }
 
 #[test]
 fn error_table_matches_its_snapshot() {
     let lines: Vec<String> =
-        lukasa_server::http::TABLE.iter().map(|e| format!("{} {}", e.status, e.code)).collect();
+        lukasa_server::api::TABLE.iter().map(|e| format!("{} {}", e.status, e.code)).collect();
     insta::assert_snapshot!(lines.join("\n"));
 }
 

@@ -3,11 +3,12 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::super::client::{ServerArgs, ServerError, ask, encoded};
+use super::super::client::{ServerArgs, ServerError, ask};
 use super::super::show::{BOLD, DIM, Table, field, paint, when};
 use super::super::{FormatArgs, say, say_json};
 use super::log::{MemoryTexts, by, verb};
 use super::{act, memory_named, operation_named, print_written, words_of};
+use crate::url::encoded;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -3,10 +3,11 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::super::client::{ServerArgs, encoded};
+use super::super::client::ServerArgs;
 use super::super::show::{DIM, Table, count, field, paint, when};
 use super::super::{FormatArgs, say, say_json};
 use super::words_of;
+use crate::url::encoded;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

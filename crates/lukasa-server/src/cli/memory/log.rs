@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::super::client::{ServerArgs, ServerError, encoded};
+use super::super::client::{ServerArgs, ServerError};
 use super::super::show::{BOLD, DIM, Table, count, field, paint, when, word_diff};
 use super::super::{FormatArgs, say, say_json};
 use super::{memory_named, words_of};
+use crate::url::encoded;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -10,9 +10,10 @@ mod save;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{ServerArgs, ServerError, encoded};
+use super::client::{ServerArgs, ServerError};
 use super::show::{DIM, count, field, paint, plain};
 use super::{say, say_json};
+use crate::url::encoded;
 
 pub use answer::{ConfirmArgs, ForgetArgs, UndoArgs};
 pub use list::ListMemoriesArgs;

@@ -21,7 +21,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
 use super::{McpCaller, panel, questions, resources};
-use crate::http::App;
+use crate::api::App;
 use crate::tools::{self, ToolAnswer, ToolInvocation, UserQuestion, UserReply};
 
 /// How long a client may cache lists. A key's permissions do not change.

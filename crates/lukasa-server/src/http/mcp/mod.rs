@@ -10,7 +10,6 @@ mod handler;
 mod panel;
 mod questions;
 mod resources;
-mod settings;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,12 +29,13 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
-use super::auth::USER;
-use super::body::{MAX_JSON_VALUES, ReadBody};
-use super::error::Problem;
-use super::{App, BODY_BYTES};
+use super::BODY_BYTES;
+use crate::api::auth::USER;
+use crate::api::body::{MAX_JSON_VALUES, ReadBody};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::{App, McpSettings};
 use handler::Handler;
-pub use settings::McpSettings;
 
 const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 /// How long an idle session is kept. After that the client is served without one.
@@ -112,10 +112,10 @@ async fn serve_user(
     mut request: Request,
 ) -> Response {
     let Ok(name) = HeaderValue::from_bytes(user.as_bytes()) else {
-        return Problem::of("malformed_header").into_response();
+        return Problem::of(ProblemCode::MalformedHeader).into_response();
     };
     if request.headers().get(USER).is_some_and(|named| named != name) {
-        return Problem::of("wrong_user").into_response();
+        return Problem::of(ProblemCode::WrongUser).into_response();
     }
     request.headers_mut().insert(USER, name);
     answer(&mcp, request).await
@@ -124,7 +124,7 @@ async fn serve_user(
 async fn answer(mcp: &Mcp, request: Request) -> Response {
     let settings = mcp.app.mcp();
     if !mcp.app.is_local() && !settings.is_allowed(request.headers(), request.uri().host()) {
-        return Problem::of("cross_site").into_response();
+        return Problem::of(ProblemCode::CrossSite).into_response();
     }
     let caller = match mcp.app.admit_caller(request.headers()).await {
         Ok((admitted, caller)) => McpCaller { admitted, caller },
@@ -190,7 +190,7 @@ fn refusal(problem: Problem, settings: &McpSettings, headers: &HeaderMap) -> Res
 /// Metadata of the protected resource: its address and its authorization servers (RFC 9728).
 async fn describe(State(mcp): State<Mcp>, headers: HeaderMap) -> Response {
     if mcp.app.is_local() {
-        return Problem::of("not_found").into_response();
+        return Problem::of(ProblemCode::NotFound).into_response();
     }
     axum::Json(mcp.app.mcp().description(&headers)).into_response()
 }

@@ -3,8 +3,8 @@
 
 use lukasa_core::{Caller, CallerKind};
 
+use crate::api::App;
 use crate::clock;
-use crate::http::App;
 
 /// How long a question can be answered.
 const QUESTION_SECONDS: i64 = 15 * 60;

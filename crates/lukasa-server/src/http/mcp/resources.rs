@@ -13,11 +13,12 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use super::{McpCaller, panel};
+use crate::api::auth::forbidden;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::memory::target;
+use crate::api::wire::MemoryView;
 use crate::clock;
-use crate::http::auth::forbidden;
-use crate::http::error::Problem;
-use crate::http::memory::target;
-use crate::http::wire::MemoryView;
 
 const BLOCK: &str = "lukasa://block";
 const PROFILE: &str = "lukasa://profile";
@@ -87,7 +88,8 @@ pub async fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     check_read(caller)?;
     if uri == panel::URI {
-        let page = panel::read().ok_or_else(|| protocol_error(&Problem::of("not_found")))?;
+        let page =
+            panel::read().ok_or_else(|| protocol_error(&Problem::of(ProblemCode::NotFound)))?;
         return Ok(ReadResourceResult::new(vec![page]).with_cache_scope(CacheScope::Public));
     }
     let now = clock::now();
@@ -111,7 +113,7 @@ pub async fn read(
         let view = MemoryView::from(&memory);
         view.detail.map_or(view.content.clone(), |detail| format!("{}\n\n{detail}", view.content))
     } else {
-        return Err(protocol_error(&Problem::of("not_found")));
+        return Err(protocol_error(&Problem::of(ProblemCode::NotFound)));
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
     Ok(ReadResourceResult::new(vec![contents])
@@ -148,7 +150,7 @@ pub async fn prompt(
     }
     let asked = params.arguments.as_ref().and_then(|given| given.get("message"));
     let message = asked.and_then(Value::as_str).unwrap_or_default();
-    if message.chars().count() > crate::http::search::QUERY_CHARS {
+    if message.chars().count() > crate::api::search::QUERY_CHARS {
         return Err(ErrorData::invalid_params("`message` has at most 20000 characters", None));
     }
     let context = context(engine, caller, message).await?;

@@ -9,11 +9,11 @@ use lukasa_engine::facts::NewMemory;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::App;
-use super::super::auth::WriteCredential;
-use super::super::error::Problem;
-use super::super::request::JsonRequest;
 use super::{Parties, caller_about, malformed, parse_filter, shape};
+use crate::api::App;
+use crate::api::auth::WriteCredential;
+use crate::api::error::Problem;
+use crate::api::request::JsonRequest;
 
 /// The session for messages without a `run_id`.
 const DEFAULT_SESSION: &str = "mem0";

@@ -10,14 +10,15 @@ use lukasa_engine::facts::{Target, Update, UpdateMode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::App;
-use super::super::auth::WriteCredential;
-use super::super::error::Problem;
-use super::super::request::{JsonRequest, PathParams, QueryParams};
 use super::filter::Mem0Filter;
 use super::reading::{NamedQuery, get_current, list_matching};
 use super::shape::PARTIES;
 use super::{caller_about, malformed, resolve_id, shape};
+use crate::api::App;
+use crate::api::auth::WriteCredential;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::clock;
 
 /// Body of `update`. A null `expiration_date` removes the end.
@@ -28,7 +29,7 @@ pub(super) struct Change {
     data: Option<String>,
     metadata: Option<Map<String, Value>>,
     timestamp: Option<Value>,
-    #[serde(default, deserialize_with = "super::super::wire::present")]
+    #[serde(default, deserialize_with = "crate::api::wire::present")]
     expiration_date: Option<Option<String>>,
 }
 
@@ -132,7 +133,7 @@ pub(super) async fn forget_all(
     let (filter, parties, _) = query.read()?;
     if parties.user_id.is_none() && !filter.selects() {
         // Everything is forgotten only if the request names the user.
-        return Err(Problem::of("user_required"));
+        return Err(Problem::of(ProblemCode::UserRequired));
     }
     let user = parties.user_id.as_deref();
     let caller = caller_about(&app, &admitted, &headers, user).await?;
@@ -148,7 +149,7 @@ pub(super) async fn forget_entity(
 ) -> Result<Json<Value>, Problem> {
     let field = format!("{kind}_id");
     if field != "user_id" && !PARTIES.contains(&field.as_str()) {
-        return Err(Problem::of("not_found"));
+        return Err(Problem::of(ProblemCode::NotFound));
     }
     let filter = Mem0Filter::is(&field, &name);
     let user = filter.user().unwrap_or_default();

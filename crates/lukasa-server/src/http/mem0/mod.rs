@@ -30,9 +30,11 @@ use self::changing::{forget, forget_all, forget_entity, forget_several, update, 
 use self::filter::Mem0Filter;
 use self::reading::{entities, get_one, history, list_filtered, list_named, search};
 use self::shape::{Mem0Id, PARTIES};
-use super::auth;
-use super::error::Problem;
-use super::{App, TURNS_BYTES};
+use super::TURNS_BYTES;
+use crate::api::App;
+use crate::api::auth;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
@@ -129,7 +131,7 @@ async fn caller_about(
     let mut headers = headers.clone();
     if let Some(user) = user {
         let name = HeaderValue::from_bytes(user.as_bytes());
-        headers.insert(auth::USER, name.map_err(|_| Problem::of("malformed_header"))?);
+        headers.insert(auth::USER, name.map_err(|_| Problem::of(ProblemCode::MalformedHeader))?);
     }
     let user = auth::user_of(app, admitted, &headers)?;
     app.caller_about(admitted, &user).await
@@ -142,12 +144,13 @@ async fn resolve_id(
     headers: &HeaderMap,
     id: &str,
 ) -> Result<(Caller, Target), Problem> {
-    let absent = || Problem::of("memory_not_found");
+    let absent = || Problem::of(ProblemCode::MemoryNotFound);
     let id = Mem0Id::parse(id);
     let caller = caller_about(app, admitted, headers, id.user.as_deref()).await;
     let caller = caller.map_err(|problem| {
-        let other_user = problem.is("wrong_user") || problem.is("user_required");
-        if other_user || problem.is("malformed_header") { absent() } else { problem }
+        let other_user =
+            problem.is(ProblemCode::WrongUser) || problem.is(ProblemCode::UserRequired);
+        if other_user || problem.is(ProblemCode::MalformedHeader) { absent() } else { problem }
     })?;
     let memory = id.memory.parse().map_err(|_| absent())?;
     Ok((caller, Target::Id(memory)))
@@ -155,7 +158,7 @@ async fn resolve_id(
 
 /// A problem with the body.
 fn malformed(what: &str) -> Problem {
-    Problem::of("malformed_body").because(what)
+    Problem::of(ProblemCode::MalformedBody).because(what)
 }
 
 /// Parses a filter, and the user it names.

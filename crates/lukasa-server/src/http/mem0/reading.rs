@@ -10,13 +10,14 @@ use lukasa_engine::{Memory, Point};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::App;
-use super::super::auth::{Admin, ReadCredential};
-use super::super::error::Problem;
-use super::super::request::{JsonRequest, PathParams, QueryParams};
-use super::super::search::QUERY_CHARS;
 use super::filter::Mem0Filter;
 use super::{Parties, caller_about, malformed, parse_filter, resolve_id, shape};
+use crate::api::App;
+use crate::api::auth::{Admin, ReadCredential};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams, QueryParams};
+use crate::api::search::QUERY_CHARS;
 use crate::clock;
 
 /// How many memories are read from the engine at once.
@@ -155,7 +156,7 @@ pub(super) struct NamedQuery {
 
 impl NamedQuery {
     pub(super) fn read(self) -> Result<(Mem0Filter, Parties, Paging), Problem> {
-        let refuse = || Problem::of("malformed_query").because("`filters` is not JSON");
+        let refuse = || Problem::of(ProblemCode::MalformedQuery).because("`filters` is not JSON");
         let Self { user_id, agent_id, app_id, run_id, filters, page, page_size } = self;
         let filters = filters.map(|text| serde_json::from_str(&text).map_err(|_| refuse()));
         let filters: Value = filters.transpose()?.unwrap_or_default();

@@ -13,7 +13,7 @@ use lukasa_engine::facts::HistoryEntry;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::super::wire::{MemoryView, is_storable};
+use crate::api::wire::{MemoryView, is_storable};
 
 /// Key of a memory whose value contains fields that only mem0 has.
 const EXTRA_KEY: &str = "mem0";

@@ -15,13 +15,14 @@ use lukasa_engine::sessions::{CloseResult, SessionEdit, WindowRequest};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::super::App;
-use super::super::auth::{Reader, Writer};
-use super::super::error::Problem;
-use super::super::request::{JsonRequest, PathParams, QueryParams, page_size, too_large};
 use super::super::verbs::Nothing;
-use super::super::wire::MemoryView;
 use super::{SessionView, TurnView};
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{JsonRequest, PathParams, QueryParams, page_size, too_large};
+use crate::api::wire::MemoryView;
 use crate::clock;
 
 /// Options of closing a session.
@@ -91,10 +92,10 @@ pub async fn beacon(
 ) -> Result<Response, Problem> {
     let body = body.map_err(too_large)?;
     let beacon: Beacon = serde_json::from_slice(&body)
-        .map_err(|error| Problem::of("malformed_body").because(&error.to_string()))?;
+        .map_err(|error| Problem::of(ProblemCode::MalformedBody).because(&error.to_string()))?;
     if let Some(token) = &beacon.token {
         let value = HeaderValue::from_str(&format!("Bearer {token}"));
-        let value = value.map_err(|_| Problem::of("unauthenticated"))?;
+        let value = value.map_err(|_| Problem::of(ProblemCode::Unauthenticated))?;
         headers.insert(header::AUTHORIZATION, value);
     }
     let caller = app.caller(&headers, Permission::Write).await?;
@@ -104,7 +105,7 @@ pub async fn beacon(
     match app.detached(work).await {
         // The client does not read the answer, and a missing session needs no closing.
         Ok(_) => {}
-        Err(problem) if problem.is("session_not_found") => {}
+        Err(problem) if problem.is(ProblemCode::SessionNotFound) => {}
         Err(problem) => return Err(problem),
     }
     Ok(StatusCode::ACCEPTED.into_response())

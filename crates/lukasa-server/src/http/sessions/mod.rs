@@ -12,11 +12,14 @@ use lukasa_engine::sessions::{NewSession, SessionFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::auth::{Reader, Writer};
-use super::error::Problem;
-use super::request::{JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor};
-use super::wire::When;
+use crate::api::App;
+use crate::api::auth::{Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::request::{
+    JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
+};
+use crate::api::wire::When;
 use crate::clock;
 
 /// A session: one conversation.
@@ -213,8 +216,9 @@ pub async fn list_sessions(
 ) -> Result<Json<SessionPage>, Problem> {
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
-    let unknown =
-        || Problem::of("malformed_query").because("`state` must be active, idle or archived");
+    let unknown = || {
+        Problem::of(ProblemCode::MalformedQuery).because("`state` must be active, idle or archived")
+    };
     let state = query.state.map(|word| SessionState::parse(&word).ok_or_else(unknown));
     let which = SessionFilter { trashed: query.trashed, state: state.transpose()? };
     let page = app.engine().sessions.list(&caller, which, before, limit, clock::now());
@@ -286,14 +290,16 @@ impl AppendTurn {
                 .into_iter()
                 .map(span)
                 .collect::<Result<_, Problem>>()?,
-            used: used.collect::<Result<_, _>>().map_err(|_| Problem::of("memory_not_found"))?,
-            retrieval: retrieval.map_err(|_| Problem::of("retrieval_not_found"))?,
+            used: used
+                .collect::<Result<_, _>>()
+                .map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?,
+            retrieval: retrieval.map_err(|_| Problem::of(ProblemCode::RetrievalNotFound))?,
         })
     }
 }
 
 pub(super) fn malformed(reason: &str) -> Problem {
-    Problem::of("malformed_body").because(reason)
+    Problem::of(ProblemCode::MalformedBody).because(reason)
 }
 
 /// Messages to append, in order: between 1 and 100.

@@ -4,8 +4,8 @@
 use lukasa_core::{Caller, Origin, TenantId};
 use lukasa_engine::facts::NewMemory;
 use lukasa_engine::{Moment, Request};
+use lukasa_server::api::AuthMode;
 use lukasa_server::clock;
-use lukasa_server::http::AuthMode;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Client, TestApp};

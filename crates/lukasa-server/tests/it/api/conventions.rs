@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use lukasa_server::http::{TABLE, VERSION};
+use lukasa_server::api::TABLE;
+use lukasa_server::http::VERSION;
 use serde_json::json;
 
 use crate::app::{Answer, Client, TestApp};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lukasa_server::http::LimitSettings;
+use lukasa_server::api::LimitSettings;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

@@ -2,8 +2,9 @@
 
 use lukasa_core::Permission::{self, Chat, Propose, Read, Write};
 use lukasa_models::scripted::server::{ConnectionStep, ScriptedServer, head};
+use lukasa_server::api::{App, AuthMode};
 use lukasa_server::gateway::{BudgetSettings, Gateway, Upstream};
-use lukasa_server::http::{App, AuthMode, router_with};
+use lukasa_server::http::router_with;
 use serde_json::json;
 
 use crate::app::{Client, TestApp, serve};

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::get;
-use lukasa_server::http::{App, AuthMode, router};
+use lukasa_server::api::{App, AuthMode};
+use lukasa_server::http::router;
 use lukasa_server::listen::{self, ListenLimits};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};

@@ -1,7 +1,7 @@
 //! Rate limits and slots: a client over a limit gets 429 with Retry-After, and other clients are
 //! not affected.
 
-use lukasa_server::http::LimitSettings;
+use lukasa_server::api::LimitSettings;
 
 use crate::app::{Answer, Client, TestApp};
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use lukasa_models::scripted::server::{ConnectionStep, head};
-use lukasa_server::http::AuthMode;
+use lukasa_server::api::AuthMode;
 use serde_json::json;
 
 use super::fixture::{TestGateway, chat, reply, say, turns};

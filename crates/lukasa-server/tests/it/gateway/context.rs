@@ -1,6 +1,6 @@
 //! What memory adds to a prompt, where, and for which user.
 
-use lukasa_server::http::AuthMode;
+use lukasa_server::api::AuthMode;
 use serde_json::{Value, json};
 
 use super::fixture::{TestGateway, chat, say};

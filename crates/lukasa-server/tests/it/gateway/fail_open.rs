@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use lukasa_server::http::AuthMode;
+use lukasa_server::api::AuthMode;
 use serde_json::json;
 
 use super::fixture::{TestGateway, reply, say};

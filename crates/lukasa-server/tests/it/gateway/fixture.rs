@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use lukasa_engine::{ConnectOptions, Engine};
 use lukasa_models::scripted::server::{ConnectionStep, RequestRecord, ScriptedServer, head};
+use lukasa_server::api::{App, AuthMode};
 use lukasa_server::clock;
 use lukasa_server::gateway::{Gateway, Upstream};
-use lukasa_server::http::{App, AuthMode, router_with};
+use lukasa_server::http::router_with;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;

@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use lukasa_models::scripted::server::{ConnectionStep, head, unused_address};
+use lukasa_server::api::{App, AuthMode};
 use lukasa_server::gateway::{Gateway, Upstream};
-use lukasa_server::http::{App, AuthMode, router_with};
+use lukasa_server::http::router_with;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

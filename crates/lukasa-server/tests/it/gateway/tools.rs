@@ -2,7 +2,7 @@
 //! passed through.
 
 use lukasa_models::scripted::server::{ConnectionStep, RequestRecord, head};
-use lukasa_server::http::AuthMode;
+use lukasa_server::api::AuthMode;
 use serde_json::{Value, json};
 
 use super::fixture::{TestGateway, chat, reply};

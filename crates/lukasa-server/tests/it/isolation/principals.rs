@@ -3,8 +3,8 @@
 use jiff::SignedDuration;
 use lukasa_core::secret::{self, Prefix};
 use lukasa_core::{Permission, TenantId, UserId};
+use lukasa_server::api::AuthMode;
 use lukasa_server::clock;
-use lukasa_server::http::AuthMode;
 use lukasa_store::testing::TestDatabase;
 use lukasa_store::testing::postgres::Client as Admin;
 use serde_json::json;

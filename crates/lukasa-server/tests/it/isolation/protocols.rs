@@ -2,7 +2,7 @@
 //! `tools/list` names them, and every route of mem0 and of the gateway as the source registers
 //! them. A new tool, field or route is tried too, or fails the test until it has a row.
 
-use lukasa_server::http::AuthMode;
+use lukasa_server::api::AuthMode;
 use serde_json::{Map, Value, json};
 
 use super::compare::private_word;

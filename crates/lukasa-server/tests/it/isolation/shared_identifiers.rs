@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use lukasa_server::http::LimitSettings;
+use lukasa_server::api::LimitSettings;
 use serde_json::json;
 
 use super::compare::private_word;

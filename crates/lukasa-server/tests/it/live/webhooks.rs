@@ -320,7 +320,7 @@ async fn webhooks_refuse_private_addresses_and_redirects() {
     assert_eq!(receiver.take().len(), 1, "a redirect is not followed");
     let unreachable = (open.send)(request("http://127.0.0.1:9/hook")).await;
     assert_eq!(unreachable, Err("could not connect".to_owned()));
-    assert!(Verb::ALL.iter().all(|verb| !lukasa_server::http::event_name(*verb).is_empty()));
+    assert!(Verb::ALL.iter().all(|verb| !lukasa_server::api::event_name(*verb).is_empty()));
 }
 
 #[tokio::test]

@@ -16,17 +16,18 @@ use lukasa_engine::Error;
 use lukasa_engine::credentials::{ADMISSION_LEASE, AdmittedCredential};
 use tower_http::cors::{Any, CorsLayer};
 
+use super::code::ProblemCode;
 use super::console::is_console_path;
 use super::error::Problem;
 use super::request::PathParams;
 use super::{App, LOCAL_USER, local_tenant};
 use crate::clock;
 
-pub(super) const USER: HeaderName = HeaderName::from_static("x-lukasa-user");
+pub(crate) const USER: HeaderName = HeaderName::from_static("x-lukasa-user");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Cookie of a sign-in. With the prefix `__Host-` browsers accept it only from this host, over TLS
 /// (or from localhost), and for all paths.
-pub(super) const COOKIE_NAME: &str = "__Host-lukasa";
+pub(crate) const COOKIE_NAME: &str = "__Host-lukasa";
 
 /// How callers are authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +78,7 @@ pub(crate) struct FailOpenAdmission {
 
 impl App {
     /// Authenticates a request and counts it against the limits of its credential.
-    pub(super) async fn admit(&self, headers: &HeaderMap) -> Result<AdmittedCredential, Problem> {
+    pub(crate) async fn admit(&self, headers: &HeaderMap) -> Result<AdmittedCredential, Problem> {
         let admitted = self.check_credential(headers).await?;
         self.limits().count_credential(&admitted)?;
         Ok(admitted)
@@ -95,7 +96,7 @@ impl App {
     }
 
     /// Authenticates a key or token that was sent to sign in with.
-    pub(super) async fn admit_key(&self, text: &str) -> Result<AdmittedCredential, Problem> {
+    pub(crate) async fn admit_key(&self, text: &str) -> Result<AdmittedCredential, Problem> {
         let admitted =
             self.admit_credential(Some(text).filter(|text| is_header_credential(text))).await?;
         self.limits().count_credential(&admitted)?;
@@ -118,7 +119,7 @@ impl App {
                 expires_at: None,
             });
         }
-        let refused = || Problem::of("unauthenticated");
+        let refused = || Problem::of(ProblemCode::Unauthenticated);
         let text = text.ok_or_else(refused)?;
         let presented = secret::parse(text).ok_or_else(refused)?;
         let now = clock::now();
@@ -168,7 +169,7 @@ impl App {
     }
 
     /// Counts a refused link against the address, like a refused credential.
-    pub(super) fn count_refused_link(&self) {
+    pub(crate) fn count_refused_link(&self) {
         tracing::info!(event = "link_refused", "security");
         self.limits().count_refused();
     }
@@ -205,15 +206,15 @@ impl App {
         let Some((text, admitted)) = cached else {
             let checked = check.await.map(verified);
             return checked.map_err(|problem| {
-                match problem.is("unavailable") || problem.is("internal") {
-                    true => Problem::of("unavailable"),
+                match problem.is(ProblemCode::Unavailable) || problem.is(ProblemCode::Internal) {
+                    true => Problem::of(ProblemCode::Unavailable),
                     false => problem,
                 }
             });
         };
         match tokio::time::timeout(within, check).await {
             Ok(Ok(admitted)) => Ok(verified(admitted)),
-            Ok(Err(problem)) if problem.is("unauthenticated") => Err(problem),
+            Ok(Err(problem)) if problem.is(ProblemCode::Unauthenticated) => Err(problem),
             Ok(Err(_)) | Err(_) => {
                 Ok(FailOpenAdmission { admitted, unverified: Some(text.to_owned()) })
             }
@@ -239,7 +240,7 @@ impl App {
     }
 
     /// Removes the cached admissions of credentials that have ended.
-    pub(super) fn forget_admissions(&self, key_ids: &[String]) {
+    pub(crate) fn forget_admissions(&self, key_ids: &[String]) {
         for key_id in key_ids {
             self.0.admissions.invalidate(key_id);
             self.0.last_admissions.invalidate(key_id);
@@ -269,7 +270,7 @@ fn sign_in_cookie(headers: &HeaderMap) -> Option<&str> {
 fn check_page(admitted: &AdmittedCredential, headers: &HeaderMap) -> Result<(), Problem> {
     let Some(page) = &admitted.page else { return Ok(()) };
     let from = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == page.as_bytes());
-    from.then_some(()).ok_or_else(|| Problem::of("unauthenticated"))
+    from.then_some(()).ok_or_else(|| Problem::of(ProblemCode::Unauthenticated))
 }
 
 /// The user a request is about: the credential's own, or the one the header names.
@@ -283,16 +284,18 @@ pub(crate) fn user_of(
         // Applications use names beyond ASCII as ids.
         Some(value) => {
             let name = std::str::from_utf8(value.as_bytes());
-            Some(name.map_err(|_| Problem::of("malformed_header"))?.trim())
+            Some(name.map_err(|_| Problem::of(ProblemCode::MalformedHeader))?.trim())
         }
     };
     match (&admitted.user, named) {
-        (Some((_, bound)), Some(named)) if bound != named => Err(Problem::of("wrong_user")),
+        (Some((_, bound)), Some(named)) if bound != named => {
+            Err(Problem::of(ProblemCode::WrongUser))
+        }
         (Some((_, bound)), _) => Ok(bound.clone()),
         (None, Some(named)) if is_user_name(named) => Ok(named.to_owned()),
-        (None, Some(_)) => Err(Problem::of("malformed_header")),
+        (None, Some(_)) => Err(Problem::of(ProblemCode::MalformedHeader)),
         (None, None) if app.is_local() => Ok(LOCAL_USER.to_owned()),
-        (None, None) => Err(Problem::of("user_required")),
+        (None, None) => Err(Problem::of(ProblemCode::UserRequired)),
     }
 }
 
@@ -304,7 +307,7 @@ fn is_user_name(text: &str) -> bool {
 impl App {
     /// Authenticates a request and returns what the credential allows, and the caller. Permissions
     /// must be checked afterwards.
-    pub(super) async fn admit_caller(
+    pub(crate) async fn admit_caller(
         &self,
         headers: &HeaderMap,
     ) -> Result<(AdmittedCredential, Caller), Problem> {
@@ -315,7 +318,7 @@ impl App {
     }
 
     /// Authenticates a request that needs this permission, and returns its caller.
-    pub(super) async fn caller(
+    pub(crate) async fn caller(
         &self,
         headers: &HeaderMap,
         permission: Permission,
@@ -329,7 +332,7 @@ impl App {
     }
 
     /// The caller for a request about this user, counted against the user's limits.
-    pub(super) async fn caller_about(
+    pub(crate) async fn caller_about(
         &self,
         admitted: &AdmittedCredential,
         user: &str,
@@ -341,7 +344,7 @@ impl App {
     }
 
     /// Checks that the credential of an open stream still has the permission. Counts no request.
-    pub(super) async fn recheck_permission(
+    pub(crate) async fn recheck_permission(
         &self,
         headers: &HeaderMap,
         permission: Permission,
@@ -352,7 +355,7 @@ impl App {
 }
 
 pub(crate) fn forbidden(permission: Permission) -> Problem {
-    Problem::of("forbidden")
+    Problem::of(ProblemCode::Forbidden)
         .because(&format!("This needs the permission `{}`", permission.as_str()))
 }
 
@@ -423,7 +426,7 @@ impl FromRequestParts<App> for Admin {
 /// Whether a credential may manage the tenant. A credential that is bound to one user may not,
 /// whatever its permissions; the exception is an operator's sign-in, which shows one user at a
 /// time.
-pub(super) fn is_admin(admitted: &AdmittedCredential) -> bool {
+pub(crate) fn is_admin(admitted: &AdmittedCredential) -> bool {
     let bound = admitted.user.is_some() && !admitted.signed_in;
     admitted.may(Permission::Admin) && !bound
 }
@@ -461,7 +464,7 @@ pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -
     let is_allowed = is_addressed_to_loopback(headers, uri.host())
         && (opens_page || is_own_origin(headers, uri.host(), allowed));
     if app.is_local() && !is_allowed {
-        return Problem::of("cross_site").into_response();
+        return Problem::of(ProblemCode::CrossSite).into_response();
     }
     next.run(request).await
 }
@@ -512,7 +515,7 @@ fn is_own_origin(headers: &HeaderMap, uri_host: Option<&str>, allowed: &[String]
 }
 
 /// Whether a host is `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
-pub(super) fn is_loopback_name(host: &str) -> bool {
+pub(crate) fn is_loopback_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => host,

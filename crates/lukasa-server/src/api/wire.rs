@@ -6,12 +6,11 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lukasa_core::fade::Belief;
 use lukasa_core::{Link, Operation, Origin, Status, Verb, Version};
+use lukasa_engine::RemovalCounts;
 use lukasa_engine::facts::{HistoryEntry, LinkedMemory};
 use lukasa_engine::{ErasureSummary, Memory, Outcome};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
-
-use super::sources::ReachedView;
 
 /// An instant: RFC 3339, or a date, which means its start in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -339,6 +338,38 @@ impl From<&ErasureSummary> for ReceiptView {
             links: receipt.links,
             evidence: receipt.evidence,
             answers: receipt.answers,
+        }
+    }
+}
+
+/// Counts of what removing a source affects.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReachedView {
+    turns: usize,
+    episodes: usize,
+    /// Memories without other support: they are removed too.
+    withdrawn: usize,
+    /// Memories with other support: they stay, based on that.
+    weakened: usize,
+    /// Memories that the user stated or agreed to: they stay.
+    kept: usize,
+    /// Portraits that are compiled again.
+    portraits: usize,
+    /// The same as text.
+    #[schema(example = "1 turn, 3 memories, 1 episode, 2 portraits")]
+    summary: String,
+}
+
+impl From<&RemovalCounts> for ReachedView {
+    fn from(reached: &RemovalCounts) -> Self {
+        Self {
+            turns: reached.turns,
+            episodes: reached.episodes,
+            withdrawn: reached.withdrawn,
+            weakened: reached.weakened,
+            kept: reached.kept,
+            portraits: reached.portraits,
+            summary: reached.to_string(),
         }
     }
 }

@@ -24,6 +24,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::App;
 use super::body::BodyBudget;
 use super::error::Problem;
+use crate::api::code::ProblemCode;
 pub use rate::KeyedRate;
 pub use settings::LimitSettings;
 use slots::KeyedSlots;
@@ -122,7 +123,7 @@ impl Limits {
         }
         let busy = |whose: &str| {
             let what = format!("Too many requests of this {whose} are in flight");
-            Problem::of("rate_limited").because(&what)
+            Problem::of(ProblemCode::RateLimited).because(&what)
         };
         let user = self.user_slots.take(&caller.user).await.map_err(|()| busy("user"))?;
         let tenant = self.tenant_slots.take(&caller.tenant).await.map_err(|()| busy("tenant"))?;
@@ -136,7 +137,7 @@ impl Limits {
         let stream = self.streams.open(&caller.credential, &caller.tenant.uuid().to_string());
         stream.ok_or_else(|| {
             let what = "Too many event streams of this credential or tenant are open";
-            Problem::of("too_many_streams").because(what)
+            Problem::of(ProblemCode::TooManyStreams).because(what)
         })
     }
 
@@ -170,7 +171,9 @@ impl Limits {
 
 /// A problem for a request over a rate limit, with the time after which to retry.
 pub fn over_rate(of: &str, wait: Duration) -> Problem {
-    Problem::of("rate_limited").because(&format!("Too many requests of this {of}")).retry(wait)
+    Problem::of(ProblemCode::RateLimited)
+        .because(&format!("Too many requests of this {of}"))
+        .retry(wait)
 }
 
 fn last_ip(headers: &HeaderMap, name: &HeaderName) -> Option<IpAddr> {
@@ -256,7 +259,7 @@ pub async fn guard_request(State(app): State<App>, request: Request, next: Next)
     let _in_flight = InFlight(counter);
     if most > 0 && before >= most {
         let what = "Too many requests are in flight";
-        return Problem::of("overloaded").because(what).into_response();
+        return Problem::of(ProblemCode::Overloaded).because(what).into_response();
     }
     let address = limits.address_of(&request);
     if let Some(ip) = address
@@ -271,7 +274,9 @@ pub async fn guard_request(State(app): State<App>, request: Request, next: Next)
         None => run.await,
         Some(limit) => match tokio::time::timeout(limit, run).await {
             Ok(response) => response,
-            Err(_) => Problem::of("overloaded").because("The request timed out").into_response(),
+            Err(_) => Problem::of(ProblemCode::Overloaded)
+                .because("The request timed out")
+                .into_response(),
         },
     }
 }

@@ -5,7 +5,7 @@ use axum::http::header::{HOST, ORIGIN};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::http::auth::is_loopback_name;
+use super::auth::is_loopback_name;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct McpSettings {
@@ -34,7 +34,7 @@ fn host_of(url: &str) -> &str {
 impl McpSettings {
     /// Whether a request is addressed to this server by an allowed name, and does not come from a
     /// page of another site. Programs send no origin; browsers always do.
-    pub(super) fn is_allowed(&self, headers: &HeaderMap, uri_host: Option<&str>) -> bool {
+    pub(crate) fn is_allowed(&self, headers: &HeaderMap, uri_host: Option<&str>) -> bool {
         let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let host = text(HOST).or(uri_host).unwrap_or("");
         let hosts = self.allowed_hosts.iter().map(String::as_str);
@@ -50,7 +50,7 @@ impl McpSettings {
     }
 
     /// The public address of this server.
-    pub(super) fn base(&self, headers: &HeaderMap) -> String {
+    pub(crate) fn base(&self, headers: &HeaderMap) -> String {
         if let Some(url) = &self.public_url {
             return url.trim_end_matches('/').to_owned();
         }
@@ -58,7 +58,7 @@ impl McpSettings {
         format!("http://{host}")
     }
 
-    pub(super) fn description(&self, headers: &HeaderMap) -> Value {
+    pub(crate) fn description(&self, headers: &HeaderMap) -> Value {
         let mut description = json!({
             "resource": format!("{}/mcp", self.base(headers)),
             "resource_name": "Lukasa",

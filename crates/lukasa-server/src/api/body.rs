@@ -15,6 +15,7 @@ use http_body_util::LengthLimitError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::code::ProblemCode;
 use super::error::Problem;
 
 /// The unit in which memory is reserved. A body up to this size reserves nothing.
@@ -65,7 +66,8 @@ impl BodyBudget {
         let units = Arc::clone(&self.units).acquire_many_owned(units);
         match timeout(RESERVE_TIMEOUT, units).await {
             Ok(Ok(permit)) => Ok(BodyPermit(Some(permit))),
-            _ => Err(Problem::of("overloaded").because("Too many large requests are in flight")),
+            _ => Err(Problem::of(ProblemCode::Overloaded)
+                .because("Too many large requests are in flight")),
         }
     }
 }
@@ -97,7 +99,7 @@ impl ReadBody {
         if let (Some(declared), Some(most)) = (declared, hint.upper())
             && declared > most
         {
-            return Err(Problem::of("body_too_large"));
+            return Err(Problem::of(ProblemCode::BodyTooLarge));
         }
         let expected = usize::try_from(hint.lower()).unwrap_or(usize::MAX);
         let mut permit = budget.reserve(expected).await?;
@@ -112,7 +114,7 @@ impl ReadBody {
                 Ok(Ok(Some(Ok(chunk)))) => chunk,
                 Ok(Ok(None)) => break,
                 Ok(Ok(Some(Err(error)))) => return Err(read_problem(&error)),
-                Ok(Err(_)) | Err(_) => return Err(Problem::of("request_timeout")),
+                Ok(Err(_)) | Err(_) => return Err(Problem::of(ProblemCode::RequestTimeout)),
             };
             if bytes.len() + chunk.len() > reserved {
                 let more = (bytes.len() + chunk.len() - reserved).max(1024 * 1024);
@@ -133,7 +135,7 @@ impl ReadBody {
         let shape = if self.is_large() {
             let bytes = self.bytes.clone();
             let scan = tokio::task::spawn_blocking(move || scan_json(&bytes, max_values));
-            scan.await.map_err(|_| Problem::of("internal"))?
+            scan.await.map_err(|_| Problem::of(ProblemCode::Internal))?
         } else {
             scan_json(&self.bytes, max_values)
         };
@@ -158,11 +160,11 @@ fn read_problem(error: &axum::Error) -> Problem {
     let mut source = error.source();
     while let Some(error) = source {
         if error.is::<LengthLimitError>() {
-            return Problem::of("body_too_large");
+            return Problem::of(ProblemCode::BodyTooLarge);
         }
         source = error.source();
     }
-    Problem::of("malformed_body").because("The body ended early")
+    Problem::of(ProblemCode::MalformedBody).because("The body ended early")
 }
 
 /// Why a JSON text is not parsed.
@@ -175,10 +177,10 @@ pub enum JsonExcess {
 impl From<JsonExcess> for Problem {
     fn from(excess: JsonExcess) -> Self {
         match excess {
-            JsonExcess::Depth => Problem::of("malformed_body")
+            JsonExcess::Depth => Problem::of(ProblemCode::MalformedBody)
                 .because(&format!("The JSON is nested more than {MAX_JSON_DEPTH} levels deep")),
             JsonExcess::Values => {
-                Problem::of("body_too_large").because("The JSON has too many values")
+                Problem::of(ProblemCode::BodyTooLarge).because("The JSON has too many values")
             }
         }
     }
@@ -245,7 +247,7 @@ mod tests {
         let budget = BodyBudget::of_megabytes(1);
         let held = budget.reserve(600 * 1024).await.unwrap();
         let refused = budget.reserve(600 * 1024).await.err().unwrap();
-        assert!(refused.is("overloaded"));
+        assert!(refused.is(ProblemCode::Overloaded));
         assert!(budget.reserve(10_000).await.is_ok(), "small bodies reserve nothing");
         drop(held);
         // A reservation above the budget takes the whole budget, and others are refused.

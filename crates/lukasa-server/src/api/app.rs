@@ -1,0 +1,169 @@
+//! The shared state of all handlers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lukasa_core::TenantId;
+use lukasa_engine::Engine;
+use lukasa_engine::credentials::ADMISSION_LEASE;
+use moka::sync::Cache;
+use tokio::sync::Semaphore;
+
+use super::auth::{self, AuthMode};
+use super::code::ProblemCode;
+use super::console::Console;
+use super::error::Problem;
+use super::limits::{CurrentRequest, LimitSettings, Limits};
+use super::mcp_settings::McpSettings;
+use super::readiness::Readiness;
+
+/// Number of database connections unless configured.
+const DEFAULT_POOL_SIZE: usize = 16;
+/// How long the gateway accepts a cached credential while the database is unavailable. Such a
+/// request gets no memory.
+const ADMISSION_FALLBACK_TTL: Duration = Duration::from_mins(5);
+/// How long a refused credential is refused without another check in the database.
+const REFUSED_TTL: Duration = Duration::from_secs(5);
+/// How often the last use of a credential is stored.
+const USE_INTERVAL: Duration = Duration::from_mins(1);
+/// How long a yes to a question is cached: longer than the question can be answered.
+const ANSWERED_TTL: Duration = Duration::from_mins(20);
+/// Maximum number of writes of a last use in flight.
+const MAX_USE_WRITES: usize = 4;
+
+/// Shared state of all handlers.
+#[derive(Clone)]
+pub struct App(pub(super) Arc<Inner>);
+
+#[derive(Clone)]
+pub(super) struct Inner {
+    pub(super) engine: Engine,
+    pub(super) auth: AuthMode,
+    pub(super) admissions: Cache<String, auth::CachedAdmission>,
+    /// The last admission of each credential, used while the database is unavailable.
+    pub(super) last_admissions: Cache<String, auth::CachedAdmission>,
+    /// Credentials that the database refused in the last seconds.
+    pub(super) refused: Cache<auth::RefusedCredential, ()>,
+    /// Credentials whose use was stored in the last minute.
+    pub(super) recorded_uses: Cache<String, ()>,
+    pub(super) use_writes: Arc<Semaphore>,
+    /// Keys of tool questions that were answered with yes. Each answer is accepted once.
+    answered_questions: Cache<String, ()>,
+    readiness: Arc<Readiness>,
+    limits: Arc<Limits>,
+    mcp: McpSettings,
+    console: Console,
+}
+
+impl App {
+    pub fn new(engine: Engine, auth: AuthMode) -> Self {
+        let cache = |ttl| Cache::builder().max_capacity(100_000).time_to_live(ttl);
+        Self(Arc::new(Inner {
+            engine,
+            auth,
+            admissions: cache(ADMISSION_LEASE).build(),
+            last_admissions: cache(ADMISSION_FALLBACK_TTL).build(),
+            refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
+            recorded_uses: Cache::builder()
+                .max_capacity(100_000)
+                .time_to_live(USE_INTERVAL)
+                .build(),
+            answered_questions: Cache::builder()
+                .max_capacity(100_000)
+                .time_to_live(ANSWERED_TTL)
+                .build(),
+            use_writes: Arc::new(Semaphore::new(MAX_USE_WRITES)),
+            readiness: Arc::default(),
+            limits: Arc::new(Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE)),
+            mcp: McpSettings::default(),
+            console: Console::default(),
+        }))
+    }
+
+    /// The same app with other settings. Its caches are shared.
+    fn change(self, change: impl FnOnce(&mut Inner)) -> Self {
+        let mut inner = Inner::clone(&self.0);
+        change(&mut inner);
+        Self(Arc::new(inner))
+    }
+
+    /// Sets the limits, for a server with `pool_size` database connections.
+    #[must_use]
+    pub fn with_limits(self, settings: &LimitSettings, pool_size: usize) -> Self {
+        self.change(|inner| inner.limits = Arc::new(Limits::new(settings, pool_size)))
+    }
+
+    pub(crate) fn answered_questions(&self) -> &Cache<String, ()> {
+        &self.0.answered_questions
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// Makes the server report that it is not ready, while it still answers requests.
+    pub fn start_draining(&self) {
+        self.0.limits.start_draining();
+    }
+
+    /// Sets the MCP settings.
+    #[must_use]
+    pub fn with_mcp(self, settings: McpSettings) -> Self {
+        self.change(|inner| inner.mcp = settings)
+    }
+
+    /// Sets the location of the console's files.
+    #[must_use]
+    pub fn with_console(self, console: Console) -> Self {
+        self.change(|inner| inner.console = console)
+    }
+
+    pub(crate) fn console(&self) -> &Console {
+        &self.0.console
+    }
+
+    pub(crate) fn mcp(&self) -> &McpSettings {
+        &self.0.mcp
+    }
+
+    pub(crate) fn is_local(&self) -> bool {
+        self.0.auth == AuthMode::Local
+    }
+
+    /// Whether the database answers, and its schema is present.
+    pub(crate) async fn is_ready(&self) -> bool {
+        self.0.readiness.check(&self.0.engine).await
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// Runs a write to its end even if the client disconnects: a request that is dropped half-way
+    /// must be either done or not done, and the client can find out which.
+    pub(crate) async fn detached<T, F>(&self, work: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: Future<Output = lukasa_engine::Result<T>> + Send + 'static,
+    {
+        // The work keeps the request's slots after the client has disconnected.
+        let request = CurrentRequest::get();
+        let work = async move {
+            let _request = request;
+            work.await
+        };
+        match tokio::spawn(work).await {
+            Ok(result) => result.map_err(Into::into),
+            Err(_) => Err(Problem::of(ProblemCode::Internal)),
+        }
+    }
+}
+
+/// The tenant of a server without authentication, for one user on one machine.
+pub const LOCAL_TENANT: &str = "local";
+/// The user of such a server, unless the request names one.
+pub const LOCAL_USER: &str = "me";
+
+pub fn local_tenant() -> TenantId {
+    TenantId::named(LOCAL_TENANT)
+}

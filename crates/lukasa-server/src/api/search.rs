@@ -1,0 +1,149 @@
+//! Shape of a search request, shared by all protocols.
+
+use jiff::tz::TimeZone;
+use lukasa_core::recall::rank::{Arm, Fusion, Tuning};
+use lukasa_core::{Force, Kind, MemoryType, Role, Tier};
+use lukasa_engine::Point;
+use lukasa_engine::recall::{Filter, RecallQuery};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::code::ProblemCode;
+use super::error::Problem;
+use super::memory::{parse_category, parse_enum};
+use super::wire::When;
+
+/// Maximum length of a query: a message, not a document.
+pub const QUERY_CHARS: usize = 20_000;
+/// Maximum number of results of each kind.
+const MAX_RESULTS: usize = 200;
+
+/// A search query with its filters.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchRequest {
+    #[schema(example = "Where do I like to sit on a plane?")]
+    pub query: String,
+    /// How many memories at most; 10 if absent, 0 for none.
+    pub limit: Option<usize>,
+    /// How many turns of past sessions at most; none if absent.
+    pub turns: Option<usize>,
+    /// Only memories of these domains.
+    pub domains: Option<Vec<String>>,
+    /// `profile`, `task`, `episodic`, `procedural` or `domain`.
+    #[serde(rename = "type")]
+    pub memory_type: Option<String>,
+    pub kind: Option<String>,
+    pub category: Option<String>,
+    /// `hard` or `soft`.
+    pub force: Option<String>,
+    pub tier: Option<String>,
+    /// Between 0 and 1; a stated memory counts as 0.95 or more.
+    pub min_confidence: Option<f32>,
+    /// How many sessions at most; none if absent.
+    pub sessions: Option<usize>,
+    /// Only turns of this session.
+    pub session_id: Option<String>,
+    /// Only turns of these roles: `user` (the default), `assistant`, `system`, `tool`.
+    pub roles: Option<Vec<String>>,
+    /// Only what was valid at this instant; now if absent.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub as_of: Option<When>,
+    /// What Lukasa knew at this instant; now if absent.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub known_at: Option<When>,
+    /// The user's time zone, for words such as "yesterday"; UTC if absent.
+    #[schema(example = "Europe/Lisbon")]
+    pub timezone: Option<String>,
+    /// Whether to use the reranker, if one is configured; true if absent.
+    pub rerank: Option<bool>,
+    /// `scores` (the default) or `ranks`: how the results of the arms are fused.
+    pub fusion: Option<String>,
+    /// Only these arms: `keyword`, `keyword_window`, `keyword_session`, `vector`, `vector_window`,
+    /// `speaker`, `time`, `recency`, `prior`, `link`.
+    pub arms: Option<Vec<String>>,
+    /// All arms except these.
+    pub without: Option<Vec<String>>,
+    /// Only memories that the query names by their key or one of their tags, and memories linked to
+    /// those. Typing errors are tolerated.
+    pub precise: Option<bool>,
+}
+
+impl SearchRequest {
+    pub fn filter(&self) -> Result<Filter, Problem> {
+        Ok(Filter {
+            domains: self.domains.clone(),
+            memory_type: parse_enum("type", self.memory_type.as_deref(), MemoryType::parse)?,
+            kind: parse_enum("kind", self.kind.as_deref(), Kind::parse)?,
+            category: parse_enum("category", self.category.as_deref(), parse_category)?,
+            force: parse_enum("force", self.force.as_deref(), Force::parse)?,
+            tier: parse_enum("tier", self.tier.as_deref(), Tier::parse)?,
+            min_confidence: self.min_confidence,
+            session: self.session_id.clone(),
+            roles: self
+                .roles
+                .as_ref()
+                .map(|roles| parse_all(roles, "roles", Role::parse))
+                .transpose()?,
+        })
+    }
+
+    pub(crate) fn recall(&self) -> Result<RecallQuery, Problem> {
+        let count = |value: Option<usize>, default: usize, name: &str| {
+            let count = value.unwrap_or(default);
+            let refused = || refuse(&format!("`{name}` is at most {MAX_RESULTS}"));
+            if count <= MAX_RESULTS { Ok(count) } else { Err(refused()) }
+        };
+        if self.query.chars().count() > QUERY_CHARS {
+            return Err(refuse(&format!("`query` has at most {QUERY_CHARS} characters")));
+        }
+        let mut tuning = Tuning::default();
+        if let Some(names) = &self.arms {
+            tuning = tuning.only(&parse_all(names, "arms", Arm::parse)?);
+        }
+        for arm in parse_all(self.without.as_deref().unwrap_or_default(), "without", Arm::parse)? {
+            tuning = tuning.without(arm);
+        }
+        tuning.fusion = match self.fusion.as_deref() {
+            None | Some("scores") => Fusion::Scores,
+            Some("ranks") => Fusion::Ranks,
+            Some(_) => return Err(refuse("`fusion` is `scores` or `ranks`")),
+        };
+        Ok(RecallQuery {
+            text: self.query.clone(),
+            filter: self.filter()?,
+            point: point(self.as_of, self.known_at),
+            zone: zone(self.timezone.as_deref())?,
+            memories: count(self.limit, 10, "limit")?,
+            turns: count(self.turns, 0, "turns")?,
+            sessions: count(self.sessions, 0, "sessions")?,
+            tuning,
+            rerank: self.rerank.unwrap_or(true),
+            precise: self.precise.unwrap_or(false),
+            session: None,
+        })
+    }
+}
+
+/// Parses each of the words, or refuses the first unknown one.
+fn parse_all<T>(
+    words: &[String],
+    name: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, Problem> {
+    let unknown = |word: &str| refuse(&format!("`{word}` is not a known value of `{name}`"));
+    words.iter().map(|word| parse(word).ok_or_else(|| unknown(word))).collect()
+}
+
+fn refuse(what: &str) -> Problem {
+    Problem::of(ProblemCode::MalformedBody).because(what)
+}
+
+pub fn point(as_of: Option<When>, known_at: Option<When>) -> Point {
+    Point { as_of: as_of.map(|at| at.0), known_at: known_at.map(|at| at.0) }
+}
+
+pub fn zone(name: Option<&str>) -> Result<TimeZone, Problem> {
+    let Some(name) = name else { return Ok(TimeZone::UTC) };
+    TimeZone::get(name).map_err(|_| refuse("`timezone` is a name such as Europe/Lisbon"))
+}
