@@ -7,8 +7,8 @@
 //! Reading order: [`id`] and [`time`] (the basics), [`fact`] (what is stored), [`origin`] and
 //! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
 //! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
-//! them), [`session`] (conversations), [`policy`] (what may happen without asking), [`learn`]
-//! (extraction from conversations), [`consolidate`] and [`removal`] (re-rating and removal). The
+//! them), [`session`] (conversations), [`policy`] (what may happen without asking), [`learning`]
+//! (extraction from conversations), [`consolidation`] and [`removal`] (re-rating and removal). The
 //! words of a message are understood by `lukasa-text`; [`recall`] finds relevant memories,
 //! [`context`] puts them into a prompt, and [`portrait`] summarizes them for the user. [`vault`]
 //! renders the memory as editable files, [`archive`] defines the export format, [`import`] reads
@@ -18,7 +18,7 @@ pub mod admission;
 pub mod archive;
 pub mod caller;
 pub mod cluster;
-pub mod consolidate;
+pub mod consolidation;
 pub mod context;
 pub mod domain;
 pub mod episode;
@@ -27,7 +27,7 @@ pub mod fade;
 pub mod id;
 pub mod import;
 pub mod job;
-pub mod learn;
+pub mod learning;
 pub mod lifecycle;
 pub mod limits;
 pub mod link;

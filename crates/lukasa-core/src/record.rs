@@ -4,7 +4,7 @@
 //! those to open. Nothing is edited in place and nothing here touches a database: the engine
 //! applies the changes in one transaction, and undo applies them in reverse.
 
-use crate::consolidate::RatingUpdate;
+use crate::consolidation::RatingUpdate;
 use crate::fact::{Claim, ClaimEvidence, Edit, State, Tier, Version};
 use crate::id::{FactId, Ids, OperationId, VersionId};
 use crate::limits;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::consolidate::{focus, is_still_supported};
+use crate::consolidation::{focus, is_still_supported};
 use crate::fact::{ClaimEvidence, State, Version};
 use crate::id::{EpisodeId, TurnId};
 use crate::origin::Voice;

@@ -2,7 +2,7 @@
 //! written. The rules are in [`lukasa_core::admission`]; this module collects their inputs.
 
 use lukasa_core::admission::{Decision, Screening, Sensitivity, Writer, decide, without_authority};
-use lukasa_core::learn::transcript::Transcript;
+use lukasa_core::learning::transcript::Transcript;
 use lukasa_core::{Claim, ClaimEvidence, Domain, Origin, State, TurnId};
 use lukasa_store::{Scope, domain, session};
 use lukasa_text::screen::ground;

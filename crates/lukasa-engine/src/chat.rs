@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use lukasa_core::learn::answer::UnreadableAnswer;
+use lukasa_core::learning::answer::UnreadableAnswer;
 use lukasa_core::model::{Chat, ChatRequest, Finish, ModelError, TokensUsed};
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;

@@ -4,9 +4,9 @@
 //! lately: a result that would break this is refused before anything is written.
 
 use jiff::SignedDuration;
-use lukasa_core::consolidate::focus::{self, SessionTopics};
-use lukasa_core::consolidate::{Move, RatingUpdate, only_adds_and_ends, step};
-use lukasa_core::learn::Transcript;
+use lukasa_core::consolidation::focus::{self, SessionTopics};
+use lukasa_core::consolidation::{Move, RatingUpdate, only_adds_and_ends, step};
+use lukasa_core::learning::Transcript;
 use lukasa_core::link::CONTRADICTS;
 use lukasa_core::record::Provenance;
 use lukasa_core::{

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::try_join;
-use lukasa_core::learn::prompt;
+use lukasa_core::learning::prompt;
 use lukasa_core::policy::Policy;
 use lukasa_core::portrait::{self as rules, PortraitName, phrase};
 use lukasa_core::sentence::{self, Sentence};

@@ -1,7 +1,7 @@
 //! Queries of consolidation: extracted facts that the user has not confirmed yet, with counts of
 //! what supports and contradicts each.
 
-use lukasa_core::consolidate::LearnedFact;
+use lukasa_core::consolidation::LearnedFact;
 use lukasa_core::{Claim, Timestamp, fingerprint};
 use tokio_postgres::Row;
 

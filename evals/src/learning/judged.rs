@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use lukasa_core::learn::answer::{ExtractionOp, ProposedMemory, Quote};
-use lukasa_core::learn::judge::{self, ExtractionVerdict, JudgeContext, Reason};
-use lukasa_core::learn::transcript::Transcript;
+use lukasa_core::learning::answer::{ExtractionOp, ProposedMemory, Quote};
+use lukasa_core::learning::judge::{self, ExtractionVerdict, JudgeContext, Reason};
+use lukasa_core::learning::transcript::Transcript;
 use lukasa_core::{
     Domain, Ids, Kind, Policy, Role, State, Timestamp, Turn, builtin_domains, limits,
 };

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::domain::Domain;
 use crate::fact::Version;
-use crate::learn::answer::{UnreadableAnswer, unfenced};
-use crate::learn::judge::safe_summary;
+use crate::learning::answer::{UnreadableAnswer, unfenced};
+use crate::learning::judge::safe_summary;
 use crate::sentence::{self, Sentence};
 
 /// Larger answers are rejected unread.

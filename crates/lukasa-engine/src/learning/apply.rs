@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 use futures_util::try_join;
 use lukasa_core::fade::expires_at;
 use lukasa_core::job::{Task, next_upkeep};
-use lukasa_core::learn::ExtractionAnswer;
-use lukasa_core::learn::judge::{
+use lukasa_core::learning::ExtractionAnswer;
+use lukasa_core::learning::judge::{
     self, ExtractionVerdict, JudgeContext, JudgedClaim, SimilarMemory,
 };
 use lukasa_core::link::CONTRADICTS;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lukasa_core::episode::ABSORBED_AFTER;
-use lukasa_core::learn::ExtractionAnswer;
-use lukasa_core::learn::judge::safe_summary;
+use lukasa_core::learning::ExtractionAnswer;
+use lukasa_core::learning::judge::safe_summary;
 use lukasa_core::{Caller, Domain, Episode, Origin, Stamp, Timestamp, TurnId};
 use lukasa_store::learning::{self, EpisodePlace, Pass};
 use lukasa_store::{Batch, Scope, session};

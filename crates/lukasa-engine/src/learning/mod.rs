@@ -13,7 +13,7 @@ mod titles;
 
 use std::sync::Arc;
 
-use lukasa_core::learn::prompt;
+use lukasa_core::learning::prompt;
 
 use crate::chat::ChatModels;
 use crate::parts::Parts;

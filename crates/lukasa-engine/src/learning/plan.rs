@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use futures_util::try_join;
-use lukasa_core::learn::judge::SimilarMemory;
-use lukasa_core::learn::prompt::{self, ExtractInput};
-use lukasa_core::learn::transcript::TranscriptTurn;
-use lukasa_core::learn::{ExtractionAnswer, OfferedMemory, Transcript, answer};
+use lukasa_core::learning::judge::SimilarMemory;
+use lukasa_core::learning::prompt::{self, ExtractInput};
+use lukasa_core::learning::transcript::TranscriptTurn;
+use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer};
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
 use lukasa_core::{Domain, Ids, Session, Turn};

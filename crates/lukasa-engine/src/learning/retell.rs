@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use lukasa_core::job::RetellTask;
-use lukasa_core::learn::judge::safe_summary;
-use lukasa_core::learn::{Transcript, prompt};
+use lukasa_core::learning::judge::safe_summary;
+use lukasa_core::learning::{Transcript, prompt};
 use lukasa_core::time::micros;
 use lukasa_core::{Episode, Ids, Origin, Turn};
 use lukasa_store::job::{self, ClaimedJob};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use lukasa_core::Session;
-use lukasa_core::learn::answer::{UnreadableAnswer, unfenced};
-use lukasa_core::learn::judge::safe_summary;
-use lukasa_core::learn::{Transcript, prompt};
+use lukasa_core::learning::answer::{UnreadableAnswer, unfenced};
+use lukasa_core::learning::judge::safe_summary;
+use lukasa_core::learning::{Transcript, prompt};
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::passage::{self, RecallState};
 use lukasa_store::{Batch, Scope, session};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
-use lukasa_core::consolidate::focus::SESSION_EVIDENCE;
+use lukasa_core::consolidation::focus::SESSION_EVIDENCE;
 use lukasa_core::removal as removal_rules;
 use lukasa_core::{
     Caller, Changes, Depth, Episode, FactId, Fate, RemovedTurns, Session, Stamp, TurnId, Version,

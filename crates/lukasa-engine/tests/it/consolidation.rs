@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use lukasa_core::consolidate::Move;
+use lukasa_core::consolidation::Move;
 use lukasa_core::{Force, Kind, State, Status, Tier};
 use lukasa_engine::Outcome;
 use lukasa_engine::context::{NewUsage, USAGE_TYPES};

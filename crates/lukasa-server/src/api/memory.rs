@@ -1,6 +1,6 @@
 //! Shapes of requests about memories, shared by all protocols.
 
-use lukasa_core::learn::judge::SAME_MEANING;
+use lukasa_core::learning::judge::SAME_MEANING;
 use lukasa_core::{Caller, Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
 use lukasa_engine::facts::{ListFilter, Listing, NewMemory, Target, Update, UpdateMode};
 use lukasa_engine::{Engine, Memory, Outcome, Point};

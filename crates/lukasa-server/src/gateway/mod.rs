@@ -7,11 +7,11 @@
 //! makes no decisions about memories, and recording never delays an answer.
 
 mod budget;
-mod capture;
+mod caller;
 mod embeddings;
-mod guest;
 mod guide;
 mod memory;
+mod recorder;
 mod refusal;
 mod tools;
 mod upstream;
@@ -38,9 +38,9 @@ use crate::api::code::ProblemCode;
 use crate::clock;
 pub use budget::BudgetSettings;
 use budget::{Budgets, TokenMeter};
-use capture::{Recorder, Round};
-use guest::{GatewayCaller, MemoryMode};
+use caller::{GatewayCaller, MemoryMode};
 use memory::RetrievedMemory;
+use recorder::{Recorder, Round};
 use refusal::GatewayError;
 use tools::ToolRounds;
 pub use upstream::{Upstream, UpstreamSettings};

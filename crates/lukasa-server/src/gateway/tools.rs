@@ -18,7 +18,7 @@ use lukasa_engine::context::ToolRun;
 use lukasa_models::protocol::{FilteredAnswer, PromptRequest, Sieve, ToolCall};
 use serde_json::{Value, json};
 
-use super::guest::GatewayCaller;
+use super::caller::GatewayCaller;
 use super::refusal::GatewayError;
 use super::upstream::{Upstream, response_headers};
 use super::{ResponseObservers, is_compressed, is_stream};

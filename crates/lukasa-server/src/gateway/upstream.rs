@@ -14,7 +14,7 @@ use clap::Args;
 use lukasa_core::secret;
 
 use super::budget::BudgetSettings;
-use super::guest::bearer;
+use super::caller::bearer;
 use super::guide;
 use super::refusal::GatewayError;
 use crate::api::code::ProblemCode;

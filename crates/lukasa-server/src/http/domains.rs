@@ -7,7 +7,7 @@ use lukasa_engine::directory::{OptIn, UserDomain};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::verbs::Nothing;
+use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Admin, Reader, Writer};
 use crate::api::code::ProblemCode;

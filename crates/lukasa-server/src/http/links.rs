@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::memory::{create_response, write_response};
-use super::verbs::Nothing;
+use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;

@@ -1,6 +1,9 @@
 //! HTTP: the route table, one line per operation, and the middleware of all requests.
 
+mod archive;
+mod clusters;
 pub(crate) mod console;
+mod consolidation;
 mod context;
 mod domains;
 mod erasures;
@@ -10,16 +13,17 @@ mod insights;
 mod keys;
 mod learning;
 mod links;
-mod living;
 mod mcp;
 mod mem0;
 pub(crate) mod memory;
-mod moving;
+mod middleware;
 mod openapi;
 mod operations;
 mod policy;
 mod portraits;
 mod proposals;
+mod removal;
+mod review;
 pub(crate) mod search;
 mod sessions;
 mod sign_in;
@@ -29,9 +33,7 @@ mod state;
 mod usage;
 mod users;
 mod vault;
-mod verbs;
 mod webhooks;
-mod wrap;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -40,8 +42,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub use middleware::VERSION;
 pub use openapi::document;
-pub use wrap::VERSION;
 
 use crate::api::{App, auth, error, limits};
 use crate::gateway::{self, Gateway};
@@ -65,13 +67,13 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(proposals::list_proposals))
         .routes(routes!(learning::list_contradictions))
         .routes(routes!(learning::resolve_contradiction))
-        .routes(routes!(verbs::purge_trash))
-        .routes(routes!(memory::get_memory, memory::update_memory, verbs::delete_memory))
+        .routes(routes!(removal::purge_trash))
+        .routes(routes!(memory::get_memory, memory::update_memory, removal::delete_memory))
         .routes(routes!(memory::get_memory_history))
         .routes(routes!(proposals::confirm_memory))
-        .routes(routes!(verbs::forget_memory))
-        .routes(routes!(verbs::restore_memory))
-        .routes(routes!(verbs::erase_memory))
+        .routes(routes!(removal::forget_memory))
+        .routes(routes!(removal::restore_memory))
+        .routes(routes!(removal::erase_memory))
         .routes(routes!(erasures::preview_erasure))
         .routes(routes!(erasures::list_erasures))
         .routes(routes!(erasures::get_receipt_key))
@@ -82,19 +84,19 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(operations::undo_operation))
         .routes(routes!(events::stream_events))
         .routes(routes!(sessions::list_sessions, sessions::open_session))
-        .routes(routes!(sessions::life::search_sessions))
+        .routes(routes!(sessions::lifecycle::search_sessions))
         .routes(routes!(
             sessions::get_session,
-            sessions::life::edit_session,
-            sessions::life::delete_session
+            sessions::lifecycle::edit_session,
+            sessions::lifecycle::delete_session
         ))
         .merge(turns())
-        .routes(routes!(sessions::life::close_session))
-        .routes(routes!(sessions::life::learn_session))
-        .routes(routes!(sessions::life::restore_session))
-        .routes(routes!(sessions::life::get_window))
-        .routes(routes!(sessions::life::get_why))
-        .routes(routes!(sessions::life::beacon))
+        .routes(routes!(sessions::lifecycle::close_session))
+        .routes(routes!(sessions::lifecycle::learn_session))
+        .routes(routes!(sessions::lifecycle::restore_session))
+        .routes(routes!(sessions::lifecycle::get_window))
+        .routes(routes!(sessions::lifecycle::get_why))
+        .routes(routes!(sessions::lifecycle::beacon))
         .routes(routes!(learning::list_episodes))
         .routes(routes!(sources::list_dependents))
         .routes(routes!(sources::delete_turn))
@@ -105,16 +107,16 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(learning::list_jobs))
         .routes(routes!(learning::retry_job))
         .routes(routes!(learning::list_model_calls))
-        .routes(routes!(living::consolidate))
-        .routes(routes!(living::get_review))
+        .routes(routes!(consolidation::consolidate))
+        .routes(routes!(review::get_review))
         .routes(routes!(portraits::list_portraits, portraits::phrase_portraits))
         .routes(routes!(portraits::get_portrait))
-        .routes(routes!(living::list_clusters))
+        .routes(routes!(clusters::list_clusters))
         .routes(routes!(state::get_state))
-        .routes(routes!(moving::export))
+        .routes(routes!(archive::export))
         .merge(imports())
-        .routes(routes!(moving::list_imports))
-        .routes(routes!(moving::undo_import))
+        .routes(routes!(archive::list_imports))
+        .routes(routes!(archive::undo_import))
         .merge(vault())
         .routes(routes!(vault::run_vault_command))
         .routes(routes!(policy::get_policy, policy::put_policy))
@@ -152,7 +154,7 @@ fn turns() -> OpenApiRouter<App> {
 }
 
 fn imports() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(moving::import)).layer(DefaultBodyLimit::max(IMPORT_BYTES))
+    OpenApiRouter::new().routes(routes!(archive::import)).layer(DefaultBodyLimit::max(IMPORT_BYTES))
 }
 
 fn vault() -> OpenApiRouter<App> {
@@ -184,7 +186,7 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
         .layer(DefaultBodyLimit::max(BODY_BYTES))
         .layer(CatchPanicLayer::custom(error::panicked))
         .layer(from_fn_with_state(app.clone(), limits::guard_request))
-        .layer(from_fn(wrap::wrap_request))
+        .layer(from_fn(middleware::wrap_request))
         .with_state(app);
     // Without credentials, pages of other origins must not be admitted.
     if local { router } else { router.layer(auth::cors_layer()) }

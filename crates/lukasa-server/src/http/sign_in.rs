@@ -11,7 +11,7 @@ use lukasa_engine::credentials::{AdmittedCredential, IssuedCredential, SIGN_IN_D
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::verbs::Nothing;
+use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Admin, COOKIE_NAME, forbidden, is_admin, user_of};
 use crate::api::code::ProblemCode;

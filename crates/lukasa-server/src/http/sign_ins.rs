@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::keys::Revoked;
-use super::verbs::Nothing;
+use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{forbidden, is_admin};
 use crate::api::code::ProblemCode;

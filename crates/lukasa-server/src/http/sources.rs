@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::learning::EpisodeView;
 use super::memory::write_response;
-use super::verbs::Nothing;
+use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Eraser, Reader, Writer};
 use crate::api::code::ProblemCode;

@@ -8,7 +8,7 @@ use lukasa_engine::webhooks::{DeliveryAttempt, WebhookEdit};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::verbs::Nothing;
+use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::Admin;
 use crate::api::code::ProblemCode;

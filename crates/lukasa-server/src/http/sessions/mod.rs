@@ -1,6 +1,6 @@
 //! Sessions and their turns: open, list and get sessions, append and list turns.
 
-pub mod life;
+pub mod lifecycle;
 
 use axum::Json;
 use axum::extract::State;

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::{IntoParams, ToSchema};
 
-use super::verbs::Nothing;
+use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::body::{MAX_LINES_VALUES, ReadBody};

@@ -15,7 +15,7 @@ use lukasa_engine::sessions::{CloseResult, SessionEdit, WindowRequest};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::super::verbs::Nothing;
+use super::super::removal::Nothing;
 use super::{SessionView, TurnView};
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
