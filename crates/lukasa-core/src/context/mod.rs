@@ -97,6 +97,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn degraded_and_left_out_words_of_the_api_are_stable() {
+        use crate::context::block::LeftOutReason;
+        use crate::recall::Degraded;
+        let words: Vec<&str> = Degraded::ALL.iter().map(|part| part.as_str()).collect();
+        assert_eq!(words, ["embedder", "reranker", "older_turns", "database"]);
+        let words: Vec<&str> = LeftOutReason::ALL.iter().map(|reason| reason.as_str()).collect();
+        let expected = [
+            "over the budget",
+            "over the category's budget",
+            "in the baseline already",
+            "not sure enough",
+            "not relevant enough",
+        ];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
     fn unconfirmed_memories_of_others_are_not_injected() {
         use crate::fact::tests::version;
         use crate::origin::Voice;
