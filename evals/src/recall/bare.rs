@@ -34,7 +34,7 @@ with v as (select id, row_number() over (order by d) as r from (
      f as (select id, row_number() over (order by s desc) as r from (
        select id, ts_rank(tsv, q) as s
          from bare.memory, to_tsquery('english', $3) q
-        where user_id = $1 and tsv facts:: q order by s desc limit 50) said),
+        where user_id = $1 and tsv @@ q order by s desc limit 50) said),
      fused as (select id, sum(1.0 / (60 + r)) as score
        from (select * from v union all select * from f) both_arms group by id
        order by score desc limit 20)

@@ -11,6 +11,7 @@ use crate::fact::Version;
 use crate::id::{FactId, OperationId};
 use crate::limits::{self, NAME_CHARS, SPANS, TURN_CHARS};
 use crate::link::{Link, is_relation};
+use crate::operation::Operation;
 use crate::session::{Session, Turn, is_session_name};
 use crate::time::{Period, Timestamp};
 
@@ -33,6 +34,9 @@ pub fn faults(contents: &Contents, latest: Timestamp) -> Vec<String> {
     }
     if times.iter().any(|at| !has_storable_year(*at) || *at > latest) {
         faults.push("an operation is in the future".to_owned());
+    }
+    if contents.operations.iter().any(has_invalid_text) {
+        faults.push("an operation has an invalid credential, policy or session name".to_owned());
     }
     let facts = contents.facts();
     // Passages are keyed by the id of their version or turn, so these ids differ from each other.
@@ -87,6 +91,12 @@ fn has_storable_year(at: Timestamp) -> bool {
 
 fn has_nul<'t>(texts: impl IntoIterator<Item = &'t String>) -> bool {
     texts.into_iter().any(|text| text.contains('\0'))
+}
+
+fn has_invalid_text(operation: &Operation) -> bool {
+    let session = operation.sources.as_ref().and_then(|sources| sources.session.as_ref());
+    let texts = [Some(&operation.credential), operation.policy.as_ref(), session];
+    has_nul(texts.into_iter().flatten()) || operation.credential.chars().count() > NAME_CHARS
 }
 
 fn is_period(period: &Period) -> bool {
@@ -257,10 +267,17 @@ pub(super) mod tests {
 
     #[test]
     fn export_check_finds_each_planted_fault() {
-        let plants: [fn(&mut Contents); 21] = [
+        let plants: [fn(&mut Contents); 24] = [
             |c| c.operations.clear(),
             |c| c.operations[0].at = at(1_000_000),
             |c| c.operations.push(c.operations[0].clone()),
+            |c| c.operations[0].credential.push('\0'),
+            |c| c.operations[0].credential = "k".repeat(NAME_CHARS + 1),
+            |c| {
+                let session = Some("a\0".to_owned());
+                c.operations[0].sources =
+                    Some(crate::removal::Sources { session, ..Default::default() });
+            },
             |c| c.versions.push(c.versions[0].clone()),
             |c| {
                 let mut other = c.versions[0].clone();
