@@ -149,12 +149,6 @@ pub fn expires_at(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
     (claim.kind == Kind::Context).then(|| micros(said_at + CONTEXT_LIFETIME))
 }
 
-/// Whether a fact was stated so long ago that the user may be asked whether it is still true.
-pub fn is_stale(version: &Version, now: Timestamp) -> bool {
-    let fresh = version.last_confirmed_at.unwrap_or(version.known.from);
-    version.is_firm() && now.duration_since(fresh) >= STALE_AFTER
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

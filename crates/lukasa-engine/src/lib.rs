@@ -81,17 +81,19 @@ pub use transaction::{ErasureSummary, Outcome, RemovalCounts};
 
 /// The engine: its settings, and the handles of its modules. Cheap to clone.
 #[derive(Clone)]
-pub struct Engine {
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
     parts: Arc<Parts>,
     state: State,
-    modules: Arc<Modules>,
+    modules: Modules,
 }
 
 impl Deref for Engine {
     type Target = Modules;
 
     fn deref(&self) -> &Modules {
-        &self.modules
+        &self.0.modules
     }
 }
 
@@ -108,27 +110,28 @@ impl Engine {
 
     fn of(parts: Parts, state: State) -> Self {
         let parts = Arc::new(parts);
-        let modules = Arc::new(Modules::new(&parts, &state));
-        Self { parts, state, modules }
+        let modules = Modules::new(&parts, &state);
+        Self(Arc::new(Inner { parts, state, modules }))
     }
 
     /// The same engine with other shared parts.
-    fn with_parts(self, change: impl FnOnce(&mut Parts)) -> Self {
-        let mut parts = Parts::clone(&self.parts);
+    fn with_parts(&self, change: impl FnOnce(&mut Parts)) -> Self {
+        let mut parts = Parts::clone(&self.0.parts);
         change(&mut parts);
-        Self::of(parts, self.state)
+        Self::of(parts, self.0.state.clone())
     }
 
     /// The same engine with other state of its modules.
-    fn with_state(mut self, change: impl FnOnce(&mut State)) -> Self {
-        change(&mut self.state);
-        Self::of(Parts::clone(&self.parts), self.state)
+    fn with_state(&self, change: impl FnOnce(&mut State)) -> Self {
+        let mut state = self.0.state.clone();
+        change(&mut state);
+        Self::of(Parts::clone(&self.0.parts), state)
     }
 
     /// The same engine for work that no request waits for: it uses the background connection pool.
     #[must_use]
     pub fn in_background(&self) -> Self {
-        self.clone().with_parts(|parts| parts.store = parts.store.in_background())
+        self.with_parts(|parts| parts.store = parts.store.in_background())
     }
 
     /// The same engine, caching at most `bytes` of users' indexes between requests, each of at most
@@ -186,25 +189,25 @@ impl Engine {
     }
 
     pub async fn health(&self) -> Result<DatabaseHealth> {
-        Ok(self.parts.store.health().await?)
+        Ok(self.0.parts.store.health().await?)
     }
 
     /// Backlog of work over all users.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
-        Ok(self.parts.store.backlog(now).await?)
+        Ok(self.0.parts.store.backlog(now).await?)
     }
 
     /// The migrations of this build that the schema lacks.
     pub async fn missing_migrations(&self) -> Result<Vec<String>> {
-        Ok(self.parts.store.missing_migrations().await?)
+        Ok(self.0.parts.store.missing_migrations().await?)
     }
 
     pub async fn is_ready(&self) -> bool {
-        self.parts.store.is_ready().await.unwrap_or(false)
+        self.0.parts.store.is_ready().await.unwrap_or(false)
     }
 
     pub fn close(&self) {
-        self.parts.store.close();
+        self.0.parts.store.close();
     }
 }
 

@@ -13,7 +13,7 @@ words!(
         Style = "Style",
         Facts = "Facts",
         Changed = "Changed since this conversation began (takes the place of what is above)",
-        Relevant = "Memories that may bear on this message",
+        Relevant = "Memories that may be relevant to this message",
         Said = "Said in earlier conversations",
     }
 );

@@ -13,6 +13,7 @@ use super::show::{BAD, DIM, GOOD, Table, count, paint};
 use super::{AlreadyReported, DatabaseArgs, FormatArgs, say, say_json};
 use crate::clock;
 use crate::postgres::tool;
+use crate::url::decoded;
 
 #[derive(Debug, Subcommand)]
 pub enum BackupCommand {
@@ -270,25 +271,6 @@ fn without_password(url: &str) -> (String, Option<String>) {
     let Some(at) = rest[..host_end].rfind('@') else { return (url.to_owned(), None) };
     let Some((user, password)) = rest[..at].split_once(':') else { return (url.to_owned(), None) };
     (format!("{scheme}://{user}{}", &rest[at..]), Some(decoded(password)))
-}
-
-fn decoded(text: &str) -> String {
-    let mut out = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        match hex.filter(|_| *first == b'%').and_then(|two| u8::from_str_radix(two, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                out.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]
