@@ -119,6 +119,10 @@ vault *args:
 fuzz-vault *args:
     cargo run --profile fast -p lukasa-evals -- fuzz-vault "$@"
 
+# Imports mutated exports; `--seconds 600` for the long form.
+fuzz-archive *args:
+    cargo run --profile fast -p lukasa-evals -- fuzz-archive "$@"
+
 # Erases users under load and kills, and searches every file for their words.
 erasure *args: _server
     cargo run --profile fast -p lukasa-evals -- erasure "$@"
