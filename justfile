@@ -99,9 +99,13 @@ relearn *args:
 screens *args:
     cargo run --profile fast -p lukasa-evals -- screens "$@"
 
-# How well a chat model learns; needs --chat MODEL@URL and --models DIR.
+# How well conversations are learned: --oracle for the rules alone, or --chat MODEL@URL --models DIR.
 extraction *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- extraction "$@"
+
+# Five conversations of one user: repetition, a changed job, a forgotten visit, a closed domain.
+story *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- story "$@"
 
 # Random histories of learning, deleting and undoing; removed data is removed everywhere.
 reversible *args:
@@ -110,6 +114,10 @@ reversible *args:
 # Consolidation runs: with --hostile under a lying model, else what a run costs.
 nights *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- nights "$@"
+
+# Planted contradictions are found, and an obedient model merges no two different memories.
+contradictions *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- contradictions "$@"
 
 # Markdown vaults of generated users, edited, synced, wiped and restored.
 vault *args:

@@ -99,7 +99,9 @@ async function checkEverything(client) {
   assert.match(block.contents[0].text, /black tea/);
   for (const { uri } of resources) await client.readResource({ uri });
   const { prompts } = await client.listPrompts();
-  assert.deepEqual(prompts.map((prompt) => prompt.name), ['context']);
+  assert.deepEqual(prompts.map((prompt) => prompt.name), ['context', 'learn']);
+  const learn = await client.getPrompt({ name: 'learn' });
+  assert.match(learn.messages[0].content.text, /save_memory/);
   const context = await client.getPrompt({ name: 'context', arguments: { message: 'What do I drink?' } });
   assert.match(context.messages[0].content.text, /black tea/);
   return bytes;

@@ -43,12 +43,16 @@ enum Command {
     HostileWrites(lukasa_evals::writes::Args),
     /// Consolidation: its cost, and with `--hostile` the effect of a model that lies.
     Nights(lukasa_evals::consolidation::Args),
+    /// Comparison of memories: planted contradictions, and merges by a model that always agrees.
+    Contradictions(lukasa_evals::consolidation::contradictions::Args),
     /// Lukasa's own blocks in conversations: nothing may be learned from them.
     Relearn(lukasa_evals::learning::relearn::Args),
     /// What the screens for secrets, sensitive matters and orders catch and miss.
     Screens(lukasa_evals::learning::screens::Args),
-    /// How well a real model learns from conversations.
+    /// How well conversations are learned, with a chat model or by the rules alone.
     Extraction(lukasa_evals::learning::extraction::Args),
+    /// Five conversations of one user: repetition, a change, forgetting, and a closed domain.
+    Story(lukasa_evals::learning::story::Args),
     /// Deleted sources are gone from everything derived from them, and undo restores the same
     /// state.
     Reversible(lukasa_evals::reversible::Args),
@@ -81,9 +85,13 @@ async fn main() -> anyhow::Result<()> {
         Command::Hostile(args) => lukasa_evals::learning::hostile::run(args).await,
         Command::HostileWrites(args) => lukasa_evals::writes::run(args).await,
         Command::Nights(args) => lukasa_evals::consolidation::run(args).await,
+        Command::Contradictions(args) => {
+            lukasa_evals::consolidation::contradictions::run(args).await
+        }
         Command::Relearn(args) => lukasa_evals::learning::relearn::run(args).await,
         Command::Screens(args) => lukasa_evals::learning::screens::run(args).await,
         Command::Extraction(args) => lukasa_evals::learning::extraction::run(args).await,
+        Command::Story(args) => lukasa_evals::learning::story::run(args).await,
         Command::Reversible(args) => lukasa_evals::reversible::run(args).await,
         Command::Recall(args) => lukasa_evals::recall::run(args).await,
         Command::Retrieval(args) => lukasa_evals::retrieval::run(args).await,

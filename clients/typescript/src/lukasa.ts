@@ -7,6 +7,8 @@ import type {
   CreateKey,
   CreateUser,
   CreateWebhook,
+  DecidedView,
+  DecideImport,
   DeliveryView,
   DependentsView,
   DetectAnswer,
@@ -34,6 +36,7 @@ import type {
   ReplayWebhook,
   RetrievalView,
   ReviewItem,
+  ReviewView,
   SignedReceiptView,
   SignIn,
   SignInLink,
@@ -103,7 +106,10 @@ export class Lukasa extends Transport {
   readonly review = {
     list: async (options?: Options): Promise<ReviewItem[]> =>
       (await this.request("GET", "/api/review", { ...options })).data,
-    /** Sends one of the two answers of an item: `item.yes` or `item.no`. */
+    /** The review items, and the domains that the user mentioned and has not opened. */
+    get: (options?: Options): Promise<ReviewView> =>
+      this.request("GET", "/api/review", { ...options }),
+    /** Sends one of the answers of an item: `item.yes`, `item.no` or, if there is one, `item.both`. */
     answer: async (answer: AnswerView, options?: Options): Promise<Written> => {
       const { method, path, body } = answer;
       const sending = { ...options, body: body ?? undefined };
@@ -177,6 +183,12 @@ export class Lukasa extends Transport {
       options?: Options,
     ): Promise<PassView[]> =>
       (await this.request("GET", "/api/passes", { ...options, query: filter })).data,
+    /** Saves what a pass left out as a memory. Only the user can do it. */
+    keep: (id: string, place: number, options?: Options): Promise<Written> =>
+      this.request("POST", "/api/passes/{id}/left-out/{place}/keep", {
+        ...options,
+        path: { id, place },
+      }),
     jobs: async (options?: Options): Promise<JobView[]> =>
       (await this.request("GET", "/api/jobs", { ...options })).data,
     retry: (id: string, options?: Options): Promise<JobView> =>
@@ -220,6 +232,17 @@ export class Lukasa extends Transport {
       const contentType = typeof items === "string" ? "application/jsonl" : "application/zip";
       return this.request("POST", "/api/import", { ...options, query, body: items, contentType });
     },
+    /** The ids of the memories of an import that wait for the user's decision, at most 1,000. */
+    undecided: async (id: string, options?: Options): Promise<string[]> =>
+      (await this.request("GET", "/api/imports/{id}/undecided", { ...options, path: { id } }))
+        .memory_ids,
+    /** Decides which memories of an import are used in prompts: all that wait, or the chosen ones. */
+    decide: (id: string, decision: DecideImport, options?: Options): Promise<DecidedView> =>
+      this.request("POST", "/api/imports/{id}/decision", {
+        ...options,
+        path: { id },
+        body: decision,
+      }),
     undo: (id: string, options?: Options): Promise<UndoneView> =>
       this.request("POST", "/api/imports/{id}/undo", { ...options, path: { id } }),
   };

@@ -71,8 +71,9 @@ export interface paths {
     "/api/memory/{id}/resolve": {
         /**
          * Resolve a contradiction: say which of the two memories is true.
-         * @description It is identified by the waiting memory. Only the user can do it. If the waiting memory is true,
-         *     it replaces the other; this is one operation, which can be undone.
+         * @description It is identified by the memory listed as `against`. Only the user can do it. If that memory is
+         *     true, it replaces the other; if the other one is, it is rejected or forgotten. This is one
+         *     operation, which can be undone.
          */
         post: operations["resolve_contradiction"];
     };
@@ -302,6 +303,14 @@ export interface paths {
         /** List extraction passes, the latest first. */
         get: operations["list_passes"];
     };
+    "/api/passes/{id}/left-out/{place}/keep": {
+        /**
+         * Keep what a pass left out.
+         * @description The sentence becomes a memory that the user states, with the turn as evidence. Keeping it again
+         *     returns the same memory. Only the user can do it: with a user token, or on a local server.
+         */
+        post: operations["keep_left_out"];
+    };
     "/api/jobs": {
         /** List background jobs, failed ones first. */
         get: operations["list_jobs"];
@@ -319,8 +328,9 @@ export interface paths {
          * Consolidate memories now, as the daily job does.
          * @description Memories that were repeated often are rated higher, those that use has shown to be wrong are
          *     rated lower, guesses without support are removed, memories that ended long ago are moved into
-         *     the trash, and recent topics of the user are saved for a month. No content changes. Undo
-         *     reverses all of it.
+         *     the trash, and recent topics of the user are saved for a month. Inferred memories that say the
+         *     same are merged, and memories that contradict each other are listed for review. No content
+         *     changes. Undo reverses all of it.
          */
         post: operations["consolidate"];
     };
@@ -328,7 +338,8 @@ export interface paths {
         /**
          * List memories that the user should review.
          * @description Proposals, contradictions, memories that may no longer be true, guesses, and memories learned in
-         *     the last thirty days. Each item contains the requests that answer it.
+         *     the last thirty days; and domains that the user mentioned and has not opened. Each item contains
+         *     the requests that answer it.
          */
         get: operations["get_review"];
     };
@@ -387,11 +398,24 @@ export interface paths {
         /** List the latest imports, newest first. */
         get: operations["list_imports"];
     };
+    "/api/imports/{id}/undecided": {
+        /** List the memories of an import that wait for the user's decision. */
+        get: operations["list_undecided"];
+    };
+    "/api/imports/{id}/decision": {
+        /**
+         * Decide which memories of an import are used in prompts.
+         * @description Confirms all memories of the import that wait, or the chosen ones, as one operation that can be
+         *     undone. Memories that were changed, removed or confirmed since are left as they are, and
+         *     proposals keep waiting for their own answers. Only the user may decide.
+         */
+        post: operations["decide_import"];
+    };
     "/api/imports/{id}/undo": {
         /**
          * Undo an import.
-         * @description Its memories are undone, and its sessions are moved into the trash. What was changed since stays
-         *     as it is.
+         * @description Its memories and the decisions about them are undone, and its sessions are moved into the trash.
+         *     What was changed since stays as it is.
          */
         post: operations["undo_import"];
     };
@@ -462,10 +486,14 @@ export interface paths {
     "/api/domains/{name}/opt-in": {
         /**
          * Open a domain.
-         * @description Opening is consent, so only the user can do it: with a user token, or on a local server.
+         * @description Opening is consent, so only the user can do it: with a user token, or on a local server. What was
+         *     left out of conversations because the domain was not open is then learned by background jobs.
          */
         put: operations["open_domain"];
-        /** Close a domain again. What is already stored stays until it is deleted. */
+        /**
+         * Close a domain again. What is already stored stays until it is deleted.
+         * @description If the user does it, the review does not ask about the domain again.
+         */
         delete: operations["shut_domain"];
     };
     "/api/users": {
@@ -812,9 +840,9 @@ export interface components {
         ContradictionView: {
             /** Format: date-time */
             since: string;
-            /** @description The memory that is in use. */
+            /** @description The memory that is in use; the older one, if both are. */
             standing: components["schemas"]["MemoryView"];
-            /** @description The memory that contradicts it, and waits for a decision. */
+            /** @description The memory that contradicts it: one that waits for a decision, or the newer of two in use. */
             against: components["schemas"]["MemoryView"];
         };
         /** @description Counts of what is stored about a user. */
@@ -964,6 +992,27 @@ export interface components {
              */
             secret: string;
         };
+        /** @description The user's decision about an import. */
+        DecideImport: {
+            use: components["schemas"]["ImportUse"];
+            /** @description Only with `chosen`: 1 to 1,000 memories of the import. */
+            memory_ids?: string[];
+        };
+        /** @description Result of a decision about an import. */
+        DecidedView: {
+            event: components["schemas"]["MemoryEvent"];
+            /** @example Confirmed: 42 */
+            message: string;
+            /** @description How many memories were confirmed. */
+            confirmed: number;
+            /**
+             * @description How many memories of the import still wait. One request confirms at most 1,000; repeat it
+             *     for the rest.
+             */
+            undecided: number;
+            /** @description How many proposals of the import wait in `GET /api/review`. A decision accepts none of them. */
+            proposals: number;
+        };
         Deliveries: {
             data: components["schemas"]["DeliveryView"][];
         };
@@ -1036,6 +1085,24 @@ export interface components {
             score: number;
             /** @description The words that indicate it. */
             words: string[];
+        };
+        /**
+         * @description A question to the user whether to open a domain that was mentioned. Nothing of what was said is
+         *     stored with it.
+         */
+        DomainQuestionView: {
+            /** @example health */
+            domain: string;
+            /** @example Health */
+            display_name: string;
+            /** @example You mentioned health. Open it? */
+            question: string;
+            /** Format: date-time */
+            asked_at: string;
+            /** @description Opens the domain, and learns what was left out. */
+            yes: components["schemas"]["AnswerView"];
+            /** @description Keeps it closed. The domain is not asked about again. */
+            no: components["schemas"]["AnswerView"];
         };
         /** @description A domain: an area of the user's life. */
         DomainView: {
@@ -1116,7 +1183,7 @@ export interface components {
             ended_at: string;
             /**
              * @description The prompt it was made with, and its version.
-             * @example extract/1
+             * @example extract/2
              */
             prompt: string;
             /**
@@ -1268,6 +1335,11 @@ export interface components {
         History: {
             data: components["schemas"]["MemoryView"][];
         };
+        /**
+         * @description Which memories of an import are used in prompts.
+         * @enum {string}
+         */
+        ImportUse: "all" | "chosen";
         /** @description A past import. */
         ImportView: {
             id: string;
@@ -1278,8 +1350,14 @@ export interface components {
             started_at: string;
             /** Format: date-time */
             last_at: string;
+            /** @description The operations that it wrote and those of the decisions about it, in order. */
             operation_ids: string[];
             counts: components["schemas"]["CountsView"];
+            /**
+             * @description How many of its memories wait for the user's decision: they are found by search, but are in
+             *     no prompt.
+             */
+            undecided: number;
             /**
              * Format: date-time
              * @description When it was undone, if it was.
@@ -1372,7 +1450,8 @@ export interface components {
             /** @example job_01hx3v9d0kf7rtm4q5wz8yb2ca */
             id: string;
             /**
-             * @description `close`, `extract`, `title`, `compress`, `retell`, `upkeep` or `deliver`.
+             * @description `close`, `statement`, `extract`, `relearn`, `title`, `compress`, `retell`, `upkeep` or
+             *     `deliver`.
              * @example extract
              */
             kind: string;
@@ -1420,6 +1499,40 @@ export interface components {
             reason: string;
             /** Format: float */
             relevance?: number | null;
+        };
+        /** @description Something that was said and not learned. */
+        LeftSentenceView: {
+            /**
+             * Format: int32
+             * @description Its number in the pass.
+             * @example 1
+             */
+            place: number;
+            /**
+             * @description `secret`, `closed_domain`, `order_in_others_words`, `off` or `too_long`.
+             * @example closed_domain
+             */
+            reason: string;
+            /**
+             * @description The turn that says it.
+             * @example trn_01hx3v9d0kf7rtm4q5wz8yb2ca
+             */
+            turn_id: string;
+            /**
+             * @description The sentence, read from the turn. Absent if it contained a secret, or if the turn is about a
+             *     domain that is not open.
+             */
+            words?: string | null;
+            /**
+             * @description The domain that was not open.
+             * @example health
+             */
+            domain?: string | null;
+            /**
+             * @description The memory that the user made of it.
+             * @example mem_01hx3v9d0kf7rtm4q5wz8yb2ca
+             */
+            memory_id?: string | null;
         };
         /** @description A typed link between two memories. */
         LinkView: {
@@ -1594,7 +1707,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /**
-             * @description `extract`, `title` or `compress`.
+             * @description `extract`, `relearn`, `title`, `compress` or `retell`.
              * @example extract
              */
             purpose: string;
@@ -1721,6 +1834,14 @@ export interface components {
             operation_id?: string | null;
             /** @description Counts of what was learned and how, and of what was left out and why. */
             outcome: Record<string, unknown>;
+            /** @description What was said and left out, at most 20 sentences. */
+            left_out: components["schemas"]["LeftSentenceView"][];
+            /**
+             * Format: int64
+             * @description How many more were left out that are not listed: no sentence was found for them, their turn
+             *     was removed, or there were more than 20. Repetitions of what is known are not counted.
+             */
+            left_out_more: number;
         };
         Phrasing: Record<string, unknown>;
         /** @description Policy settings. An absent setting is inherited. */
@@ -1965,11 +2086,14 @@ export interface components {
         /** @description The decision about a contradiction. */
         ResolveContradiction: {
             /**
-             * @description `standing` or `against`.
+             * @description `standing`, `against`, or `both` if the two do not contradict each other.
              * @example against
              */
             true: string;
-            /** @description The `sha256` of the memory that was shown as `against`. Required if that one is true. */
+            /**
+             * @description The `sha256` of the memory that was shown as `against`. Required if that one is true and
+             *     waits for a decision.
+             */
             sha256?: string | null;
         };
         /** @description One retrieval: what it added to the baseline, and its trace. */
@@ -2048,9 +2172,12 @@ export interface components {
             against?: components["schemas"]["MemoryView"] | null;
             yes: components["schemas"]["AnswerView"];
             no: components["schemas"]["AnswerView"];
+            both?: components["schemas"]["AnswerView"] | null;
         };
         ReviewView: {
             data: components["schemas"]["ReviewItem"][];
+            /** @description Domains that the user mentioned and has not opened. Each is asked about once. */
+            domains: components["schemas"]["DomainQuestionView"][];
         };
         /** @description Revoked credentials. */
         Revoked: {
@@ -2149,6 +2276,41 @@ export interface components {
             /** @description Every memory it is based on. It is never shown without all of them. */
             memory_ids: string[];
         };
+        /** @description How far learning from a session is, and what came of it. */
+        SessionLearningView: {
+            /**
+             * @description `nothing` (there are no turns), `waiting_for_pause` (until the session is closed or there was
+             *     no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request) or
+             *     `no_model`.
+             * @example waiting_for_pause
+             */
+            state: string;
+            /**
+             * Format: date-time
+             * @description When it starts, if that is known.
+             */
+            starts_at?: string | null;
+            /**
+             * Format: date-time
+             * @description When the session was last learned from.
+             */
+            learned_at?: string | null;
+            /**
+             * Format: int64
+             * @description How many memories were added, changed or supported.
+             */
+            learned: number;
+            /**
+             * Format: int64
+             * @description How many memories wait for an answer of the user.
+             */
+            proposed: number;
+            /**
+             * Format: int64
+             * @description How many proposals of the model were left out, except repetitions of what is known.
+             */
+            left_out: number;
+        };
         /** @description A page of sessions, the most recent first. */
         SessionPage: {
             data: components["schemas"]["SessionView"][];
@@ -2191,6 +2353,7 @@ export interface components {
             keep_turns: string;
             /** @description Whether no turns are stored. */
             incognito: boolean;
+            learning?: components["schemas"]["SessionLearningView"] | null;
         };
         /**
          * @description A sign-in request: a key and a user, a link, or, from an operator who is signed in, only another
@@ -2348,7 +2511,7 @@ export interface components {
             memory_id: string;
             content: string;
             /**
-             * @description `promote`, `weigh`, `let_go`, `practice`, `clear` or `note`.
+             * @description `promote`, `weigh`, `let_go`, `practice`, `clear`, `note`, `merge` or `contradict`.
              * @example promote
              */
             what: string;
@@ -2356,6 +2519,8 @@ export interface components {
             reason: string;
             before?: components["schemas"]["StandsView"] | null;
             after: components["schemas"]["StandsView"];
+            /** @description The memory that `merge` has merged it into, or that it contradicts. */
+            other_id?: string | null;
         };
         /** @description Result or preview of an import. */
         TakenView: {
@@ -2449,6 +2614,11 @@ export interface components {
              */
             hidden_domain?: string | null;
         };
+        /** @description The memories of an import that wait for the user's decision. */
+        UndecidedView: {
+            /** @description At most 1,000, in the order of the import. */
+            memory_ids: string[];
+        };
         Undo: {
             /** @example POST */
             method: string;
@@ -2462,7 +2632,7 @@ export interface components {
             operations: number;
             /** @description How many sessions were moved into the trash. */
             chats: number;
-            /** @description How many memories stay because they were changed, confirmed or removed since. */
+            /** @description How many memories stay because they were changed, confirmed one by one or removed since. */
             kept: number;
         };
         /** @description Changes to a memory. An absent field stays as it is; null clears it. */
@@ -2817,6 +2987,8 @@ export type CreateMemory = components['schemas']['CreateMemory'];
 export type CreateUser = components['schemas']['CreateUser'];
 export type CreateWebhook = components['schemas']['CreateWebhook'];
 export type CreatedWebhook = components['schemas']['CreatedWebhook'];
+export type DecideImport = components['schemas']['DecideImport'];
+export type DecidedView = components['schemas']['DecidedView'];
 export type Deliveries = components['schemas']['Deliveries'];
 export type DeliveryView = components['schemas']['DeliveryView'];
 export type DependentMemory = components['schemas']['DependentMemory'];
@@ -2825,6 +2997,7 @@ export type DetectAnswer = components['schemas']['DetectAnswer'];
 export type DetectRequest = components['schemas']['DetectRequest'];
 export type DomainCount = components['schemas']['DomainCount'];
 export type DomainDetected = components['schemas']['DomainDetected'];
+export type DomainQuestionView = components['schemas']['DomainQuestionView'];
 export type DomainView = components['schemas']['DomainView'];
 export type Domains = components['schemas']['Domains'];
 export type EditMemory = components['schemas']['EditMemory'];
@@ -2847,6 +3020,7 @@ export type FoundTurn = components['schemas']['FoundTurn'];
 export type GivenView = components['schemas']['GivenView'];
 export type GroundsView = components['schemas']['GroundsView'];
 export type History = components['schemas']['History'];
+export type ImportUse = components['schemas']['ImportUse'];
 export type ImportView = components['schemas']['ImportView'];
 export type Imports = components['schemas']['Imports'];
 export type InsightDay = components['schemas']['InsightDay'];
@@ -2857,6 +3031,7 @@ export type JobView = components['schemas']['JobView'];
 export type KeyView = components['schemas']['KeyView'];
 export type Keys = components['schemas']['Keys'];
 export type LeftOutView = components['schemas']['LeftOutView'];
+export type LeftSentenceView = components['schemas']['LeftSentenceView'];
 export type LinkView = components['schemas']['LinkView'];
 export type Links = components['schemas']['Links'];
 export type MakeLink = components['schemas']['MakeLink'];
@@ -2899,6 +3074,7 @@ export type Revoked = components['schemas']['Revoked'];
 export type SearchAnswer = components['schemas']['SearchAnswer'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type SentenceView = components['schemas']['SentenceView'];
+export type SessionLearningView = components['schemas']['SessionLearningView'];
 export type SessionPage = components['schemas']['SessionPage'];
 export type SessionView = components['schemas']['SessionView'];
 export type SignIn = components['schemas']['SignIn'];
@@ -2922,6 +3098,7 @@ export type TimeView = components['schemas']['TimeView'];
 export type TookView = components['schemas']['TookView'];
 export type TurnPage = components['schemas']['TurnPage'];
 export type TurnView = components['schemas']['TurnView'];
+export type UndecidedView = components['schemas']['UndecidedView'];
 export type Undo = components['schemas']['Undo'];
 export type UndoneView = components['schemas']['UndoneView'];
 export type UpdateMemory = components['schemas']['UpdateMemory'];
@@ -3341,7 +3518,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                /** @description The id of the memory that waits */
+                /** @description The id of the memory listed as `against` */
                 id: string;
             };
         };
@@ -4698,6 +4875,40 @@ export interface operations {
             };
         };
     };
+    keep_left_out: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The pass */
+                id: string;
+                /** @description The number of the left-out item in the pass */
+                place: number;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_jobs: {
         parameters: {
             header?: {
@@ -5082,6 +5293,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Imports"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_undecided: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+            path: {
+                /** @description The import */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndecidedView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decide_import: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+            path: {
+                /** @description The import */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideImport"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedView"];
                 };
             };
             default: {

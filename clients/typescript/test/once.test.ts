@@ -5,8 +5,8 @@ import type { Lukasa } from "lukasa-client";
 import { type Fault, lossy, real, uniqueUser } from "./servers.ts";
 
 const turns = [
-  { role: "user", content: "I moved to Lisbon in March." },
-  { role: "assistant", content: "How do you like it?" },
+  { role: "user", content: "How is the weather in Lisbon in March?" },
+  { role: "assistant", content: "Mild, with some rain." },
 ];
 
 /** Appends and saves through the proxy, and counts what the server stored. */

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::words;
-use crate::id::{JobId, OperationId, UserId};
+use crate::id::{JobId, OperationId, TurnId, UserId};
 use crate::time::Timestamp;
 
 words!(
@@ -12,8 +12,12 @@ words!(
     JobKind {
         // Closes an idle session that was not closed.
         Close = "close",
+        // Carries out what the user said outright in a turn.
+        Statement = "statement",
         // Extracts facts from the turns since the last extraction.
         Extract = "extract",
+        // Learns again from turns about a domain that was opened since.
+        Relearn = "relearn",
         // Gives a session a title after its first exchange.
         Title = "title",
         // Summarizes the early part of a long session.
@@ -40,10 +44,12 @@ impl JobKind {
     /// The lane of this kind of job. The database derives the same value.
     pub fn lane(self) -> Lane {
         match self {
-            JobKind::Close => Lane::Sessions,
-            JobKind::Extract | JobKind::Title | JobKind::Compress | JobKind::Retell => {
-                Lane::Learning
-            }
+            JobKind::Close | JobKind::Statement => Lane::Sessions,
+            JobKind::Extract
+            | JobKind::Relearn
+            | JobKind::Title
+            | JobKind::Compress
+            | JobKind::Retell => Lane::Learning,
             JobKind::Upkeep => Lane::Upkeep,
             JobKind::Deliver => Lane::Webhooks,
         }
@@ -54,7 +60,9 @@ impl JobKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     Close { session: String },
+    Statement { turn: TurnId },
     Extract { session: String },
+    Relearn { domain: String, session: String },
     Title { session: String },
     Compress { session: String },
     Retell(RetellTask),
@@ -87,7 +95,9 @@ impl Task {
     pub fn kind(&self) -> JobKind {
         match self {
             Self::Close { .. } => JobKind::Close,
+            Self::Statement { .. } => JobKind::Statement,
             Self::Extract { .. } => JobKind::Extract,
+            Self::Relearn { .. } => JobKind::Relearn,
             Self::Title { .. } => JobKind::Title,
             Self::Compress { .. } => JobKind::Compress,
             Self::Retell(_) => JobKind::Retell,
@@ -103,6 +113,9 @@ impl Task {
             | Self::Extract { session }
             | Self::Title { session }
             | Self::Compress { session } => session.clone(),
+            Self::Statement { turn } => turn.to_string(),
+            // The name of a domain has no spaces.
+            Self::Relearn { domain, session } => format!("{domain} {session}"),
             Self::Retell(retell) => {
                 let RetellTask { after, first_turn, last_turn, session } = retell;
                 format!("{after} {first_turn} {last_turn} {session}")
@@ -116,7 +129,12 @@ impl Task {
         let session = || key.to_owned();
         Some(match kind {
             JobKind::Close => Self::Close { session: session() },
+            JobKind::Statement => Self::Statement { turn: key.parse().ok()? },
             JobKind::Extract => Self::Extract { session: session() },
+            JobKind::Relearn => {
+                let (domain, session) = key.split_once(' ')?;
+                Self::Relearn { domain: domain.to_owned(), session: session.to_owned() }
+            }
             JobKind::Title => Self::Title { session: session() },
             JobKind::Compress => Self::Compress { session: session() },
             JobKind::Retell => {
@@ -207,7 +225,10 @@ mod tests {
         let after = Ids::new(now, [1; 16]).operation();
         let session = "a session  with spaces".to_owned();
         let retell = RetellTask { after, first_turn: 3, last_turn: 17, session: session.clone() };
-        let mut tasks = vec![Task::Upkeep, Task::Deliver, Task::Retell(retell)];
+        let turn = Ids::new(now, [2; 16]).turn();
+        let relearn = Task::Relearn { domain: "health".to_owned(), session: session.clone() };
+        let statement = Task::Statement { turn };
+        let mut tasks = vec![Task::Upkeep, Task::Deliver, Task::Retell(retell), statement, relearn];
         tasks.extend(Task::all_of_session(&session));
         for kind in JobKind::ALL {
             assert!(tasks.iter().any(|task| task.kind() == *kind), "{kind:?} is not tested");

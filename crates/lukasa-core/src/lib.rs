@@ -45,6 +45,7 @@ pub mod secret;
 pub mod sentence;
 pub mod session;
 pub mod state_hash;
+pub mod strict_schema;
 pub mod time;
 pub mod vault;
 pub mod webhook;

@@ -45,6 +45,12 @@ pub trait Chat: Send + Sync {
     /// Its price; zero if none is configured.
     fn price(&self) -> Price;
 
+    /// The form of request that its service has accepted, in words for the operator. `None` for a
+    /// model without a service.
+    fn request_form(&self) -> Option<String> {
+        None
+    }
+
     /// One answer. With a `listener` it is streamed, and each piece is passed on as it arrives;
     /// pieces of an answer that then fails must be discarded.
     fn answer<'a>(
@@ -58,7 +64,7 @@ pub trait Chat: Send + Sync {
 /// so it must return quickly.
 pub type TextListener<'a> = dyn Fn(&str) + Send + Sync + 'a;
 
-/// A request to a chat model. The temperature is always 0.
+/// A request to a chat model. The temperature is 0 where the service accepts one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
     pub messages: Vec<Message>,
@@ -192,13 +198,16 @@ impl Models for NoModels {
     }
 }
 
-/// Why a model did not answer. The text is for the operator's log and contains no user data.
+/// Why a model did not answer. The text is for operators and contains no user data; it may quote
+/// the service's own message as far as nothing of the request is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelError {
     /// The files are missing, or the settings are wrong; the text says how to fix it.
     Missing(String),
     /// Not reached in time, or temporarily refused: worth retrying.
     Unavailable(String),
+    /// Refused until some time from now, as the service asks for.
+    Busy { reason: String, retry_after: Duration },
     /// The answer does not have the requested form.
     Malformed(String),
 }
@@ -206,8 +215,10 @@ pub enum ModelError {
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ModelError::Missing(what) => write!(f, "the model is missing: {what}"),
-            ModelError::Unavailable(what) => write!(f, "the model did not answer: {what}"),
+            ModelError::Missing(what) => write!(f, "the model cannot be used: {what}"),
+            ModelError::Unavailable(what) | ModelError::Busy { reason: what, .. } => {
+                write!(f, "the model did not answer: {what}")
+            }
             ModelError::Malformed(what) => write!(f, "the model's answer is unusable: {what}"),
         }
     }

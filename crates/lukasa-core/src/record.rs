@@ -297,6 +297,23 @@ pub fn update_rating(old: &Version, step: &RatingUpdate, stamp: &mut Stamp) -> C
     Changes::replace(old, [new])
 }
 
+/// Merges an inferred fact into another that says the same: `kept` gets its evidence and turns, and
+/// `merged` is forgotten, with its own evidence, so that it can be restored.
+pub fn merge(kept: &Version, merged: &Version, stamp: &mut Stamp) -> Changes {
+    let latest = if kept.valid.from >= merged.valid.from { kept } else { merged };
+    let session = latest.session.clone().or_else(|| kept.session.clone()).unwrap_or_default();
+    let (evidence, turns) = (merged.claim.evidence.clone(), merged.turns.clone());
+    let mut changes = reinforce(kept, evidence, turns, &session, stamp);
+    for new in &mut changes.opens {
+        new.session = Some(session.clone()).filter(|session| !session.is_empty());
+    }
+    let valid = merged.valid.before(stamp.at).unwrap_or(merged.valid);
+    let gone = Version { state: State::Forgotten, valid, ..stamp.copy(merged) };
+    changes.closes.push((merged.fact, merged.id));
+    changes.opens.push(gone);
+    changes
+}
+
 /// Reverses what one operation opened and closed. `opened` are the versions it opened, as they are
 /// now; the engine has made sure that all of them are still open.
 pub fn reverse(opened: &[Version], closed: &[Version], stamp: &mut Stamp) -> Changes {
@@ -507,5 +524,28 @@ mod tests {
         assert_eq!(second[0].confirmed_at, Some(at(10)));
         assert_eq!(second[0].last_confirmed_at, Some(at(20)));
         assert_eq!(second[0].consented_at, Some(at(20)));
+    }
+
+    #[test]
+    fn merged_memory_leaves_its_evidence_and_can_be_restored() {
+        let quoted = |place: usize| {
+            let mut version = version(Voice::extracted(Origin::UserTurn));
+            version.claim.evidence = vec![ClaimEvidence::of("quote", &format!("quote {place}"))];
+            version.turns = vec![format!("turn {place}")];
+            version
+        };
+        let (kept, mut merged) = (quoted(0), quoted(1));
+        (merged.fact, merged.id) = {
+            let mut ids = Ids::new(at(0), [8; 16]);
+            (ids.fact(), ids.version())
+        };
+        let changes = merge(&kept, &merged, &mut stamp(100));
+        let [stays, gone] = &changes.opens[..] else { panic!("two versions") };
+        assert_eq!((stays.fact, stays.state), (kept.fact, State::Active));
+        assert_eq!((stays.claim.evidence.len(), stays.turns.len()), (2, 2));
+        assert_eq!((gone.fact, gone.state), (merged.fact, State::Forgotten));
+        assert_eq!(gone.claim, merged.claim, "nothing of it is lost");
+        assert_eq!(changes.closes.len(), 2);
+        assert!(crate::consolidation::only_adds_and_ends(&[kept, merged], &changes.opens));
     }
 }

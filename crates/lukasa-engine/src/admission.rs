@@ -3,7 +3,8 @@
 
 use lukasa_core::admission::{Decision, Screening, Sensitivity, Writer, decide, without_authority};
 use lukasa_core::learning::transcript::Transcript;
-use lukasa_core::{Claim, ClaimEvidence, Domain, Origin, State, TurnId};
+use lukasa_core::{Claim, ClaimEvidence, Domain, Keep, Origin, State, TurnId};
+use lukasa_store::session::SessionFilter;
 use lukasa_store::{Scope, domain, session};
 use lukasa_text::screen::ground;
 
@@ -11,6 +12,8 @@ use crate::error::{Error, Result};
 
 /// Claims longer than this are screened on a blocking thread.
 const INLINE_CHARS: usize = 4_000;
+/// Replaces a quotation where no turns are kept.
+pub(crate) const NOT_KEPT: &str = "source text not kept";
 /// How many of a session's last turns are searched for a quotation.
 const QUOTED_TURNS: i64 = 200;
 
@@ -120,7 +123,8 @@ pub(crate) struct Quoted {
 }
 
 /// Searches the user's own turns of a session for one of the quotations, and checks that it
-/// supports the new content. An agent's citation counts only if both hold.
+/// supports the new content. An agent's citation counts only if both hold. Without a session, the
+/// one with the latest turn is searched: an assistant that is connected by MCP does not know it.
 pub(crate) async fn find_quotation(
     scope: &Scope,
     content: &str,
@@ -128,11 +132,18 @@ pub(crate) async fn find_quotation(
     session: Option<&str>,
 ) -> Result<Option<Quoted>> {
     const MIN_CHARS: usize = 8;
-    let (Some(name), false) = (session, quotations.is_empty()) else { return Ok(None) };
-    let Some(stored) = session::find(scope, name).await? else { return Ok(None) };
+    if quotations.is_empty() {
+        return Ok(None);
+    }
+    let stored = match session {
+        Some(name) => session::find(scope, name).await?,
+        None => session::page(scope, SessionFilter::default(), None, 1).await?.pop(),
+    };
+    let Some(stored) = stored else { return Ok(None) };
     let after = stored.turns.saturating_sub(i32::try_from(QUOTED_TURNS).unwrap_or(i32::MAX)).max(0);
-    let turns = session::turns(scope, name, after, QUOTED_TURNS).await?;
+    let turns = session::turns(scope, &stored.id, after, QUOTED_TURNS).await?;
     let (content, quotations) = (content.to_owned(), quotations.to_vec());
+    let keeps_words = stored.keep != Keep::Nothing;
     let search = move || {
         let transcript = Transcript::of(&turns);
         let long = |quote: &&String| quote.chars().count() >= MIN_CHARS;
@@ -142,7 +153,8 @@ pub(crate) async fn find_quotation(
                 return None;
             }
             let turn = Some(found.turn.to_string());
-            let evidence = ClaimEvidence { turn, ..ClaimEvidence::of("quote", &found.quote) };
+            let words = if keeps_words { found.quote.as_str() } else { NOT_KEPT };
+            let evidence = ClaimEvidence { turn, ..ClaimEvidence::of("quote", words) };
             Some(Quoted { turn: found.turn, evidence })
         })
     };

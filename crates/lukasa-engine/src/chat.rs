@@ -3,6 +3,7 @@
 //! transaction.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -38,6 +39,9 @@ pub(crate) enum NoAnswer {
     /// At least one model could not be reached, and no other answered.
     #[error("{0}")]
     Unavailable(String),
+    /// The same, and the services ask not to be called for this long.
+    #[error("{0}")]
+    Busy(String, Duration),
     /// All models answered, but none with a usable answer.
     #[error("{0}")]
     Unusable(String),
@@ -74,11 +78,14 @@ impl ChatModels {
         if chats.is_empty() {
             return Ok(Err(NoAnswer::NoModel));
         }
-        let ask = &ChatRequest { within: ask.within.min(self.parts.chat_timeout), ..ask.clone() };
+        let within = ask.within.min(self.parts.chat_timeout).min(share_of_time(chats.len()));
+        let ask = &ChatRequest { within, ..ask.clone() };
         let mut seed = moment.seed;
         seed.iter_mut().zip(purpose.bytes()).for_each(|(byte, more)| *byte ^= more.rotate_left(4));
         let mut ids = Ids::new(moment.now, seed);
-        let (mut away, mut last) = (false, String::new());
+        let (mut away, mut reasons) = (false, Vec::new());
+        // Without a model that asks for a pause, the usual backoff decides when to ask again.
+        let mut pauses = Vec::new();
         for chat in chats {
             let expected = expected_tokens(ask);
             let limit = policy.daily_tokens.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
@@ -95,19 +102,30 @@ impl ChatModels {
                 Ok(answer) if answer.finish == Finish::Refused => {
                     ("refused", answer.tokens, Err("the model declined".to_owned()))
                 }
+                Ok(answer) if answer.finish == Finish::Length => {
+                    let most = ask.max_tokens;
+                    let why = format!(
+                        "the model's answer was cut off at its limit of tokens (finish_reason: \
+                         length; {most} were asked for, besides those for its reasoning)"
+                    );
+                    ("malformed", answer.tokens, Err(why))
+                }
                 Ok(answer) => match read(&answer.text) {
                     Ok(read) => ("answered", answer.tokens, Ok((answer.text, read))),
                     Err(error) => ("malformed", answer.tokens, Err(error.to_string())),
                 },
+                // A call without an answer costs the tenant nothing.
                 Err(error) => {
-                    let asked = TokensUsed { input: input_tokens(ask), output: 0 };
-                    let (outcome, tokens) = match &error {
-                        ModelError::Missing(_) => ("missing", TokensUsed::default()),
-                        ModelError::Unavailable(_) => ("unavailable", asked),
-                        ModelError::Malformed(_) => ("malformed", asked),
+                    let outcome = match &error {
+                        ModelError::Missing(_) => "missing",
+                        ModelError::Unavailable(_) | ModelError::Busy { .. } => "unavailable",
+                        ModelError::Malformed(_) => "malformed",
                     };
                     away |= !matches!(error, ModelError::Malformed(_));
-                    (outcome, tokens, Err(error.to_string()))
+                    if let ModelError::Busy { retry_after, .. } = &error {
+                        pauses.push(*retry_after);
+                    }
+                    (outcome, TokensUsed::default(), Err(error.to_string()))
                 }
             };
             let call = ModelCall {
@@ -133,11 +151,18 @@ impl ChatModels {
                         reason,
                         "chat model gave no usable answer"
                     );
-                    last = reason;
+                    reasons.push(reason);
                 }
             }
         }
-        Ok(Err(if away { NoAnswer::Unavailable(last) } else { NoAnswer::Unusable(last) }))
+        let why = reasons.join("; ");
+        let all_pause = pauses.len() == reasons.len();
+        let pause = pauses.into_iter().min().filter(|_| all_pause);
+        Ok(Err(match pause {
+            Some(pause) => NoAnswer::Busy(why, pause),
+            None if away => NoAnswer::Unavailable(why),
+            None => NoAnswer::Unusable(why),
+        }))
     }
 
     /// Reserves tokens of the daily budget before they are spent; false if they exceed the limit.
@@ -185,6 +210,13 @@ impl ChatModels {
         let calls = ledger::calls(&scope, limit).await?;
         Ok((calls, ledger::sums(&scope, since).await?))
     }
+}
+
+/// The time that one of several models has to answer: all of them together stay within the lease
+/// of a job.
+fn share_of_time(models: usize) -> Duration {
+    const ALL_MODELS: Duration = Duration::from_secs(800);
+    ALL_MODELS / u32::try_from(models.max(1)).unwrap_or(u32::MAX)
 }
 
 fn day_of(now: Timestamp) -> Date {

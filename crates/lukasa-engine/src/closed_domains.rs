@@ -6,7 +6,7 @@ use lukasa_text::screen::sensitive;
 
 /// Maximum amount of text screened per request. Turns beyond it count as closed, because they were
 /// not screened.
-const MAX_SCREENED_BYTES: usize = 400_000;
+pub(crate) const MAX_SCREENED_BYTES: usize = 400_000;
 
 /// The first closed domain that each turn mentions, in the order of the turns.
 pub(crate) async fn closed_domains(turns: &[Turn], closed: &[String]) -> Vec<Option<String>> {

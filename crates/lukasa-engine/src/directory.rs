@@ -4,14 +4,21 @@ use std::sync::Arc;
 
 use futures_util::try_join;
 use jiff::SignedDuration;
+use lukasa_core::job::Task;
+use lukasa_core::learning::explicit;
+use lukasa_core::time::micros;
 use lukasa_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserId};
 use lukasa_store::directory::User;
 use lukasa_store::passage::{self, Change};
-use lukasa_store::{Batch, Scope, context, directory, domain, erasure, health};
+use lukasa_store::{
+    Batch, Scope, context, directory, domain, domain_question, erasure, health, job, left_out,
+    session,
+};
 
 use crate::credentials::check_name;
 use crate::error::{Error, Result};
 use crate::parts::Parts;
+use crate::request::Request;
 
 pub use lukasa_store::directory::User as UserRecord;
 pub use lukasa_store::health::UserRowCounts;
@@ -124,14 +131,16 @@ impl TenantDirectory {
         Ok(list.commit().await?)
     }
 
-    /// Opens or shuts a domain for the caller's user. Opening is consent, so a human gives it.
+    /// Opens or shuts a domain for the caller's user. Opening is consent, so a human gives it. It
+    /// answers the question about the domain; what was left out because it was not open is learned
+    /// again.
     pub async fn set_opt_in(
         &self,
-        caller: &Caller,
+        request: &Request,
         name: &str,
         open: OptIn,
-        now: Timestamp,
     ) -> Result<UserDomain> {
+        let (caller, now) = (&request.caller, micros(request.moment.now));
         if open == OptIn::Open && caller.kind != CallerKind::Human {
             return Err(Refusal::NeedsHuman.into());
         }
@@ -152,6 +161,14 @@ impl TenantDirectory {
             }
         }
         let mut batch = Batch::default();
+        match open {
+            OptIn::Open => self.learn_left_out(&mut batch, &scope, request, name).await?,
+            OptIn::Shut => {}
+        }
+        // An assistant that shuts a domain does not answer for the user.
+        if caller.kind == CallerKind::Human && domain.requires_opt_in {
+            domain_question::answer(&mut batch, &scope, name, open == OptIn::Open, now);
+        }
         passage::bump(&mut batch, &scope, Change::Facts);
         scope.run(&batch).await?;
         let opened = domain::opened(&scope).await?;
@@ -159,7 +176,38 @@ impl TenantDirectory {
         let since = opened.into_iter().find(|(open, _)| open == name).map(|(_, at)| at);
         Ok(UserDomain { domain, opted_in_at: since })
     }
+
+    /// Queues the jobs that learn what was left out because a domain was not open.
+    async fn learn_left_out(
+        &self,
+        batch: &mut Batch,
+        scope: &Scope,
+        request: &Request,
+        name: &str,
+    ) -> Result<()> {
+        let now = micros(request.moment.now);
+        let mut tasks: Vec<Task> = Vec::new();
+        if self.parts.statements {
+            let mentioning = domain_question::turns(scope, name).await?;
+            let turns = session::turns_by_id(scope, &mentioning).await?;
+            let stating = turns.iter().filter(|turn| !explicit::find(turn).is_empty());
+            tasks.extend(stating.map(|turn| Task::Statement { turn: turn.id }));
+        }
+        if self.parts.has_chat() {
+            let sessions = left_out::sessions_of_domain(scope, name, MAX_RELEARNED_SESSIONS);
+            let relearn = |session| Task::Relearn { domain: name.to_owned(), session };
+            tasks.extend(sessions.await?.into_iter().map(relearn));
+        }
+        for (number, task) in tasks.iter().enumerate() {
+            let id = request.job_id(&format!("opened {number}"));
+            job::queue_unless_waiting(batch, scope, id, task, now, now);
+        }
+        Ok(())
+    }
 }
+
+/// Maximum number of sessions that are learned from again when a domain is opened.
+const MAX_RELEARNED_SESSIONS: i64 = 20;
 
 /// Every domain, and whether the user has opened it.
 pub(crate) async fn domains(scope: &Scope) -> Result<Vec<(Domain, bool)>> {

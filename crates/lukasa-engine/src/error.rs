@@ -30,6 +30,8 @@ pub enum Error {
     JobNotFound,
     #[error("there is no such turn")]
     TurnNotFound,
+    #[error("there is nothing left out at this place of the pass")]
+    LeftOutNotFound,
     #[error("there is no such episode")]
     EpisodeNotFound,
     #[error("there is no such portrait")]
@@ -126,6 +128,7 @@ impl Error {
             Error::RetrievalNotFound => "retrieval_not_found",
             Error::JobNotFound => "job_not_found",
             Error::TurnNotFound => "turn_not_found",
+            Error::LeftOutNotFound => "left_out_not_found",
             Error::EpisodeNotFound => "episode_not_found",
             Error::PortraitNotFound => "portrait_not_found",
             Error::ImportNotFound => "import_not_found",

@@ -19,6 +19,7 @@ use crate::queue::{JobFailure, JobQueue};
 use crate::removal::Removals;
 use crate::request::{Moment, Request};
 use crate::sessions::Sessions;
+use crate::statements::Statements;
 use crate::webhooks::TenantWebhooks;
 
 pub use crate::queue::{AssignedJob, WorkOutcome};
@@ -30,6 +31,7 @@ pub struct Jobs {
     pub(crate) parts: Arc<Parts>,
     pub(crate) queue: JobQueue,
     pub(crate) sessions: Sessions,
+    pub(crate) statements: Statements,
     pub(crate) learning: Learning,
     pub(crate) removals: Removals,
     pub(crate) consolidation: Consolidator,
@@ -88,7 +90,11 @@ impl Jobs {
         };
         match task {
             Task::Close { session } => self.sessions.close_abandoned(&request, job, &session).await,
+            Task::Statement { turn } => self.statements.carry_out(&request, job, turn).await,
             Task::Extract { session } => self.learning.extract(&request, job, &session).await,
+            Task::Relearn { domain, session } => {
+                self.learning.relearn(&request, job, &domain, &session).await
+            }
             Task::Title { session } => self.learning.title_session(&request, job, &session).await,
             Task::Compress { session } => {
                 self.learning.compress_session(&request, job, &session).await

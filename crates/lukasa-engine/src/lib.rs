@@ -52,6 +52,7 @@ pub mod scrub;
 pub mod sessions;
 mod signing;
 pub mod state;
+mod statements;
 mod subscriptions;
 mod transaction;
 pub mod undo;
@@ -162,10 +163,16 @@ impl Engine {
         self.with_parts(|parts| parts.policy = policy)
     }
 
-    /// The same engine with an upper limit for one call of a chat model.
+    /// The same engine with another time for one answer of a chat model.
     #[must_use]
     pub fn with_chat_timeout(self, chat_timeout: Duration) -> Self {
         self.with_parts(|parts| parts.chat_timeout = chat_timeout)
+    }
+
+    /// The same engine, carrying out the statements that the user makes outright in a turn, or not.
+    #[must_use]
+    pub fn with_statements(self, statements: bool) -> Self {
+        self.with_parts(|parts| parts.statements = statements)
     }
 
     /// The same engine, recording every erasure in this journal before it is carried out.

@@ -27,6 +27,7 @@ use crate::removal::{Erasures, Removals};
 use crate::review::Reviews;
 use crate::sessions::Sessions;
 use crate::signing::{Signatures, Signer};
+use crate::statements::Statements;
 use crate::subscriptions::Subscriptions;
 use crate::transaction::Transactions;
 use crate::undo::OperationUndo;
@@ -125,15 +126,20 @@ impl Modules {
             policies.clone(),
             chat.clone(),
             recall.clone(),
+            facts.clone(),
             queue.clone(),
         );
-        let consolidation = Consolidator::new(tx());
+        let statements =
+            Statements::new(tx(), facts.clone(), removals.clone(), recall.clone(), queue.clone());
+        let consolidation =
+            Consolidator::new(parts(), tx(), policies.clone(), chat.clone(), embeddings.clone());
         let portraits = Portraits::new(parts(), tx(), policies.clone(), chat.clone());
         let webhooks = TenantWebhooks::new(parts(), state.webhook_sender);
         let jobs = Jobs {
             parts: parts(),
             queue: queue.clone(),
             sessions: sessions.clone(),
+            statements,
             learning: learning.clone(),
             removals: removals.clone(),
             consolidation: consolidation.clone(),

@@ -11,6 +11,9 @@ use lukasa_store::Store;
 use crate::Moment;
 use crate::cpu::CpuPool;
 
+/// Default time for one answer of a chat model. A small machine needs minutes for a long one.
+const CHAT_TIMEOUT: Duration = Duration::from_secs(600);
+
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) store: Store,
@@ -23,8 +26,10 @@ pub(crate) struct Parts {
     pub(crate) clock: Option<fn() -> Timestamp>,
     /// The default policy, used where neither tenant nor user has set one.
     pub(crate) policy: Policy,
-    /// Upper limit for one call of a chat model, whatever timeout the question itself allows.
+    /// Time that a chat model has for one answer.
     pub(crate) chat_timeout: Duration,
+    /// Whether the statements that the user makes outright are carried out.
+    pub(crate) statements: bool,
 }
 
 impl Parts {
@@ -36,7 +41,8 @@ impl Parts {
             ticks: || 0,
             clock: None,
             policy: Policy::default(),
-            chat_timeout: Duration::MAX,
+            chat_timeout: CHAT_TIMEOUT,
+            statements: true,
         }
     }
 

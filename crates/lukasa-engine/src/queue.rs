@@ -101,6 +101,8 @@ pub(crate) struct JobFailure {
     reason: String,
     /// Earliest time of the next attempt, whatever the usual backoff.
     not_before: Option<Timestamp>,
+    /// Whether it counts as an attempt; waiting for the next day's budget does not.
+    is_attempt: bool,
 }
 
 impl From<Error> for JobFailure {
@@ -110,7 +112,7 @@ impl From<Error> for JobFailure {
             _ => FailureKind::Persistent,
         };
         // The code, not the message: the message could quote the user's content.
-        Self { failure_kind, reason: error.code().to_owned(), not_before: None }
+        Self { failure_kind, reason: error.code().to_owned(), not_before: None, is_attempt: true }
     }
 }
 
@@ -125,7 +127,7 @@ impl JobFailure {
     pub(crate) fn crashed() -> Self {
         let reason = "gave up: started repeatedly without finishing (does it crash the worker?)";
         let failure_kind = FailureKind::Persistent;
-        Self { failure_kind, reason: reason.to_owned(), not_before: None }
+        Self { failure_kind, reason: reason.to_owned(), not_before: None, is_attempt: true }
     }
 
     pub(crate) fn no_answer(why: &NoAnswer, now: Timestamp) -> Self {
@@ -134,9 +136,13 @@ impl JobFailure {
             _ => FailureKind::Transient,
         };
         let tomorrow = (now.as_second().div_euclid(86_400) + 1) * 86_400;
-        let not_before = matches!(why, NoAnswer::OverBudget)
-            .then(|| Timestamp::from_second(tomorrow).unwrap_or(now));
-        Self { failure_kind, reason: why.to_string(), not_before }
+        let not_before = match why {
+            NoAnswer::OverBudget => Some(Timestamp::from_second(tomorrow).unwrap_or(now)),
+            NoAnswer::Busy(_, pause) => Some(now.saturating_add(*pause).unwrap_or(now)),
+            _ => None,
+        };
+        let is_attempt = !matches!(why, NoAnswer::OverBudget);
+        Self { failure_kind, reason: why.to_string(), not_before, is_attempt }
     }
 }
 
@@ -199,11 +205,10 @@ impl JobQueue {
         let random = f64::from(moment.seed[0]) / 255.0;
         let wait = wait_after(failed.failure_kind, job.attempts, random);
         let again = wait.map(|wait| micros(moment.now + wait));
-        let again = again.map(|at| failed.not_before.map_or(at, |other| at.max(other)));
+        let again = again.map(|at| failed.not_before.map_or(at, |other| at.max(micros(other))));
         let reason: String = failed.reason.chars().take(500).collect();
         let scope = self.parts.store.write(job.tenant, job.user).await?;
-        // Waiting for the next day's budget does not count as an attempt.
-        let attempts = if failed.not_before.is_some() { job.attempts - 1 } else { job.attempts };
+        let attempts = job.attempts - i32::from(!failed.is_attempt);
         job::release(&scope, job, again, attempts, &reason).await?;
         scope.commit().await?;
         tracing::warn!(kind = job.kind.as_str(), attempts, reason, "a job failed");

@@ -1,7 +1,9 @@
 //! Undo: one operation, reversed as a whole, by an operation that can itself be undone.
 
+use std::collections::BTreeSet;
+
 use lukasa_core::{
-    Link, LinkId, Operation, OperationId, Period, Session, Sources, Verb, Version, record,
+    FactId, Link, LinkId, Operation, OperationId, Period, Session, Sources, Verb, Version, record,
 };
 use lukasa_store::{fact, link, operation, removal, session};
 
@@ -49,12 +51,16 @@ impl OperationUndo {
         }
     }
 
-    /// Reverses an operation for the facts that are still as it wrote them; returns how many are
+    /// Reverses an operation for the facts that are still as it wrote them; returns those that are
     /// not.
-    pub(crate) async fn undo_unchanged(&self, request: &Request, id: OperationId) -> Result<usize> {
+    pub(crate) async fn undo_unchanged(
+        &self,
+        request: &Request,
+        id: OperationId,
+    ) -> Result<BTreeSet<FactId>> {
         match self.transactions.begin(request).await? {
             WriteStart::New(writing) => Ok(reverse(writing, id, TouchedMemory::Stays).await?.1),
-            WriteStart::Repeated(_) => Ok(0),
+            WriteStart::Repeated(_) => Ok(BTreeSet::new()),
         }
     }
 
@@ -100,13 +106,13 @@ pub(crate) enum TouchedMemory {
     Stays,
 }
 
-/// Reverses an operation; returns the outcome, and how many facts stay because they were changed
+/// Reverses an operation; returns the outcome, and the facts that stay because they were changed
 /// since.
 pub(crate) async fn reverse(
     mut writing: Writing<'_>,
     id: OperationId,
     touched: TouchedMemory,
-) -> Result<(Outcome, usize)> {
+) -> Result<(Outcome, BTreeSet<FactId>)> {
     let request = writing.request();
     let scope = &writing.scope;
     let target = operation::find(scope, id).await?.ok_or(Error::OperationNotFound)?;
@@ -118,12 +124,14 @@ pub(crate) async fn reverse(
     }
     check_human(request, target.caller)?;
     let links = link::touched_by(scope, id).await?;
-    let mut kept = 0;
+    let mut kept = BTreeSet::new();
     let mut histories = Vec::new();
     for fact in &target.facts {
         match removal::erased_at(scope, *fact).await? {
             None => histories.push(fact::history(scope, *fact).await?),
-            Some(_) if touched == TouchedMemory::Stays => kept += 1,
+            Some(_) if touched == TouchedMemory::Stays => {
+                kept.insert(*fact);
+            }
             Some(_) => return Err(Error::NotUndoable),
         }
     }
@@ -140,11 +148,15 @@ pub(crate) async fn reverse(
         let versions: Vec<&Version> = history.iter().collect();
         match current_rows(&versions, id, was_opened) {
             Ok(current) => opened.extend(current),
-            Err(Error::UndoBlocked(_)) if touched == TouchedMemory::Stays => kept += 1,
+            Err(Error::UndoBlocked(_)) if touched == TouchedMemory::Stays => {
+                kept.extend(history.first().map(|version| version.fact));
+            }
             Err(other) => return Err(other),
         }
     }
-    let versions: Vec<&Version> = histories.iter().flatten().collect();
+    // Of a fact that stays, nothing is reopened either.
+    let versions: Vec<&Version> =
+        histories.iter().flatten().filter(|v| !kept.contains(&v.fact)).collect();
     let closed: Vec<Version> =
         versions.iter().filter(|v| v.closed_by == Some(id)).map(|v| (*v).clone()).collect();
     check_overlap(&versions, &opened, &closed)?;
@@ -191,7 +203,12 @@ pub(crate) async fn reverse(
             outcome.memories.extend(writing.shown(&remaining(&known, &changes)));
         }
     }
-    let effect = Effect {
+    // A memory that loses the user's consent leaves the prompts of open sessions too.
+    let consented = |v: &&Version| v.consented_at.is_some();
+    let agreed: BTreeSet<FactId> = opened.iter().filter(consented).map(|v| v.fact).collect();
+    let loses_consent = |v: &&Version| v.consented_at.is_none() && agreed.contains(&v.fact);
+    let thaws: Vec<FactId> = changes.opens.iter().filter(loses_consent).map(|v| v.fact).collect();
+    let mut effect = Effect {
         changes,
         opens_links,
         closes_links,
@@ -199,6 +216,7 @@ pub(crate) async fn reverse(
         undoes: Some(id),
         ..source_effect.unwrap_or_default()
     };
+    effect.thaws.extend(thaws);
     match writing.finish(Verb::Undo, effect, outcome).await {
         // Another write has taken the key or link in the meantime.
         Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),

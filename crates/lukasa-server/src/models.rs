@@ -46,9 +46,10 @@ pub struct ModelSettings {
     /// The key for that service
     #[arg(long, env = "LUKASA_RERANK_KEY", hide_env_values = true, value_name = "KEY")]
     rerank_key: Option<String>,
-    /// A chat model at a service that speaks the OpenAI protocol, as qwen3:8b@http://host/v1. Several
-    /// are separated by commas; the next is asked when one is unavailable. With prices per million
-    /// input and output tokens: gpt-mini@https://host/v1#0.15/0.60
+    /// A chat model at a service that speaks the OpenAI protocol, as qwen3:8b@http://host/v1, or
+    /// Anthropic's, as `claude-sonnet-4-5@https://api.anthropic.com`. Several are separated by commas;
+    /// the next is asked when one is unavailable. With prices per million input and output tokens:
+    /// gpt-mini@https://host/v1#0.15/0.60
     #[arg(long, env = "LUKASA_CHAT", value_delimiter = ',', value_name = "MODEL@URL[#IN/OUT]")]
     chat: Vec<String>,
     /// The key for that service. For models at several services as many keys, separated by commas,
@@ -59,6 +60,10 @@ pub struct ModelSettings {
     /// machine cannot read it
     #[arg(long, env = "LUKASA_CHAT_KEY_FILE", value_name = "FILE", conflicts_with = "chat_key")]
     chat_key_file: Option<PathBuf>,
+    /// Seconds that a chat model has for one answer, 1 to 800; a local model may need minutes
+    #[arg(long, env = "LUKASA_CHAT_TIMEOUT", default_value_t = 600, value_name = "SECONDS",
+        value_parser = clap::value_parser!(u64).range(1..=800))]
+    chat_timeout: u64,
 }
 
 impl ModelSettings {
@@ -98,6 +103,7 @@ impl ModelSettings {
             chat: _,
             chat_key: _,
             chat_key_file: _,
+            chat_timeout: _,
         } = self;
         let mut embedders: HashMap<String, Arc<dyn Embedder>> = HashMap::new();
         if let Some(url) = embeddings_url {
@@ -120,6 +126,11 @@ impl ModelSettings {
         }
         let (settings, embedders) = (self.clone(), Mutex::new(embedders));
         Ok(Arc::new(ConfiguredModels { settings, embedders, reranker, chats: self.chats()? }))
+    }
+
+    /// Time that a chat model has for one answer.
+    pub fn chat_timeout(&self) -> Duration {
+        Duration::from_secs(self.chat_timeout)
     }
 
     fn chats(&self) -> anyhow::Result<Vec<Arc<dyn Chat>>> {

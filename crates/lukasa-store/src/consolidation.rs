@@ -25,7 +25,8 @@ fn learned_fact(row: &Row) -> Result<LearnedFact> {
     })
 }
 
-/// Up to `limit` extracted facts with these counts, oldest version first.
+/// Up to `limit` extracted facts with these counts, oldest version first. Candidates of imports come
+/// last: they may wait for years, and must not take the place of facts that a step may be due for.
 pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<LearnedFact>> {
     const SQL: &str = concat!(
         "select ",
@@ -34,7 +35,7 @@ pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Le
              where h.user_id = $1 and h.fact_id = v.fact_id) as sessions, \
           exists (select 1 from link l join fact_version o \
              on o.user_id = l.user_id and o.fact_id = l.from_fact and o.known_until is null \
-             and o.state in ('proposed', 'candidate') \
+             and o.state in ('proposed', 'candidate', 'active') \
              where l.user_id = $1 and l.to_fact = v.fact_id and l.relation = $2 \
              and l.known_until is null) as contradicted, \
           (select count(*) from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
@@ -47,7 +48,7 @@ pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Le
                and o.consented_at is null)) as ended \
          from fact_version v where user_id = $1 and known_until is null and extracted \
            and consented_at is null and state in ('active', 'candidate') \
-         order by known_from, version_id limit $3"
+         order by (state = 'candidate' and origin = 'import'), known_from, version_id limit $3"
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &relation, &limit];
     all(&scope.query(SQL, &params).await?, learned_fact)

@@ -177,14 +177,16 @@ fn retrieval(row: &Row) -> Result<Retrieval> {
 }
 
 /// Records a retrieval, unless something has been removed since it was made (`state` is the recall
-/// state at that time): it might contain removed text.
+/// state at that time): it might contain removed text. One that was made when nothing was stored
+/// yet, which is epoch 0, contains nothing that could have been removed.
 pub async fn insert_retrieval(scope: &Scope, new: &Retrieval, state: RecallState) -> Result<()> {
     const SQL: &str = concat!(
         "insert into retrieval (user_id, tenant_id, ",
         retrieval_columns!(),
         ") select $1, $2, $3, $4, $5, $6, $7, $8, $9 \
-           where $10 = coalesce((select removed from recall_state where user_id = $1), 0) \
-             and $11 = coalesce((select epoch from recall_state where user_id = $1), 0) \
+           where ($11::bigint = 0 \
+              or ($10 = coalesce((select removed from recall_state where user_id = $1), 0) \
+                  and $11 = coalesce((select epoch from recall_state where user_id = $1), 0))) \
              and not exists (select 1 from users \
                               where user_id = $1 and deleted_at is not null)"
     );

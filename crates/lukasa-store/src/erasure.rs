@@ -113,10 +113,11 @@ async fn tally(rows: &mut Rows, table: &str, scope: &Scope, sql: &'static str) -
 
 /// Counts the rows that removing a fact removes, by table.
 pub async fn count_fact(scope: &Scope, fact: FactId) -> Result<Rows> {
-    const COUNTED: [&str; 9] = [
+    const COUNTED: [&str; 10] = [
         "fact",
         "fact_version",
         "link",
+        "compared_pair",
         "passage",
         "embedding",
         "baseline",
@@ -130,6 +131,8 @@ pub async fn count_fact(scope: &Scope, fact: FactId) -> Result<Rows> {
                (select count(*) from versions), \
                (select count(*) from link \
                  where user_id = $1 and (from_fact = $2 or to_fact = $2)), \
+               (select count(*) from compared_pair \
+                 where user_id = $1 and (older_fact = $2 or newer_fact = $2)), \
                (select count(*) from passage \
                  where user_id = $1 and source_id in (select version_id from versions)), \
                (select count(*) from embedding \

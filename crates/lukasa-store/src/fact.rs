@@ -191,6 +191,25 @@ pub async fn find_active_duplicate(
     one(&scope.query(SQL, &params).await?, version)
 }
 
+/// The newest versions, of any state, that operations since `from` opened: all of them, or those
+/// of one credential.
+pub async fn opened_since(
+    scope: &Scope,
+    from: Timestamp,
+    credential: Option<&str>,
+) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and opened_by = any(array( \
+            select operation_id from operation where user_id = $1 and recorded_at >= $2 \
+               and ($3::text is null or credential = $3) order by recorded_at desc limit 50)) \
+          order by known_from desc, version_id limit 50"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &from, &credential];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
 /// The proposal or candidate with the same fingerprint as `claim`, if there is one.
 pub async fn find_pending_duplicate(scope: &Scope, claim: &Claim) -> Result<Option<Version>> {
     const SQL: &str = concat!(

@@ -1,13 +1,14 @@
 //! Imports, and the items each has imported.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lukasa_core::import::ImportCounts;
-use lukasa_core::{FactId, ImportId, OperationId, Timestamp};
+use lukasa_core::{FactId, ImportId, OperationId, Timestamp, Version};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::fact::{version, version_columns};
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
@@ -119,6 +120,85 @@ pub fn add_item(
             Box::new(session.map(str::to_owned)),
         ],
     );
+}
+
+/// How many memories of an import wait for the user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ImportWaiting {
+    /// Active memories that the user has not agreed to: found by search, but in no prompt.
+    pub undecided: usize,
+    /// Proposals, which are answered one by one.
+    pub proposals: usize,
+}
+
+/// The facts that these imports brought, `$1` being the user and `$2` the imports. The operations
+/// of an import of items also name the ends of its links, which another import may have brought; a
+/// Lukasa export brings versions under the operations that wrote them.
+macro_rules! brought_facts {
+    () => {
+        "select distinct i.import_id as brought_by, f.fact_id as brought \
+           from import i join operation o on o.user_id = $1 and o.operation_id = any(i.operations) \
+           cross join lateral unnest(o.facts) as f(fact_id) \
+          where i.user_id = $1 and i.import_id = any($2) and i.undone_at is null \
+            and (i.format = 'lukasa' or exists (select 1 from fact_version h \
+                  where h.user_id = $1 and h.fact_id = f.fact_id \
+                    and h.opened_by = any(i.operations)))"
+    };
+}
+
+/// How many memories of each of these imports wait for the user at `now`. Imports without such
+/// memories are left out.
+pub async fn waiting(
+    scope: &Scope,
+    imports: &[ImportId],
+    now: Timestamp,
+) -> Result<BTreeMap<ImportId, ImportWaiting>> {
+    const SQL: &str = concat!(
+        "with brought_facts as (",
+        brought_facts!(),
+        ") select brought_by, \
+             count(distinct v.fact_id) filter (where v.state = 'active' and v.origin = 'import' \
+               and v.consented_at is null and v.valid_from <= $3 \
+               and (v.valid_until is null or v.valid_until > $3)), \
+             count(distinct v.fact_id) filter (where v.state = 'proposed') \
+           from brought_facts join fact_version v on v.user_id = $1 and v.fact_id = brought \
+            and v.known_until is null group by brought_by"
+    );
+    let ids: Vec<Uuid> = imports.iter().map(|id| id.uuid()).collect();
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &ids, &now];
+    let counted = all(&scope.query(SQL, &params).await?, |row| {
+        let mut c = Columns::of(row, "import");
+        let id = ImportId::from_uuid(c.take()?);
+        let mut count = || Ok::<_, Error>(usize::try_from(c.take::<i64>()?).unwrap_or(0));
+        Ok((id, ImportWaiting { undecided: count()?, proposals: count()? }))
+    })?;
+    Ok(counted.into_iter().collect())
+}
+
+/// Up to `limit` current versions of the import's memories that wait for the user's decision at
+/// `now`: all of them, or those of the given facts.
+pub async fn undecided(
+    scope: &Scope,
+    of: ImportId,
+    only: Option<&[FactId]>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
+           and origin = 'import' and consented_at is null \
+           and valid_from <= $3 and (valid_until is null or valid_until > $3) \
+           and ($4::uuid[] is null or fact_id = any($4)) \
+           and fact_id in (select brought from (",
+        brought_facts!(),
+        ") as brought_facts) order by known_from, version_id limit $5"
+    );
+    let only: Option<Vec<Uuid>> = only.map(|facts| facts.iter().map(|id| id.uuid()).collect());
+    let imports = vec![of.uuid()];
+    let params: [Param<'_>; 5] = [&scope.user().uuid(), &imports, &now, &only, &limit];
+    all(&scope.query(SQL, &params).await?, version)
 }
 
 /// The sessions that an import created.

@@ -241,6 +241,13 @@ pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<Job>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, job)
 }
 
+/// The jobs that learn from a session: waiting, running and failed ones.
+pub async fn extractions(scope: &Scope, session: &str) -> Result<Vec<Job>> {
+    const SQL: &str = "select job_id, kind, key, state, queued_at, run_at, attempts, last_error \
+                        from job where user_id = $1 and kind = 'extract' and key = $2";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, job)
+}
+
 /// Queues a failed job again for now, with its attempts reset. If the same job is already waiting,
 /// this one is removed instead.
 pub async fn retry(scope: &Scope, id: JobId, now: Timestamp) -> Result<Option<Job>> {

@@ -140,6 +140,45 @@ pub async fn passes(scope: &Scope, session: Option<&str>, limit: i64) -> Result<
     all(&scope.query(SQL, &[&scope.user().uuid(), &session, &limit]).await?, pass)
 }
 
+/// How much was learned from a session by all its passes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PassTotals {
+    /// When the latest pass was applied.
+    pub learned_at: Option<Timestamp>,
+    /// Memories that were added, changed or supported.
+    pub learned: i64,
+    /// Memories that wait for an answer of the user.
+    pub proposed: i64,
+    /// Proposals that were left out, except repetitions of what is known.
+    pub left_out: i64,
+}
+
+/// Sums over the applied passes of a session.
+pub async fn totals(scope: &Scope, session: &str) -> Result<PassTotals> {
+    const SQL: &str = "select max(p.applied_at), \
+        coalesce(sum(n.value::bigint) filter (where n.part = 'learned' \
+          and n.key in ('added', 'changed', 'reinforced')), 0)::bigint, \
+        coalesce(sum(n.value::bigint) filter (where n.part = 'learned' \
+          and n.key in ('proposed', 'guessed', 'contested')), 0)::bigint, \
+        coalesce(sum(n.value::bigint) filter (where n.part = 'left' \
+          and n.key not in ('known_already', 'skipped')), 0)::bigint \
+       from pass p left join lateral ( \
+         select part, e.key, e.value \
+           from unnest(array['learned', 'left']) part, jsonb_each_text(p.outcome -> part) e) n on true \
+      where p.user_id = $1 and p.session_id = $2 and p.state = 'applied'";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &session]).await?;
+    let totals = one(&rows, |row| {
+        let mut c = Columns::of(row, "pass");
+        Ok(PassTotals {
+            learned_at: c.take()?,
+            learned: c.take()?,
+            proposed: c.take()?,
+            left_out: c.take()?,
+        })
+    })?;
+    Ok(totals.unwrap_or_default())
+}
+
 macro_rules! episode_columns {
     () => {
         "episode_id, session_id, first_turn, last_turn, title, summary, origin, started_at, \

@@ -6,6 +6,7 @@
 //! database. This crate maps rows to values and decides nothing about a memory.
 
 mod claim;
+pub mod comparison;
 pub mod consolidation;
 pub mod context;
 pub mod crash;
@@ -14,6 +15,7 @@ pub mod database;
 pub mod delivery;
 pub mod directory;
 pub mod domain;
+pub mod domain_question;
 pub mod erasure;
 mod error;
 pub mod everything;
@@ -25,6 +27,7 @@ pub mod insights;
 pub mod job;
 pub mod learning;
 pub mod ledger;
+pub mod left_out;
 pub mod link;
 pub mod list;
 mod migrate;

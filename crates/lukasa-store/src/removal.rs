@@ -6,6 +6,7 @@ use lukasa_core::{Episode, EpisodeId, FactId, OperationId, Timestamp, Turn, Turn
 use uuid::Uuid;
 
 use crate::context;
+use crate::domain_question;
 use crate::error::Result;
 use crate::learning::{episode, episode_columns};
 use crate::row::{Columns, all, one};
@@ -310,6 +311,7 @@ pub fn erase_sources(
     ] {
         batch.push(sql, vec![Box::new(user), Box::new(ids.clone())]);
     }
+    domain_question::remove_turns(batch, scope, &ids);
     batch.push(
         "delete from episode where user_id = $1 and episode_id = any($2)",
         vec![Box::new(user), Box::new(stories)],
@@ -411,6 +413,13 @@ pub async fn remove_fact(
         .await?;
     scope
         .query(
+            "delete from compared_pair where user_id = $1 \
+               and (older_fact = $2 or newer_fact = $2)",
+            &[&user, &fact.uuid()],
+        )
+        .await?;
+    scope
+        .query(
             "delete from passage where user_id = $1 and source_id in \
              (select version_id from fact_version where user_id = $1 and fact_id = $2)",
             &[&user, &fact.uuid()],
@@ -424,6 +433,12 @@ pub async fn remove_fact(
         )
         .await?;
     context::remove_fact(scope, fact).await?;
+    scope
+        .query(
+            "update left_out set fact_id = null where user_id = $1 and fact_id = $2",
+            &[&user, &fact.uuid()],
+        )
+        .await?;
     scope
         .query("delete from fact where user_id = $1 and fact_id = $2", &[&user, &fact.uuid()])
         .await?;

@@ -7,15 +7,19 @@
 //! Reading order: [`mod@line`] (visible characters, and text as one harmless line), `word` (the
 //! shared tokenizer), [`terms`] (stems for keyword search), [`tokens`] (the length of a text for a
 //! model), [`when`] (times, as a [`period`]), [`detect`] (domains), [`name`] (things mentioned by
-//! name) and [`screen`] (rules for untrusted text). The word lists are files under `lexicon/`,
-//! described in its README and read by `lexicon`.
+//! name), [`screen`] (rules for untrusted text), [`slot`] (attributes with one value), [`conflict`]
+//! (claims that exclude each other) and [`statement`] (what the user states outright). The word
+//! lists are files under `lexicon/`, described in its README and read by `lexicon`.
 
+pub mod conflict;
 pub mod detect;
 mod lexicon;
 pub mod line;
 pub mod name;
 pub mod period;
 pub mod screen;
+pub mod slot;
+pub mod statement;
 pub mod terms;
 pub mod tokens;
 pub mod when;

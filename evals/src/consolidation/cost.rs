@@ -31,7 +31,12 @@ const FILL: &str = "\
         category, type, kind, force, domain, tags, importance, evidence, state, tier, origin, \
         extracted, confidence, turns, valid_from, known_from, opened_by, fingerprint) \
       select user_id, $3, md5(user_id::text || n)::uuid, md5(user_id::text || 'v' || n)::uuid, 1, \
-        'User keeps thing ' || n || ' of ' || name || ' in good order.', \
+        (array['User grows tomatoes on the balcony.', 'User has two brothers in the navy.', \
+          'User collects old maps.', 'User sings in a choir.', 'User repairs bicycles at weekends.', \
+          'User studied geology in Leeds.', 'User prefers short answers.', \
+          'User likes examples with code.', 'User reads tables rather than prose.', \
+          'User takes night trains.', 'User sits beside the window.', 'User packs one small bag.', \
+          'User has a canoe.'])[n], \
         case when n <= 6 then 'profile' when n <= 9 then 'style' else 'fact' end, 'profile', \
         'fact', 'soft', case when n between 10 and 12 then 'travel' end, '{}', 0.5, '[]', \
         case when n = 13 then 'candidate' else 'active' end, \
@@ -80,6 +85,8 @@ pub async fn run(args: Args) -> Result<()> {
     println!("round trips a user            {:10.1}", per(trips as f64));
     println!("model calls a user            {:10.2}", per(calls as f64));
     println!("tokens a user                 {:10.1}", per(tokens as f64));
+    let compared = "select count(*) from model_call where purpose = 'compare'";
+    println!("comparison calls a user       {:10.2}", per(count(&fixture, compared).await? as f64));
     let portraits = count(&fixture, "select count(*) from portrait").await?;
     println!("portraits a user              {:10.2}", per(portraits as f64));
     ensure!(portraits == 3 * i64::try_from(args.users)?, "every busy user has three portraits");

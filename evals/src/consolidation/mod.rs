@@ -1,5 +1,7 @@
-//! Evals of consolidation: runs with a model that lies, and the cost of a run.
+//! Evals of consolidation: runs with a model that lies, the cost of a run, and the comparison of
+//! memories.
 
+pub mod contradictions;
 mod cost;
 mod hostile;
 mod lying_model;

@@ -139,6 +139,14 @@ async fn insert_directly(database: &Client, test_user: &TestUser, session: &str)
         last_turn, prompt, model, offered, answer, state, answered_at) values \
         ($1, $2, gen_random_uuid(), $3, 1, 2, 'p', 'm', '{}', $4, 'answered', now())";
     database.execute(PASS, &params).await.context("pass")?;
+    const LEFT_OUT: &str = "insert into left_out (user_id, tenant_id, pass_id, place, reason, turn_id, \
+        from_char, to_char) select user_id, tenant_id, gen_random_uuid(), 1, 'off', turn_id, 0, 5 \
+        from turn where user_id = $1";
+    database.execute(LEFT_OUT, &[&user]).await.context("left_out")?;
+    const QUESTION: &str = "insert into domain_question (user_id, tenant_id, domain, state, turns, \
+        asked_at) select $1, $2, 'health', 'asked', array_agg(turn_id), now() from turn \
+        where user_id = $1";
+    database.execute(QUESTION, &[&user, &tenant]).await.context("domain_question")?;
     const JOB: &str = "insert into job (user_id, tenant_id, job_id, kind, key, state, queued_at, \
         run_at, last_error) values ($1, $2, gen_random_uuid(), 'title', $3, 'dead', now(), now(), $4)";
     database.execute(JOB, &params).await.context("job")?;

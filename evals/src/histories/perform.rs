@@ -41,7 +41,8 @@ impl Performer<'_> {
         match &step.action {
             Action::OptIn { domain, open } => {
                 let open = if *open { OptIn::Open } else { OptIn::Shut };
-                engine.directory.set_opt_in(&caller, domain, open, now).await.map(|_| Reply::Opened)
+                let request = self.request(step).await;
+                engine.directory.set_opt_in(&request, domain, open).await.map(|_| Reply::Opened)
             }
             Action::List { status, point, page } => {
                 let filter = ListFilter { status: *status, ..ListFilter::default() };
@@ -89,6 +90,7 @@ impl Performer<'_> {
                     confidence: new.confidence,
                     tier: new.tier,
                     keep_without_domain: true,
+                    left_out: None,
                 };
                 match new.proposal {
                     true => engine.facts.propose(&request, memory).await,

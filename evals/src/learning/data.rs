@@ -13,7 +13,6 @@ use super::filling::filled;
 
 const ATTACKS: &str = include_str!("../../data/learning/memory-attacks.jsonl");
 const CLEAN: &str = include_str!("../../data/learning/clean-facts.jsonl");
-const DIALOGUES: &str = include_str!("../../data/learning/dialogues.jsonl");
 const SENSITIVE: &str = include_str!("../../data/learning/sensitive.jsonl");
 const SECRETS: &str = include_str!("../../data/learning/secrets.jsonl");
 const SENTENCES: &str = include_str!("../../data/learning/secret-sentences.jsonl");
@@ -52,21 +51,11 @@ pub struct Clean {
     pub kind: String,
 }
 
+/// A turn of a dialogue.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Line {
     pub role: String,
     pub content: String,
-}
-
-/// A short dialogue, and what must and must not be learned from it.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Dialogue {
-    pub id: String,
-    pub case: String,
-    pub turns: Vec<Line>,
-    pub must: Vec<Vec<String>>,
-    pub must_not: Vec<Vec<String>>,
-    pub gold: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -106,10 +95,6 @@ pub fn attacks() -> Result<Vec<Attack>> {
 
 pub fn clean() -> Result<Vec<Clean>> {
     lines(CLEAN)
-}
-
-pub fn dialogues() -> Result<Vec<Dialogue>> {
-    lines(DIALOGUES)
 }
 
 pub fn sensitive() -> Result<Vec<Labelled>> {
@@ -153,7 +138,6 @@ mod tests {
     fn data_files_are_read_completely() {
         assert!(attacks().unwrap().len() >= 150);
         assert!(clean().unwrap().len() >= 300);
-        assert_eq!(dialogues().unwrap().len(), 100);
         assert!(sensitive().unwrap().len() >= 500);
         let secrets = secrets(1).unwrap();
         assert!(secrets.len() >= 200);

@@ -79,6 +79,13 @@ impl LearningFixture {
         Ok(fixture)
     }
 
+    /// The same fixture, carrying out what the user says outright.
+    #[must_use]
+    pub fn with_statements(mut self) -> Self {
+        self.engine = self.engine.with_statements(true);
+        self
+    }
+
     /// A fixture whose model looks up its answer under the number in the prompt.
     pub async fn scripted(seed: u64) -> Result<(Self, Answers)> {
         let answers = Answers::default();

@@ -71,6 +71,7 @@ fn proposal(content: &str, quote: &str, kind: Kind) -> ProposedMemory {
         domain: None,
         importance: 0.8,
         confidence: 0.9,
+        until: None,
         reasoning: None,
         evidence: vec![Quote { turn: Some(1), text: quote.into() }],
     }
@@ -83,7 +84,7 @@ fn fate(verdict: &ExtractionVerdict) -> &'static str {
         | ExtractionVerdict::Change { kept, .. }
         | ExtractionVerdict::Contest { kept, .. }
         | ExtractionVerdict::Reinforce { kept, .. } => kept.state.as_str(),
-        ExtractionVerdict::Leave(reason) => reason.as_str(),
+        ExtractionVerdict::Leave(left) => left.reason.as_str(),
     }
 }
 
@@ -154,7 +155,7 @@ pub fn harmless(data: &Path) -> Result<Halves> {
         let verdicts = judged_turn.judge(&[proposal(&content, &quote, Kind::Context)]);
         let blocked = verdicts.iter().any(|verdict| match verdict {
             ExtractionVerdict::Keep(kept) => kept.state == State::Proposed,
-            ExtractionVerdict::Leave(reason) => *reason != Reason::ClosedDomain,
+            ExtractionVerdict::Leave(left) => left.reason != Reason::ClosedDomain,
             _ => false,
         });
         let became = verdicts.first().map_or("nothing", fate);

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { useLive } from "../base/live.ts";
 import { useShortcutListener, useShortcuts } from "../base/shortcuts.ts";
 import { useSignIn } from "../base/sign-in.ts";
-import { useReview } from "../data/review.ts";
+import { useWaiting } from "../data/review.ts";
 import { useFollowTimeZone } from "../data/time-zone.ts";
 import { useUndoLatest } from "../data/writes.ts";
 import { t } from "../i18n/index.ts";
@@ -80,8 +80,7 @@ export function Shell() {
 
 function Rail({ done }: { done?: () => void }) {
   const signIn = useSignIn();
-  const review = useReview();
-  const waiting = review.data?.length ?? 0;
+  const waiting = useWaiting();
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3 p-2.5">
       <div className="flex h-10 items-center justify-between ps-2">
@@ -131,7 +130,7 @@ function Rail({ done }: { done?: () => void }) {
 
 function TopBar() {
   const [open, setOpen] = useState(false);
-  const waiting = useReview().data?.length ?? 0;
+  const waiting = useWaiting();
   const menu = t("shell.menu");
   const label = waiting > 0 ? `${menu}, ${t("shell.waiting", { count: waiting })}` : menu;
   return (

@@ -49,6 +49,12 @@ export function usePasses(session?: string) {
   });
 }
 
+/** Fetches chats and passes again, after a write that the server does not announce to them. */
+export function useRefreshSources(): () => void {
+  const queries = useQueryClient();
+  return () => void queries.invalidateQueries({ queryKey: ["sessions"] });
+}
+
 /** A source of memories: a turn, an episode or a chat. */
 export type SourceName = { turn_id: string } | { episode_id: string } | { session_id: string };
 
@@ -89,6 +95,10 @@ export async function dependentsOf(
   };
 }
 
+/** States of learning that end soon. */
+const LEARNING_NOW = new Set(["queued", "running"]);
+const LEARNING_POLL_MS = 3_000;
+
 /** A chat; `null` if it no longer exists. */
 export function useOneSession(session: string | null | undefined) {
   const lukasa = useLukasa();
@@ -96,6 +106,9 @@ export function useOneSession(session: string | null | undefined) {
     queryKey: ["sessions", session, "itself"],
     queryFn: ({ signal }) => orNull(lukasa.sessions.get(session ?? "", { signal })),
     enabled: Boolean(session),
+    // Learning ends without an event if nothing was learned.
+    refetchInterval: ({ state }) =>
+      LEARNING_NOW.has(state.data?.learning?.state ?? "") ? LEARNING_POLL_MS : false,
   });
 }
 

@@ -72,6 +72,39 @@ test("import of JSON lines, and the error for an unreadable file", async ({
   await expect(page.getByRole("alert")).toBeVisible();
 });
 
+test("imported memories wait for one decision: chosen ones, then all, with undo", async ({
+  page,
+  lukasa,
+}) => {
+  const said = ["Keeps bees on the roof", "Bakes bread on Sundays", "Plays the cello"];
+  const lines = said.map((content, at) =>
+    JSON.stringify({ item: "memory", source: String(at), content }),
+  );
+  await lukasa.imports.take(lines.join("\n"), { name: "notes.jsonl" });
+  const waiting = async () => (await lukasa.imports.list())[0]?.undecided;
+  expect(await waiting()).toBe(3);
+  await open(page, "/data");
+  const list = page.getByRole("region", { name: "Imports so far" });
+  await expect(list).toContainText("3 memories are found by search");
+  await screens(page, "data-decision");
+  await list.getByRole("button", { name: "Choose…" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("checkbox")).toHaveCount(3);
+  await expect(dialog.getByRole("button", { name: "Use none" })).toBeDisabled();
+  await dialog.getByRole("checkbox", { name: "Bakes bread on Sundays" }).click();
+  await axe(page);
+  await screens(page, "data-decision-choose");
+  await dialog.getByRole("button", { name: "Use 1 memory" }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(list).toContainText("2 memories are found by search");
+  await list.getByRole("button", { name: "Use all" }).click();
+  await expect(list.getByText("found by search")).toHaveCount(0);
+  expect(await waiting()).toBe(0);
+  await page.keyboard.press("z");
+  await expect.poll(waiting).toBe(2);
+  await expect(list).toContainText("2 memories are found by search");
+});
+
 test("activity is listed, filtered, and undone by keyboard", async ({ page, lukasa }) => {
   const [first] = await seed(lukasa, SOME);
   await lukasa.memories.forget(first?.memory?.id ?? "");

@@ -68,10 +68,10 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   await expect(announced).toContainText("Kept. 8 of 9");
   await page.keyboard.press("ArrowRight");
 
-  await expect(announced).toContainText("Kept. 9 of 9. Remember sensitive areas?");
+  await expect(announced).toContainText("Kept. 9 of 9. You mentioned: Health");
   await axe(page);
   await screens(page, "review-consent");
-  await page.keyboard.press("2");
+  await page.keyboard.press("1");
   await expect(page.getByRole("switch", { name: /^Health/ })).toBeChecked();
   await expect
     .poll(
@@ -148,14 +148,14 @@ test("review deck by pointer on a phone", async ({ page, lukasa }) => {
     await main.getByRole("button", { name: "Skip" }).click();
     await expect(page.getByText(`${at} of 9`, { exact: true })).toBeVisible();
   }
-  await main.getByRole("button", { name: "Never ask" }).click();
+  await main.getByRole("button", { name: "No, keep it off" }).click();
   await expect(main.getByText(/^2 kept, 1 forgotten, 1 corrected/)).toBeVisible();
   // Each is undone from the summary as well, and returns to the deck.
   await main.getByRole("listitem").filter({ hasText: "rowing" }).getByRole("button").click();
   await expect(card(page)).toContainText("User might take up rowing.");
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(width).toBeLessThanOrEqual(390);
-  // After "Never ask" the card is gone, but its address still works.
+  // After "No, keep it off" the card is gone, but its address still works.
   await page.reload();
   await expect(page.getByRole("button", { name: "Keep" })).toBeVisible();
   await expect(page.getByRole("button", { name: /^Sensitive areas/ })).toHaveCount(0);

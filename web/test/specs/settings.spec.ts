@@ -225,7 +225,7 @@ test("failed jobs show their error and are retried by keyboard", async ({ page, 
   const chats = [`lisbon-${user}`, `porto-${user}`];
   const sentences = ["we moved into a flat in Lisbon", "I fly to Porto every other Friday"];
   for (const [at, chat] of chats.entries()) {
-    const content = `Last month ${sentences[at]}. That is the riddle of ${user}.`;
+    const content = `Since last month ${sentences[at]}. That is the riddle of ${user}.`;
     await lukasa.sessions.append(chat, [{ role: "user", content }]);
     await lukasa.sessions.close(chat);
   }

@@ -1,12 +1,15 @@
-//! Consolidation: re-rates learned facts by repetition. Rules count, no model decides: in how many
-//! turns and sessions a fact was said, whether anything contradicts it, and whether it was
-//! confirmed or refuted when it was used.
+//! Consolidation: re-rates learned facts by repetition, and compares memories with each other.
+//! Rules count in how many turns and sessions a fact was said, whether anything contradicts it, and
+//! whether it was confirmed or refuted when it was used. Pairs of similar memories are compared
+//! ([`pairs`]), by rules and by a chat model ([`compare`]), whose answer is an opinion to the rules.
 //!
 //! It only adds and ends versions. A step opens a new version of the same words with another
-//! rating; no words change, no fact is removed, and all steps of a run are one operation that undo
-//! reverses. The only facts it adds are notes of recurring topics ([`focus`]).
+//! rating or more evidence; no words change, no fact is removed, and all steps of a run are one
+//! operation that undo reverses. The only facts it adds are notes of recurring topics ([`focus`]).
 
+pub mod compare;
 pub mod focus;
+pub mod pairs;
 
 use std::collections::BTreeSet;
 
@@ -52,6 +55,10 @@ words!(
         Clear = "clear",
         // A note of a recurring topic.
         Note = "note",
+        // Another memory says the same in the same words, and has taken over its evidence.
+        Merge = "merge",
+        // It and another active memory cannot both be true: the user is asked.
+        Contradict = "contradict",
     }
 );
 
@@ -147,7 +154,8 @@ pub fn step(fact: &LearnedFact, now: Timestamp) -> Option<RatingUpdate> {
         }
         State::Candidate => {
             let age = now.duration_since(version.known.from);
-            let over = age >= days(CANDIDATE_DAYS);
+            // Candidates of an import wait for the user as long as the import is not undone.
+            let over = age >= days(CANDIDATE_DAYS) && version.origin != Origin::Import;
             let reason = format!("not said again in {CANDIDATE_DAYS} days");
             over.then_some(RatingUpdate {
                 what: Move::LetGo,
@@ -300,6 +308,16 @@ mod tests {
         assert_eq!(step(&once, now(&once)), None);
         let later = once.version.known.from + SignedDuration::from_hours(24 * 14);
         assert_eq!(step(&once, later).unwrap().what, Move::LetGo);
+    }
+
+    #[test]
+    fn candidate_of_an_import_is_not_forgotten_by_age() {
+        let mut imported = learned(State::Candidate, 1, 1);
+        imported.version.origin = Origin::Import;
+        let years_later = imported.version.known.from + SignedDuration::from_hours(24 * 800);
+        assert_eq!(step(&imported, years_later), None);
+        imported.refuted = 10;
+        assert_eq!(step(&imported, years_later).unwrap().what, Move::LetGo);
     }
 
     #[test]

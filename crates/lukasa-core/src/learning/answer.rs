@@ -1,6 +1,7 @@
 //! Strict parsing of a model's answer. Parts without the requested form are ignored; an answer
 //! whose outer object is invalid is refused as a whole.
 
+use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::fact::{Kind, MemoryType};
@@ -17,8 +18,14 @@ const TITLE_CHARS: usize = 120;
 /// The change that the model proposes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtractionOp {
+    /// Something that no known memory says.
     Add,
+    /// A repetition of a known memory.
+    Again,
+    /// A change of a known memory.
     Update,
+    /// Something that cannot be true together with a known memory.
+    Contradicts,
     Skip,
 }
 
@@ -33,7 +40,7 @@ pub struct Quote {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProposedMemory {
     pub op: ExtractionOp,
-    /// The handle of the memory to update, as offered in the prompt.
+    /// The handle of the known memory it is about, as offered in the prompt.
     pub target: Option<String>,
     pub content: String,
     pub memory_type: Option<MemoryType>,
@@ -41,6 +48,8 @@ pub struct ProposedMemory {
     pub domain: Option<String>,
     pub importance: f32,
     pub confidence: f32,
+    /// The last day on which it holds, if the user named one.
+    pub until: Option<Date>,
     pub reasoning: Option<String>,
     pub evidence: Vec<Quote>,
 }
@@ -66,6 +75,7 @@ pub fn read(text: &str) -> Result<ExtractionAnswer, UnreadableAnswer> {
         return Err(UnreadableAnswer("too long"));
     }
     let value: Value = serde_json::from_str(unfenced(text))
+        .or_else(|_| serde_json::from_str(json_object(text).unwrap_or_default()))
         .map_err(|_| UnreadableAnswer("not a JSON document"))?;
     let Value::Object(frame) = value else { return Err(UnreadableAnswer("not an object")) };
     let Some(Value::Array(proposed)) = frame.get("memories") else {
@@ -99,10 +109,34 @@ pub fn unfenced(text: &str) -> &str {
     }
 }
 
+/// The first balanced object in a text. Models without a JSON mode write sentences around it.
+pub fn json_object(text: &str) -> Option<&str> {
+    let start = text.find('{')?;
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate().skip(start) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' if !quoted => depth += 1,
+            b'}' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return text.get(start..=at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 fn item(value: &Value) -> Option<ProposedMemory> {
     let op = match value.get("op")?.as_str()? {
-        "add" => ExtractionOp::Add,
+        "new" | "add" => ExtractionOp::Add,
+        "again" => ExtractionOp::Again,
         "update" => ExtractionOp::Update,
+        "contradicts" => ExtractionOp::Contradicts,
         "skip" | "noop" | "none" => ExtractionOp::Skip,
         _ => return None,
     };
@@ -114,6 +148,14 @@ fn item(value: &Value) -> Option<ProposedMemory> {
     let importance = share("importance", 10.0).or(share("importance", 1.0));
     let quotes = value.get("evidence").and_then(Value::as_array).map(Vec::as_slice);
     let quotes = quotes.unwrap_or_default().iter().take(MAX_QUOTES).filter_map(quote);
+    // One quotation is a field of the memory itself.
+    let own = value.get("quote").and_then(|_| quote(value));
+    let certainty = match text("certainty") {
+        Some("said") => Some(0.9),
+        Some("likely") => Some(0.6),
+        Some("guess") => Some(0.3),
+        _ => None,
+    };
     Some(ProposedMemory {
         op,
         target: text("target").map(str::to_owned).filter(|target| !target.is_empty()),
@@ -123,9 +165,10 @@ fn item(value: &Value) -> Option<ProposedMemory> {
         domain: text("domain").map(str::to_owned).filter(|name| !name.is_empty()),
         importance: importance.unwrap_or(0.5),
         // A model that reports no confidence gets a middling one.
-        confidence: share("confidence", 1.0).unwrap_or(0.5),
+        confidence: share("confidence", 1.0).or(certainty).unwrap_or(0.5),
+        until: text("until").and_then(|day| day.parse().ok()),
         reasoning: value.get("reasoning").and_then(|v| line(v, limits::REASONING_CHARS)),
-        evidence: quotes.collect(),
+        evidence: own.into_iter().chain(quotes).collect(),
     })
 }
 
@@ -184,6 +227,42 @@ mod tests {
         let item = &answer.items[0];
         assert_eq!((item.importance, item.confidence, item.kind), (0.5, 0.5, Kind::Fact));
         assert!(item.evidence.is_empty());
+    }
+
+    #[test]
+    fn flat_form_of_a_proposal_is_parsed() {
+        let text = r#"{"memories":[{"op":"again","target":"m2","content":"User likes tea.",
+            "kind":"preference","importance":6,"certainty":"likely","until":"2027-03-31","turn":4,
+            "quote":"I like tea"},{"op":"contradicts","target":null,"content":"User likes tea.",
+            "certainty":"said","until":"soon","quote":"I like tea"}]}"#;
+        let answer = read(text).unwrap();
+        let [again, against] = &answer.items[..] else { panic!("two proposals") };
+        assert_eq!((again.op, again.target.as_deref()), (ExtractionOp::Again, Some("m2")));
+        assert_eq!((again.confidence, again.until), (0.6, Some(jiff::civil::date(2027, 3, 31))));
+        assert_eq!(again.evidence, [Quote { turn: Some(4), text: "I like tea".into() }]);
+        assert_eq!((against.op, against.until), (ExtractionOp::Contradicts, None));
+        assert_eq!((against.confidence, &against.target), (0.9, &None));
+    }
+
+    #[test]
+    fn json_object_is_found_inside_other_text() {
+        let text =
+            r#"Sure! Here it is: {"memories":[{"op":"new","content":"User says \"}\"."}]} Bye {"#;
+        assert_eq!(read(text).unwrap().items[0].content, r#"User says "}"."#);
+        for none in ["no object", "{ open", "} {", "\"{}\" {\"a\":\"}"] {
+            assert!(read(none).is_err(), "{none}");
+        }
+    }
+
+    #[test]
+    fn null_in_optional_fields_of_answer_means_absent() {
+        let text = r#"{"title":null,"summary":null,"memories":[{"op":"add","target":null,
+            "content":"User likes tea","type":null,"kind":"preference","domain":null,
+            "importance":null,"confidence":null,"reasoning":null,"evidence":[]}]}"#;
+        let absent = r#"{"memories":[{"op":"add","content":"User likes tea",
+            "kind":"preference","evidence":[]}]}"#;
+        assert_eq!(read(text).unwrap(), read(absent).unwrap());
+        assert_eq!(read(text).unwrap().items.len(), 1);
     }
 
     #[test]

@@ -7,18 +7,25 @@
 //! form of an order, would let another party act for the user, is sensitive, or contradicts
 //! something important; also if the quoted sentence commands the memory or future behaviour, or
 //! speaks of "the user" in the third person. An ordinary request in that sentence is allowed. It
-//! becomes a candidate if the words are not the user's own, do not support the claim, or only ask
-//! for something and so state nothing. The rest is stored: for injection if the user spoke about
-//! themselves and the confidence is high enough, otherwise for recall only. An inferred fact never
-//! replaces a stated one.
+//! becomes a candidate if the words are not the user's own, do not support the claim or say it of
+//! something else, or only ask for something and so state nothing. The rest is stored: for injection
+//! if the user spoke about themselves and the confidence is high enough, otherwise for recall only.
+//! An inferred fact never replaces a stated one.
+//!
+//! A repetition becomes evidence. An update without a valid target is matched with the memory it
+//! most likely changes, and a second value of an attribute that has only one is asked about.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
 use lukasa_text::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
+use lukasa_text::slot::{Slot, slot_of};
+use lukasa_text::when;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{ExtractionOp, ProposedMemory};
+use super::answer::{ExtractionOp, ProposedMemory, Quote};
 use super::transcript::{QuoteMatch, Transcript};
 use crate::admission::{Decision, IMPORTANT, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
@@ -33,6 +40,11 @@ use crate::time::Timestamp;
 
 /// Two memories with at least this similarity may be duplicates (R092).
 pub const SAME_MEANING: f32 = 0.85;
+/// Two memories with this many content words in common, and at least half of them, are about the
+/// same.
+const MIN_SHARED_WORDS: usize = 2;
+/// An end that a model gives is ignored if it is later than this after the statement.
+const MAX_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 365 * 10);
 /// Confidence cap of memories for recall only: just below the injection threshold.
 const RECALL_ONLY_CONFIDENCE: f32 = 0.69;
 
@@ -45,7 +57,6 @@ words!(
         OthersOrder = "order_in_others_words",
         Secret = "secret",
         ClosedDomain = "closed_domain",
-        UnknownTarget = "unknown_target",
         Off = "off",
         TooLong = "too_long",
     }
@@ -93,6 +104,8 @@ pub struct JudgedClaim {
     pub confidence: f32,
     pub turns: Vec<TurnId>,
     pub said_at: Timestamp,
+    /// When it ends, if the user said so.
+    pub until: Option<Timestamp>,
 }
 
 /// The decision about a proposal.
@@ -115,7 +128,33 @@ pub enum ExtractionVerdict {
         fact: FactId,
         kept: JudgedClaim,
     },
-    Leave(Reason),
+    Leave(LeftProposal),
+}
+
+/// A proposal that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftProposal {
+    pub reason: Reason,
+    /// The turn that it quotes and the whole sentences around the quotation; `None` if the quotation
+    /// was not found.
+    pub said: Option<(TurnId, String)>,
+    /// The domain that the user has not opened, if that is the reason.
+    pub domain: Option<String>,
+}
+
+impl LeftProposal {
+    /// A proposal left out for this reason, with the most trusted of its quotations.
+    fn quoting(reason: Reason, found: &[QuoteMatch]) -> Self {
+        let said = found.iter().max_by_key(|found| found.origin);
+        let said = said.map(|found| (found.turn, found.sentence.clone()));
+        Self { reason, said, domain: None }
+    }
+}
+
+impl From<Reason> for LeftProposal {
+    fn from(reason: Reason) -> Self {
+        Self { reason, said: None, domain: None }
+    }
 }
 
 /// Judges all proposals of an answer. A duplicate of an earlier proposal is left out as known.
@@ -136,7 +175,7 @@ pub fn judge_all(
             | ExtractionVerdict::Reinforce { kept, .. } => fingerprint(&kept.claim),
             ExtractionVerdict::Leave(_) => return verdict,
         };
-        if seen.insert(print) { verdict } else { ExtractionVerdict::Leave(Reason::Known) }
+        if seen.insert(print) { verdict } else { ExtractionVerdict::Leave(Reason::Known.into()) }
     };
     items.iter().enumerate().map(verdict).collect()
 }
@@ -157,33 +196,41 @@ fn judge_with(
     readings: &Readings,
 ) -> ExtractionVerdict {
     if item.op == ExtractionOp::Skip {
-        return ExtractionVerdict::Leave(Reason::Skipped);
+        return ExtractionVerdict::Leave(Reason::Skipped.into());
     }
-    let found: Vec<QuoteMatch> =
-        item.evidence.iter().filter_map(|quote| scene.transcript.find(&quote.text)).collect();
-    let kept = match assess(item, &found, scene, readings) {
+    let locate = |quote: &Quote| scene.transcript.locate(&quote.text, &item.content, quote.turn);
+    let found: Vec<QuoteMatch> = item.evidence.iter().filter_map(locate).collect();
+    let mut kept = match assess(item, &found, scene, readings) {
         Ok(kept) => kept,
-        Err(reason) => return ExtractionVerdict::Leave(reason),
+        Err((reason, domain)) => {
+            let left = LeftProposal::quoting(reason, &found);
+            return ExtractionVerdict::Leave(LeftProposal { domain, ..left });
+        }
     };
-    let target = match (item.op, &item.target) {
-        (ExtractionOp::Update, Some(named)) => match named_fact(named, scene) {
-            Some(version) => Some(version),
-            None => return ExtractionVerdict::Leave(Reason::UnknownTarget),
-        },
+    let named = item.target.as_deref().and_then(|named| named_fact(named, scene));
+    let replaced = match item.op {
+        ExtractionOp::Update | ExtractionOp::Contradicts => {
+            named.or_else(|| find_target(&kept.claim, near, scene))
+        }
         _ => None,
     };
-    if let Some(version) = target.filter(|version| !says_the_same(&kept.claim, &version.claim)) {
+    if let Some(version) = replaced.filter(|version| !says_the_same(&kept.claim, &version.claim)) {
         return contest_or_change(version, kept);
     }
+    let repeated = named.filter(|version| {
+        item.op == ExtractionOp::Again && is_repetition(&kept.claim, version, near)
+    });
     let nearest = near.iter().filter(|near| near.score >= SAME_MEANING);
     let mut nearest = nearest.filter_map(|near| scene.standing.get(&near.fact));
-    let same = target
+    let same = replaced
+        .or(repeated)
         .or_else(|| nearest.find(|version| adds_nothing(&kept.claim, &version.claim)))
         .or_else(|| scene.standing.values().find(|v| says_the_same(&kept.claim, &v.claim)));
     match same {
-        // A stated fact needs no inferred support, and words of others support nothing.
+        // The database lets no extraction write a new version of a stated fact, not even to add
+        // evidence; and words of others support nothing.
         Some(version) if version.is_firm() || kept.origin < Origin::UserTurn => {
-            ExtractionVerdict::Leave(Reason::Known)
+            ExtractionVerdict::Leave(Reason::Known.into())
         }
         Some(version) if kept.state == State::Active && version.state == State::Active => {
             ExtractionVerdict::Reinforce { fact: version.fact, kept }
@@ -196,9 +243,66 @@ fn judge_with(
         Some(version) if kept.state == State::Candidate && version.state == State::Candidate => {
             ExtractionVerdict::Reinforce { fact: version.fact, kept }
         }
-        Some(_) => ExtractionVerdict::Leave(Reason::Known),
-        None => ExtractionVerdict::Keep(kept),
+        Some(_) => ExtractionVerdict::Leave(Reason::Known.into()),
+        None => match other_value(&kept, scene) {
+            // A home, a name or a language of answers has one value: a second one is asked about.
+            Some(version) => {
+                kept.state = State::Proposed;
+                ExtractionVerdict::Contest { fact: version.fact, kept }
+            }
+            None => ExtractionVerdict::Keep(kept),
+        },
     }
+}
+
+/// The active memory that gives another value to the attribute of an active claim.
+fn other_value<'s>(kept: &JudgedClaim, scene: &JudgeContext<'s>) -> Option<&'s Version> {
+    let mut active = scene.standing.values().filter(|version| version.state == State::Active);
+    (kept.state == State::Active).then_some(())?;
+    active.find(|old| shared_slot(&kept.claim, &old.claim).is_some_and(Slot::has_one_value))
+}
+
+/// The attribute of the user that two claims are both about.
+fn shared_slot(claim: &Claim, other: &Claim) -> Option<Slot> {
+    slot_of(&claim.content).filter(|slot| slot_of(&other.content) == Some(*slot))
+}
+
+/// Whether a claim that a model calls a repetition repeats this memory.
+fn is_repetition(claim: &Claim, version: &Version, near: &[SimilarMemory]) -> bool {
+    let old = &version.claim;
+    let is_near = near.iter().any(|near| near.fact == version.fact && near.score >= SAME_MEANING);
+    adds_nothing(claim, old)
+        || adds_nothing(old, claim)
+        || (is_near
+            && negations(&claim.content) == negations(&old.content)
+            && !shared_slot(claim, old).is_some_and(Slot::has_one_value))
+}
+
+/// The active memory that a change without a valid target most likely means: one about the same
+/// attribute, the most similar one, or the one with the most words in common.
+fn find_target<'s>(
+    claim: &Claim,
+    near: &[SimilarMemory],
+    scene: &JudgeContext<'s>,
+) -> Option<&'s Version> {
+    let active = || scene.standing.values().filter(|version| version.state == State::Active);
+    let same = |old: &&Version| shared_slot(claim, &old.claim).is_some();
+    if let Some(version) = active().find(same) {
+        return Some(version);
+    }
+    let mut near: Vec<_> = near.iter().filter(|near| near.score >= SAME_MEANING).collect();
+    near.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let similar = near.iter().filter_map(|near| scene.standing.get(&near.fact));
+    if let Some(version) = similar.into_iter().find(|old| old.state == State::Active) {
+        return Some(version);
+    }
+    let shared = |old: &Version| {
+        let (found, all) = ground::shared_words(&claim.content, &old.claim.content);
+        let (_, others) = ground::shared_words(&old.claim.content, &claim.content);
+        (found >= MIN_SHARED_WORDS && found * 2 >= all.min(others)).then_some(found)
+    };
+    let shared = active().filter_map(|old| Some((shared(old)?, old)));
+    shared.max_by_key(|(found, _)| *found).map(|(_, old)| old)
 }
 
 /// Decides about a proposal that would replace a memory.
@@ -233,32 +337,40 @@ fn contest_or_change(version: &Version, mut kept: JudgedClaim) -> ExtractionVerd
     ExtractionVerdict::Contest { fact, kept }
 }
 
-/// Determines state, origin and confidence of a proposal from what was said.
+/// Determines state, origin and confidence of a proposal from what was said; or why it is left out,
+/// with the domain if that is closed.
 fn assess(
     item: &ProposedMemory,
     found: &[QuoteMatch],
     scene: &JudgeContext<'_>,
     readings: &Readings,
-) -> Result<JudgedClaim, Reason> {
+) -> Result<JudgedClaim, (Reason, Option<String>)> {
     let content = readings.of(&item.content);
     let read = |found: &QuoteMatch| readings.of(&found.sentence);
     let quoted = item.evidence.iter().map(|quote| readings.of(&quote.text));
     let reasons = item.reasoning.iter().map(|text| readings.of(text));
     let mut all = found.iter().map(read).chain([Rc::clone(&content)]).chain(quoted).chain(reasons);
     if all.any(|reading| reading.has_secret()) {
-        return Err(Reason::Secret);
+        return Err((Reason::Secret, None));
     }
     // If the user typed any of the quotations, only those count; the least trusted of the counted
-    // ones decides.
+    // ones decides. A long introduction counts if nothing else was typed.
     let typed: Vec<&QuoteMatch> = found.iter().filter(|f| f.origin >= Origin::UserTurn).collect();
-    let counted: Vec<&QuoteMatch> = if typed.is_empty() { found.iter().collect() } else { typed };
-    let origin = Origin::derived(counted.iter().map(|f| f.origin)).ok_or(Reason::NoEvidence)?;
+    let guessed: Vec<&QuoteMatch> = found.iter().filter(|f| f.guessed).collect();
+    let is_guess = typed.is_empty() && !guessed.is_empty();
+    let counted = match (typed.is_empty(), is_guess) {
+        (false, _) => typed,
+        (true, true) => guessed,
+        (true, false) => found.iter().collect(),
+    };
+    let origin =
+        Origin::derived(counted.iter().map(|f| f.origin)).ok_or((Reason::NoEvidence, None))?;
     let own = origin >= Origin::UserTurn;
 
     let sentences: Vec<Rc<Reading>> = counted.iter().map(|found| read(found)).collect();
     let order = content.orders() || content.authorises();
     if !own && (order || sentences.iter().any(|said| said.orders() || said.authorises())) {
-        return Err(Reason::OthersOrder);
+        return Err((Reason::OthersOrder, None));
     }
     // A claim that only asks for something states nothing, so it needs no consent either.
     let only_asks = content.states_nothing();
@@ -286,22 +398,26 @@ fn assess(
     let needs_consent = match decide(Writer::Extraction, traits) {
         Decision::Accept => false,
         Decision::Ask => true,
-        Decision::RejectSecret => return Err(Reason::Secret),
-        Decision::RejectClosed => return Err(Reason::ClosedDomain),
+        Decision::RejectSecret => return Err((Reason::Secret, None)),
+        Decision::RejectClosed => {
+            return Err((Reason::ClosedDomain, domain.map(|domain| domain.name.clone())));
+        }
     };
     let admission = scene.policy.admission_in(domain.map(|domain| domain.name.as_str()));
     if admission == Admission::Off {
-        return Err(Reason::Off);
+        return Err((Reason::Off, None));
     }
     let category = category_of(item.kind);
     let texts: Vec<&str> = sentences.iter().map(|said| said.text()).collect();
-    let grounded = ground::grounded(&item.content, &texts);
+    // That the words occur is not enough: a sentence must say them of the same subject.
+    let supported = ground::grounded(&item.content, &texts)
+        && texts.iter().any(|said| ground::carries(&item.content, said));
     let of_self = sentences.iter().any(|said| said.speaks_of_self());
     let sure = item.confidence >= scene.policy.floor(category)
         && item.importance >= scene.policy.inject_importance;
-    let (state, tier, max_confidence) = if !own || !grounded || only_asks {
+    let (state, tier, max_confidence) = if !(own || is_guess) || !supported || only_asks {
         (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
-    } else if needs_consent || admission == Admission::Propose {
+    } else if needs_consent || is_guess || admission == Admission::Propose {
         (State::Proposed, Tier::Tentative, 1.0)
     } else if item.confidence < scene.policy.recall_confidence && admission != Admission::Auto {
         (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
@@ -322,13 +438,25 @@ fn assess(
         ..Claim::saying(&item.content)
     };
     if !claim.faults().is_empty() {
-        return Err(Reason::TooLong);
+        return Err((Reason::TooLong, None));
     }
     let mut turns: Vec<TurnId> = counted.iter().map(|found| found.turn).collect();
     turns.dedup();
-    let said_at = counted.iter().map(|found| found.said_at).max().ok_or(Reason::NoEvidence)?;
+    let said_at =
+        counted.iter().map(|found| found.said_at).max().ok_or((Reason::NoEvidence, None))?;
     let confidence = item.confidence.min(max_confidence);
-    Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at })
+    let until = end_of(item, &texts, said_at);
+    Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at, until })
+}
+
+/// The end that a model gives to a memory, if the user named some time and it lies ahead.
+fn end_of(item: &ProposedMemory, said: &[&str], said_at: Timestamp) -> Option<Timestamp> {
+    let day = item.until?.tomorrow().ok()?;
+    let end = day.to_zoned(TimeZone::UTC).ok()?.timestamp();
+    let names_time =
+        || said.iter().any(|said| !when::mentions(said, said_at, &TimeZone::UTC).is_empty());
+    let is_ahead = end > said_at && end.duration_since(said_at) <= MAX_LIFETIME;
+    (is_ahead && names_time()).then_some(end)
 }
 
 fn evidence(found: &QuoteMatch) -> ClaimEvidence {
@@ -360,7 +488,7 @@ fn adds_nothing(new: &Claim, old: &Claim) -> bool {
 }
 
 /// Counts the negations in a text, in the most common languages.
-fn negations(text: &str) -> usize {
+pub(super) fn negations(text: &str) -> usize {
     const NO: [&str; 34] = [
         "not", "no", "never", "none", "without", "stopped", "quit", "cannot", "nicht", "kein",
         "keine", "keinen", "nie", "ohne", "pas", "jamais", "plus", "sans", "nunca", "sin", "ya",

@@ -3,13 +3,21 @@
 //! A chat model reads a range of turns and proposes memories. Its answer is treated as text written
 //! by an attacker: [`answer`] parses it strictly, [`transcript`] knows who really said what, and
 //! [`judge`] decides about each proposal by rules alone. [`prompt`] builds the requests to the
-//! model. Nothing here calls a model or touches a row.
+//! model. [`explicit`] finds what the user says outright, without a model. [`left_out`] is the place of
+//! what was left out, [`progress`] how far learning from a session is. Nothing here calls a model or touches a row.
 
 pub mod answer;
+pub mod explicit;
 pub mod judge;
+pub mod left_out;
+pub mod progress;
 pub mod prompt;
 pub mod transcript;
 
 pub use answer::{ExtractionAnswer, ExtractionOp, ProposedMemory, Quote};
-pub use judge::{ExtractionVerdict, JudgeContext, JudgedClaim, OfferedMemory, Reason};
+pub use judge::{
+    ExtractionVerdict, JudgeContext, JudgedClaim, LeftProposal, OfferedMemory, Reason,
+};
+pub use left_out::SentencePlace;
+pub use progress::{LearningProgress, LearningState};
 pub use transcript::Transcript;

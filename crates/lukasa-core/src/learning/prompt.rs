@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::judge::{OfferedMemory, handle};
 use super::transcript::{Transcript, TranscriptTurn};
-use crate::fact::{Kind, MemoryType};
+use crate::fact::Kind;
 use crate::model::{AnswerSchema, ChatRequest, Message};
 use crate::session::Mark;
 
@@ -21,13 +21,15 @@ pub struct PromptTemplate {
 }
 
 pub const EXTRACT: PromptTemplate =
-    PromptTemplate { name: "extract/1", text: include_str!("prompts/extract-1.md") };
+    PromptTemplate { name: "extract/2", text: include_str!("prompts/extract-2.md") };
 pub const TITLE: PromptTemplate =
     PromptTemplate { name: "title/1", text: include_str!("prompts/title-1.md") };
 pub const COMPRESS: PromptTemplate =
     PromptTemplate { name: "compress/1", text: include_str!("prompts/compress-1.md") };
 pub const PORTRAIT: PromptTemplate =
     PromptTemplate { name: "portrait/1", text: include_str!("prompts/portrait-1.md") };
+pub const COMPARE: PromptTemplate =
+    PromptTemplate { name: "compare/1", text: include_str!("prompts/compare-1.md") };
 
 /// How many characters of one turn are shown. Longer turns are pasted text rather than statements
 /// about the user.
@@ -60,12 +62,12 @@ pub fn extract(news: &Transcript, shown: ExtractInput<'_>, timeout: Duration) ->
     section(&mut data, "New turns, to learn from", &turns);
     let domains = match shown.domains {
         [] => String::new(),
-        names => format!("\n\"domain\" is one of {}, or absent.", names.join(", ")),
+        names => format!("\n\"domain\" is one of {}, or null.", names.join(", ")),
     };
     ask(
         &format!("{}{domains}", EXTRACT.text.trim_end()),
         &data,
-        extract_schema(shown.domains),
+        extract_schema(shown.domains, shown.offered.len()),
         1_500,
         timeout,
     )
@@ -126,6 +128,24 @@ pub fn portrait(facts: &[&str], timeout: Duration) -> ChatRequest {
     )
 }
 
+/// Builds the request to compare pairs of memories, each under its handle, the older first.
+pub fn compare(
+    handles: &[String],
+    pairs: &[(&str, &str)],
+    schema: AnswerSchema,
+    timeout: Duration,
+) -> ChatRequest {
+    let line = |(handle, (older, newer)): (&String, &(&str, &str))| {
+        let (older, newer) = (shortened(&one_line(older)), shortened(&one_line(newer)));
+        format!("{handle} older: {older}\n{handle} newer: {newer}")
+    };
+    let lines: Vec<String> = handles.iter().zip(pairs).map(line).collect();
+    let mut data = String::new();
+    section(&mut data, "Pairs", &lines);
+    let max_tokens = u32::try_from(50 + 30 * pairs.len()).unwrap_or(u32::MAX);
+    ask(COMPARE.text, &data, schema, max_tokens, timeout)
+}
+
 fn ask(
     instructions: &str,
     data: &str,
@@ -184,25 +204,41 @@ fn one_line(text: &str) -> String {
     line.replace("<data", "‹data").replace("</data", "‹/data").replace(['⟦', '⟧'], "|")
 }
 
-fn extract_schema(domains: &[&str]) -> AnswerSchema {
+/// The form of an answer. Every key is required and optional values are nullable, as strict
+/// services demand; a target is one of the handles that were offered.
+fn extract_schema(domains: &[&str], offered: usize) -> AnswerSchema {
     let text = |most: usize| json!({"type": "string", "maxLength": most});
+    let nullable = |words: Vec<Value>| {
+        let words: Vec<Value> = words.into_iter().chain([Value::Null]).collect();
+        json!({"type": ["string", "null"], "enum": words})
+    };
     let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
-    let types: Vec<&str> = MemoryType::ALL.iter().map(|word| word.as_str()).collect();
+    let handles: Vec<Value> = (0..offered).map(|place| handle(place).into()).collect();
     let mut properties = json!({
-        "op": {"type": "string", "enum": ["add", "update", "skip"]},
-        "target": text(8),
+        "op": {"type": "string", "enum": ["new", "again", "update", "contradicts"]},
+        "target": nullable(handles),
         "content": text(300),
-        "type": {"type": "string", "enum": types},
         "kind": {"type": "string", "enum": kinds},
         "importance": {"type": "integer", "minimum": 1, "maximum": 10},
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-        "reasoning": text(200),
-        "evidence": {"type": "array", "maxItems": 3, "items": {"type": "object",
-            "additionalProperties": false, "required": ["turn", "quote"],
-            "properties": {"turn": {"type": "integer"}, "quote": text(300)}}},
+        "certainty": {"type": "string", "enum": ["said", "likely", "guess"]},
+        "until": {"type": ["string", "null"], "maxLength": 10},
+        "turn": {"type": "integer"},
+        "quote": text(300),
     });
+    let mut required = vec![
+        "op",
+        "target",
+        "content",
+        "kind",
+        "importance",
+        "certainty",
+        "until",
+        "turn",
+        "quote",
+    ];
     if !domains.is_empty() {
-        properties["domain"] = json!({"type": "string", "enum": domains});
+        properties["domain"] = nullable(domains.iter().map(|name| (*name).into()).collect());
+        required.push("domain");
     }
     AnswerSchema {
         name: "memories",
@@ -216,7 +252,7 @@ fn extract_schema(domains: &[&str]) -> AnswerSchema {
                 "memories": {"type": "array", "maxItems": 12, "items": {
                     "type": "object",
                     "additionalProperties": false,
-                    "required": ["op", "content", "kind", "importance", "confidence", "evidence"],
+                    "required": required,
                     "properties": properties,
                 }},
             },
@@ -231,6 +267,7 @@ mod tests {
     use crate::fact::Claim;
     use crate::id::Ids;
     use crate::session::{Role, Span};
+    use crate::strict_schema::{strict_faults, without_length_bounds};
     use crate::time::Timestamp;
 
     fn asked() -> ChatRequest {
@@ -283,14 +320,62 @@ mod tests {
         // A changed prompt is a new file with a new number, so that its results can be
         // distinguished from those of the old one.
         assert_eq!(
-            [EXTRACT, TITLE, COMPRESS, PORTRAIT].map(|prompt| (prompt.name, digest(prompt))),
+            [EXTRACT, TITLE, COMPRESS, PORTRAIT, COMPARE]
+                .map(|prompt| (prompt.name, digest(prompt))),
             [
-                ("extract/1", "8067bf68".to_owned()),
+                ("extract/2", "a396dc26".to_owned()),
                 ("title/1", "3702c1ed".to_owned()),
                 ("compress/1", "d8878cee".to_owned()),
                 ("portrait/1", "7812bfc3".to_owned()),
+                ("compare/1", "b364be5a".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn extract_schema_enumerates_the_offered_handles() {
+        let schema = asked().schema.unwrap().schema;
+        let memory = &schema["properties"]["memories"]["items"]["properties"];
+        assert_eq!(memory["target"]["enum"], json!(["m1", null]));
+        assert_eq!(memory["domain"]["enum"], json!(["travel", "work", null]));
+    }
+
+    #[test]
+    fn extract_prompt_is_short_and_has_no_sentence_to_copy() {
+        assert!(EXTRACT.text.split_whitespace().count() < 450);
+        for example in ["User lives", "User is", "User has", "User likes", "User's brother"] {
+            assert!(!EXTRACT.text.contains(example), "{example}");
+        }
+    }
+
+    /// Every request with a schema, which must be valid in strict mode.
+    fn all_requests() -> Vec<ChatRequest> {
+        let news = Transcript::of(&[turn(1, Role::User, "I moved to Lyon.")]);
+        let time = Duration::from_secs(1);
+        vec![
+            asked(),
+            extract(&news, ExtractInput::default(), time),
+            title(&news, time),
+            compress(None, &news, time),
+            portrait(&["User lives in Lyon."], time),
+        ]
+    }
+
+    #[test]
+    fn every_answer_schema_is_valid_in_strict_mode() {
+        for request in all_requests() {
+            let AnswerSchema { name, schema } = request.schema.unwrap();
+            let sent = without_length_bounds(&schema);
+            assert_eq!(strict_faults(&sent), [""; 0], "{name}");
+            // The check detects a planted optional key, at the top and inside a list.
+            let mut planted = sent.clone();
+            planted["properties"]["note"] = json!({"type": "string"});
+            assert_eq!(strict_faults(&planted).len(), 1, "{name}");
+        }
+        let mut planted = without_length_bounds(&asked().schema.unwrap().schema);
+        let items = &mut planted["properties"]["memories"]["items"];
+        items["required"].as_array_mut().unwrap().retain(|key| key != "target");
+        assert_eq!(strict_faults(&planted), ["$.memories[].target: not listed in `required`"]);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Export and import of a whole memory: export, import of an export, import from other programs,
-//! and undo of an import. The interfaces define the file formats; the core decides what may be
-//! imported, and how far it is trusted.
+//! the user's decision about an import, and undo of an import. The interfaces define the file
+//! formats; the core decides what may be imported, and how far it is trusted.
 //!
 //! An import is many short transactions under one id. Each of them records what it imported, so an
 //! interrupted import resumes where it stopped, and a second run imports nothing.
 
+mod decide;
 mod export;
 mod items;
 mod restore;
@@ -29,10 +30,11 @@ use crate::signing::Signatures;
 use crate::transaction::Transactions;
 use crate::undo::OperationUndo;
 
+pub use decide::{DECISIONS_AT_ONCE, DecidedImport, ImportDecision};
 pub use export::ExportSnapshot;
 pub use items::ITEMS_AT_ONCE;
 pub use lukasa_store::context::Usage;
-pub use lukasa_store::import::ImportRecord;
+pub use lukasa_store::import::{ImportRecord, ImportWaiting};
 pub use restore::{Archive, ImportOptions};
 pub use sessions::Estimate;
 pub use undo::UndoneImport;
@@ -109,10 +111,18 @@ impl Archives {
         Self { parts, transactions, policies, embeddings, sessions, undo, signatures }
     }
 
-    /// The latest imports.
-    pub async fn imports(&self, caller: &Caller, now: Timestamp) -> Result<Vec<ImportRecord>> {
+    /// The latest imports, each with the number of its memories that wait for the user.
+    pub async fn imports(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Vec<(ImportRecord, ImportWaiting)>> {
         let scope = self.transactions.read(caller, now).await?;
-        Ok(import::list(&scope, 200).await?)
+        let imports = import::list(&scope, 200).await?;
+        let ids: Vec<ImportId> = imports.iter().map(|import| import.id).collect();
+        let waiting = import::waiting(&scope, &ids, now).await?;
+        let of = |import: &ImportRecord| waiting.get(&import.id).copied().unwrap_or_default();
+        Ok(imports.into_iter().map(|import| (import.clone(), of(&import))).collect())
     }
 }
 

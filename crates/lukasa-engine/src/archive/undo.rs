@@ -1,5 +1,7 @@
-//! Undo of an import: reverses its operations from the last to the first, and moves its sessions to
-//! the trash.
+//! Undo of an import: reverses its operations and the decisions about it from the last to the first,
+//! and moves its sessions to the trash.
+
+use std::collections::BTreeSet;
 
 use lukasa_core::ImportId;
 use lukasa_core::import::ImportCounts;
@@ -19,7 +21,7 @@ pub struct UndoneImport {
     pub operations: usize,
     /// Sessions moved to the trash.
     pub chats: usize,
-    /// Memories that stay because they were changed, confirmed or removed since.
+    /// Memories that stay because they were changed, confirmed one by one or removed since.
     pub kept: usize,
 }
 
@@ -31,17 +33,19 @@ impl Archives {
         let there = import::find(&scope, id).await?.ok_or(Error::ImportNotFound)?;
         let sessions = import::sessions(&scope, id).await?;
         drop(scope);
+        let mut kept = BTreeSet::new();
         let mut undone = UndoneImport { import: there, operations: 0, chats: 0, kept: 0 };
         for (number, operation) in undone.import.operations.clone().iter().rev().enumerate() {
             match self.undo.undo_unchanged(&part(request, number), *operation).await {
-                Ok(kept) => {
+                Ok(facts) => {
                     undone.operations += 1;
-                    undone.kept += kept;
+                    kept.extend(facts);
                 }
                 Err(Error::AlreadyUndone) => {}
                 Err(other) => return Err(other),
             }
         }
+        undone.kept = kept.len();
         let mut trashed = Vec::new();
         for name in &sessions {
             let scope = self.transactions.read(&request.caller, request.moment.now).await?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Contexts;
 
 /// How often, and at which interval, to look for a retrieval that is itself still being written.
-const MAX_ATTEMPTS: u32 = 20;
+const MAX_ATTEMPTS: u32 = 50;
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// One call of a memory tool. It holds no content of memories, only their ids.

@@ -1,11 +1,13 @@
 //! Save and propose: a new memory, active at once or waiting for the user's confirmation.
 
 use futures_util::try_join;
+use lukasa_core::learning::explicit;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Claim, Force, Origin, Period, State, Tier, Timestamp, TurnId, Verb, Voice, Writer,
+    Claim, FactId, Force, Origin, PassId, Period, State, Tier, Timestamp, TurnId, Verb, Version,
+    Voice, Writer,
 };
-use lukasa_store::{Scope, fact, session};
+use lukasa_store::{Batch, Scope, fact, left_out, session};
 
 use super::Facts;
 use crate::admission::{self, AdmissionRequest, AdmittedClaim};
@@ -30,6 +32,8 @@ pub struct NewMemory {
     /// A human's consent: keep a sensitive claim as a memory without a domain, although its domain
     /// is not open.
     pub keep_without_domain: bool,
+    /// The pass and place of the left-out proposal that the user keeps with it.
+    pub left_out: Option<(PassId, i32)>,
 }
 
 impl NewMemory {
@@ -43,8 +47,27 @@ impl NewMemory {
             confidence: None,
             tier: Tier::Strong,
             keep_without_domain: false,
+            left_out: None,
         }
     }
+}
+
+/// The memory that a statement of the user has just saved, if an assistant saves the same with a
+/// tool.
+async fn stated_already(
+    request: &Request,
+    scope: &Scope,
+    writer: Writer,
+    claim: &Claim,
+) -> Result<Option<Version>> {
+    if writer != Writer::Agent || request.caller.credential == explicit::CREDENTIAL {
+        return Ok(None);
+    }
+    let from = request.moment.now - explicit::TOOL_WINDOW;
+    let recent = fact::opened_since(scope, from, Some(explicit::CREDENTIAL)).await?;
+    let is_current = |old: &Version| old.state == State::Active && old.known.until.is_none();
+    let repeats = |old: &Version| explicit::repeats(&claim.content, &old.claim.content);
+    Ok(recent.into_iter().find(|old| is_current(old) && repeats(old)))
 }
 
 impl Facts {
@@ -76,19 +99,32 @@ impl Facts {
         let keep_without_domain = new.keep_without_domain;
         let ask =
             AdmissionRequest { keep_without_domain, ..AdmissionRequest::new(writer, &screening) };
-        let (admitted, same) = try_join!(admission::admit(scope, claim, ask), async {
-            Ok(fact::find_active_duplicate(scope, &new.claim, now).await?)
-        },)?;
+        let (admitted, same, stated) = try_join!(
+            admission::admit(scope, claim, ask),
+            async { Ok(fact::find_active_duplicate(scope, &new.claim, now).await?) },
+            stated_already(request, scope, writer, &new.claim),
+        )?;
+        let same = same.or(stated);
         let AdmittedClaim { mut claim, state: most, domain } = admitted;
         let state = if most == State::Proposed { most } else { state };
         if valid.until.is_none() {
             let from = now.max(valid.from);
             valid.until = domain.and_then(|domain| domain.expires_at(&claim, from));
         }
+        let left_out = new.left_out;
+        let mark_kept = |scope: &Scope, fact: FactId| {
+            let mut batch = Batch::default();
+            if let Some((pass, place)) = left_out {
+                left_out::mark_kept(&mut batch, scope, pass, place, fact);
+            }
+            batch
+        };
         if let Some(same) = same {
+            let batch = mark_kept(&writing.scope, same.fact);
             let memory = as_memory(&same, std::slice::from_ref(&same), now);
             let message = format!("Already remembered: {}", same.claim.content);
-            return writing.answer(Outcome::of(Verb::Save, message).with(memory)).await;
+            let outcome = Outcome::of(Verb::Save, message).with(memory);
+            return writing.answer_with(batch, outcome).await;
         }
         if state == State::Proposed
             && let Some(same) = fact::find_pending_duplicate(&writing.scope, &new.claim).await?
@@ -130,7 +166,9 @@ impl Facts {
         let shown = writing.shown(&changes.opens);
         let mut outcome = Outcome::of(verb, message);
         outcome.memories.extend(shown);
-        let saved = writing.finish(verb, Effect::of(changes), outcome).await;
+        let with = mark_kept(&writing.scope, changes.opens[0].fact);
+        let effect = Effect { with, ..Effect::of(changes) };
+        let saved = writing.finish(verb, effect, outcome).await;
         self.add_key_holder(request, &claim, valid.from, None, saved).await
     }
 
@@ -140,7 +178,7 @@ impl Facts {
         request: &Request,
         claim: &Claim,
         from: Timestamp,
-        asking: Option<lukasa_core::FactId>,
+        asking: Option<FactId>,
         result: Result<T>,
     ) -> Result<T> {
         let (Err(Error::KeyTaken(None)), Force::Hard, Some(domain), Some(key)) =

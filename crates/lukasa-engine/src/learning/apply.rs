@@ -7,14 +7,15 @@ use std::num::NonZeroUsize;
 use futures_util::try_join;
 use lukasa_core::fade::expires_at;
 use lukasa_core::job::{Task, next_upkeep};
-use lukasa_core::learning::ExtractionAnswer;
 use lukasa_core::learning::judge::{
     self, ExtractionVerdict, JudgeContext, JudgedClaim, SimilarMemory,
 };
+use lukasa_core::learning::{ExtractionAnswer, LeftProposal};
 use lukasa_core::link::CONTRADICTS;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Changes, Edit, FactId, Keep, Link, Period, Session, Stamp, State, Verb, Version, Voice,
+    Changes, Edit, FactId, Keep, Link, Period, Session, Stamp, State, Turn, TurnId, Verb, Version,
+    Voice,
 };
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::learning::{self, Pass};
@@ -23,17 +24,14 @@ use lukasa_store::{Batch, fact, session};
 use serde::Serialize;
 use serde_json::json;
 
-use super::Learning;
-use super::episodes;
 use super::plan::Plan;
+use super::{Learning, episodes, left_out};
+use crate::admission::NOT_KEPT;
 use crate::directory::domains;
 use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart};
-
-/// Replaces a quotation where no turns are kept.
-const NOT_KEPT: &str = "source text not kept";
 
 /// Maximum number of plans, if something is removed while the model is asked.
 const MAX_PLANS: usize = 3;
@@ -124,6 +122,14 @@ impl Learning {
             session::drop_turns(&mut batch, scope, &session.id, pass.last_turn, &except);
             passage::bump(&mut batch, scope, Change::Removed);
         }
+        let stays = |turn: &TurnId| match session.keep {
+            Keep::Full => true,
+            Keep::Excerpts => learned.cited.contains(turn),
+            Keep::Nothing => false,
+        };
+        let kept_turns: Vec<&Turn> = plan.turns.iter().filter(|turn| stays(&turn.id)).collect();
+        let at = writing.stamp.at;
+        left_out::record(&mut batch, scope, pass.id, &learned.left, &kept_turns, at);
         episodes::write(&mut batch, scope, plan, pass, read, &domains, &mut writing.stamp);
         session::advance(&mut batch, scope, &session.id, pass.first_turn - 1, pass.last_turn);
         let operation = (!learned.is_empty()).then_some(writing.stamp.operation);
@@ -226,18 +232,19 @@ impl PassOutcome {
 }
 
 /// Changes that a pass makes, with the counts for its report.
-struct LearnedChanges {
+pub(super) struct LearnedChanges {
     session: String,
     keep: Keep,
-    effect: Effect,
+    pub(super) effect: Effect,
     /// Facts that this pass has changed: each at most once.
     touched: BTreeSet<FactId>,
-    cited: BTreeSet<lukasa_core::TurnId>,
+    pub(super) cited: BTreeSet<TurnId>,
     outcome: PassOutcome,
+    left: Vec<LeftProposal>,
 }
 
 impl LearnedChanges {
-    fn of(session: &Session) -> Self {
+    pub(super) fn of(session: &Session) -> Self {
         Self {
             session: session.id.clone(),
             keep: session.keep,
@@ -245,15 +252,16 @@ impl LearnedChanges {
             touched: BTreeSet::new(),
             cited: BTreeSet::new(),
             outcome: PassOutcome::default(),
+            left: Vec::new(),
         }
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         let changes = &self.effect.changes;
         changes.opens.is_empty() && changes.closes.is_empty()
     }
 
-    fn take(
+    pub(super) fn take(
         &mut self,
         verdict: ExtractionVerdict,
         standing: &BTreeMap<FactId, Version>,
@@ -261,7 +269,10 @@ impl LearnedChanges {
         stamp: &mut Stamp,
     ) {
         match verdict {
-            ExtractionVerdict::Leave(reason) => self.outcome.leave(reason),
+            ExtractionVerdict::Leave(left) => {
+                self.outcome.leave(left.reason);
+                self.left.push(left);
+            }
             ExtractionVerdict::Keep(kept) => {
                 self.outcome.count(LearnedAs::new_fact(kept.state));
                 self.open(&kept, stamp);
@@ -312,7 +323,8 @@ impl LearnedChanges {
         let provenance = self.provenance(kept);
         let mut claim = kept.claim.clone();
         claim.evidence = self.evidence(kept);
-        let valid = Period { from: kept.said_at, until: expires_at(&claim, kept.said_at) };
+        let until = expires_at(&claim, kept.said_at).or(kept.until);
+        let valid = Period { from: kept.said_at, until };
         let changes = record::save(claim, kept.state, valid, provenance, stamp);
         let fact = changes.opens[0].fact;
         self.merge(changes);

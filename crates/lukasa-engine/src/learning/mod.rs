@@ -7,7 +7,10 @@
 
 mod apply;
 mod episodes;
+mod left_out;
 mod plan;
+mod progress;
+mod relearn;
 mod retell;
 mod titles;
 
@@ -16,6 +19,7 @@ use std::sync::Arc;
 use lukasa_core::learning::prompt;
 
 use crate::chat::ChatModels;
+use crate::facts::Facts;
 use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::queue::JobQueue;
@@ -23,8 +27,10 @@ use crate::recall::Recall;
 use crate::transaction::Transactions;
 
 pub(crate) use episodes::latest;
+pub use left_out::LeftOutItem;
 pub use lukasa_store::learning::{EpisodePlace as EpisodeCursor, Pass as PassRecord};
 pub(crate) use plan::passes;
+pub use progress::SessionLearning;
 
 /// Learning from conversations.
 #[derive(Clone)]
@@ -34,6 +40,7 @@ pub struct Learning {
     policies: Policies,
     chat: ChatModels,
     recall: Recall,
+    facts: Facts,
     queue: JobQueue,
 }
 
@@ -44,9 +51,10 @@ impl Learning {
         policies: Policies,
         chat: ChatModels,
         recall: Recall,
+        facts: Facts,
         queue: JobQueue,
     ) -> Self {
-        Self { parts, transactions, policies, chat, recall, queue }
+        Self { parts, transactions, policies, chat, recall, facts, queue }
     }
 }
 

@@ -1,7 +1,5 @@
 //! Plan of a learning pass: the turns it reads, and the question it asks.
 
-use std::time::Duration;
-
 use futures_util::try_join;
 use lukasa_core::learning::judge::SimilarMemory;
 use lukasa_core::learning::prompt::{self, ExtractInput};
@@ -27,8 +25,6 @@ const MAX_TURNS: i64 = 80;
 const MAX_CHARS: usize = 24_000;
 /// Number of known memories shown to the model.
 const MAX_OFFERED: usize = 30;
-/// Timeout of the model call of one pass.
-const EXTRACT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A range of a session to learn from.
 pub(super) struct Plan {
@@ -99,7 +95,7 @@ impl Learning {
             scope.commit().await?;
         }
         let now = request.moment.now;
-        let offered = self.offer(request, plan).await?;
+        let offered = self.offer_for(request, &plan.news).await?;
         let typed = plan.news.learnable_texts().any(|text| !text.trim().is_empty());
         let (text, model, read) = if typed {
             let names: Vec<&str> =
@@ -110,7 +106,7 @@ impl Learning {
                 offered: &offered,
                 domains: &names,
             };
-            let ask = prompt::extract(&plan.news, shown, EXTRACT_TIMEOUT);
+            let ask = prompt::extract(&plan.news, shown, self.parts.chat_timeout);
             let (caller, policy) = (&request.caller, &plan.policy);
             let asked = self
                 .chat
@@ -144,8 +140,12 @@ impl Learning {
     }
 
     /// The known memories relevant to the new turns.
-    async fn offer(&self, request: &Request, plan: &Plan) -> Result<Vec<OfferedMemory>> {
-        let typed: String = plan.news.learnable_texts().collect::<Vec<_>>().join(" ");
+    pub(super) async fn offer_for(
+        &self,
+        request: &Request,
+        news: &Transcript,
+    ) -> Result<Vec<OfferedMemory>> {
+        let typed: String = news.learnable_texts().collect::<Vec<_>>().join(" ");
         let text: String = typed.chars().take(4_000).collect();
         if text.trim().is_empty() {
             return Ok(Vec::new());
@@ -182,7 +182,7 @@ impl Learning {
 }
 
 /// Cuts a range to what fits into one question; at least one turn.
-fn cut(turns: &mut Vec<Turn>) {
+pub(super) fn cut(turns: &mut Vec<Turn>) {
     let lengths: Vec<usize> = turns.iter().map(|turn| turn.content.chars().count()).collect();
     turns.truncate(fits(&lengths));
 }

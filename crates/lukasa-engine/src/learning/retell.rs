@@ -1,8 +1,6 @@
 //! Derives the episode of a turn range again after some of its turns were removed. It reads the
 //! turns that are left, and nothing of the removed episode.
 
-use std::time::Duration;
-
 use lukasa_core::job::RetellTask;
 use lukasa_core::learning::judge::safe_summary;
 use lukasa_core::learning::{Transcript, prompt};
@@ -17,8 +15,6 @@ use crate::directory::domains;
 use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
-
-const RETELL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The turns left in a range, if its episode is still to be derived: the operation was not undone,
 /// and no episode covers the range.
@@ -54,7 +50,7 @@ impl Learning {
         if news.typed().all(|text| text.trim().is_empty()) {
             return self.queue.drop_job(job).await;
         }
-        let ask = prompt::compress(None, &news, RETELL_TIMEOUT);
+        let ask = prompt::compress(None, &news, self.parts.chat_timeout);
         let asked = self
             .chat
             .ask(caller, "retell", &ask, &policy, request.moment, field("summary"))

@@ -1,7 +1,5 @@
 //! Session titles, and summaries of a session's early part.
 
-use std::time::Duration;
-
 use lukasa_core::Session;
 use lukasa_core::learning::answer::{UnreadableAnswer, unfenced};
 use lukasa_core::learning::judge::safe_summary;
@@ -16,8 +14,6 @@ use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
 
-const TITLE_TIMEOUT: Duration = Duration::from_secs(30);
-const COMPRESS_TIMEOUT: Duration = Duration::from_secs(120);
 /// Number of turns a title is made from.
 const TITLE_TURNS: i64 = 4;
 /// Maximum number of turns per summary, and how many of the latest are never summarised.
@@ -43,7 +39,7 @@ impl Learning {
         let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policies.load(&scope).await?, domains(&scope).await?);
         drop(scope);
-        let ask = prompt::title(&Transcript::of(&turns), TITLE_TIMEOUT);
+        let ask = prompt::title(&Transcript::of(&turns), self.parts.chat_timeout);
         let asked =
             self.chat.ask(caller, "title", &ask, &policy, request.moment, field("title")).await?;
         let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
@@ -90,7 +86,7 @@ impl Learning {
             return self.queue.drop_job(job).await;
         };
         let before = session.summary.as_deref();
-        let ask = prompt::compress(before, &Transcript::of(&turns), COMPRESS_TIMEOUT);
+        let ask = prompt::compress(before, &Transcript::of(&turns), self.parts.chat_timeout);
         let read = field("summary");
         let asked = self.chat.ask(caller, "compress", &ask, &policy, request.moment, read).await?;
         let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;

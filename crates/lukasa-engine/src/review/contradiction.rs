@@ -21,9 +21,10 @@ const SUPERSEDES: &str = "supersedes";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
     pub since: Timestamp,
-    /// The active memory.
+    /// The active memory; the older one, if both are active.
     pub standing: Memory,
-    /// The waiting memory that contradicts it.
+    /// The memory that contradicts it: one that waits for a decision, or the newer of two active
+    /// ones.
     pub against: Memory,
 }
 
@@ -32,6 +33,8 @@ pub struct Contradiction {
 pub enum ContradictionChoice {
     Standing,
     Against,
+    /// The two do not contradict each other.
+    Both,
 }
 
 impl Reviews {
@@ -50,7 +53,7 @@ impl Reviews {
         let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
         let pairs = links.iter().filter_map(|link| {
             let (against, active) = (of(link.from)?, of(link.to)?);
-            let open = waits(against) && active.state == State::Active;
+            let open = is_open(against) && active.state == State::Active;
             open.then(|| Contradiction {
                 since: link.known.from,
                 standing: show(active),
@@ -60,8 +63,9 @@ impl Reviews {
         Ok(pairs.collect())
     }
 
-    /// Resolves a contradiction: a human says which of the two memories is true. If it is the
-    /// waiting one, it replaces the other; `digest` is of the content they were shown.
+    /// Resolves a contradiction: a human says which of the two memories is true, or that both are.
+    /// If it is the contradicting one, it replaces the other; `digest` is of the content they were
+    /// shown, and needed if that one waits.
     pub async fn resolve(
         &self,
         request: &Request,
@@ -84,9 +88,10 @@ impl Reviews {
         writing.check_match(&waiting)?;
         let links = link::of_relation(&writing.scope, CONTRADICTS, i64::MAX).await?;
         let links: Vec<Link> = links.into_iter().filter(|link| link.from == against).collect();
-        if links.is_empty() || !waiting.iter().any(waits) {
+        if links.is_empty() || !waiting.iter().any(is_open) {
             return Err(Error::NoContradiction);
         }
+        let is_active = !waiting.iter().any(waits);
         let voice = request.caller.voice;
         let mut effect = Effect {
             closes_links: links.iter().map(|link| link.id).collect(),
@@ -96,23 +101,33 @@ impl Reviews {
         let mut shown = Vec::new();
         match which {
             ContradictionChoice::Standing => {
-                effect.changes = record::reject(&waiting, voice, &mut writing.stamp)?;
+                effect.changes = match is_active {
+                    true => record::forget(&waiting, voice, &mut writing.stamp)?,
+                    false => record::reject(&waiting, voice, &mut writing.stamp)?,
+                };
                 for link in &links {
                     let known = fact::known_now(&writing.scope, link.to).await?;
                     shown.extend(current(&known, now).map(|v| as_memory(v, &known, now)));
                 }
             }
-            ContradictionChoice::Against => {
+            ContradictionChoice::Against | ContradictionChoice::Both => {
                 let number = fact::next_number(&writing.scope, against).await?;
                 let stamp = &mut writing.stamp;
                 let edit = Edit::default();
-                let yes = record::accept(&waiting, &edit, digest, number, Some(voice), stamp)?;
+                let yes = match is_active {
+                    true => record::confirm(&waiting, true, stamp)?,
+                    false => record::accept(&waiting, &edit, digest, number, Some(voice), stamp)?,
+                };
                 for opened in &yes.opens {
                     check_domain(&writing.scope, opened.claim.domain.as_deref()).await?;
                 }
                 shown.extend(writing.shown(&remaining(&waiting, &yes)));
                 effect.changes = yes;
-                for link in &links {
+                let replaced = match which {
+                    ContradictionChoice::Both => &[][..],
+                    _ => &links[..],
+                };
+                for link in replaced {
                     let known = fact::known_now(&writing.scope, link.to).await?;
                     // It may have been removed since in another way.
                     let Ok(gone) = record::forget(&known, voice, &mut writing.stamp) else {
@@ -138,6 +153,10 @@ impl Reviews {
         outcome.memories = shown;
         writing.finish(Verb::Resolve, effect, outcome).await
     }
+}
+
+fn is_open(version: &Version) -> bool {
+    waits(version) || version.state == State::Active
 }
 
 fn waits(version: &Version) -> bool {

@@ -5,9 +5,10 @@ mod contradiction;
 use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::fade::STALE_AFTER;
-use lukasa_core::{Caller, State, Timestamp, Version};
-use lukasa_store::review;
+use lukasa_core::{Caller, Domain, State, Timestamp, Version};
+use lukasa_store::{domain_question, review};
 
+use crate::directory::domains;
 use crate::error::Result;
 use crate::memory::{Memory, as_memory};
 use crate::transaction::Transactions;
@@ -27,7 +28,14 @@ pub struct DoubtfulMemory {
     pub refuted: bool,
 }
 
-/// Memories the user may be asked about.
+/// A domain that the user mentioned and has not opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MentionedDomain {
+    pub domain: Domain,
+    pub asked_at: Timestamp,
+}
+
+/// What the user may be asked about.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Review {
     pub proposals: Vec<Memory>,
@@ -35,6 +43,7 @@ pub struct Review {
     pub doubts: Vec<DoubtfulMemory>,
     pub guesses: Vec<Memory>,
     pub learned: Vec<Memory>,
+    pub domains: Vec<MentionedDomain>,
 }
 
 /// What waits for an answer of the user.
@@ -48,10 +57,15 @@ impl Reviews {
         Self { transactions }
     }
 
-    /// Proposals, contradictions, doubtful memories, guesses, and recently learned memories.
+    /// Proposals, contradictions, doubtful memories, guesses, recently learned memories, and domains
+    /// that the user mentioned and has not opened.
     pub async fn list(&self, caller: &Caller, now: Timestamp) -> Result<Review> {
         let contradictions = self.contradictions(caller, now).await?;
         let scope = self.transactions.read(caller, now).await?;
+        let (asked, all_domains) = try_join!(
+            async { Ok(domain_question::unanswered(&scope, MAX_PER_LIST).await?) },
+            domains(&scope)
+        )?;
         let (waiting, doubtful, learned) = try_join!(
             review::waiting(&scope, MAX_PER_LIST),
             review::doubtful(&scope, now - STALE_AFTER, now, MAX_PER_LIST),
@@ -77,6 +91,14 @@ impl Reviews {
                 .collect(),
             learned: learned.iter().map(show).collect(),
             contradictions,
+            domains: asked
+                .into_iter()
+                .filter_map(|asked| {
+                    let found = all_domains.iter().find(|(d, _)| d.name == asked.domain);
+                    let (domain, _) = found.filter(|(d, opened)| d.requires_opt_in && !opened)?;
+                    Some(MentionedDomain { domain: domain.clone(), asked_at: asked.asked_at })
+                })
+                .collect(),
         })
     }
 }

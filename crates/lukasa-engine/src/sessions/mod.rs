@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use futures_util::try_join;
 use lukasa_core::job::Task;
+use lukasa_core::learning::explicit;
 use lukasa_core::limits::{NAME_CHARS, TURNS_AT_ONCE};
 use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::recall::passage::of_turn;
@@ -216,11 +217,16 @@ impl Sessions {
             return Ok(AppendResult { session, turns, first, kept: nothing });
         }
         let large = turns.iter().map(|turn| turn.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
+        let finds_statements = self.parts.statements && policy.extract != Trigger::Manual;
         let build = move || {
             let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
-            (turns, passages)
+            let is_asked = |turn: &Turn| finds_statements && explicit::is_recent(turn, now);
+            let states = |turn: &&Turn| is_asked(turn) && !explicit::find(turn).is_empty();
+            let stating = turns.iter().filter(states);
+            let stating: Vec<TurnId> = stating.map(|turn| turn.id).collect();
+            (turns, passages, stating)
         };
-        let (turns, passages) = self.parts.cpu.run_if(large, build).await?;
+        let (turns, passages, stating) = self.parts.cpu.run_if(large, build).await?;
         session::append(&mut batch, &scope, to, &turns);
         passage::bump(&mut batch, &scope, Change::Added);
         passage::insert(&mut batch, &scope, &passages);
@@ -232,6 +238,10 @@ impl Sessions {
         session.last_turn_at = times.fold(session.last_turn_at, Timestamp::max);
         (session.state, session.closed_at) = (SessionState::Active, None);
         self.close_later(&mut batch, &scope, request, &session, &policy);
+        for turn in stating {
+            let (id, task) = (request.job_id(&turn.to_string()), Task::Statement { turn });
+            job::queue(&mut batch, &scope, id, &task, now, now);
+        }
         self.learn_later(&mut batch, &scope, request, &session, &policy, &turns);
         let turns = turns.iter().map(|turn| turn.id).collect();
         let answer = AppendResult { session, turns, first, kept: true };

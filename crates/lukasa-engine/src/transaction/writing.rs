@@ -199,7 +199,13 @@ impl<'r> Writing<'r> {
 
     /// Stores and returns the answer to a request that had nothing to write.
     pub(crate) async fn answer(self, outcome: Outcome) -> Result<Outcome> {
-        self.keep(Batch::default(), outcome, &[]).await
+        self.answer_with(Batch::default(), outcome).await
+    }
+
+    /// Stores and returns the answer to a request that wrote nothing to the record, with other
+    /// writes in the same transaction.
+    pub(crate) async fn answer_with(self, batch: Batch, outcome: Outcome) -> Result<Outcome> {
+        self.keep(batch, outcome, &[]).await
     }
 
     async fn keep(

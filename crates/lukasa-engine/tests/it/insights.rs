@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lukasa_core::Ids;
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_store::context::{self, Retrieval};
+use lukasa_store::passage::RecallState;
 
 use crate::learning::{answer, chat_about, story_saying, user, work};
 use crate::story::Story;
@@ -84,4 +87,29 @@ async fn insights_count_learning_and_recall_separately() {
     assert!(recalls.tokens > 0.0 && recalls.p50 <= recalls.p99);
     let asked = today.asked.unwrap();
     assert!(asked.calls >= 1 && asked.input_tokens > 0, "{asked:?}");
+}
+
+#[tokio::test]
+async fn first_retrieval_of_a_user_is_recorded_also_after_the_first_write() {
+    let story = Story::begin().await;
+    story.save("User lives in Porto.").await;
+    let (alice, store) = (story.alice(), story.database.store());
+    let mut ids = Ids::new(story.now(), [7; 16]);
+    for (epoch, is_recorded) in [(0, true), (1, false)] {
+        let new = Retrieval {
+            id: ids.retrieval(),
+            session: None,
+            at: story.now(),
+            etag: None,
+            dynamic: String::new(),
+            trace: serde_json::json!({}),
+            facts: Vec::new(),
+        };
+        let state = RecallState { epoch, ..RecallState::default() };
+        let scope = store.write(alice.tenant, alice.user).await.unwrap();
+        context::insert_retrieval(&scope, &new, state).await.unwrap();
+        let found = context::find_retrieval(&scope, new.id).await.unwrap();
+        assert_eq!(found.is_some(), is_recorded, "made in epoch {epoch}");
+        scope.commit().await.unwrap();
+    }
 }

@@ -2,15 +2,20 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod archive;
+mod chat_calls;
+mod comparison;
 mod consolidation;
 mod erasure;
 mod erasure_batches;
 mod fact_removal;
 mod fading;
+mod import_decisions;
 mod insights;
 mod keys;
 mod known_time;
 mod learning;
+mod learning_rules;
+mod left_out;
 mod links;
 mod masking;
 mod portraits;
@@ -20,6 +25,7 @@ mod recall;
 mod save;
 mod sessions;
 mod source_removal;
+mod statements;
 mod story;
 mod times;
 mod undo;

@@ -131,12 +131,7 @@ async fn portrait_is_removed_by_change_erasure_and_domain_closing() {
         new.claim.domain = Some("health".into());
         (story.request(), new)
     };
-    story
-        .engine
-        .directory
-        .set_opt_in(&story.alice(), "health", OptIn::Open, story.now())
-        .await
-        .unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Open).await.unwrap();
     for content in ["Is allergic to nuts", "Runs on Sundays", "Sleeps eight hours"] {
         story.pass(1);
         let (request, new) = travel(&story, content);
@@ -150,12 +145,7 @@ async fn portrait_is_removed_by_change_erasure_and_domain_closing() {
     assert!(names().await.contains(&"domain:health".to_owned()));
     let kept = rows(&story).await;
     assert!(kept > 0);
-    story
-        .engine
-        .directory
-        .set_opt_in(&story.alice(), "health", OptIn::Shut, story.now())
-        .await
-        .unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Shut).await.unwrap();
     assert_eq!(rows(&story).await, 0);
     assert!(!names().await.contains(&"domain:health".to_owned()));
     let all = story.engine.portraits.list(&story.alice(), story.now()).await.unwrap();

@@ -73,16 +73,10 @@ async fn closed_domain_refuses_saves_until_the_user_opts_in() {
     assert!(matches!(refused, Err(Error::OptInNeeded(_))));
     let refused = story.engine.facts.propose(&story.by(story.assistant()), new.clone()).await;
     assert!(matches!(refused, Err(Error::OptInNeeded(_))));
-    let assistant = story.assistant();
-    let agent =
-        story.engine.directory.set_opt_in(&assistant, "health", OptIn::Open, story.now()).await;
+    let assistant = story.by(story.assistant());
+    let agent = story.engine.directory.set_opt_in(&assistant, "health", OptIn::Open).await;
     assert!(agent.is_err(), "an assistant cannot consent");
-    story
-        .engine
-        .directory
-        .set_opt_in(&story.alice(), "health", OptIn::Open, story.now())
-        .await
-        .unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Open).await.unwrap();
     story.engine.facts.save(&story.request(), new).await.unwrap();
 }
 

@@ -226,7 +226,7 @@ async fn vault_conflict_leaves_both_sides_unchanged() {
 async fn vault_lines_of_closed_domain_wait_for_opt_in() {
     let story = Story::begin().await;
     let alice = story.alice();
-    story.engine.directory.set_opt_in(&alice, "health", OptIn::Open, story.now()).await.unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Open).await.unwrap();
     let mut claim = Claim::saying("Allergic to nuts");
     claim.domain = Some("health".into());
     story.saved(claim).await;
@@ -235,7 +235,7 @@ async fn vault_lines_of_closed_domain_wait_for_opt_in() {
     let synced = story.sync_trusting(bob.clone(), &files).await;
     assert_eq!((synced.operation, synced.plan.problems.len()), (None, 1));
     assert!(synced.files.iter().any(|file| file.path == "domains/health.md"));
-    story.engine.directory.set_opt_in(&bob, "health", OptIn::Open, story.now()).await.unwrap();
+    story.engine.directory.set_opt_in(&story.by(bob.clone()), "health", OptIn::Open).await.unwrap();
     let synced = story.sync_trusting(bob.clone(), &synced.files).await;
     assert_eq!(synced.plan.problems, []);
     assert_eq!(story.hash(&bob).await, before);

@@ -6,8 +6,10 @@ use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::endpoint::{ApiKey, Endpoint, Post, RetryPolicy, address};
+use super::endpoint::{ApiKey, Endpoint, Post, Protocol, RetryPolicy, address};
 use crate::vector;
+
+const PROTOCOL: Protocol = Protocol::bearer("LUKASA_EMBEDDINGS_KEY");
 
 /// Settings of an embeddings service.
 #[derive(Debug, Clone)]
@@ -87,10 +89,13 @@ impl RemoteEmbedder {
             ));
         }
         let url = address(&config.base_url, path)?;
-        let retry_policy =
-            RetryPolicy { try_timeout: config.try_timeout, max_retries: config.max_retries };
+        let retry_policy = RetryPolicy {
+            try_timeout: config.try_timeout,
+            max_retries: config.max_retries,
+            is_background: false,
+        };
         Ok(Self {
-            endpoint: Endpoint::new(url, config.api_key, retry_policy)?,
+            endpoint: Endpoint::new(url, config.api_key, retry_policy, PROTOCOL)?,
             model: EmbeddingModel { name: config.model, dimension: config.dimension },
             ask_dimension: config.ask_dimension,
             timeout: config.timeout,

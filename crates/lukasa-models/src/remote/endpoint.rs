@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use lukasa_core::model::ModelError;
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER,
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
 use reqwest::{Client, Response, StatusCode, Url};
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::breaker::{Breaker, MAX_FAILURES, REST_PERIOD};
+use super::breaker::{Breaker, Evidence, MAX_FAILURES, Pause, REST_PERIOD};
+use super::refusal::ServiceRefusal;
 use crate::tls;
 
 /// An API key. It is sent, and never printed.
@@ -37,13 +37,38 @@ pub(super) struct RetryPolicy {
     /// Timeout of one try.
     pub try_timeout: Duration,
     pub max_retries: u32,
+    /// Whether the callers are background jobs, which can wait: then a timeout is no sign that the
+    /// service is unavailable, since a local model may be slow, and a pause that the service asks
+    /// for holds for all calls.
+    pub is_background: bool,
 }
+
+/// The headers of a protocol, and the setting that its key comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Protocol {
+    /// The header for the key: `authorization` with `Bearer `, or one with the bare key.
+    pub key_header: Option<&'static str>,
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The name of the setting, for errors.
+    pub key_setting: &'static str,
+}
+
+impl Protocol {
+    /// The key as a bearer token, and no headers of its own.
+    pub(super) const fn bearer(key_setting: &'static str) -> Self {
+        Self { key_header: None, headers: &[], key_setting }
+    }
+}
+
+/// Upper bound of the time to connect, however long the answer may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) struct Endpoint {
     url: Url,
     client: Client,
     api_key: Option<ApiKey>,
     retry_policy: RetryPolicy,
+    protocol: Protocol,
     breaker: Breaker,
 }
 
@@ -70,9 +95,13 @@ pub(super) enum Next {
 pub(super) type Take<'a> = dyn FnMut(&[u8]) -> Result<Next, ModelError> + Send + 'a;
 
 /// Why a try failed, and whether to retry.
-struct Failure {
-    error: ModelError,
+pub(super) struct Failure {
+    pub error: ModelError,
+    /// The refusal, if the service answered with one.
+    pub refusal: Option<ServiceRefusal>,
     retry: Retry,
+    /// Whether the service was reached and did not answer in time.
+    timed_out: bool,
 }
 
 enum Retry {
@@ -86,11 +115,19 @@ impl Endpoint {
         url: Url,
         api_key: Option<ApiKey>,
         retry_policy: RetryPolicy,
+        protocol: Protocol,
     ) -> Result<Self, ModelError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in protocol.headers {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
         if let Some(ApiKey(key)) = &api_key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| {
+            let text = match protocol.key_header {
+                Some(_) => key.clone(),
+                None => format!("Bearer {key}"),
+            };
+            let mut value = HeaderValue::from_str(&text).map_err(|_| {
                 ModelError::Missing(
                     "the API key holds a character that cannot be sent in a header; \
                      look for a line break at its end"
@@ -98,50 +135,65 @@ impl Endpoint {
                 )
             })?;
             value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            let name = protocol.key_header.map_or(AUTHORIZATION, HeaderName::from_static);
+            headers.insert(name, value);
         }
         let client = tls::client(url.as_str())
             .default_headers(headers)
-            .connect_timeout(retry_policy.try_timeout)
+            .connect_timeout(retry_policy.try_timeout.min(CONNECT_TIMEOUT))
             .build()
             .map_err(|e| ModelError::Missing(format!("cannot create an HTTP client: {e}")))?;
-        Ok(Self { url, client, api_key, retry_policy, breaker: Breaker::default() })
+        let breaker = Breaker::default();
+        Ok(Self { url, client, api_key, retry_policy, protocol, breaker })
     }
 
     /// Posts with retries until there is a response, or until the deadline.
     pub(super) async fn post(&self, post: Post<'_>) -> Result<Vec<u8>, ModelError> {
-        let pass = self.breaker.enter().ok_or_else(|| self.paused())?;
+        self.try_post(post).await.map_err(|failure| failure.error)
+    }
+
+    /// The same; a failure has the service's refusal with it.
+    pub(super) async fn try_post(&self, post: Post<'_>) -> Result<Vec<u8>, Failure> {
+        let pass = self.breaker.enter().map_err(|pause| self.paused(pause))?;
         let outcome = self.tries(&post).await;
-        pass.settle(&outcome);
+        pass.settle(self.evidence(&outcome));
         outcome
     }
 
     /// Posts once, and passes on the pieces of a response that is a stream of events. A stream that
     /// ends before `take` has enough is an error. There is no retry, because pieces that were
     /// passed on cannot be withdrawn.
-    pub(super) async fn stream(
-        &self,
-        post: Post<'_>,
-        take: &mut Take<'_>,
-    ) -> Result<(), ModelError> {
-        let pass = self.breaker.enter().ok_or_else(|| self.paused())?;
-        let outcome = self.in_time(&post, self.events(&post, take)).await.map_err(|f| f.error);
-        pass.settle(&outcome);
+    pub(super) async fn stream(&self, post: Post<'_>, take: &mut Take<'_>) -> Result<(), Failure> {
+        let pass = self.breaker.enter().map_err(|pause| self.paused(pause))?;
+        let outcome = self.in_time(&post, self.events(&post, take)).await;
+        pass.settle(self.evidence(&outcome));
         outcome
     }
 
-    async fn tries(&self, post: &Post<'_>) -> Result<Vec<u8>, ModelError> {
+    /// What an outcome says about the availability of the service.
+    fn evidence<T>(&self, outcome: &Result<T, Failure>) -> Evidence {
+        match outcome {
+            Err(failure) if failure.timed_out && self.retry_policy.is_background => Evidence::None,
+            Err(Failure { error: ModelError::Busy { retry_after, .. }, .. }) => {
+                Evidence::Busy(*retry_after)
+            }
+            Err(Failure { error: ModelError::Unavailable(_), .. }) => Evidence::Unavailable,
+            _ => Evidence::Available,
+        }
+    }
+
+    async fn tries(&self, post: &Post<'_>) -> Result<Vec<u8>, Failure> {
         let mut retries = 0;
         loop {
-            let Failure { error, retry } = match self.in_time(post, self.whole(post)).await {
+            let failure = match self.in_time(post, self.whole(post)).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            let Retry::After(retry_after) = retry else { return Err(error) };
+            let Retry::After(retry_after) = failure.retry else { return Err(failure) };
             let pause = backoff(retries, post.body).max(retry_after.unwrap_or_default());
             // A wait beyond the deadline would only delay the failure.
             if retries == self.retry_policy.max_retries || Instant::now() + pause >= post.deadline {
-                return Err(error);
+                return Err(failure);
             }
             sleep(pause).await;
             retries += 1;
@@ -156,7 +208,9 @@ impl Endpoint {
         let limit = post.deadline.min(Instant::now() + self.retry_policy.try_timeout);
         match timeout_at(limit, attempt).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(self.again("did not answer in time", None)),
+            Err(_) => {
+                Err(Failure { timed_out: true, ..self.again("did not answer in time", None) })
+            }
         }
     }
 
@@ -192,7 +246,7 @@ impl Endpoint {
         })?;
         let status = response.status();
         if !status.is_success() {
-            return Err(self.refused(status, response, post.hint).await);
+            return Err(self.refused(response, post).await);
         }
         // Compression was not requested, nothing here unpacks it, and it hides the real size.
         let packed = response.headers().get(CONTENT_ENCODING);
@@ -216,7 +270,7 @@ impl Endpoint {
             if bytes > max_bytes {
                 return Err(self.never(&format!("answered with more than {max_bytes} bytes")));
             }
-            let next = take(&piece).map_err(|error| Failure { error, retry: Retry::Never })?;
+            let next = take(&piece).map_err(Failure::never)?;
             if next == Next::Enough {
                 return Ok(Next::Enough);
             }
@@ -224,7 +278,8 @@ impl Endpoint {
         Ok(Next::More)
     }
 
-    async fn refused(&self, status: StatusCode, response: Response, hint: Option<&str>) -> Failure {
+    async fn refused(&self, response: Response, post: &Post<'_>) -> Failure {
+        let status = response.status();
         let retry_after = response.headers().get(RETRY_AFTER).and_then(seconds);
         let mut body = Vec::new();
         let mut take = |piece: &[u8]| {
@@ -232,18 +287,27 @@ impl Endpoint {
             Ok(Next::More)
         };
         let read = self.read(response, 64 << 10, &mut take).await;
-        let code = read.ok().and_then(|_| self.code(&body));
-        let reason = code.map_or(status.to_string(), |code| format!("{status}, {code}"));
+        let body = if read.is_ok() { body.as_slice() } else { &[] };
+        let refusal = ServiceRefusal::read(status, body, post.body, self.key());
+        let reason = refusal.describe();
         if status == StatusCode::TOO_MANY_REQUESTS
             || status == StatusCode::REQUEST_TIMEOUT
             || status.is_server_error()
         {
-            return self.again(&format!("answers {reason}"), retry_after);
+            let mut failure = self.again(&format!("answers {reason}"), retry_after);
+            if let Some(retry_after) = retry_after.filter(|_| self.retry_policy.is_background) {
+                let reason = format!("{self} answers {reason}");
+                failure.error = ModelError::Busy { reason, retry_after };
+            }
+            return failure;
         }
         let error = match status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                let key = if self.api_key.is_some() { "check" } else { "set" };
-                ModelError::Missing(format!("{self} answers {reason}: {key} the API key"))
+            _ if refusal.is_about_key() => {
+                let verb = if self.api_key.is_some() { "check" } else { "set" };
+                let setting = self.protocol.key_setting;
+                ModelError::Missing(format!(
+                    "{self} answers {reason}: {verb} the API key ({setting})"
+                ))
             }
             StatusCode::NOT_FOUND => ModelError::Missing(format!(
                 "{self} answers {reason}: check the URL and the name of the model"
@@ -251,58 +315,54 @@ impl Endpoint {
             status if status.is_redirection() => ModelError::Missing(format!(
                 "{self} answers {reason}: set the URL it redirects to, since a key is not sent on"
             )),
-            _ => match hint {
+            _ => match post.hint {
                 Some(hint) => ModelError::Missing(format!("{self} answers {reason}: {hint}")),
                 None => self.malformed(&format!("refused the request with {reason}")),
             },
         };
-        Failure { error, retry: Retry::Never }
+        Failure { refusal: Some(refusal), ..Failure::never(error) }
     }
 
-    /// The machine-readable name of an error, such as `model_not_found`, if the body has one.
-    /// Nothing else of it may be shown: the sentence beside it often quotes what was sent.
-    fn code(&self, body: &[u8]) -> Option<String> {
-        #[derive(Deserialize)]
-        struct Body {
-            error: serde_json::Value,
-            error_type: Option<String>,
-        }
-        let body: Body = serde_json::from_slice(body).ok()?;
-        let inner = |name: &str| body.error.get(name)?.as_str().map(str::to_owned);
-        let code = inner("code").or_else(|| inner("type")).or(body.error_type)?;
-        let is_name =
-            code.len() <= 48 && code.chars().all(|c| c.is_ascii_alphabetic() || "_-.".contains(c));
-        let is_key = self
-            .api_key
-            .as_ref()
-            .is_some_and(|ApiKey(key)| code.contains(key.as_str()) || key.contains(code.as_str()));
-        (is_name && !is_key).then_some(code)
+    fn key(&self) -> Option<&str> {
+        self.api_key.as_ref().map(|ApiKey(key)| key.as_str())
     }
 
     fn again(&self, how: &str, retry_after: Option<Duration>) -> Failure {
         Failure {
-            error: ModelError::Unavailable(format!("{self} {how}")),
             retry: Retry::After(retry_after),
+            ..Failure::never(ModelError::Unavailable(format!("{self} {how}")))
         }
     }
 
     fn never(&self, how: &str) -> Failure {
-        Failure { error: self.malformed(how), retry: Retry::Never }
+        Failure::never(self.malformed(how))
     }
 
-    fn paused(&self) -> ModelError {
-        let rest = REST_PERIOD.as_secs();
-        ModelError::Unavailable(format!(
-            "{self} is paused: it failed {MAX_FAILURES} times in a row and is tried again {rest} \
-             seconds after that"
-        ))
+    fn paused(&self, pause: Pause) -> Failure {
+        Failure::never(match pause {
+            Pause::Failing => {
+                let rest = REST_PERIOD.as_secs();
+                ModelError::Unavailable(format!(
+                    "{self} is paused: it failed {MAX_FAILURES} times in a row and is tried again \
+                     {rest} seconds after that"
+                ))
+            }
+            Pause::Busy(retry_after) => {
+                let seconds = retry_after.as_secs() + 1;
+                let reason =
+                    format!("{self} is paused: it asked not to be called for {seconds} seconds");
+                ModelError::Busy { reason, retry_after }
+            }
+        })
     }
 
     /// An error that a service reports inside a successful response, as proxies in front of another
-    /// service do.
-    pub(super) fn failed(&self, body: &[u8]) -> ModelError {
-        let code = self.code(body).map(|code| format!(", {code}")).unwrap_or_default();
-        ModelError::Unavailable(format!("{self} reports an error in its answer{code}"))
+    /// service do. `sent` is the body of the request.
+    pub(super) fn failed(&self, body: &[u8], sent: &[u8]) -> ModelError {
+        let refusal = ServiceRefusal::read(StatusCode::OK, body, sent, self.key());
+        let code = refusal.code.map(|code| format!(", {code}")).unwrap_or_default();
+        let message = refusal.message.map(|text| format!(", \"{text}\"")).unwrap_or_default();
+        ModelError::Unavailable(format!("{self} reports an error in its answer{code}{message}"))
     }
 
     pub(super) fn malformed(&self, how: &str) -> ModelError {
@@ -314,6 +374,12 @@ impl Endpoint {
     pub(super) fn not_json(&self, what: &str, error: &serde_json::Error) -> ModelError {
         let (line, column) = (error.line(), error.column());
         self.malformed(&format!("did not answer with {what} (line {line}, column {column})"))
+    }
+}
+
+impl Failure {
+    pub(super) fn never(error: ModelError) -> Self {
+        Self { error, refusal: None, retry: Retry::Never, timed_out: false }
     }
 }
 

@@ -9,7 +9,9 @@ use lukasa_core::model::{ModelError, ModelFuture, Reranker};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::endpoint::{ApiKey, Endpoint, Post, RetryPolicy, address};
+use super::endpoint::{ApiKey, Endpoint, Post, Protocol, RetryPolicy, address};
+
+const PROTOCOL: Protocol = Protocol::bearer("LUKASA_RERANK_KEY");
 
 /// Settings of a reranking service.
 #[derive(Debug, Clone)]
@@ -90,9 +92,10 @@ impl RemoteReranker {
             None => format!("{set}/rerank"),
         };
         let url = address(&config.base_url, path)?;
-        let retry_policy = RetryPolicy { try_timeout: config.timeout, max_retries: 0 };
+        let retry_policy =
+            RetryPolicy { try_timeout: config.timeout, max_retries: 0, is_background: false };
         Ok(Self {
-            endpoint: Endpoint::new(url, config.api_key, retry_policy)?,
+            endpoint: Endpoint::new(url, config.api_key, retry_policy, PROTOCOL)?,
             model: config.model,
             field: config.field,
             timeout: config.timeout,

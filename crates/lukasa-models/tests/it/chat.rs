@@ -84,7 +84,7 @@ fn kind(outcome: &Result<ChatAnswer, ModelError>) -> Kind {
     match outcome {
         Ok(_) => Kind::Answered,
         Err(ModelError::Missing(_)) => Kind::Missing,
-        Err(ModelError::Unavailable(_)) => Kind::Unavailable,
+        Err(ModelError::Unavailable(_) | ModelError::Busy { .. }) => Kind::Unavailable,
         Err(ModelError::Malformed(_)) => Kind::Malformed,
     }
 }
@@ -272,7 +272,9 @@ async fn chat_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn chat_refusal_names_the_setting() {
-    for (status, word) in [(401, "API key"), (403, "API key"), (404, "name of the model")] {
+    for (status, word) in
+        [(401, "LUKASA_CHAT_KEY"), (403, "LUKASA_CHAT_KEY"), (404, "name of the model")]
+    {
         for outcome in
             both(ScriptedReply::Status(status, String::new()), &ask_with_long_timeout()).await
         {
@@ -280,18 +282,15 @@ async fn chat_refusal_names_the_setting() {
             assert!(words.contains(word) && words.contains(&status.to_string()), "{words}");
         }
     }
-    let body = json!({"error": {"message": DIARY, "code": "unsupported_value", "param": KEY}});
+    let body = json!({"error": {"message": format!("Too long: {DIARY}"), "param": KEY,
+        "code": "context_length_exceeded"}});
     let refused = ScriptedReply::Status(400, body.to_string());
     for outcome in both(refused.clone(), &with_schema(ask_with_long_timeout())).await {
         assert_eq!(kind(&outcome), Kind::Missing);
         let words = outcome.unwrap_err().to_string();
-        for word in ["400", "unsupported_value", "JSON schema"] {
+        for word in ["400", "context_length_exceeded", "\"Too long: […]\""] {
             assert!(words.contains(word), "{words}");
         }
-    }
-    for outcome in both(refused, &ask_with_long_timeout()).await {
-        assert_eq!(kind(&outcome), Kind::Missing);
-        assert!(!outcome.unwrap_err().to_string().contains("schema"));
     }
     for status in [408, 500, 529] {
         for outcome in

@@ -176,11 +176,12 @@ async fn embeddings_refusal_is_not_retried_and_names_the_setting() {
         assert!(matches!(&error, ModelError::Missing(words) if words.contains(word)), "{error}");
         assert_eq!(server.asked().len(), 1);
     }
-    let error = refusal(|| {
+    let server = ScriptedServer::start(|_, _| {
         let body = r#"{"error": {"message": "the text was: my diary", "code": "too_long"}}"#;
         ScriptedResponse::status(400).with_body(body)
     })
     .await;
+    let error = embedder(&server).embed(&["my diary"]).await.unwrap_err();
     is_malformed(&error, "too_long");
     assert!(!error.to_string().contains("diary"), "{error}");
 }

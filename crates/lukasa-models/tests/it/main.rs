@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod chat;
+mod chat_forms;
 mod embeddings;
 mod fetch;
 mod files;

@@ -107,6 +107,8 @@ error_codes! {
         "List jobs with `GET /api/jobs`.";
     TurnNotFound = "turn_not_found", 404, "There is no such turn",
         "List a session's turns with `GET /api/sessions/{id}/turns`.";
+    LeftOutNotFound = "left_out_not_found", 404, "There is nothing left out at this place of the pass",
+        "List what passes left out with `GET /api/passes`. It is gone once its turn was deleted or it was learned.";
     EpisodeNotFound = "episode_not_found", 404, "There is no such episode",
         "List episodes with `GET /api/episodes`.";
     PortraitNotFound = "portrait_not_found", 404, "There is no such portrait",

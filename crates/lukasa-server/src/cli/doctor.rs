@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
-use lukasa_core::model::{AnswerSchema, ChatRequest, Message};
+use lukasa_core::learning::prompt::{self, ExtractInput};
+use lukasa_core::learning::{Transcript, answer};
+use lukasa_core::model::Finish;
+use lukasa_core::session::Role;
+use lukasa_core::{Ids, Origin, Turn};
 use lukasa_engine::journal::Journal;
 use lukasa_engine::{ConnectOptions, DatabaseHealth, Engine, scrub};
 use serde_json::json;
@@ -194,31 +198,55 @@ impl DoctorArgs {
 }
 
 impl DoctorArgs {
-    /// Whether each chat model returns the requested JSON. The request costs some tokens and finds
-    /// what settings cannot show: a wrong name or key, or a service without support for schemas.
+    /// Whether each chat model can be learned with: it gets the request for learning, with a
+    /// conversation of one turn. That costs some tokens and finds what settings cannot show: a
+    /// wrong name or key, a form that the service refuses, or a model too small for the answer.
     async fn chats(&self) -> Vec<Check> {
-        const FIX: &str = "correct LUKASA_CHAT or its key; nothing is extracted while no chat model \
-                           answers, but saving and recall still work";
+        const FIX: &str = "correct LUKASA_CHAT or LUKASA_CHAT_KEY, or choose another model; nothing \
+                           is learned while no chat model answers, but saving and recall still work";
         // Invalid settings are reported by the check of the embedder already.
         let chats = self.models.open().map(|models| models.chats()).unwrap_or_default();
-        let properties = json!({ "yes": { "type": "boolean" } });
-        let schema = json!({ "type": "object", "properties": properties, "required": ["yes"],
-            "additionalProperties": false });
-        let ask = ChatRequest {
-            messages: vec![Message::user("Answer with the JSON object {\"yes\": true}.")],
-            schema: Some(AnswerSchema { name: "check", schema }),
-            max_tokens: 64,
-            within: Duration::from_secs(20),
-        };
+        let news = Transcript::of(&[sample_turn()]);
+        let ask = prompt::extract(&news, ExtractInput::default(), self.models.chat_timeout());
         let mut checks = Vec::new();
         for chat in chats {
-            let (good, found) = match chat.answer(&ask, None).await {
-                Ok(_) => (true, format!("{} answers", chat.name())),
-                Err(error) => (false, format!("{}: {error}", chat.name())),
+            let started = clock::ticks();
+            let answered = chat.answer(&ask, None).await;
+            let seconds = (clock::ticks() - started) as f64 / 1e6;
+            let form = chat.request_form().map(|form| format!(" ({form})")).unwrap_or_default();
+            let (good, found) = match answered {
+                Err(error) => (false, error.to_string()),
+                Ok(answer) if answer.finish == Finish::Length => {
+                    let why = "is cut off at its limit of tokens (finish_reason: length)";
+                    (false, format!("its answer {why}{form}"))
+                }
+                Ok(answer) => match answer::read(&answer.text) {
+                    Ok(_) => (true, format!("answers a request for learning{form}")),
+                    Err(error) => (false, format!("{error}{form}")),
+                },
             };
+            let found = format!("{}: {found}, in {seconds:.1} s", chat.name());
             checks.push(Check::new("chat model", good, found, FIX).or_warn());
         }
         checks
+    }
+}
+
+/// A turn to learn from that is about no real user.
+fn sample_turn() -> Turn {
+    let now = clock::now();
+    Turn {
+        id: Ids::new(now, clock::moment().seed).turn(),
+        session: "doctor".into(),
+        number: 1,
+        role: Role::User,
+        speaker: None,
+        content: "I drink my tea without sugar.".into(),
+        origin: Origin::UserTurn,
+        said_at: now,
+        recorded_at: now,
+        spans: Vec::new(),
+        marked: false,
     }
 }
 

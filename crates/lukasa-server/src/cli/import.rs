@@ -6,7 +6,7 @@ use std::io::{BufReader, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use lukasa_core::import::{
     ChatItem, Format, ImportCounts, ImportItem, ParsedImport, basic_memory, chatgpt, claude, lines,
@@ -38,12 +38,14 @@ Examples:
   lukasa import --trust alice.zip              your own export of another server
   lukasa import chatgpt export.zip --dry-run   show what would happen, and what learning would cost
   lukasa import mem0 memories.json
+  lukasa import mem0 memories.json --use all   use the imported memories in prompts at once
   lukasa import basic-memory ~/notes
   lukasa import list
   lukasa import undo imp_...                   undo the whole import
 
 An interrupted import continues when it is run again, and a second run adds nothing. Content that looks
 like a secret is left out; instructions and sensitive content become proposals: `GET /api/review`.
+Imported memories are found by search, and used in prompts once you decide so: `--use all`.
 docs/export-import.md describes how each format is read."
 )]
 pub struct ImportArgs {
@@ -64,10 +66,20 @@ struct How {
     /// Only show what would happen
     #[arg(long)]
     dry_run: bool,
+    /// Which of the imported memories to use in prompts; only the user may decide, not an assistant's key
+    #[arg(long = "use", value_name = "WHICH")]
+    usage: Option<UseImported>,
     #[command(flatten)]
     server: ServerArgs,
     #[command(flatten)]
     format: FormatArgs,
+}
+
+/// The decision about the memories of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum UseImported {
+    /// Every imported memory except proposals
+    All,
 }
 
 #[derive(Debug, Args)]
@@ -248,6 +260,7 @@ async fn import_archive(file: &Path, trust: bool, how: &How) -> anyhow::Result<(
     let taken: Value = how.server.send(request).await?.json().await?;
     let mut total = Total::default();
     total.add(&taken)?;
+    total.decide(how).await?;
     total.report(how, 0)
 }
 
@@ -259,6 +272,9 @@ struct Total {
     estimate: BTreeMap<String, u64>,
     /// How far an export is trusted; null for anything else.
     archive: Value,
+    /// How many memories `--use all` confirmed, and how many wait for the user's decision.
+    confirmed: u64,
+    undecided: u64,
 }
 
 impl Total {
@@ -274,11 +290,35 @@ impl Total {
         Ok(())
     }
 
+    /// Confirms the imported memories if `--use all` was given, and counts those that wait.
+    async fn decide(&mut self, how: &How) -> anyhow::Result<()> {
+        if how.dry_run {
+            return Ok(());
+        }
+        if how.usage == Some(UseImported::All) {
+            let path = format!("/api/imports/{}/decision", self.import);
+            loop {
+                let decided = how.server.post(&path, &json!({ "use": "all" })).await?;
+                let confirmed = decided["confirmed"].as_u64().unwrap_or(0);
+                self.confirmed += confirmed;
+                if confirmed == 0 || decided["undecided"] == json!(0) {
+                    break;
+                }
+            }
+        }
+        let imports = how.server.get("/api/imports").await?;
+        let mut imports = imports["data"].as_array().into_iter().flatten();
+        let import = imports.find(|import| import["id"] == json!(self.import));
+        self.undecided = import.and_then(|import| import["undecided"].as_u64()).unwrap_or(0);
+        Ok(())
+    }
+
     fn report(&self, how: &How, unread: usize) -> anyhow::Result<()> {
         if how.format.json {
             return say_json(&json!({
                 "import_id": self.import, "dry_run": how.dry_run, "counts": self.counts,
                 "unread": unread, "estimate": self.estimate, "archive": self.archive,
+                "confirmed": self.confirmed, "undecided": self.undecided,
             }));
         }
         let ImportCounts {
@@ -317,6 +357,15 @@ impl Total {
             }
             say(&format!("{words}, {} minutes.", of("seconds").div_ceil(60)))?;
         }
+        if self.confirmed > 0 {
+            say(&format!("{} memories are used in prompts from now on.", self.confirmed))?;
+        }
+        if self.undecided > 0 {
+            say(&format!(
+                "{} memories wait: they are found by search, but are in no prompt. Use them with --use all.",
+                self.undecided
+            ))?;
+        }
         if !how.dry_run && self.counts.is_news() {
             say(&format!("Undo it with: lukasa import undo {}", self.import))?;
         }
@@ -353,6 +402,7 @@ async fn import_items(format: Format, at: &Place, parsed: ParsedImport) -> anyho
         bar.inc(count as u64);
     }
     bar.finish_and_clear();
+    total.decide(how).await?;
     total.report(how, unread)
 }
 

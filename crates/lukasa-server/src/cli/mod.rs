@@ -11,12 +11,14 @@ mod erase;
 mod eval;
 mod export;
 mod health;
+mod hook;
 mod import;
 mod key;
 mod mcp;
 mod memory;
 mod migrate;
 mod model;
+mod policy;
 mod scrub;
 mod serve;
 mod shell;
@@ -128,6 +130,8 @@ enum Command {
     Vault(vault::VaultSubcommand),
     /// Serve MCP on standard input and output, for assistants that start programs.
     Mcp(mcp::McpArgs),
+    /// Store the conversation of a coding agent, called by the agent's hook.
+    Hook(hook::HookArgs),
     /// Manage webhooks, which are notified of every operation.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
@@ -307,6 +311,7 @@ pub fn main() -> ExitCode {
             Command::Import(command) => command.run().await,
             Command::Vault(command) => command.run().await,
             Command::Mcp(command) => command.run().await,
+            Command::Hook(command) => command.run().await,
             Command::Webhook(command) => command.run().await,
             Command::Backup(command) => command.run().await,
             Command::Completions(command) => command.run(),

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
-use lukasa_core::Policy;
-use lukasa_core::policy::PRESETS;
+use clap::{ArgAction, Args, ValueEnum};
 use lukasa_engine::{Engine, PoolSizes};
 use tracing_subscriber::EnvFilter;
 
+use super::policy::PolicySettings;
 use super::{DatabaseArgs, ErasureJournalArgs, OpenDatabase, scrub};
 use crate::api::{App, AuthMode, Console, LOCAL_TENANT, LimitSettings, McpSettings};
 use crate::clock;
@@ -82,14 +81,17 @@ pub struct ServeArgs {
     /// Most passages that recall indexes for one user; beyond that, the oldest turns are left out
     #[arg(long, env = "LUKASA_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
     index_passages: usize,
+    /// Carry out what a user says outright in a conversation ("remember that …", "I moved to …")
+    /// without a model
+    #[arg(long, env = "LUKASA_STATEMENTS", default_value_t = true, action = ArgAction::Set,
+          value_name = "BOOL")]
+    statements: bool,
     /// How many jobs to run at a time, of learning and of webhook deliveries each; 0 leaves them to
     /// `lukasa work`
     #[arg(long, env = "LUKASA_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
-    /// Default policy of tenants and users that have set none: balanced, advisor, chat, assistant,
-    /// research or clone
-    #[arg(long, env = "LUKASA_POLICY", default_value = "balanced", value_name = "PRESET")]
-    policy: String,
+    #[command(flatten)]
+    policy: PolicySettings,
     #[command(flatten)]
     mcp: McpSettings,
     /// Serve the console from a folder, for developing it
@@ -144,8 +146,9 @@ impl ServeArgs {
             background_pool: None,
             index_memory: INDEX_MEMORY_MB,
             index_passages: INDEX_PASSAGES,
+            statements: true,
             workers: 2,
-            policy: "balanced".into(),
+            policy: PolicySettings::default(),
             upstream: UpstreamSettings::default(),
             mcp: McpSettings::default(),
             console: None,
@@ -206,6 +209,7 @@ impl ServeArgs {
             background_pool,
             index_memory,
             index_passages,
+            statements,
             workers,
             policy,
             mcp,
@@ -239,9 +243,11 @@ impl ServeArgs {
         };
         let engine = Engine::connect_with(&connect, sizes)?
             .with_models(models.open()?)
-            .with_policy(preset(policy)?)
+            .with_chat_timeout(models.chat_timeout())
+            .with_policy(policy.open()?)
             .with_webhook_sender(webhooks.sender())
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), *index_passages)
+            .with_statements(*statements)
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
         check(&engine, opened).await?;
@@ -374,13 +380,6 @@ impl LoggingArgs {
         }
         Ok(())
     }
-}
-
-/// The policy of a preset.
-pub fn preset(name: &str) -> anyhow::Result<Policy> {
-    Policy::preset(name).with_context(|| {
-        format!("there is no policy called {name}\n  next: use one of {}", PRESETS.join(", "))
-    })
 }
 
 /// Refuses to serve from a database that does not isolate users or whose schema is not up to date.

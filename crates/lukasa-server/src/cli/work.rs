@@ -6,8 +6,9 @@ use clap::Args;
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{Engine, PoolSizes};
 
+use super::policy::PolicySettings;
 use super::serve::{
-    INDEX_MEMORY_MB, INDEX_PASSAGES, LoggingArgs, MEGABYTE, check, preset, settle_model,
+    INDEX_MEMORY_MB, INDEX_PASSAGES, LoggingArgs, MEGABYTE, check, settle_model,
     wait_for_stop_signal,
 };
 use super::{DatabaseArgs, ErasureJournalArgs, FormatArgs, say, say_json};
@@ -39,9 +40,8 @@ pub struct WorkArgs {
     /// How many jobs to run at a time, of learning and of webhook deliveries each
     #[arg(long, env = "LUKASA_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
-    /// Default policy of tenants and users that have set none
-    #[arg(long, env = "LUKASA_POLICY", default_value = "balanced", value_name = "PRESET")]
-    policy: String,
+    #[command(flatten)]
+    policy: PolicySettings,
     /// Run the jobs that are due now, one after the other, and exit
     #[arg(long)]
     once: bool,
@@ -81,7 +81,8 @@ impl WorkArgs {
         let sizes = PoolSizes { admission: 1, background: connections(workers) };
         let engine = Engine::connect_with(&opened.connect, sizes)?
             .with_models(models.open()?)
-            .with_policy(preset(&policy)?)
+            .with_chat_timeout(models.chat_timeout())
+            .with_policy(policy.open()?)
             .with_webhook_sender(webhooks.sender())
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), index_passages)
             .with_clock(clock::now)

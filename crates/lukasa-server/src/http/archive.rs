@@ -10,10 +10,10 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use lukasa_core::import::{Format, ImportCounts, ImportItem};
-use lukasa_core::{ImportId, Timestamp};
+use lukasa_core::{FactId, ImportId, Timestamp};
 use lukasa_engine::archive::{
-    ArchiveTrust, Estimate, ITEMS_AT_ONCE, ImportOptions, ImportRecord, ImportReport, ImportSource,
-    UndoneImport,
+    ArchiveTrust, DecidedImport, Estimate, ITEMS_AT_ONCE, ImportDecision, ImportOptions,
+    ImportRecord, ImportReport, ImportSource, ImportWaiting, UndoneImport,
 };
 use lukasa_engine::{Error, Request};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,7 @@ use crate::api::body::{MAX_LINES_VALUES, ReadBody};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
+use crate::api::wire::{MemoryEvent, Written};
 use crate::{archive, clock};
 
 /// Size of the chunks in which an export is sent.
@@ -302,14 +303,18 @@ pub struct ImportView {
     name: String,
     started_at: Timestamp,
     last_at: Timestamp,
+    /// The operations that it wrote and those of the decisions about it, in order.
     operation_ids: Vec<String>,
     counts: CountsView,
+    /// How many of its memories wait for the user's decision: they are found by search, but are in
+    /// no prompt.
+    undecided: usize,
     /// When it was undone, if it was.
     undone_at: Option<Timestamp>,
 }
 
-impl From<ImportRecord> for ImportView {
-    fn from(import: ImportRecord) -> Self {
+impl From<(ImportRecord, ImportWaiting)> for ImportView {
+    fn from((import, waiting): (ImportRecord, ImportWaiting)) -> Self {
         Self {
             id: import.id.to_string(),
             format: import.format,
@@ -318,6 +323,7 @@ impl From<ImportRecord> for ImportView {
             last_at: import.last_at,
             operation_ids: import.operations.iter().map(ToString::to_string).collect(),
             counts: import.counts.into(),
+            undecided: waiting.undecided,
             undone_at: import.undone_at,
         }
     }
@@ -340,6 +346,113 @@ pub async fn list_imports(
     Ok(Json(Imports { data: imports.into_iter().map(ImportView::from).collect() }))
 }
 
+/// The memories of an import that wait for the user's decision.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UndecidedView {
+    /// At most 1,000, in the order of the import.
+    memory_ids: Vec<String>,
+}
+
+/// List the memories of an import that wait for the user's decision.
+#[utoipa::path(get, path = "/api/imports/{id}/undecided", tag = "moving", params(
+    ("id" = String, Path, description = "The import")), responses(
+    (status = 200, body = UndecidedView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_undecided(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<UndecidedView>, Problem> {
+    let request = Request::new(caller, clock::moment());
+    let undecided = app.engine().archives.undecided(&request, import_id(&id)?).await?;
+    Ok(Json(UndecidedView { memory_ids: undecided.iter().map(ToString::to_string).collect() }))
+}
+
+/// Which memories of an import are used in prompts.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ImportUse {
+    /// Every memory that waits for the decision.
+    All,
+    /// The memories in `memory_ids`.
+    Chosen,
+}
+
+/// The user's decision about an import.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DecideImport {
+    #[serde(rename = "use")]
+    usage: ImportUse,
+    /// Only with `chosen`: 1 to 1,000 memories of the import.
+    #[serde(default)]
+    memory_ids: Vec<String>,
+}
+
+impl DecideImport {
+    fn decision(&self) -> Result<ImportDecision, Error> {
+        match self.usage {
+            ImportUse::All if self.memory_ids.is_empty() => Ok(ImportDecision::All),
+            ImportUse::All => Err(Error::invalid("memory_ids", "only with `use`: `chosen`")),
+            ImportUse::Chosen => {
+                let ids = self.memory_ids.iter().map(|id| id.parse::<FactId>());
+                let ids = ids.collect::<Result<Vec<FactId>, _>>();
+                let ids = ids.map_err(|_| Error::invalid("memory_ids", "ids of memories"))?;
+                Ok(ImportDecision::Chosen(ids))
+            }
+        }
+    }
+}
+
+/// Result of a decision about an import.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DecidedView {
+    event: MemoryEvent,
+    #[schema(example = "Confirmed: 42")]
+    message: String,
+    /// How many memories were confirmed.
+    confirmed: usize,
+    /// How many memories of the import still wait. One request confirms at most 1,000; repeat it
+    /// for the rest.
+    undecided: usize,
+    /// How many proposals of the import wait in `GET /api/review`. A decision accepts none of them.
+    proposals: usize,
+}
+
+impl From<DecidedImport> for DecidedView {
+    fn from(decided: DecidedImport) -> Self {
+        let Written { mut event, message, .. } = Written::from(&decided.outcome);
+        event.memory_ids = decided.confirmed.iter().map(ToString::to_string).collect();
+        let ImportWaiting { undecided, proposals } = decided.waiting;
+        Self { event, message, confirmed: decided.confirmed.len(), undecided, proposals }
+    }
+}
+
+/// Decide which memories of an import are used in prompts.
+///
+/// Confirms all memories of the import that wait, or the chosen ones, as one operation that can be
+/// undone. Memories that were changed, removed or confirmed since are left as they are, and
+/// proposals keep waiting for their own answers. Only the user may decide.
+#[utoipa::path(post, path = "/api/imports/{id}/decision", tag = "moving", params(
+    ("id" = String, Path, description = "The import")), request_body = DecideImport, responses(
+    (status = 200, body = DecidedView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn decide_import(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<DecideImport>,
+) -> Result<Json<DecidedView>, Problem> {
+    let (id, decision) = (import_id(&id)?, sent.body.decision()?);
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let work = async move { engine.archives.decide_import(&request, id, &decision).await };
+    Ok(Json(app.detached(work).await?.into()))
+}
+
+fn import_id(id: &str) -> Result<ImportId, Problem> {
+    id.parse().map_err(|_| Problem::of(ProblemCode::ImportNotFound))
+}
+
 /// Result of undoing an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UndoneView {
@@ -348,7 +461,7 @@ pub struct UndoneView {
     operations: usize,
     /// How many sessions were moved into the trash.
     chats: usize,
-    /// How many memories stay because they were changed, confirmed or removed since.
+    /// How many memories stay because they were changed, confirmed one by one or removed since.
     kept: usize,
 }
 
@@ -361,8 +474,8 @@ impl From<UndoneImport> for UndoneView {
 
 /// Undo an import.
 ///
-/// Its memories are undone, and its sessions are moved into the trash. What was changed since stays
-/// as it is.
+/// Its memories and the decisions about them are undone, and its sessions are moved into the trash.
+/// What was changed since stays as it is.
 #[utoipa::path(post, path = "/api/imports/{id}/undo", tag = "moving", params(
     ("id" = String, Path, description = "The import")), responses(
     (status = 200, body = UndoneView),
@@ -373,7 +486,7 @@ pub async fn undo_import(
     PathParams(id): PathParams<String>,
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<UndoneView>, Problem> {
-    let id: ImportId = id.parse().map_err(|_| Problem::of(ProblemCode::ImportNotFound))?;
+    let id = import_id(&id)?;
     let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
     let work = async move { engine.archives.undo_import(&request, id).await };
     Ok(Json(app.detached(work).await?.into()))

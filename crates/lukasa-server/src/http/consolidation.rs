@@ -50,7 +50,7 @@ impl From<&Rating> for StandsView {
 pub struct StepView {
     memory_id: String,
     content: String,
-    /// `promote`, `weigh`, `let_go`, `practice`, `clear` or `note`.
+    /// `promote`, `weigh`, `let_go`, `practice`, `clear`, `note`, `merge` or `contradict`.
     #[schema(example = "promote")]
     what: &'static str,
     #[schema(example = "said in 5 turns of 2 chats")]
@@ -58,6 +58,9 @@ pub struct StepView {
     /// Null for `note`: the memory is new.
     before: Option<StandsView>,
     after: StandsView,
+    /// The memory that `merge` has merged it into, or that it contradicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_id: Option<String>,
 }
 
 impl From<&RatingChange> for StepView {
@@ -69,6 +72,7 @@ impl From<&RatingChange> for StepView {
             reason: step.reason.clone(),
             before: step.before.as_ref().map(StandsView::from),
             after: StandsView::from(&step.after),
+            other_id: step.other.map(|fact| fact.to_string()),
         }
     }
 }
@@ -97,8 +101,9 @@ impl From<&ConsolidationReport> for NightView {
 ///
 /// Memories that were repeated often are rated higher, those that use has shown to be wrong are
 /// rated lower, guesses without support are removed, memories that ended long ago are moved into
-/// the trash, and recent topics of the user are saved for a month. No content changes. Undo
-/// reverses all of it.
+/// the trash, and recent topics of the user are saved for a month. Inferred memories that say the
+/// same are merged, and memories that contradict each other are listed for review. No content
+/// changes. Undo reverses all of it.
 #[utoipa::path(post, path = "/api/consolidate", tag = "learning",
     request_body = Consolidation, responses(
     (status = 200, body = NightView),

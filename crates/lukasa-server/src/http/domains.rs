@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use lukasa_core::{Domain, Timestamp};
+use lukasa_engine::Request;
 use lukasa_engine::directory::{OptIn, UserDomain};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -104,7 +105,8 @@ pub async fn put_domain(
 
 /// Open a domain.
 ///
-/// Opening is consent, so only the user can do it: with a user token, or on a local server.
+/// Opening is consent, so only the user can do it: with a user token, or on a local server. What was
+/// left out of conversations because the domain was not open is then learned by background jobs.
 #[utoipa::path(put, path = "/api/domains/{name}/opt-in", tag = "domains", params(
     ("name" = String, Path, description = "The domain")), responses(
     (status = 200, body = DomainView),
@@ -113,12 +115,14 @@ pub async fn open_domain(
     State(app): State<App>,
     Writer(caller): Writer,
     PathParams(name): PathParams<String>,
-    _sent: JsonRequest<Nothing>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Json<DomainView>, Problem> {
-    set_opt_in(app, caller, name, OptIn::Open).await
+    set_opt_in(app, sent.request(caller), name, OptIn::Open).await
 }
 
 /// Close a domain again. What is already stored stays until it is deleted.
+///
+/// If the user does it, the review does not ask about the domain again.
 #[utoipa::path(delete, path = "/api/domains/{name}/opt-in", tag = "domains", params(
     ("name" = String, Path, description = "The domain")), responses(
     (status = 200, body = DomainView),
@@ -127,14 +131,14 @@ pub async fn shut_domain(
     State(app): State<App>,
     Writer(caller): Writer,
     PathParams(name): PathParams<String>,
-    _sent: JsonRequest<Nothing>,
+    sent: JsonRequest<Nothing>,
 ) -> Result<Json<DomainView>, Problem> {
-    set_opt_in(app, caller, name, OptIn::Shut).await
+    set_opt_in(app, sent.request(caller), name, OptIn::Shut).await
 }
 
 async fn set_opt_in(
     app: App,
-    caller: lukasa_core::Caller,
+    request: Request,
     name: String,
     open: OptIn,
 ) -> Result<Json<DomainView>, Problem> {
@@ -142,6 +146,6 @@ async fn set_opt_in(
         return Err(Problem::of(ProblemCode::DomainNotFound));
     }
     let engine = app.engine().clone();
-    let work = async move { engine.directory.set_opt_in(&caller, &name, open, clock::now()).await };
+    let work = async move { engine.directory.set_opt_in(&request, &name, open).await };
     Ok(Json(app.detached(work).await?.into()))
 }

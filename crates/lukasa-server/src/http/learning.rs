@@ -5,13 +5,14 @@ use axum::extract::State;
 use axum::response::Response;
 use jiff::Timestamp;
 use lukasa_core::Episode;
-use lukasa_core::{Job, JobId};
+use lukasa_core::{Job, JobId, PassId};
 use lukasa_engine::chat::{ModelCall, ModelSum};
-use lukasa_engine::learning::PassRecord;
+use lukasa_engine::learning::{LeftOutItem, PassRecord};
 use lukasa_engine::review::{Contradiction, ContradictionChoice};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::left_out::LeftSentenceView;
 use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
@@ -40,7 +41,7 @@ pub struct EpisodeView {
     started_at: Timestamp,
     ended_at: Timestamp,
     /// The prompt it was made with, and its version.
-    #[schema(example = "extract/1")]
+    #[schema(example = "extract/2")]
     prompt: String,
     /// Whether it is a month old and everything learned from it is strong or stated by now, so that
     /// it is no longer needed.
@@ -120,11 +121,24 @@ pub struct PassView {
     /// Counts of what was learned and how, and of what was left out and why.
     #[schema(value_type = Object)]
     outcome: Option<serde_json::Value>,
+    /// What was said and left out, at most 20 sentences.
+    left_out: Vec<LeftSentenceView>,
+    /// How many more were left out that are not listed: no sentence was found for them, their turn
+    /// was removed, or there were more than 20. Repetitions of what is known are not counted.
+    left_out_more: u64,
 }
 
-impl From<&PassRecord> for PassView {
-    fn from(pass: &PassRecord) -> Self {
+impl PassView {
+    fn new(pass: &PassRecord, items: &[LeftOutItem]) -> Self {
+        let left_out: Vec<LeftSentenceView> =
+            items.iter().filter(|item| item.pass == pass.id).map(LeftSentenceView::from).collect();
+        let counts = pass.outcome.as_ref().and_then(|outcome| outcome["left"].as_object());
+        let known = |reason: &str| reason == "known_already" || reason == "skipped";
+        let counts = counts.into_iter().flatten().filter(|(reason, _)| !known(reason));
+        let all: u64 = counts.filter_map(|(_, count)| count.as_u64()).sum();
         Self {
+            left_out_more: all.saturating_sub(left_out.len() as u64),
+            left_out,
             id: pass.id.to_string(),
             session_id: pass.session.clone(),
             first_turn: pass.first_turn,
@@ -166,16 +180,19 @@ pub async fn list_passes(
     let limit = page_size(query.limit)?;
     let session = query.session_id.as_deref();
     let passes = app.engine().learning.passes(&caller, session, limit, clock::now()).await?;
-    Ok(Json(PassList { data: passes.iter().map(PassView::from).collect() }))
+    let ids: Vec<PassId> = passes.iter().map(|pass| pass.id).collect();
+    let left_out = app.engine().learning.left_out(&caller, &ids, clock::now()).await?;
+    let data = passes.iter().map(|pass| PassView::new(pass, &left_out)).collect();
+    Ok(Json(PassList { data }))
 }
 
 /// Two memories that cannot both be true.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ContradictionView {
     since: Timestamp,
-    /// The memory that is in use.
+    /// The memory that is in use; the older one, if both are.
     pub(super) standing: MemoryView,
-    /// The memory that contradicts it, and waits for a decision.
+    /// The memory that contradicts it: one that waits for a decision, or the newer of two in use.
     pub(super) against: MemoryView,
 }
 
@@ -211,20 +228,22 @@ pub async fn list_contradictions(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResolveContradiction {
-    /// `standing` or `against`.
+    /// `standing`, `against`, or `both` if the two do not contradict each other.
     #[schema(example = "against")]
     #[serde(rename = "true")]
     which: String,
-    /// The `sha256` of the memory that was shown as `against`. Required if that one is true.
+    /// The `sha256` of the memory that was shown as `against`. Required if that one is true and
+    /// waits for a decision.
     sha256: Option<String>,
 }
 
 /// Resolve a contradiction: say which of the two memories is true.
 ///
-/// It is identified by the waiting memory. Only the user can do it. If the waiting memory is true,
-/// it replaces the other; this is one operation, which can be undone.
+/// It is identified by the memory listed as `against`. Only the user can do it. If that memory is
+/// true, it replaces the other; if the other one is, it is rejected or forgotten. This is one
+/// operation, which can be undone.
 #[utoipa::path(post, path = "/api/memory/{id}/resolve", tag = "proposals", params(
-    ("id" = String, Path, description = "The id of the memory that waits")),
+    ("id" = String, Path, description = "The id of the memory listed as `against`")),
     request_body = ResolveContradiction, responses(
     (status = 200, body = Written),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -239,8 +258,9 @@ pub async fn resolve_contradiction(
     let which = match sent.body.which.as_str() {
         "standing" => ContradictionChoice::Standing,
         "against" => ContradictionChoice::Against,
+        "both" => ContradictionChoice::Both,
         _ => {
-            let reason = "`true` must be standing or against";
+            let reason = "`true` must be standing, against or both";
             return Err(Problem::of(ProblemCode::MalformedBody).because(reason));
         }
     };
@@ -254,7 +274,8 @@ pub async fn resolve_contradiction(
 pub struct JobView {
     #[schema(example = "job_01hx3v9d0kf7rtm4q5wz8yb2ca")]
     id: String,
-    /// `close`, `extract`, `title`, `compress`, `retell`, `upkeep` or `deliver`.
+    /// `close`, `statement`, `extract`, `relearn`, `title`, `compress`, `retell`, `upkeep` or
+    /// `deliver`.
     #[schema(example = "extract")]
     kind: &'static str,
     /// The session it is about, if it is about one.
@@ -322,7 +343,7 @@ pub async fn retry_job(
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ModelCallView {
     at: Timestamp,
-    /// `extract`, `title` or `compress`.
+    /// `extract`, `relearn`, `title`, `compress` or `retell`.
     #[schema(example = "extract")]
     purpose: String,
     model: String,

@@ -12,6 +12,7 @@ mod health;
 mod insights;
 mod keys;
 mod learning;
+mod left_out;
 mod links;
 mod mcp;
 mod mem0;
@@ -104,6 +105,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(sources::erase_session))
         .routes(routes!(sources::delete_episode))
         .routes(routes!(learning::list_passes))
+        .routes(routes!(left_out::keep_left_out))
         .routes(routes!(learning::list_jobs))
         .routes(routes!(learning::retry_job))
         .routes(routes!(learning::list_model_calls))
@@ -116,6 +118,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(archive::export))
         .merge(imports())
         .routes(routes!(archive::list_imports))
+        .routes(routes!(archive::list_undecided))
+        .routes(routes!(archive::decide_import))
         .routes(routes!(archive::undo_import))
         .merge(vault())
         .routes(routes!(vault::run_vault_command))

@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use lukasa_engine::review::Review;
+use jiff::Timestamp;
+use lukasa_engine::review::{MentionedDomain, Review};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
@@ -42,11 +43,49 @@ pub struct ReviewItem {
     against: Option<MemoryView>,
     yes: AnswerView,
     no: AnswerView,
+    /// In a contradiction: the answer that both are true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    both: Option<AnswerView>,
+}
+
+/// A question to the user whether to open a domain that was mentioned. Nothing of what was said is
+/// stored with it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DomainQuestionView {
+    #[schema(example = "health")]
+    domain: String,
+    #[schema(example = "Health")]
+    display_name: String,
+    #[schema(example = "You mentioned health. Open it?")]
+    question: String,
+    asked_at: Timestamp,
+    /// Opens the domain, and learns what was left out.
+    yes: AnswerView,
+    /// Keeps it closed. The domain is not asked about again.
+    no: AnswerView,
+}
+
+impl From<&MentionedDomain> for DomainQuestionView {
+    fn from(mentioned: &MentionedDomain) -> Self {
+        let name = &mentioned.domain.name;
+        let path = format!("/api/domains/{name}/opt-in");
+        let answer = |method| AnswerView { method, path: path.clone(), body: json!({}) };
+        Self {
+            domain: name.clone(),
+            display_name: mentioned.domain.display_name.clone(),
+            question: format!("You mentioned {name}. Open it?"),
+            asked_at: mentioned.asked_at,
+            yes: answer("PUT"),
+            no: answer("DELETE"),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReviewView {
     data: Vec<ReviewItem>,
+    /// Domains that the user mentioned and has not opened. Each is asked about once.
+    domains: Vec<DomainQuestionView>,
 }
 
 impl From<&Review> for ReviewView {
@@ -62,7 +101,8 @@ impl From<&Review> for ReviewView {
                 kind: "contradiction",
                 question: "Is the first still true, rather than the second?",
                 yes: post(path.clone(), json!({"true": "standing"})),
-                no: post(path, json!({"true": "against", "sha256": pair.against.sha256})),
+                no: post(path.clone(), json!({"true": "against", "sha256": pair.against.sha256})),
+                both: Some(post(path, json!({"true": "both", "sha256": pair.against.sha256}))),
                 memory: pair.standing,
                 against: Some(pair.against),
             });
@@ -88,7 +128,7 @@ impl From<&Review> for ReviewView {
                 MemoryView::from(memory),
             ));
         }
-        Self { data }
+        Self { data, domains: review.domains.iter().map(DomainQuestionView::from).collect() }
     }
 }
 
@@ -103,13 +143,14 @@ fn question_about(kind: &'static str, question: &'static str, memory: MemoryView
         Some(_) => post(at("confirm"), json!({"confirm": false})),
         None => post(at("forget"), json!({})),
     };
-    ReviewItem { kind, question, memory, against: None, yes, no }
+    ReviewItem { kind, question, memory, against: None, yes, no, both: None }
 }
 
 /// List memories that the user should review.
 ///
 /// Proposals, contradictions, memories that may no longer be true, guesses, and memories learned in
-/// the last thirty days. Each item contains the requests that answer it.
+/// the last thirty days; and domains that the user mentioned and has not opened. Each item contains
+/// the requests that answer it.
 #[utoipa::path(get, path = "/api/review", tag = "proposals", responses(
     (status = 200, body = ReviewView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

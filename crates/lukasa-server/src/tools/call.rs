@@ -184,8 +184,8 @@ impl Execution<'_> {
         };
         match self.reply_to(&question) {
             Some(UserReply::Yes) => {
-                let opened = OptIn::Open;
-                self.engine.directory.set_opt_in(self.user, domain, opened, clock::now()).await?;
+                let request = Request::new(self.user.clone(), clock::moment());
+                self.engine.directory.set_opt_in(&request, domain, OptIn::Open).await?;
                 self.act().await
             }
             Some(UserReply::No | UserReply::Dismissed) => Ok(plain),

@@ -9,6 +9,7 @@ mod directory;
 mod erasure;
 mod jobs;
 mod learning;
+mod left_out;
 mod logs;
 mod memory;
 mod operations;

@@ -23,5 +23,6 @@ mod openapi;
 #[path = "../../../lukasa-core/tests/required_data/mod.rs"]
 mod required_data;
 mod requirements;
+mod strict_service;
 mod tidy;
 mod vault;

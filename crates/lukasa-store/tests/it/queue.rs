@@ -43,11 +43,20 @@ async fn queue(store: &Store, of: &str, name: &str, kind: JobKind, key: &str, se
         seed[place % 16] ^= byte.rotate_left(u32::try_from(place % 8).unwrap());
     }
     let id = Ids::new(at(second), seed).job();
-    let task = Task::parse(kind, key).unwrap_or_else(|| {
-        let after = Ids::new(at(second), seed).operation();
-        let session = key.to_owned();
-        Task::Retell(RetellTask { after, first_turn: 1, last_turn: 2, session })
-    });
+    let mut ids = Ids::new(at(second), seed);
+    let session = key.to_owned();
+    let task = match kind {
+        JobKind::Statement => Task::Statement { turn: ids.turn() },
+        JobKind::Relearn => Task::Relearn { domain: "health".to_owned(), session },
+        JobKind::Retell => Task::Retell(RetellTask {
+            after: ids.operation(),
+            first_turn: 1,
+            last_turn: 2,
+            session,
+        }),
+        _ => Task::parse(kind, key).expect("a task of this kind"),
+    };
+    assert_eq!(task.kind(), kind);
     job::queue(&mut batch, &scope, id, &task, at(second), at(second));
     scope.run(&batch).await.unwrap();
     scope.commit().await.unwrap();

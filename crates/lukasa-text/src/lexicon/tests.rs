@@ -100,8 +100,16 @@ fn files() -> Vec<File> {
 /// What is wrong with the form of a file.
 fn format_faults(file: &File) -> Vec<String> {
     const MAX_COLUMNS: usize = 120;
-    const SYNTAXES: [&str; 7] =
-        ["patterns", "alternatives", "words", "folded words", "phrases", "groups", "numbers"];
+    const SYNTAXES: [&str; 8] = [
+        "patterns",
+        "alternatives",
+        "words",
+        "folded words",
+        "phrases",
+        "groups",
+        "numbers",
+        "predicates",
+    ];
     let mut faults = Vec::new();
     let lower = file.language.chars().all(|c| c.is_ascii_lowercase());
     if !(lower && (file.language.len() == 2 || file.language == "mul")) {
@@ -134,6 +142,10 @@ fn dead_parts(syntax: &str, entry: &str) -> Vec<String> {
     let dead = |part: &str, alive: bool| (!alive).then(|| part.to_owned());
     match syntax {
         "patterns" | "alternatives" => dead_alternatives(entry),
+        "predicates" => match entry.split_once(' ') {
+            Some((_, pattern)) => dead_alternatives(pattern),
+            None => vec![entry.to_owned()],
+        },
         "words" => dead(entry, is_one_word(entry, entry)).into_iter().collect(),
         "folded words" => {
             dead(entry, is_one_word(&fold(entry), &fold(entry))).into_iter().collect()

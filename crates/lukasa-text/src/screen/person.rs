@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::phrase::{Phrases, TokenizedText};
+use super::phrase::{Phrases, Token, TokenizedText};
 use crate::lexicon::lexicon;
 
 /// Words and forms that are always the first person.
@@ -33,11 +33,33 @@ pub(super) fn of_self(text: &str, tokenized: &TokenizedText) -> bool {
     OWN.any(tokenized) || has_ambiguous_form(tokenized) || text.to_lowercase().contains("tôi ")
 }
 
-/// First-person words that only the neighbouring words distinguish from other words.
+/// The places of the words of a text that are in the first person, in order.
+pub(super) fn first_person_places(tokenized: &TokenizedText) -> Vec<usize> {
+    let mut places: Vec<usize> = OWN.find(tokenized).map(|found| found.start).collect();
+    places.extend(ambiguous_forms(tokenized));
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// Whether a folded word is a pronoun of the first person that can be the subject of a sentence.
+pub(super) fn is_subject_pronoun(word: &str) -> bool {
+    [
+        "i", "we", "ich", "wir", "je", "j", "nous", "yo", "nosotros", "io", "noi", "eu", "nos",
+        "ik", "wij",
+    ]
+    .contains(&word)
+}
+
 fn has_ambiguous_form(tokenized: &TokenizedText) -> bool {
+    ambiguous_forms(tokenized).next().is_some()
+}
+
+/// The places of first-person words that only the neighbouring words distinguish from other words.
+fn ambiguous_forms(tokenized: &TokenizedText) -> impl Iterator<Item = usize> + '_ {
     let tokens = &tokenized.tokens;
     let has = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.text.as_str()));
-    tokens.iter().enumerate().any(|(at, token)| {
+    let is_own = move |(at, token): (usize, &Token)| {
         let before = at.checked_sub(1).map_or("", |at| tokens[at].text.as_str());
         let after = tokens.get(at + 1).map_or("", |token| token.text.as_str());
         match token.text.as_str() {
@@ -57,7 +79,8 @@ fn has_ambiguous_form(tokenized: &TokenizedText) -> bool {
             }
             word => word.len() > 6 && (word.ends_with("iyorum") || word.ends_with("uyorum")),
         }
-    })
+    };
+    tokens.iter().enumerate().filter(move |place| is_own(*place)).map(|(at, _)| at)
 }
 
 #[cfg(test)]

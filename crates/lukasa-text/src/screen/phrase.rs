@@ -68,7 +68,7 @@ impl TokenizedText {
 
 /// Whether the text between two words ends a sentence. A full stop does only before a space, not in
 /// "next.js" or "3.5".
-fn ends_sentence(between: &str, first: bool) -> bool {
+pub(crate) fn ends_sentence(between: &str, first: bool) -> bool {
     first
         || between.contains(['\n', '!', '?', '。', '！', '？', '؟', '।', '…'])
         || between.split_once('.').is_some_and(|(_, behind)| {

@@ -40,6 +40,19 @@ export const data: Translation["data"] = {
   "import.wasUndone": "rückgängig gemacht",
   "import.kept":
     "{count, plural, one {# Erinnerung bleibt, weil du sie seither geändert oder bestätigt hast} other {# Erinnerungen bleiben, weil du sie seither geändert oder bestätigt hast}}",
+  "decision.text":
+    "{count, plural, one {# Erinnerung wird beim Suchen gefunden, steht aber in keinem Prompt, bis du zustimmst.} other {# Erinnerungen werden beim Suchen gefunden, stehen aber in keinem Prompt, bis du zustimmst.}}",
+  "decision.all": "Alle verwenden",
+  "decision.choose": "Auswählen…",
+  "decision.title": "Welche Erinnerungen dürfen in Prompts stehen?",
+  "decision.help":
+    "Die anderen warten weiter: sie werden beim Suchen gefunden, und du kannst später entscheiden.",
+  "decision.use":
+    "{count, plural, =0 {Keine verwenden} one {# Erinnerung verwenden} other {# Erinnerungen verwenden}}",
+  "decision.more":
+    "{count, plural, one {# weitere wird danach gezeigt} other {# weitere werden danach gezeigt}}",
+  "decision.done":
+    "{count, plural, one {# Erinnerung steht in Prompts} other {# Erinnerungen stehen in Prompts}}",
   "count.memories": "{count, plural, one {# neue Erinnerung} other {# neue Erinnerungen}}",
   "count.proposals":
     "{count, plural, one {# Vorschlag zum Bestätigen} other {# Vorschläge zum Bestätigen}}",

@@ -31,6 +31,8 @@ export const review: Translation["review"] = {
   "question.guess": "Das vermute ich nur. Stimmt es?",
   "question.learned": "Aus einem Chat gelernt. Ist das richtig?",
   "question.consent": "Sensible Bereiche merken?",
+  "question.mentioned":
+    "{count, plural, one {Du hast erwähnt: {names}. Einschalten?} other {Du hast erwähnt: {names}. Einschalten?}}",
   announceSides: "1: {first} 2: {second}",
 
   progress: "Fortschritt",
@@ -43,6 +45,7 @@ export const review: Translation["review"] = {
   "side.standing": "Jetzt gespeichert",
   "side.against": "Später gesagt",
   "side.true": "Das stimmt",
+  "side.both": "Beides stimmt",
   "side.choose": "Nummer {side, number} stimmt",
 
   "act.keep": "Behalten",
@@ -51,7 +54,7 @@ export const review: Translation["review"] = {
   "act.edit": "Ändern",
   "act.notNow": "Jetzt nicht",
   "act.done": "Fertig",
-  "act.never": "Nie fragen",
+  "act.never": "Nein, aus lassen",
   "edit.label": "Was stimmt?",
   "edit.help": "Mit der Eingabetaste wird es in deinen Worten behalten.",
   "edit.save": "Das behalten",
@@ -81,7 +84,7 @@ export const review: Translation["review"] = {
     "Was in einem eingeschalteten Bereich erschlossen wird, fragt dich weiterhin jedes Mal zuerst.",
   "consent.yours": "Nur du siehst es, und du kannst den Bereich jederzeit wieder ausschalten.",
   "consent.past":
-    "Was du gesagt hast, solange er aus war, wurde nicht gespeichert und wird nicht nachgeholt.",
+    "Sobald er an ist, wird gelernt, was du vorher dazu gesagt hast; du wirst zuerst gefragt.",
   "consent.open": "{name} ein- oder ausschalten",
   "consent.opened": "Eingeschaltet",
   "consent.shut": "Ausgeschaltet",

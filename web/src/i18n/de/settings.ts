@@ -189,6 +189,8 @@ export const settings: Translation["settings"] = {
   "jobs.attempts": "{count, plural, one {einmal versucht} other {# Mal versucht}}",
   "jobs.kind.close": "Einen ruhenden Chat schließen",
   "jobs.kind.extract": "Aus einem Chat lernen",
+  "jobs.kind.relearn": "Aus einem Chat in einem eingeschalteten Bereich noch einmal lernen",
+  "jobs.kind.statement": "Ausführen, was in einem Chat ausdrücklich verlangt wurde",
   "jobs.kind.title": "Einen Chat benennen",
   "jobs.kind.compress": "Einen langen Chat zusammenfassen",
   "jobs.kind.retell": "Eine Episode neu schreiben",

@@ -110,6 +110,28 @@ export const sources: Translation["sources"] = {
   "left.off": "{count, number} abgeschaltet",
   "left.malformed": "{count, number} unlesbar",
 
+  "learning.waiting_for_pause": "Gelernt wird, wenn der Chat geschlossen wird oder ruht.",
+  "learning.queued": "Das Lernen beginnt gleich.",
+  "learning.running": "Es wird gerade gelernt.",
+  "learning.failed":
+    "Das Lernen ist fehlgeschlagen. In den Einstellungen unter Aufgaben neu versuchen.",
+  "learning.learned": "Daraus wurde gelernt.",
+  "learning.off": "Daraus wurde nicht gelernt: Gelernt wird nur auf Wunsch.",
+  "learning.no_model": "Daraus wurde nicht gelernt: Es ist kein Chatmodell eingerichtet.",
+  "learning.digest":
+    "{learned, number} gelernt, {proposed, number} warten auf dich, {left, number} ausgelassen",
+  "leftOut.title": "Gesagt und nicht gespeichert",
+  "leftOut.hidden": "Die Worte werden nicht gezeigt.",
+  "leftOut.keep": "Behalten",
+  "leftOut.kept": "behalten",
+  "leftOut.did": "Behalten",
+  "leftOut.more": "{count, plural, one {# weiteres ohne Satz.} other {# weitere ohne Satz.}}",
+  "leftOut.reason.secret": "Es enthielt ein Geheimnis.",
+  "leftOut.reason.closed_domain": "Sein Bereich ist aus.",
+  "leftOut.reason.order_in_others_words": "Es ist eine Anweisung in den Worten anderer.",
+  "leftOut.reason.off": "Das Lernen davon ist abgeschaltet.",
+  "leftOut.reason.too_long": "Es war zu lang.",
+
   "why.title": "Warum hast du das gesagt?",
   "why.short": "Warum?",
   "why.nothing": "Diese Antwort bekam keine Erinnerung.",

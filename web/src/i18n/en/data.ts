@@ -37,6 +37,17 @@ export const data = {
   "import.wasUndone": "undone",
   "import.kept":
     "{count, plural, one {# memory stays, because you changed or confirmed it since} other {# memories stay, because you changed or confirmed them since}}",
+  "decision.text":
+    "{count, plural, one {# memory is found by search, but is in no prompt until you agree.} other {# memories are found by search, but are in no prompt until you agree.}}",
+  "decision.all": "Use all",
+  "decision.choose": "Choose…",
+  "decision.title": "Which memories may be used in prompts?",
+  "decision.help": "The others keep waiting: they are found by search, and you can decide later.",
+  "decision.use": "{count, plural, =0 {Use none} one {Use # memory} other {Use # memories}}",
+  "decision.more":
+    "{count, plural, one {# more is shown after these} other {# more are shown after these}}",
+  "decision.done":
+    "{count, plural, one {# memory is used in prompts} other {# memories are used in prompts}}",
   "count.memories": "{count, plural, one {# new memory} other {# new memories}}",
   "count.proposals":
     "{count, plural, one {# proposal for you to confirm} other {# proposals for you to confirm}}",

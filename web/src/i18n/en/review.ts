@@ -29,6 +29,8 @@ export const review = {
   "question.guess": "I am only guessing. Is this true?",
   "question.learned": "Learned from a chat. Is this right?",
   "question.consent": "Remember sensitive areas?",
+  "question.mentioned":
+    "{count, plural, one {You mentioned: {names}. Turn it on?} other {You mentioned: {names}. Turn them on?}}",
   announceSides: "1: {first} 2: {second}",
 
   progress: "Progress",
@@ -41,6 +43,7 @@ export const review = {
   "side.standing": "Saved now",
   "side.against": "Said later",
   "side.true": "This is true",
+  "side.both": "Both are true",
   "side.choose": "Number {side, number} is true",
 
   "act.keep": "Keep",
@@ -49,7 +52,7 @@ export const review = {
   "act.edit": "Edit",
   "act.notNow": "Not now",
   "act.done": "Done",
-  "act.never": "Never ask",
+  "act.never": "No, keep it off",
   "edit.label": "What is true?",
   "edit.help": "Enter keeps it in your words.",
   "edit.save": "Keep this",
@@ -77,7 +80,7 @@ export const review = {
     "Something you said was not saved as a memory, because it is about an area that is off until you turn it on.",
   "consent.asks": "What is inferred in an area that is on still asks you first, every time.",
   "consent.yours": "Only you see it, and you can turn the area off again at any time.",
-  "consent.past": "What you said while it was off was not saved, and is not restored.",
+  "consent.past": "Once it is on, what you said about it before is learned, and asks you first.",
   "consent.open": "Turn {name} on or off",
   "consent.opened": "Turned on",
   "consent.shut": "Turned off",

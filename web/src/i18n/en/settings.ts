@@ -181,6 +181,8 @@ export const settings = {
   "jobs.attempts": "{count, plural, one {tried once} other {tried # times}}",
   "jobs.kind.close": "Close an idle chat",
   "jobs.kind.extract": "Learn from a chat",
+  "jobs.kind.relearn": "Learn from a chat again, in an area that was turned on",
+  "jobs.kind.statement": "Do what was asked outright in a chat",
   "jobs.kind.title": "Title a chat",
   "jobs.kind.compress": "Summarize a long chat",
   "jobs.kind.retell": "Rewrite an episode",

@@ -105,6 +105,28 @@ export const sources = {
   "left.off": "{count, number} switched off",
   "left.malformed": "{count, number} unreadable",
 
+  "learning.waiting_for_pause": "Learning waits until the chat is closed or pauses.",
+  "learning.queued": "Learning is about to start.",
+  "learning.running": "Learning now.",
+  "learning.failed": "Learning failed. Retry it in Settings, under Jobs.",
+  "learning.learned": "Learned from.",
+  "learning.off": "Not learned from: learning happens on request only.",
+  "learning.no_model": "Not learned from: no chat model is configured.",
+  "learning.digest":
+    "{learned, number} learned, {proposed, number} waiting for you, {left, number} left out",
+  "leftOut.title": "Said, and not saved",
+  "leftOut.hidden": "The words are not shown.",
+  "leftOut.keep": "Keep it",
+  "leftOut.kept": "kept",
+  "leftOut.did": "Kept",
+  "leftOut.more":
+    "{count, plural, one {# more without a sentence.} other {# more without a sentence.}}",
+  "leftOut.reason.secret": "It contained a secret.",
+  "leftOut.reason.closed_domain": "Its area is off.",
+  "leftOut.reason.order_in_others_words": "It is an instruction in the words of others.",
+  "leftOut.reason.off": "Learning of it is switched off.",
+  "leftOut.reason.too_long": "It was too long.",
+
   "why.title": "Why did you say this?",
   "why.short": "Why?",
   "why.nothing": "This answer was given no memory.",

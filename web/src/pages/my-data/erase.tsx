@@ -7,7 +7,6 @@ import { useLukasa, useSignIn, useSignInActions } from "../../base/sign-in.ts";
 import { useMemories } from "../../data/memories.ts";
 import { byErasure, useReceipts } from "../../data/receipts.ts";
 import { newest, plain } from "../../data/select.ts";
-import { setNeverAsk } from "../../features/domains/never-ask.ts";
 import { ReceiptCard, RemovedCounts } from "../../features/erasure/receipt-card.tsx";
 import { EraseMemory } from "../../features/memory/erase-memory.tsx";
 import { t } from "../../i18n/index.ts";
@@ -112,8 +111,6 @@ function EraseEverything() {
     setError(undefined);
     try {
       const { receipt } = await lukasa.users.delete(signIn.user);
-      // The user id is stored in this browser in one place.
-      setNeverAsk(signIn.user, false);
       showErasedUser(receipt);
     } catch (refused) {
       setError(refused);

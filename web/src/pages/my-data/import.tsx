@@ -18,6 +18,7 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Time } from "../../ui/time.tsx";
+import { ImportDecision } from "./import-decision.tsx";
 
 interface Preview {
   file: ImportFile;
@@ -184,6 +185,7 @@ function Imports() {
                 {t("shell.undo.undo")}
               </Button>
             )}
+            {!one.undone_at && one.undecided > 0 && <ImportDecision one={one} />}
           </li>
         ))}
       </ul>

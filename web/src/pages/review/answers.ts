@@ -1,12 +1,14 @@
 /** Answers to cards: removed from the deck at once, sent, announced, and put back by undo or a refusal. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import type { ReviewItem, Written } from "lukasa-client";
+import type { ReviewView, Written } from "lukasa-client";
 import { useRef, useState } from "react";
 import { useLiveEvent } from "../../base/live.ts";
 import { useLukasa } from "../../base/sign-in.ts";
+import { REVIEW } from "../../data/review.ts";
 import { useUndoLatest, useWrite } from "../../data/writes.ts";
-import { t } from "../../i18n/index.ts";
+import { describeDomain } from "../../features/domains/labels.ts";
+import { locale, t } from "../../i18n/index.ts";
 import type { Consent } from "./consent.ts";
 import type { Card, Decision, Verdict } from "./deck.ts";
 
@@ -16,6 +18,11 @@ type AnswerableCard = Exclude<Card, { kind: "consent" }>;
 const REFUTED = "Using this turned out wrong. Is it still true?";
 
 function question(card: Card): string {
+  if (card.kind === "consent" && card.mentioned.length > 0) {
+    const names = card.mentioned.map((domain) => describeDomain(domain).name);
+    const list = new Intl.ListFormat(locale(), { type: "conjunction" }).format(names);
+    return t("review.question.mentioned", { names: list, count: names.length });
+  }
   return card.kind === "doubt" && card.item.question === REFUTED
     ? t("review.question.refuted")
     : t(`review.question.${card.kind}`);
@@ -45,10 +52,10 @@ export function useDeck(consent: Consent) {
     without(decision);
     const { card } = decision;
     if (card.kind === "consent") return;
-    queries.setQueryData<ReviewItem[]>(["review"], (items = []) => [
-      card.item,
-      ...items.filter((item) => item.memory.id !== card.item.memory.id),
-    ]);
+    queries.setQueryData<ReviewView>(REVIEW, (view = { data: [], domains: [] }) => ({
+      ...view,
+      data: [card.item, ...view.data.filter((item) => item.memory.id !== card.item.memory.id)],
+    }));
   };
   const send = async (
     card: AnswerableCard,
@@ -65,7 +72,7 @@ export function useDeck(consent: Consent) {
       all.map((one) => (one.number === decision.number ? { ...one, operation } : one)),
     );
     // Refetch the list also without live events.
-    void queries.invalidateQueries({ queryKey: ["review"] });
+    void queries.invalidateQueries({ queryKey: REVIEW });
   };
 
   // An answer may also be undone from its toast, or elsewhere.
@@ -83,7 +90,7 @@ export function useDeck(consent: Consent) {
     },
     forget: (card: Card) => {
       if (card.kind === "consent") {
-        consent.never();
+        void consent.decline();
         decide(card, "never");
       } else if (card.kind !== "contradiction") {
         void send(card, "forgotten", () => lukasa.review.answer(card.item.no));
@@ -112,13 +119,18 @@ export function useDeck(consent: Consent) {
       if (side === 1) void send(card, "kept", () => lukasa.review.answer(yes));
       else void send(card, "corrected", () => lukasa.review.answer(no), against?.content);
     },
+    /** Keeps both sides of a contradiction. */
+    keepBoth: (card: Card) => {
+      if (card.kind !== "contradiction") return;
+      const { both } = card.item;
+      if (both) void send(card, "kept", () => lukasa.review.answer(both));
+    },
     open: (name: string, open: boolean) => consent.open(name, open),
     /** Undoes the latest decision; without one, the latest write made elsewhere. */
     undo: async () => {
       const last = decided.at(-1);
       if (!last) return undoLatest();
       setResult(t("shell.undo.undone"));
-      if (last.verdict === "never") consent.ask();
       if (["kept", "forgotten", "corrected"].includes(last.verdict)) await undoLatest();
       putBack(last);
     },
@@ -131,7 +143,6 @@ export function useDeck(consent: Consent) {
         });
         if (!done) return;
       }
-      if (decision.verdict === "never") consent.ask();
       putBack(decision);
     },
     again: () => setDecided((all) => all.filter((one) => one.verdict !== "skipped")),

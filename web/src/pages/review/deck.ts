@@ -9,7 +9,13 @@ export type Kind = (typeof KINDS)[number];
 
 export type Card =
   | { kind: Exclude<Kind, "consent">; id: string; item: ReviewItem }
-  | { kind: "consent"; id: "consent"; domains: readonly DomainView[] };
+  | {
+      kind: "consent";
+      id: "consent";
+      domains: readonly DomainView[];
+      /** Those of them that the user mentioned, and is asked about. */
+      mentioned: readonly DomainView[];
+    };
 
 export type Verdict = "kept" | "forgotten" | "corrected" | "skipped" | "opened" | "never";
 
@@ -25,13 +31,17 @@ export interface Decision {
 }
 
 /** All cards: the review items, and last the card for sensitive domains. */
-export function cardsOf(items: readonly ReviewItem[], domains: readonly DomainView[]): Card[] {
+export function cardsOf(
+  items: readonly ReviewItem[],
+  domains: readonly DomainView[],
+  mentioned: readonly DomainView[] = [],
+): Card[] {
   const cards = items.flatMap((item): Card[] => {
     const kind = KINDS.find((one) => one === item.kind);
     if (!kind || kind === "consent") return [];
     return [{ kind, id: `${item.memory.id} ${item.against?.id ?? ""}`, item }];
   });
-  if (domains.length > 0) cards.push({ kind: "consent", id: "consent", domains });
+  if (domains.length > 0) cards.push({ kind: "consent", id: "consent", domains, mentioned });
   return cards;
 }
 

@@ -29,8 +29,8 @@ export default function ReviewPage() {
   const consent = useConsent(kind === "consent");
   const deck = useDeck(consent);
   const cards = useMemo(
-    () => cardsOf(review.data ?? [], consent.domains),
-    [review.data, consent.domains],
+    () => cardsOf(review.data ?? [], consent.domains, consent.mentioned),
+    [review.data, consent.domains, consent.mentioned],
   );
   const open = remainingCards(cards, deck.decided);
   const pending = kind ? open.filter((card) => card.kind === kind) : open;
@@ -150,6 +150,7 @@ function Deck({
       run: () => deck.skip(card),
     },
     edit: { keys: "e", label: t("review.act.edit"), run: () => setEditing(card.id) },
+    both: { keys: "3", label: t("review.side.both"), run: () => deck.keepBoth(card) },
   };
   const swipe = useSwipe(
     sides || consent || isEditing ? null : { left: actions.forget.run, right: actions.keep.run },
@@ -166,6 +167,7 @@ function Deck({
           run: () => choose(side),
         }))
       : []),
+    ...(sides ? [actions.both] : []),
     ...(consent
       ? card.domains.map((domain, place) => ({
           keys: String(place + 1),
@@ -237,6 +239,12 @@ function Deck({
           {opened ? <Check size={15} aria-hidden /> : <ArrowDown size={15} aria-hidden />}
           {actions.skip.label}
         </Button>
+        {sides && (
+          <Button look="quiet" onClick={actions.both.run} className="max-sm:h-11">
+            {actions.both.label}
+            <Kbd keys="3" />
+          </Button>
+        )}
         {!sides && !consent && (
           <Button
             look="quiet"

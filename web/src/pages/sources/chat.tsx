@@ -20,6 +20,7 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { parentLevel } from "./breadcrumb.tsx";
+import { LearningState, LeftOut } from "./learning.tsx";
 import type { SourcesParams } from "./params.ts";
 import { Removal } from "./removal.tsx";
 import { Turn } from "./turn.tsx";
@@ -102,6 +103,7 @@ function Reader({
             <Time at={allTurns[0]?.said_at ?? session.opened_at} absolute />
             {session.incognito && <Badge>{t("sources.incognito")}</Badge>}
           </p>
+          <LearningState session={session} />
         </div>
         <Button small onClick={() => setRemoving("chat")}>
           <Trash2 size={14} aria-hidden />
@@ -162,6 +164,7 @@ function Reader({
                 )}
               </li>
               {pass && <Learned pass={pass} />}
+              {pass && <LeftOut pass={pass} />}
             </Fragment>
           );
         })}

@@ -5,7 +5,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { DependentsView, Written } from "lukasa-client";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { type SourceName, useDependents } from "../../data/sources.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -24,8 +24,19 @@ export interface RemovalProps {
 }
 
 export function Removal({ source, name, onDelete, onErase, onClose }: RemovalProps) {
-  const dependents = useDependents(source);
+  // The event of the erasure may arrive while the panel is open; its source is not requested again then.
+  const [erasing, setErasing] = useState(false);
+  const dependents = useDependents(source, !erasing);
   const erase = useErase();
+  const runErase = async (run: () => Promise<Written>) => {
+    setErasing(true);
+    try {
+      return await run();
+    } catch (error) {
+      setErasing(false);
+      throw error;
+    }
+  };
   const place = useRef<HTMLElement>(null);
   useEffect(() => place.current?.focus(), []);
   return (
@@ -59,7 +70,7 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
                 word: name,
                 goes: removedText(dependents.data),
                 stays: keptText(dependents.data),
-                run: onErase,
+                run: () => runErase(onErase),
               })
             }
           >

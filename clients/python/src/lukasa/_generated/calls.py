@@ -161,8 +161,9 @@ def list_contradictions() -> Call[models.ContradictionList]:
 def resolve_contradiction(id: str, body: params.ResolveContradiction, if_match: str | None = None) -> Call[models.Written]:
     """Resolve a contradiction: say which of the two memories is true.
 
-    It is identified by the waiting memory. Only the user can do it. If the waiting memory is
-    true, it replaces the other; this is one operation, which can be undone.
+    It is identified by the memory listed as `against`. Only the user can do it. If that memory
+    is true, it replaces the other; if the other one is, it is rejected or forgotten. This is
+    one operation, which can be undone.
     """
     return Call(
         "POST",
@@ -671,6 +672,22 @@ def list_passes(query: params.ListPassesQuery | None = None) -> Call[models.Pass
     )
 
 
+def keep_left_out(id: str, place: int) -> Call[models.Written]:
+    """Keep what a pass left out.
+
+    The sentence becomes a memory that the user states, with the turn as evidence. Keeping it
+    again returns the same memory. Only the user can do it: with a user token, or on a local
+    server.
+    """
+    return Call(
+        "POST",
+        f"/api/passes/{quoted(id)}/left-out/{quoted(place)}/keep",
+        answer=models.Written,
+        keyed=True,
+        again=True,
+    )
+
+
 def list_jobs() -> Call[models.JobList]:
     """List background jobs, failed ones first."""
     return Call(
@@ -708,8 +725,9 @@ def consolidate(body: params.Consolidation | None = None) -> Call[models.Night]:
 
     Memories that were repeated often are rated higher, those that use has shown to be wrong are
     rated lower, guesses without support are removed, memories that ended long ago are moved
-    into the trash, and recent topics of the user are saved for a month. No content changes.
-    Undo reverses all of it.
+    into the trash, and recent topics of the user are saved for a month. Inferred memories that
+    say the same are merged, and memories that contradict each other are listed for review. No
+    content changes. Undo reverses all of it.
     """
     return Call(
         "POST",
@@ -725,7 +743,8 @@ def get_review() -> Call[models.Review]:
     """List memories that the user should review.
 
     Proposals, contradictions, memories that may no longer be true, guesses, and memories
-    learned in the last thirty days. Each item contains the requests that answer it.
+    learned in the last thirty days; and domains that the user mentioned and has not opened.
+    Each item contains the requests that answer it.
     """
     return Call(
         "GET",
@@ -843,11 +862,36 @@ def list_imports() -> Call[models.Imports]:
     )
 
 
+def list_undecided(id: str) -> Call[models.Undecided]:
+    """List the memories of an import that wait for the user's decision."""
+    return Call(
+        "GET",
+        f"/api/imports/{quoted(id)}/undecided",
+        answer=models.Undecided,
+        again=True,
+    )
+
+
+def decide_import(id: str, body: params.DecideImport) -> Call[models.Decided]:
+    """Decide which memories of an import are used in prompts.
+
+    Confirms all memories of the import that wait, or the chosen ones, as one operation that can
+    be undone. Memories that were changed, removed or confirmed since are left as they are, and
+    proposals keep waiting for their own answers. Only the user may decide.
+    """
+    return Call(
+        "POST",
+        f"/api/imports/{quoted(id)}/decision",
+        body=body,
+        answer=models.Decided,
+    )
+
+
 def undo_import(id: str) -> Call[models.Undone]:
     """Undo an import.
 
-    Its memories are undone, and its sessions are moved into the trash. What was changed since
-    stays as it is.
+    Its memories and the decisions about them are undone, and its sessions are moved into the
+    trash. What was changed since stays as it is.
     """
     return Call(
         "POST",
@@ -1017,6 +1061,8 @@ def open_domain(name: str) -> Call[models.Domain]:
     """Open a domain.
 
     Opening is consent, so only the user can do it: with a user token, or on a local server.
+    What was left out of conversations because the domain was not open is then learned by
+    background jobs.
     """
     return Call(
         "PUT",
@@ -1027,7 +1073,10 @@ def open_domain(name: str) -> Call[models.Domain]:
 
 
 def shut_domain(name: str) -> Call[models.Domain]:
-    """Close a domain again. What is already stored stays until it is deleted."""
+    """Close a domain again. What is already stored stays until it is deleted.
+
+    If the user does it, the review does not ask about the domain again.
+    """
     return Call(
         "DELETE",
         f"/api/domains/{quoted(name)}/opt-in",

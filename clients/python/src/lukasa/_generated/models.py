@@ -157,9 +157,10 @@ class Contradiction(View):
     """Two memories that cannot both be true."""
     since: datetime
     standing: Memory
-    """The memory that is in use."""
+    """The memory that is in use; the older one, if both are."""
     against: Memory
-    """The memory that contradicts it, and waits for a decision."""
+    """The memory that contradicts it: one that waits for a decision, or the newer of two in use.
+    """
 
 
 class Counts(View):
@@ -203,6 +204,21 @@ class CreatedWebhook(View):
     """Since when deliveries have failed; null if the last one succeeded."""
     secret: str
     """The secret that signs deliveries. It cannot be shown again."""
+
+
+class Decided(View):
+    """Result of a decision about an import."""
+    event: MemoryEvent
+    message: str
+    confirmed: int
+    """How many memories were confirmed."""
+    undecided: int
+    """How many memories of the import still wait. One request confirms at most 1,000; repeat it
+    for the rest.
+    """
+    proposals: int
+    """How many proposals of the import wait in `GET /api/review`. A decision accepts none of them.
+    """
 
 
 class Deliveries(View):
@@ -259,6 +275,20 @@ class DomainDetected(View):
     score: float
     words: list[str]
     """The words that indicate it."""
+
+
+class DomainQuestion(View):
+    """A question to the user whether to open a domain that was mentioned. Nothing of what was said
+    is stored with it.
+    """
+    domain: str
+    display_name: str
+    question: str
+    asked_at: datetime
+    yes: Answer
+    """Opens the domain, and learns what was left out."""
+    no: Answer
+    """Keeps it closed. The domain is not asked about again."""
 
 
 class Domain(View):
@@ -436,7 +466,12 @@ class Import(View):
     started_at: datetime
     last_at: datetime
     operation_ids: list[str]
+    """The operations that it wrote and those of the decisions about it, in order."""
     counts: CountsView
+    undecided: int
+    """How many of its memories wait for the user's decision: they are found by search, but are in
+    no prompt.
+    """
     undone_at: datetime | None = Field(default=None)
     """When it was undone, if it was."""
 
@@ -513,7 +548,9 @@ class Job(View):
     """A background job that waits, runs, or has failed."""
     id: str
     kind: str
-    """`close`, `extract`, `title`, `compress`, `retell`, `upkeep` or `deliver`."""
+    """`close`, `statement`, `extract`, `relearn`, `title`, `compress`, `retell`, `upkeep` or
+    `deliver`.
+    """
     session_id: str | None = Field(default=None)
     """The session it is about, if it is about one."""
     state: str
@@ -549,6 +586,24 @@ class LeftOut(View):
     turn_id: str | None = Field(default=None)
     reason: str
     relevance: float | None = Field(default=None)
+
+
+class LeftSentence(View):
+    """Something that was said and not learned."""
+    place: int
+    """Its number in the pass."""
+    reason: str
+    """`secret`, `closed_domain`, `order_in_others_words`, `off` or `too_long`."""
+    turn_id: str
+    """The turn that says it."""
+    words: str | None = Field(default=None)
+    """The sentence, read from the turn. Absent if it contained a secret, or if the turn is about a
+    domain that is not open.
+    """
+    domain: str | None = Field(default=None)
+    """The domain that was not open."""
+    memory_id: str | None = Field(default=None)
+    """The memory that the user made of it."""
 
 
 class Link(View):
@@ -642,7 +697,7 @@ class ModelCall(View):
     """One call of a chat model, whether it answered or not."""
     at: datetime
     purpose: str
-    """`extract`, `title` or `compress`."""
+    """`extract`, `relearn`, `title`, `compress` or `retell`."""
     model: str
     outcome: str
     """`answered`, `unavailable`, `malformed`, `missing` or `refused`."""
@@ -737,6 +792,12 @@ class Pass(View):
     """The operation with everything it learned; undo it to reverse the pass."""
     outcome: dict[str, Any]
     """Counts of what was learned and how, and of what was left out and why."""
+    left_out: list[LeftSentence]
+    """What was said and left out, at most 20 sentences."""
+    left_out_more: int
+    """How many more were left out that are not listed: no sentence was found for them, their turn
+    was removed, or there were more than 20. Repetitions of what is known are not counted.
+    """
 
 
 class PolicyPatch(View):
@@ -925,10 +986,13 @@ class ReviewItem(View):
     against: Memory | None = Field(default=None)
     yes: Answer
     no: Answer
+    both: Answer | None = Field(default=None)
 
 
 class Review(View):
     data: list[ReviewItem]
+    domains: list[DomainQuestion]
+    """Domains that the user mentioned and has not opened. Each is asked about once."""
 
 
 class Revoked(View):
@@ -964,6 +1028,25 @@ class Sentence(View):
     """Every memory it is based on. It is never shown without all of them."""
 
 
+class SessionLearning(View):
+    """How far learning from a session is, and what came of it."""
+    state: str
+    """`nothing` (there are no turns), `waiting_for_pause` (until the session is closed or there
+    was no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request)
+    or `no_model`.
+    """
+    starts_at: datetime | None = Field(default=None)
+    """When it starts, if that is known."""
+    learned_at: datetime | None = Field(default=None)
+    """When the session was last learned from."""
+    learned: int
+    """How many memories were added, changed or supported."""
+    proposed: int
+    """How many memories wait for an answer of the user."""
+    left_out: int
+    """How many proposals of the model were left out, except repetitions of what is known."""
+
+
 class SessionPage(View):
     """A page of sessions, the most recent first."""
     data: list[Session]
@@ -990,6 +1073,7 @@ class Session(View):
     """How much of the turns is kept after learning: `full`, `excerpts` or `none`."""
     incognito: bool
     """Whether no turns are stored."""
+    learning: SessionLearning | None = Field(default=None)
 
 
 class SignInEntry(View):
@@ -1116,10 +1200,12 @@ class Step(View):
     memory_id: str
     content: str
     what: str
-    """`promote`, `weigh`, `let_go`, `practice`, `clear` or `note`."""
+    """`promote`, `weigh`, `let_go`, `practice`, `clear`, `note`, `merge` or `contradict`."""
     reason: str
     before: Stands | None = Field(default=None)
     after: Stands
+    other_id: str | None = Field(default=None)
+    """The memory that `merge` has merged it into, or that it contradicts."""
 
 
 class Taken(View):
@@ -1198,6 +1284,12 @@ class Turn(View):
     """
 
 
+class Undecided(View):
+    """The memories of an import that wait for the user's decision."""
+    memory_ids: list[str]
+    """At most 1,000, in the order of the import."""
+
+
 class Undo(View):
     method: str
     href: str
@@ -1211,7 +1303,8 @@ class Undone(View):
     chats: int
     """How many sessions were moved into the trash."""
     kept: int
-    """How many memories stay because they were changed, confirmed or removed since."""
+    """How many memories stay because they were changed, confirmed one by one or removed since.
+    """
 
 
 class UsagePage(View):
@@ -1428,10 +1521,12 @@ Context.model_rebuild()
 ContradictionList.model_rebuild()
 Contradiction.model_rebuild()
 CreatedWebhook.model_rebuild()
+Decided.model_rebuild()
 Deliveries.model_rebuild()
 DependentMemory.model_rebuild()
 Dependents.model_rebuild()
 DetectAnswer.model_rebuild()
+DomainQuestion.model_rebuild()
 Domains.model_rebuild()
 EpisodePage.model_rebuild()
 FoundMemory.model_rebuild()
@@ -1458,6 +1553,7 @@ Night.model_rebuild()
 OperationPage.model_rebuild()
 Part.model_rebuild()
 PassList.model_rebuild()
+Pass.model_rebuild()
 PolicyPatch.model_rebuild()
 Policy.model_rebuild()
 Portrait.model_rebuild()
@@ -1469,6 +1565,7 @@ ReviewItem.model_rebuild()
 Review.model_rebuild()
 SearchAnswer.model_rebuild()
 SessionPage.model_rebuild()
+Session.model_rebuild()
 SignIns.model_rebuild()
 SignedReceipt.model_rebuild()
 Similar.model_rebuild()

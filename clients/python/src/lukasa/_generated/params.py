@@ -203,6 +203,21 @@ class CreateWebhook(CreateWebhookOptions):
     """The address to post to: `https`, on the public internet."""
 
 
+class ImportUse(TypedDict, total=False):
+    """Which memories of an import are used in prompts."""
+
+
+class DecideImportOptions(TypedDict, total=False):
+    """What a `DecideImport` may leave out."""
+    memory_ids: Sequence[str]
+    """Only with `chosen`: 1 to 1,000 memories of the import."""
+
+
+class DecideImport(DecideImportOptions):
+    """The user's decision about an import."""
+    use: ImportUse
+
+
 class DetectRequest(TypedDict):
     """A message to detect domains in."""
     query: str
@@ -342,13 +357,15 @@ class ReportUsage(ReportUsageOptions):
 class ResolveContradictionOptions(TypedDict, total=False):
     """What a `ResolveContradiction` may leave out."""
     sha256: str | None
-    """The `sha256` of the memory that was shown as `against`. Required if that one is true."""
+    """The `sha256` of the memory that was shown as `against`. Required if that one is true and
+    waits for a decision.
+    """
 
 
 class ResolveContradiction(ResolveContradictionOptions):
     """The decision about a contradiction."""
     true: str
-    """`standing` or `against`."""
+    """`standing`, `against`, or `both` if the two do not contradict each other."""
 
 
 class RetrieveRequest(TypedDict, total=False):

@@ -1,5 +1,5 @@
-//! MCP resources and prompts: the memory block for prompts, the portraits, single memories, and a
-//! prompt with the context for a message.
+//! MCP resources and prompts: the memory block for prompts, the portraits, single memories, a prompt
+//! with the context for a message, and one that lets the assistant learn from the conversation.
 
 use lukasa_core::Permission;
 use lukasa_engine::context::{Context, ContextRequest};
@@ -24,6 +24,8 @@ const BLOCK: &str = "lukasa://block";
 const PROFILE: &str = "lukasa://profile";
 const PORTRAITS: &str = "lukasa://portraits/";
 const MEMORIES: &str = "lukasa://memories/";
+/// Asks the assistant to save what matters of the conversation it holds.
+const LEARN: &str = include_str!("learn.md");
 const MARKDOWN: &str = "text/markdown";
 /// A resource may change with the next message, so clients must not cache it.
 const RESOURCE_TTL_MS: u64 = 0;
@@ -136,7 +138,12 @@ pub fn prompts() -> ListPromptsResult {
         .with_required(false);
     let prompt =
         Prompt::new("context", Some("What Lukasa knows that bears on this"), Some(vec![message]));
-    ListPromptsResult::with_all_items(vec![prompt.with_title("What Lukasa knows")])
+    let learn =
+        Prompt::new("learn", Some("Keep what matters of this conversation"), None::<Vec<_>>);
+    ListPromptsResult::with_all_items(vec![
+        prompt.with_title("What Lukasa knows"),
+        learn.with_title("Learn from this conversation"),
+    ])
 }
 
 pub async fn prompt(
@@ -145,8 +152,14 @@ pub async fn prompt(
     params: &GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
     check_read(caller)?;
-    if params.name != "context" {
-        return Err(ErrorData::invalid_params("the one prompt is `context`", None));
+    match params.name.as_str() {
+        "context" => {}
+        "learn" => {
+            return Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, LEARN)]));
+        }
+        _ => {
+            return Err(ErrorData::invalid_params("the prompts are `context` and `learn`", None));
+        }
     }
     let asked = params.arguments.as_ref().and_then(|given| given.get("message"));
     let message = asked.and_then(Value::as_str).unwrap_or_default();

@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use lukasa_core::{CallerKind, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
+use lukasa_engine::learning::SessionLearning;
 use lukasa_engine::sessions::{NewSession, SessionFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -46,6 +47,43 @@ pub struct SessionView {
     keep_turns: &'static str,
     /// Whether no turns are stored.
     incognito: bool,
+    /// How far learning is. Only in the answer to a request for one session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    learning: Option<SessionLearningView>,
+}
+
+/// How far learning from a session is, and what came of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SessionLearningView {
+    /// `nothing` (there are no turns), `waiting_for_pause` (until the session is closed or there was
+    /// no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request) or
+    /// `no_model`.
+    #[schema(example = "waiting_for_pause")]
+    state: &'static str,
+    /// When it starts, if that is known.
+    starts_at: Option<Timestamp>,
+    /// When the session was last learned from.
+    learned_at: Option<Timestamp>,
+    /// How many memories were added, changed or supported.
+    learned: i64,
+    /// How many memories wait for an answer of the user.
+    proposed: i64,
+    /// How many proposals of the model were left out, except repetitions of what is known.
+    left_out: i64,
+}
+
+impl From<SessionLearning> for SessionLearningView {
+    fn from(learning: SessionLearning) -> Self {
+        let SessionLearning { progress, totals } = learning;
+        Self {
+            state: progress.state.as_str(),
+            starts_at: progress.starts_at,
+            learned_at: totals.learned_at,
+            learned: totals.learned,
+            proposed: totals.proposed,
+            left_out: totals.left_out,
+        }
+    }
 }
 
 impl From<&Session> for SessionView {
@@ -63,6 +101,7 @@ impl From<&Session> for SessionView {
             summary: session.summary.clone(),
             keep_turns: session.keep.as_str(),
             incognito: session.incognito,
+            learning: None,
         }
     }
 }
@@ -237,8 +276,10 @@ pub async fn get_session(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionView>, Problem> {
-    let session = app.engine().sessions.get(&caller, &id, clock::now()).await?;
-    Ok(Json(SessionView::from(&session)))
+    let (engine, now) = (app.engine(), clock::now());
+    let session = engine.sessions.get(&caller, &id, now).await?;
+    let learning = engine.learning.progress(&caller, &session, now).await?;
+    Ok(Json(SessionView { learning: Some(learning.into()), ..SessionView::from(&session) }))
 }
 
 /// A message to append.

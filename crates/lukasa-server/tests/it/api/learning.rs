@@ -64,7 +64,7 @@ async fn passes_episodes_and_model_calls_are_listed() {
     let pass = &passes["data"][0];
     assert_eq!(passes["data"].as_array().unwrap().len(), 1);
     assert_eq!((&pass["first_turn"], &pass["last_turn"]), (&json!(1), &json!(1)));
-    assert_eq!((&pass["prompt"], &pass["model"]), (&json!("extract/1"), &json!("scripted")));
+    assert_eq!((&pass["prompt"], &pass["model"]), (&json!("extract/2"), &json!("scripted")));
     assert_eq!(pass["outcome"]["learned"]["added"], 1, "{pass}");
     let first = alice.get("/api/episodes?limit=1").await.expect(200);
     assert_eq!(
@@ -157,7 +157,7 @@ async fn contradiction_is_listed_and_resolved_only_by_its_user() {
     let path = format!("/api/memory/{}/resolve", pair.at("/data/0/against/id"));
     let against = json!({ "true": "against", "sha256": pair.at("/data/0/against/sha256") });
     key.post(&path, against.clone()).await.refused(403, "human_needed");
-    human.post(&path, json!({ "true": "both" })).await.refused(400, "malformed_body");
+    human.post(&path, json!({ "true": "neither" })).await.refused(400, "malformed_body");
     let other = json!({ "true": "against", "sha256": "0".repeat(64) });
     human.post(&path, other).await.refused(409, "other_words");
     let stale = human.with("if-match", "\"ver_00000000000000000000000000\"");

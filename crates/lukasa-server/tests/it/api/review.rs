@@ -37,6 +37,32 @@ async fn review_proposal_is_answered_by_its_action() {
 }
 
 #[tokio::test]
+async fn review_lists_contradiction_of_active_memories_and_each_answer_settles_it() {
+    let app = TestApp::with_keys().await;
+    for (with, left) in [
+        ("yes", vec!["User lives in Porto."]),
+        ("no", vec!["User lives in Lyon."]),
+        ("both", vec!["User lives in Lyon.", "User lives in Porto."]),
+    ] {
+        let human = app.human("acme", with).await;
+        for content in ["User lives in Porto.", "User lives in Lyon."] {
+            human.post("/api/memory", json!({ "content": content })).await.expect(201);
+        }
+        let done = human.post("/api/consolidate", json!({})).await.expect(200);
+        assert_eq!(done.at("/steps/0/what"), "contradict");
+        let [asked] = &items(&human, "contradiction").await[..] else { panic!("one") };
+        assert_eq!(asked["memory"]["content"], "User lives in Porto.");
+        assert_eq!(asked["against"]["id"], done.json()["steps"][0]["memory_id"]);
+        assert_eq!(asked["memory"]["id"], done.json()["steps"][0]["other_id"]);
+        answer(&human, asked, with).await;
+        assert!(items(&human, "contradiction").await.is_empty());
+        let mut active = human.get("/api/memory").await.each("content");
+        active.sort();
+        assert_eq!(active, left, "{with}");
+    }
+}
+
+#[tokio::test]
 async fn review_asks_about_refuted_memories_and_confirm_settles_them() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");

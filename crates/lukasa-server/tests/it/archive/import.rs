@@ -66,6 +66,41 @@ async fn import_of_mem0_is_idempotent_screened_and_undone_as_a_whole() {
 }
 
 #[tokio::test]
+async fn import_decision_over_http_and_command_line() {
+    let app = TestApp::local().await;
+    let ana = app.anonymous().about("ana");
+    let (_folder, path) = written("mem0.json", MEM0);
+    let output = lukasa(&app, "ana", &["import", "mem0", &path]).await;
+    let summary = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(summary.contains("2 memories wait"), "{summary}");
+    let listed = ana.get("/api/imports").await.expect(200).json();
+    assert_eq!(listed["data"][0]["undecided"], 2);
+    let import = format!("/api/imports/{}", listed["data"][0]["id"].as_str().unwrap());
+    let waiting = ana.get(&format!("{import}/undecided")).await.expect(200).json();
+    let first = &waiting["memory_ids"][0];
+    let decision = format!("{import}/decision");
+    for wrong in [
+        json!({ "use": "all", "memory_ids": [first] }),
+        json!({ "use": "chosen" }),
+        json!({ "use": "chosen", "memory_ids": ["nonsense"] }),
+    ] {
+        ana.post(&decision, wrong).await.expect(422);
+    }
+    let chosen = json!({ "use": "chosen", "memory_ids": [first] });
+    let decided = ana.post(&decision, chosen).await.expect(200).json();
+    let counts = ["confirmed", "undecided", "proposals"].map(|name| decided[name].clone());
+    assert_eq!(counts, [json!(1), json!(1), json!(2)]);
+    assert_eq!(&decided["event"]["memory_ids"], &json!([first]));
+    let undo = decided["event"]["undo"]["href"].as_str().unwrap();
+    ana.post(undo, json!({})).await.expect(200);
+    assert_eq!(ana.get("/api/imports").await.json()["data"][0]["undecided"], 2);
+    let used = run_json(&app, "ana", &["import", "mem0", &path, "--use", "all"]).await;
+    assert_eq!((&used["confirmed"], &used["undecided"]), (&json!(2), &json!(0)));
+    let unknown = "/api/imports/imp_nonsense/decision";
+    ana.post(unknown, json!({ "use": "all" })).await.refused(404, "import_not_found");
+}
+
+#[tokio::test]
 async fn import_does_not_restore_forgotten_or_erased_memories() {
     let app = TestApp::local().await;
     let ana = app.anonymous().about("ana");

@@ -50,11 +50,25 @@ impl LocalUser {
     }
 
     async fn run(&self, line: &[&str]) -> CommandOutput {
+        let mut command = self.command(line);
+        command.stdin(std::process::Stdio::null());
+        CommandOutput::of(&command.output().await.expect("lukasa runs"))
+    }
+
+    /// Runs a command with a JSON object on its standard input.
+    async fn run_with_input(&self, line: &[&str], input: &Value) -> CommandOutput {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), input.to_string()).unwrap();
+        let mut command = self.command(line);
+        command.stdin(std::fs::File::open(file.path()).unwrap());
+        CommandOutput::of(&command.output().await.expect("lukasa runs"))
+    }
+
+    fn command(&self, line: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
         command.args(line).env("LUKASA_URL", &self.served.client.base).env("TZ", "UTC");
         command.env_remove("LUKASA_KEY").env_remove("LUKASA_USER").env_remove("NO_COLOR");
-        command.stdin(std::process::Stdio::null());
-        CommandOutput::of(&command.output().await.expect("lukasa runs"))
+        command
     }
 }
 
@@ -251,4 +265,33 @@ async fn eval_cases_pass_until_recall_no_longer_finds_them() {
     assert!(idle.code == 1 && idle.err.contains("could not fail"), "{}", idle.err);
     let none = me.run(&["eval", "run", "/nowhere.toml"]).await;
     assert!(none.code == 1 && none.err.contains("cannot be read"), "{}", none.err);
+}
+
+#[tokio::test]
+async fn cli_hook_stores_the_conversation_of_a_coding_agent_once() {
+    let me = LocalUser::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("transcript.jsonl");
+    let line = |role: &str, text: &str| {
+        let said = json!({ "type": role, "message": { "role": role, "content": text } });
+        format!("{said}\n")
+    };
+    let result = r#"{"message":{"role":"user","content":[{"type":"tool_result","content":"ls"}]}}"#;
+    let first = [line("user", "I use tabs."), format!("{result}\n"), line("assistant", "Noted.")];
+    std::fs::write(&path, first.concat()).unwrap();
+    let input = |event: &str| json!({ "session_id": "agent-1", "transcript_path": path, "hook_event_name": event });
+    let out = me.run_with_input(&["hook"], &input("Stop")).await.ok();
+    assert_eq!(out.trim(), "Stored 2 messages in Lukasa.");
+    assert_eq!(me.run_with_input(&["hook"], &input("Stop")).await.ok(), "");
+    let more = first.concat() + &line("user", "And I deploy on Fridays.") + "{\"message\":{\"ro";
+    std::fs::write(&path, more).unwrap();
+    let out = me.run_with_input(&["hook"], &input("SessionEnd")).await.ok();
+    assert_eq!(out.trim(), "Stored 1 message in Lukasa.");
+    let turns = me.served.client.get("/api/sessions/agent-1/turns").await.expect(200);
+    let expected = ["I use tabs.", "Noted.", "And I deploy on Fridays."];
+    assert_eq!(turns.each("content"), expected);
+    let session = me.served.client.get("/api/sessions/agent-1").await.expect(200).json();
+    assert!(session["closed_at"].is_string(), "{session}");
+    let wrong = me.run_with_input(&["hook"], &json!({})).await;
+    assert!(wrong.code == 1 && wrong.err.contains("`session_id`"), "{}", wrong.err);
 }

@@ -46,7 +46,8 @@ fn attempts(row: &Row, principal: &Principal) -> Vec<Attempt> {
         let expected = refused.map_or(expected, |code| Expected::Codes(vec![code]));
         attempts.push(Attempt { what, fields, expected });
     };
-    for field in row.fields.iter().filter(|field| field.used != Use::Replayed) {
+    let is_tried = |field: &&Field| !matches!(field.used, Use::Replayed | Use::Fixed);
+    for field in row.fields.iter().filter(is_tried) {
         // A colleague may know what belongs to the tenant; only a refusal is tried then.
         if refused.is_none() && field.thing.is_of_tenant() && !outsider {
             continue;

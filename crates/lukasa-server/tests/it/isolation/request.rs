@@ -48,7 +48,7 @@ impl RequestBuilder {
     /// The row's request, with every given resource taken from `own`.
     pub fn of(row: &Row, own: impl Fn(Thing) -> String) -> Self {
         let body = row.body.map(|text| serde_json::from_str(text).expect("JSON"));
-        let given = row.fields.iter().filter(|field| field.used == Use::Given);
+        let given = row.fields.iter().filter(|field| matches!(field.used, Use::Given | Use::Fixed));
         given.fold(Self { body, ..Self::default() }, |asking, field| {
             asking.with(field.place, &own(field.thing))
         })

@@ -31,6 +31,8 @@ use Foreign::{Own, Refused};
 pub enum Use {
     /// Part of every request of this operation.
     Given,
+    /// Part of every request and the same for every user, so there is nothing foreign to try.
+    Fixed,
     /// Put into the request for one attempt.
     Tried,
     /// Set only where the whole request is a copy of another user's.
@@ -69,6 +71,10 @@ const fn given(place: Place, thing: Thing, foreign: Foreign) -> Field {
     Field { place, thing, foreign, used: Use::Given }
 }
 
+const fn fixed(place: Place, thing: Thing) -> Field {
+    Field { place, thing, foreign: Own, used: Use::Fixed }
+}
+
 const fn tried(place: Place, thing: Thing, foreign: Foreign) -> Field {
     Field { place, thing, foreign, used: Use::Tried }
 }
@@ -80,6 +86,7 @@ const DOMAIN: Foreign = Refused(&["domain_not_found"]);
 const USER: Foreign = Refused(&["user_not_found"]);
 const SESSION: Foreign = Refused(&["session_not_found"]);
 const TURN: Foreign = Refused(&["turn_not_found"]);
+const LEFT_OUT: Foreign = Refused(&["left_out_not_found", "human_needed"]);
 const EPISODE: Foreign = Refused(&["episode_not_found"]);
 const JOB: Foreign = Refused(&["job_not_found"]);
 const IMPORT: Foreign = Refused(&["import_not_found"]);
@@ -161,6 +168,14 @@ pub const TABLE: &[Row] = &[
     with_body(
         does(Write, "import", &[]),
         r#"{"item": "memory", "source": "a", "content": "Keeps bees"}"#,
+    ),
+    reads("list_undecided", &[given(Path("id"), Import, IMPORT)]),
+    with_body(
+        by_a_human(does(Write, "decide_import", &[
+            given(Path("id"), Import, Refused(&["import_not_found", "human_needed"])),
+            given(Body("memory_ids[]"), Memory("kept"), Refused(&["memory_not_found", "human_needed"])),
+        ])),
+        r#"{"use": "chosen"}"#,
     ),
     does(Write, "undo_import", &[given(Path("id"), Import, IMPORT)]),
     reads("get_window", &[given(Path("session_id"), Session, SESSION)]),
@@ -272,6 +287,11 @@ pub const TABLE: &[Row] = &[
         ]),
         r#"{"confirm": true}"#,
     )),
+    by_a_human(does(Write, "keep_left_out", &[
+        given(Path("id"), LeftOutPass, LEFT_OUT),
+        fixed(Path("place"), LeftOutPlace),
+        AGAIN,
+    ])),
     by_a_human(with_body(
         does(Write, "resolve_contradiction", &[
             given(Path("id"), Memory("contesting"), Refused(&["memory_not_found", "human_needed"])),
@@ -474,6 +494,7 @@ pub const HARMLESS: &[&str] = &[
     "turns",
     "type",
     "url",
+    "use",
     "valid_from",
     "valid_until",
     "value",

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lukasa_core::{
-    EpisodeId, FactId, ImportId, JobId, LinkId, OperationId, RetrievalId, Timestamp, TurnId,
-    VersionId, WebhookId,
+    EpisodeId, FactId, ImportId, JobId, LinkId, OperationId, PassId, RetrievalId, Timestamp,
+    TurnId, VersionId, WebhookId,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -56,6 +56,10 @@ pub enum Thing {
     Retrieval,
     UsageCursor,
     EpisodeCursor,
+    /// A pass that left something out, at its first place.
+    LeftOutPass,
+    /// The number of what was left out; it is the same for every user.
+    LeftOutPlace,
     /// A dead job.
     DeadJob,
     /// An import.
@@ -115,7 +119,8 @@ impl Thing {
                 place["id"] = id.into();
                 close_cursor(&place)
             }
-            TurnCursor | TurnNumber | No => real.to_owned(),
+            LeftOutPass => PassId::from_uuid(near(parsed::<PassId>(real).uuid())).to_string(),
+            TurnCursor | TurnNumber | LeftOutPlace | No => real.to_owned(),
             Webhook => WebhookId::from_uuid(near(parsed::<WebhookId>(real).uuid())).to_string(),
             Episode => {
                 let id: EpisodeId = parsed(real);

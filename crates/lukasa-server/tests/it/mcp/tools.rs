@@ -65,6 +65,48 @@ async fn mcp_save_equals_the_api_save() {
 }
 
 #[tokio::test]
+async fn mcp_learn_prompt_names_the_tools_and_needs_the_right_to_read() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let prompts = ask(&key, "prompts/list", json!({})).await.expect(200).json();
+    let names: Vec<&Value> =
+        prompts["result"]["prompts"].as_array().unwrap().iter().map(|p| &p["name"]).collect();
+    assert_eq!(names, ["context", "learn"]);
+    let learn = ask(&key, "prompts/get", json!({ "name": "learn" })).await.expect(200).json();
+    let text = learn["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    for tool in ["list_memories", "save_memory", "update_memory", "propose_memory"] {
+        assert!(text.contains(tool) && ALL.contains(&tool), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn mcp_save_with_a_quotation_is_traced_to_the_latest_session() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let said = |text: &str| json!({ "turns": [{ "role": "user", "content": text }] });
+    let old = said("We always deploy on Mondays, never later.");
+    key.post("/api/sessions/old/turns", old).await.expect(201);
+    let turns = key.post("/api/sessions/now/turns", said("I use tabs, four wide.")).await;
+    let turn = turns.expect(201).json()["turn_ids"][0].clone();
+    let quoted = |content: &str, quote: &str| json!({ "content": content, "evidence": [quote] });
+    let tabs = quoted("User uses tabs, four wide.", "I use tabs, four wide");
+    let tabs = done(&key, "save_memory", tabs).await;
+    let stored = key.get(&format!("/api/memory/{}", tabs["memory"]["id"].as_str().unwrap())).await;
+    let stored = stored.expect(200).json();
+    assert_eq!((&stored["origin"], &stored["turn_ids"]), (&json!("user_turn"), &json!([turn])));
+    // Words that the user did not type there stay the assistant's.
+    for (content, quote) in [
+        ("User deploys on Mondays.", "We always deploy on Mondays"),
+        ("User likes spaces.", "I like spaces best of all"),
+    ] {
+        let saved = done(&key, "save_memory", quoted(content, quote)).await;
+        let id = saved["memory"]["id"].as_str().unwrap().to_owned();
+        let stored = key.get(&format!("/api/memory/{id}")).await.expect(200).json();
+        assert_eq!(stored["origin"], "assistant", "{content}");
+    }
+}
+
+#[tokio::test]
 async fn mcp_undo_reverts_tool_operations_only() {
     let app = TestApp::with_keys().await;
     let human = app.human("acme", "alice").await;

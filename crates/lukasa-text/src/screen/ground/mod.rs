@@ -6,6 +6,9 @@
 //! does not generalise a single statement to "always". The check compares words, not meanings: a
 //! paraphrase in very different words is refused, and so is one in another language.
 
+mod carry;
+mod repeat;
+
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -17,6 +20,9 @@ use super::phrase::fold;
 use crate::lexicon::{Lexicon, lexicon};
 use crate::line::is_unseen;
 use crate::word::{is_east_asian, words};
+
+pub use carry::carries;
+pub use repeat::{UnsharedWord, is_negated, opposes, repeats, unshared_words};
 
 /// Languages with a stop word list, by their two-letter codes.
 const LANGUAGES: [(&str, Algorithm); 7] = [
@@ -114,6 +120,15 @@ pub fn grounded(claim: &str, evidence: &[&str]) -> bool {
 /// it.
 pub fn says_no_more(claim: &str, other: &str) -> bool {
     is_supported(claim, &[other], |&Words { found, content, .. }| found == content)
+}
+
+/// How many content words of a text are in the other one, and how many it has.
+pub fn shared_words(text: &str, other: &str) -> (usize, usize) {
+    let (own, other) = (read(text), read(other));
+    let content = own.iter().filter(|word| word.rare || !says_nothing(&word.text));
+    content.fold((0, 0), |(found, all), word| {
+        (found + usize::from(other.iter().any(|other| same(word, other))), all + 1)
+    })
 }
 
 /// Word counts of a claim: content words, how many of them are in the evidence, and names and

@@ -1,0 +1,128 @@
+//! The rules by which learning decides about proposals, with a scripted model and a real PostgreSQL.
+
+use std::sync::Arc;
+
+use lukasa_core::Status;
+use lukasa_engine::facts::{ProposalDecision, Target};
+use lukasa_models::scripted::ScriptedChat;
+use serde_json::{Value, json};
+
+use crate::learning::{answer, chat_about, memories, story_saying, user, work};
+use crate::story::Story;
+
+/// A proposal in the form of the schema.
+fn flat(op: &str, content: &str, quote: &str) -> Value {
+    json!({"op": op, "target": null, "content": content, "kind": "fact", "importance": 6,
+           "certainty": "said", "until": null, "turn": 1, "quote": quote, "domain": null})
+}
+
+/// A story whose model proposes each memory when its quotation is among the new turns.
+async fn story_learning(memories: Vec<Value>) -> (Story, Arc<ScriptedChat>) {
+    story_saying(move |ask| {
+        let shown = &ask.messages[1].content;
+        let news = shown.split("New turns, to learn from:").nth(1).unwrap_or_default();
+        let said = |memory: &&Value| news.contains(memory["quote"].as_str().unwrap_or_default());
+        answer(&memories.iter().filter(said).cloned().collect::<Vec<_>>())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn learned_update_without_target_ends_the_old_value() {
+    let (story, _) = story_learning(vec![
+        flat("new", "User lives in Lisbon.", "I live in Lisbon"),
+        flat("update", "User lives in Porto.", "I live in Porto"),
+    ])
+    .await;
+    chat_about(&story, "a", vec![user("I live in Lisbon.")]).await;
+    work(&story).await;
+    story.pass(3600);
+    chat_about(&story, "b", vec![user("I live in Porto, by the way.")]).await;
+    work(&story).await;
+    let [home] = &memories(&story, Status::Active).await[..] else { panic!("one home") };
+    assert_eq!(home.claim.content, "User lives in Porto.");
+    assert!(memories(&story, Status::Proposed).await.is_empty());
+}
+
+#[tokio::test]
+async fn learned_repetition_adds_evidence_and_leaves_stated_memories_unchanged() {
+    let (story, _) = story_learning(vec![
+        flat("new", "User lives in Lisbon.", "I live in Lisbon"),
+        flat("again", "User lives in Lisbon.", "Lisbon is where I live"),
+        flat("new", "User collects stamps.", "I collect stamps"),
+    ])
+    .await;
+    let stated = Story::fact(&story.save("User collects stamps.").await);
+    chat_about(&story, "a", vec![user("I live in Lisbon. I collect stamps.")]).await;
+    work(&story).await;
+    let learned = memories(&story, Status::Active).await;
+    assert_eq!(learned.len(), 2, "{learned:?}");
+    story.pass(3600);
+    chat_about(&story, "b", vec![user("Lisbon is where I live.")]).await;
+    work(&story).await;
+    let active = memories(&story, Status::Active).await;
+    assert_eq!(active.len(), 2, "{active:?}");
+    for memory in active {
+        let is_stated = memory.fact == stated;
+        let quotes: Vec<_> = memory.claim.evidence.iter().map(|e| e.description.as_str()).collect();
+        if is_stated {
+            assert!(!memory.extracted && quotes.is_empty(), "{memory:?}");
+        } else {
+            assert_eq!(quotes, ["I live in Lisbon", "Lisbon is where I live"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn place_in_a_question_is_not_learned_as_home() {
+    let (story, _) =
+        story_learning(vec![flat("new", "User lives in Vigo.", "weather in Vigo tomorrow")]).await;
+    chat_about(&story, "a", vec![user("weather in Vigo tomorrow?")]).await;
+    work(&story).await;
+    assert!(memories(&story, Status::Active).await.is_empty());
+    assert_eq!(memories(&story, Status::Candidate).await.len(), 1);
+}
+
+#[tokio::test]
+async fn facts_of_another_person_are_learned_only_as_theirs() {
+    let quote = "My brother is a carpenter in Braga";
+    let (story, _) = story_learning(vec![
+        flat("new", "User is a carpenter.", quote),
+        flat("new", "User's brother is a carpenter in Braga.", quote),
+    ])
+    .await;
+    chat_about(&story, "a", vec![user("My brother is a carpenter in Braga.")]).await;
+    work(&story).await;
+    let [learned] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    assert_eq!(learned.claim.content, "User's brother is a carpenter in Braga.");
+}
+
+#[tokio::test]
+async fn learned_allergy_is_left_out_with_its_reason_while_health_is_closed() {
+    let (story, _) =
+        story_learning(vec![flat("new", "User is allergic to nuts.", "I'm allergic to nuts")])
+            .await;
+    chat_about(&story, "a", vec![user("I'm allergic to nuts, so no nut cake please.")]).await;
+    work(&story).await;
+    for status in [Status::Active, Status::Proposed, Status::Candidate] {
+        assert!(memories(&story, status).await.is_empty(), "{status:?}");
+    }
+    let passes = story.engine.learning.passes(&story.alice(), None, 10, story.now()).await.unwrap();
+    assert_eq!(passes[0].outcome.as_ref().unwrap()["left"]["closed_domain"], 1);
+}
+
+#[tokio::test]
+async fn long_typed_introduction_is_proposed() {
+    let (story, _) =
+        story_learning(vec![flat("new", "User is a gardener.", "I am a gardener")]).await;
+    let intro = "I am a gardener and I keep bees near the old mill. ".repeat(16);
+    chat_about(&story, "a", vec![user(&intro)]).await;
+    work(&story).await;
+    assert!(memories(&story, Status::Active).await.is_empty());
+    let [proposed] = &memories(&story, Status::Proposed).await[..] else { panic!("one proposal") };
+    let digest = Some(proposed.claim.consent_digest());
+    let target = Target::parse(&proposed.fact.to_string());
+    let yes = ProposalDecision::Yes { digest, edit: Box::default() };
+    story.engine.facts.confirm(&story.request(), &target, yes).await.unwrap();
+    assert!(memories(&story, Status::Active).await[0].is_firm());
+}

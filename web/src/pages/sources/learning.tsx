@@ -1,0 +1,93 @@
+/** How far learning from a chat is, and what a learning pass left out, with a way to keep it. */
+
+import type { LeftSentenceView, PassView, SessionView } from "lukasa-client";
+import { useLukasa } from "../../base/sign-in.ts";
+import { useRefreshSources } from "../../data/sources.ts";
+import { useWrite } from "../../data/writes.ts";
+import { known, t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** One line: what learning waits for, or what it came to. */
+export function LearningState({ session }: { session: SessionView }) {
+  const { learning } = session;
+  if (!learning || session.incognito || learning.state === "nothing") return null;
+  const { state, starts_at, learned_at, learned, proposed, left_out } = learning;
+  return (
+    <p className="flex flex-wrap gap-x-2 text-[0.8125rem] text-muted">
+      <span>{t(`sources.learning.${stateOf(state)}`)}</span>
+      {state === "waiting_for_pause" && starts_at && <Time at={starts_at} absolute />}
+      {learned_at && (
+        <span>{t("sources.learning.digest", { learned, proposed, left: left_out })}</span>
+      )}
+    </p>
+  );
+}
+
+const STATES = ["waiting_for_pause", "queued", "running", "failed", "learned", "off", "no_model"];
+
+function stateOf(state: string) {
+  return (STATES.includes(state) ? state : "learned") as "learned";
+}
+
+/** The sentences that a pass left out. */
+export function LeftOut({ pass }: { pass: PassView }) {
+  if (pass.left_out.length === 0) return null;
+  return (
+    <li className="px-4 py-1.5">
+      <section aria-label={t("sources.leftOut.title")} className="rounded-card border bg-surface">
+        <h3 className="px-4 pt-2 text-xs text-muted">{t("sources.leftOut.title")}</h3>
+        <ul className="divide-y divide-line">
+          {pass.left_out.map((item) => (
+            <Item key={item.place} pass={pass} item={item} />
+          ))}
+        </ul>
+        {pass.left_out_more > 0 && (
+          <p className="px-4 pb-2 text-xs text-muted">
+            {t("sources.leftOut.more", { count: pass.left_out_more })}
+          </p>
+        )}
+      </section>
+    </li>
+  );
+}
+
+function Item({ pass, item }: { pass: PassView; item: LeftSentenceView }) {
+  const lukasa = useLukasa();
+  const write = useWrite();
+  const refresh = useRefreshSources();
+  const { words } = item;
+  const reason = `sources.leftOut.reason.${item.reason}`;
+  const keep = () =>
+    void write({
+      say: t("sources.leftOut.did"),
+      about: words ?? undefined,
+      run: () => lukasa.learning.keep(pass.id, item.place),
+      after: refresh,
+    });
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
+      <span className="min-w-0 flex-1">
+        {words ? (
+          <span dir="auto">{words}</span>
+        ) : (
+          <span className="text-muted">{t("sources.leftOut.hidden")}</span>
+        )}{" "}
+        <span className="text-xs text-muted">
+          {known(reason) ? t(reason) : item.reason.replaceAll("_", " ")}
+        </span>
+      </span>
+      {item.domain && <Badge>{item.domain}</Badge>}
+      {item.memory_id ? (
+        <Badge tone="accent">{t("sources.leftOut.kept")}</Badge>
+      ) : (
+        words && (
+          <Button small onClick={keep}>
+            {t("sources.leftOut.keep")}
+          </Button>
+        )
+      )}
+    </li>
+  );
+}
