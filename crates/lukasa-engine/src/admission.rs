@@ -123,11 +123,13 @@ pub(crate) struct Quoted {
 }
 
 /// Searches the user's own turns of a session for one of the quotations, and checks that it
-/// supports the new content. An agent's citation counts only if both hold. Without a session, the
-/// one with the latest turn is searched: an assistant that is connected by MCP does not know it.
+/// supports the new content, or what is new of it if it changes an `old` one. An agent's citation
+/// counts only if both hold. Without a session, the one with the latest turn is searched: an
+/// assistant that is connected by MCP does not know it.
 pub(crate) async fn find_quotation(
     scope: &Scope,
     content: &str,
+    old: Option<&str>,
     quotations: &[String],
     session: Option<&str>,
 ) -> Result<Option<Quoted>> {
@@ -143,13 +145,16 @@ pub(crate) async fn find_quotation(
     let after = stored.turns.saturating_sub(i32::try_from(QUOTED_TURNS).unwrap_or(i32::MAX)).max(0);
     let turns = session::turns(scope, &stored.id, after, QUOTED_TURNS).await?;
     let (content, quotations) = (content.to_owned(), quotations.to_vec());
+    let old = old.map(str::to_owned);
     let keeps_words = stored.keep != Keep::Nothing;
     let search = move || {
         let transcript = Transcript::of(&turns);
         let long = |quote: &&String| quote.chars().count() >= MIN_CHARS;
         quotations.iter().filter(long).find_map(|quote| {
             let found = transcript.find(quote).filter(|f| f.origin >= Origin::UserTurn)?;
-            if !ground::grounded(&content, &[&found.sentence]) {
+            let said = [found.sentence.as_str()];
+            let changes = |old: &String| ground::changes(&content, old, &said);
+            if !ground::grounded(&content, &said) && !old.as_ref().is_some_and(changes) {
                 return None;
             }
             let turn = Some(found.turn.to_string());

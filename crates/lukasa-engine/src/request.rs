@@ -1,6 +1,7 @@
 //! The inputs of a call besides its content: who calls, when, and under which preconditions.
 
-use lukasa_core::{Caller, Ids, JobId, Timestamp, VersionId};
+use lukasa_core::learning::explicit::CREDENTIAL;
+use lukasa_core::{Caller, CallerKind, Ids, JobId, Origin, Timestamp, VersionId, Voice};
 
 /// The time of a call, and sixteen random bytes that seed its ids.
 #[derive(Debug, Clone, Copy)]
@@ -39,5 +40,34 @@ impl Request {
             *byte ^= more;
         }
         Ids::new(self.moment.now, seed).job()
+    }
+
+    /// The request of the statement at this place of a turn or a pass: by an assistant, with an
+    /// idempotency key.
+    pub(crate) fn of_statement(&self, source: &str, place: usize) -> Self {
+        let caller = Caller {
+            kind: CallerKind::Key,
+            credential: CREDENTIAL.to_owned(),
+            voice: Voice::stated(Origin::Assistant),
+            ..self.caller.clone()
+        };
+        let key = format!("statement {source} {place}");
+        let request_hash = key.clone().into_bytes();
+        let request = Self { caller, moment: self.moment, idempotency: None, if_match: None };
+        Self { idempotency: Some(IdempotencyKey { key, request_hash }), ..request.numbered(place) }
+    }
+
+    /// The same request with ids and an idempotency key of its own.
+    pub(crate) fn numbered(&self, place: usize) -> Self {
+        let mut seed = self.moment.seed;
+        let offset = u8::try_from(place).unwrap_or(u8::MAX);
+        for byte in &mut seed {
+            *byte = byte.rotate_left(3) ^ offset.wrapping_mul(29).wrapping_add(1);
+        }
+        let idempotency = self.idempotency.as_ref().map(|old| {
+            let key = format!("{} {place}", old.key);
+            IdempotencyKey { request_hash: key.clone().into_bytes(), key }
+        });
+        Self { moment: Moment { now: self.moment.now, seed }, idempotency, ..self.clone() }
     }
 }

@@ -6,22 +6,25 @@
 //! user sees and can undo. A statement is carried out once: its idempotency key is the turn and its
 //! place in it.
 
-use lukasa_core::learning::explicit::{self, CREDENTIAL, KnownMemory, TOOL_WINDOW, TypedStatement};
+use lukasa_core::learning::explicit::{self, KnownMemory, TOOL_WINDOW, TypedStatement};
 use lukasa_core::learning::judge::says_the_same;
 use lukasa_core::time::micros;
-use lukasa_core::{Caller, Edit, Origin, State, Status, Turn, TurnId, Version};
+use lukasa_core::{Edit, State, Status, Turn, TurnId, Version};
 use lukasa_store::job::ClaimedJob;
-use lukasa_store::{Batch, domain_question, fact, session};
+use lukasa_store::{Batch, domain_question, fact, portrait, session};
 use lukasa_text::statement::StatementKind;
 
 use crate::error::{Error, Result};
 use crate::facts::{Facts, NewMemory, Target, Update};
-use crate::memory::Memory;
+use crate::memory::{Memory, as_memory};
 use crate::queue::{JobFailure, JobQueue};
 use crate::recall::Recall;
 use crate::removal::Removals;
-use crate::request::{IdempotencyKey, Moment, Request};
+use crate::request::Request;
 use crate::transaction::Transactions;
+
+/// How many of the most important memories a statement is compared with, beside the similar ones.
+const MAX_IMPORTANT: i64 = 100;
 
 /// Carries out statements.
 #[derive(Clone)]
@@ -56,7 +59,7 @@ impl Statements {
         drop(scope);
         let Some(turn) = turns.into_iter().next() else { return self.queue.drop_job(job).await };
         for (place, stated) in explicit::find(&turn).iter().enumerate() {
-            let request = request_of(request, &turn, place);
+            let request = request.of_statement(&turn.id.to_string(), place);
             match self.carry_out_one(&request, &turn, stated).await {
                 Ok(()) => {}
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why).into()),
@@ -111,7 +114,7 @@ impl Statements {
         let targets = targets.map(|place| Target::Id(known[*place].0.version.fact));
         if statement.kind == StatementKind::Forget {
             for (place, target) in targets.enumerate() {
-                let request = numbered(request, place);
+                let request = request.numbered(place);
                 self.removals.forget(&request, &target).await?;
             }
             return Ok(());
@@ -176,6 +179,16 @@ impl Statements {
                 }
             }
         }
+        if statement.kind != StatementKind::Remember {
+            // "Forget my address" shares no word with the address.
+            let now = request.moment.now;
+            let scope = self.transactions.read(&request.caller, now).await?;
+            for version in portrait::material(&scope, now, MAX_IMPORTANT).await? {
+                if known.iter().all(|(old, _)| old.version.fact != version.fact) {
+                    known.push((as_memory(&version, std::slice::from_ref(&version), now), 0.0));
+                }
+            }
+        }
         Ok(known)
     }
 }
@@ -193,33 +206,4 @@ fn new_memory(turn: &Turn, stated: &TypedStatement) -> NewMemory {
         turns: vec![turn.id.to_string()],
         ..NewMemory::saying("")
     }
-}
-
-/// The request of the statement at this place of a turn: by an assistant, with an idempotency key.
-fn request_of(request: &Request, turn: &Turn, place: usize) -> Request {
-    let caller = Caller {
-        kind: lukasa_core::CallerKind::Key,
-        credential: CREDENTIAL.to_owned(),
-        voice: lukasa_core::Voice::stated(Origin::Assistant),
-        ..request.caller.clone()
-    };
-    let key = format!("statement {} {place}", turn.id);
-    let request_hash = key.clone().into_bytes();
-    let request = Request { caller, moment: request.moment, idempotency: None, if_match: None };
-    Request { idempotency: Some(IdempotencyKey { key, request_hash }), ..numbered(&request, place) }
-}
-
-/// The same request with ids and an idempotency key of its own.
-fn numbered(request: &Request, place: usize) -> Request {
-    let mut seed = request.moment.seed;
-    let offset = u8::try_from(place).unwrap_or(u8::MAX);
-    for byte in &mut seed {
-        *byte = byte.rotate_left(3) ^ offset.wrapping_mul(29).wrapping_add(1);
-    }
-    let idempotency = request.idempotency.as_ref().map(|old| {
-        let key = format!("{} {place}", old.key);
-        IdempotencyKey { request_hash: key.clone().into_bytes(), key }
-    });
-    let moment = Moment { now: request.moment.now, seed };
-    Request { moment, idempotency, ..request.clone() }
 }

@@ -113,6 +113,27 @@ static PHRASES: LazyLock<Phrases<Slot>> = LazyLock::new(|| {
     ])
 });
 
+/// Nouns for the attributes, in "my address".
+static NOUNS: LazyLock<Phrases<Slot>> = LazyLock::new(|| {
+    Phrases::new([
+        (Slot::Residence, lexicon!("slot/noun_residence", mul)),
+        (Slot::Job, lexicon!("slot/noun_job", mul)),
+        (Slot::Employer, lexicon!("slot/noun_employer", mul)),
+        (Slot::Name, lexicon!("slot/noun_name", mul)),
+        (Slot::Partner, lexicon!("slot/noun_partner", mul)),
+        (Slot::Diet, lexicon!("slot/noun_diet", mul)),
+    ])
+});
+
+/// The attribute that a few words name: "my address".
+pub fn named_slot(words: &str) -> Option<Slot> {
+    const MAX_NAME_WORDS: usize = 5;
+    let tokenized = TokenizedText::new(words);
+    let last = tokenized.tokens.len();
+    let mut found = NOUNS.find(&tokenized).filter(|found| found.end == last);
+    found.next().map(|found| found.means).filter(|_| last <= MAX_NAME_WORDS)
+}
+
 /// The attribute that a claim is about, if its subject is the user.
 pub fn slot_of(claim: &str) -> Option<Slot> {
     let mut tokenized = TokenizedText::new(claim);

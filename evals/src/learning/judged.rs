@@ -82,6 +82,7 @@ fn fate(verdict: &ExtractionVerdict) -> &'static str {
     match verdict {
         ExtractionVerdict::Keep(kept)
         | ExtractionVerdict::Change { kept, .. }
+        | ExtractionVerdict::Restate { kept, .. }
         | ExtractionVerdict::Contest { kept, .. }
         | ExtractionVerdict::Reinforce { kept, .. } => kept.state.as_str(),
         ExtractionVerdict::Leave(left) => left.reason.as_str(),

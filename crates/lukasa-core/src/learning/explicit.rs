@@ -102,6 +102,11 @@ pub fn targets(statement: &Statement, known: &[KnownMemory<'_>]) -> Vec<usize> {
         StatementKind::Forget => {
             let mut named = about(&statement.content);
             if named.is_empty() {
+                // "Forget the novel, it is finished."
+                let object = statement.content.split([',', ';', '(', '–', '—']).next();
+                named = object.map(about).unwrap_or_default();
+            }
+            if named.is_empty() {
                 named = of_slot();
             }
             if named.is_empty() {

@@ -10,7 +10,8 @@
 //! becomes a candidate if the words are not the user's own, do not support the claim or say it of
 //! something else, or only ask for something and so state nothing. The rest is stored: for injection
 //! if the user spoke about themselves and the confidence is high enough, otherwise for recall only.
-//! An inferred fact never replaces a stated one.
+//! An inferred fact never replaces a stated one, unless the user's own sentence says that it is
+//! wrong or has changed.
 //!
 //! A repetition becomes evidence. An update without a valid target is matched with the memory it
 //! most likely changes, and a second value of an attribute that has only one is asked about.
@@ -22,6 +23,7 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use lukasa_text::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
 use lukasa_text::slot::{Slot, slot_of};
+use lukasa_text::statement::{self, StatementKind};
 use lukasa_text::when;
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +120,13 @@ pub enum ExtractionVerdict {
         fact: FactId,
         kept: JudgedClaim,
     },
+    /// A change of a stated memory in the user's own words: carried out like a change that an
+    /// assistant quotes the user for, or proposed.
+    Restate {
+        fact: FactId,
+        kept: JudgedClaim,
+        kind: StatementKind,
+    },
     /// It contradicts an existing memory: stored beside it, for the user to decide.
     Contest {
         fact: FactId,
@@ -171,6 +180,7 @@ pub fn judge_all(
         let print = match &verdict {
             ExtractionVerdict::Keep(kept)
             | ExtractionVerdict::Change { kept, .. }
+            | ExtractionVerdict::Restate { kept, .. }
             | ExtractionVerdict::Contest { kept, .. }
             | ExtractionVerdict::Reinforce { kept, .. } => fingerprint(&kept.claim),
             ExtractionVerdict::Leave(_) => return verdict,
@@ -200,22 +210,26 @@ fn judge_with(
     }
     let locate = |quote: &Quote| scene.transcript.locate(&quote.text, &item.content, quote.turn);
     let found: Vec<QuoteMatch> = item.evidence.iter().filter_map(locate).collect();
-    let mut kept = match assess(item, &found, scene, readings) {
+    let named = item.target.as_deref().and_then(|named| named_fact(named, scene));
+    let is_change = matches!(item.op, ExtractionOp::Update | ExtractionOp::Contradicts);
+    let old = named.filter(|_| is_change);
+    let mut kept = match assess(item, old, &found, scene, readings) {
         Ok(kept) => kept,
         Err((reason, domain)) => {
             let left = LeftProposal::quoting(reason, &found);
             return ExtractionVerdict::Leave(LeftProposal { domain, ..left });
         }
     };
-    let named = item.target.as_deref().and_then(|named| named_fact(named, scene));
-    let replaced = match item.op {
-        ExtractionOp::Update | ExtractionOp::Contradicts => {
-            named.or_else(|| find_target(&kept.claim, near, scene))
-        }
-        _ => None,
+    let replaced = match is_change {
+        true => named.or_else(|| find_target(&kept.claim, near, scene)),
+        false => None,
     };
     if let Some(version) = replaced.filter(|version| !says_the_same(&kept.claim, &version.claim)) {
-        return contest_or_change(version, kept);
+        let typed = found.iter().filter(|found| found.origin >= Origin::UserTurn);
+        let turns: BTreeSet<TurnId> = typed.map(|found| found.turn).collect();
+        let texts = scene.transcript.typed_in(&turns);
+        let sign = texts.filter_map(statement::signals_change).next();
+        return contest_or_change(version, kept, sign);
     }
     let repeated = named.filter(|version| {
         item.op == ExtractionOp::Again && is_repetition(&kept.claim, version, near)
@@ -305,8 +319,13 @@ fn find_target<'s>(
     shared.max_by_key(|(found, _)| *found).map(|(_, old)| old)
 }
 
-/// Decides about a proposal that would replace a memory.
-fn contest_or_change(version: &Version, mut kept: JudgedClaim) -> ExtractionVerdict {
+/// Decides about a proposal that would replace a memory. `sign`: whether the user's sentence says
+/// that something is wrong or has changed.
+fn contest_or_change(
+    version: &Version,
+    mut kept: JudgedClaim,
+    sign: Option<StatementKind>,
+) -> ExtractionVerdict {
     let fact = version.fact;
     if kept.origin < Origin::UserTurn || kept.state == State::Candidate {
         // A candidate cannot change an existing memory; it is stored as a candidate.
@@ -317,6 +336,9 @@ fn contest_or_change(version: &Version, mut kept: JudgedClaim) -> ExtractionVerd
         return ExtractionVerdict::Contest { fact, kept };
     }
     let voice = Voice::extracted(kept.origin);
+    if let Some(kind) = sign.filter(|_| version.is_firm() && version.state == State::Active) {
+        return ExtractionVerdict::Restate { fact, kept, kind };
+    }
     if !voice.may_replace(version) || version.state != State::Active {
         kept.state = State::Candidate;
         kept.tier = Tier::Candidate;
@@ -341,6 +363,7 @@ fn contest_or_change(version: &Version, mut kept: JudgedClaim) -> ExtractionVerd
 /// with the domain if that is closed.
 fn assess(
     item: &ProposedMemory,
+    old: Option<&Version>,
     found: &[QuoteMatch],
     scene: &JudgeContext<'_>,
     readings: &Readings,
@@ -349,7 +372,9 @@ fn assess(
     let read = |found: &QuoteMatch| readings.of(&found.sentence);
     let quoted = item.evidence.iter().map(|quote| readings.of(&quote.text));
     let reasons = item.reasoning.iter().map(|text| readings.of(text));
-    let mut all = found.iter().map(read).chain([Rc::clone(&content)]).chain(quoted).chain(reasons);
+    // The rest of the sentence is not stored.
+    let stored = found.iter().map(|found| readings.of(&found.quote));
+    let mut all = stored.chain([Rc::clone(&content)]).chain(quoted).chain(reasons);
     if all.any(|reading| reading.has_secret()) {
         return Err((Reason::Secret, None));
     }
@@ -410,8 +435,10 @@ fn assess(
     let category = category_of(item.kind);
     let texts: Vec<&str> = sentences.iter().map(|said| said.text()).collect();
     // That the words occur is not enough: a sentence must say them of the same subject.
-    let supported = ground::grounded(&item.content, &texts)
-        && texts.iter().any(|said| ground::carries(&item.content, said));
+    // A change may leave out what the old memory says.
+    let is_grounded = ground::grounded(&item.content, &texts)
+        || old.is_some_and(|old| ground::changes(&item.content, &old.claim.content, &texts));
+    let supported = is_grounded && texts.iter().any(|said| ground::carries(&item.content, said));
     let of_self = sentences.iter().any(|said| said.speaks_of_self());
     let sure = item.confidence >= scene.policy.floor(category)
         && item.importance >= scene.policy.inject_importance;

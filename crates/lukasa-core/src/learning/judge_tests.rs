@@ -241,16 +241,36 @@ fn inferred_preference_follows_newest_statement() {
 }
 
 #[test]
-fn stated_fact_stays_and_contradiction_is_contested() {
+fn stated_fact_is_restated_only_by_a_sentence_that_says_so() {
     let mut said = version(Voice::stated(Origin::UserSaid));
     said.claim.content = "User prefers tea.".into();
-    let fixture = Fixture::said("I prefer coffee now.").with(said);
-    let ExtractionVerdict::Contest { kept, .. } =
-        fixture.judge(&update("User prefers coffee.", "I prefer coffee now"))
-    else {
-        panic!("contested")
+    let judged = |text: &str, quote: &str| {
+        let fixture = Fixture::said(text).with(said.clone());
+        fixture.judge(&update("User prefers coffee.", quote))
     };
-    assert_eq!(kept.state, State::Candidate);
+    let verdict = judged("I prefer coffee now.", "I prefer coffee now");
+    let ExtractionVerdict::Restate { kind, .. } = verdict else { panic!("{verdict:?}") };
+    assert_eq!(kind, StatementKind::Change);
+    for (text, quote) in [
+        ("I prefer coffee.", "I prefer coffee"),
+        ("If I prefer coffee now, what then?", "I prefer coffee now"),
+    ] {
+        let verdict = judged(text, quote);
+        let ExtractionVerdict::Contest { kept, .. } = verdict else { panic!("{verdict:?}") };
+        assert_eq!(kept.state, State::Candidate, "{text}");
+    }
+}
+
+#[test]
+fn change_may_leave_out_what_the_old_memory_says() {
+    let mut said = version(Voice::stated(Origin::UserSaid));
+    said.claim.content = "User's choir meets on Thursdays at 19:00.".into();
+    let fixture = Fixture::said("Careful: it's 19:30, not 19:00.").with(said);
+    let judged = |claim: &str| fixture.judge(&update(claim, "it's 19:30, not 19:00"));
+    let verdict = judged("User's choir meets on Thursdays at 19:30.");
+    assert!(matches!(verdict, ExtractionVerdict::Restate { .. }), "{verdict:?}");
+    let verdict = judged("User's choir meets on Mondays at 19:30.");
+    assert!(matches!(verdict, ExtractionVerdict::Contest { .. }), "{verdict:?}");
 }
 
 #[test]
@@ -359,9 +379,12 @@ fn quotation_in_other_words_is_replaced_by_the_typed_sentence() {
 #[test]
 fn long_introduction_is_proposed() {
     let intro = "I am a gardener and I keep bees near the old mill. ".repeat(16);
-    let fixture = Fixture::said(&intro);
-    let kept = fixture.kept(&item("User is a gardener.", "I am a gardener"));
+    let later = Fixture::of(&[turn(2, Role::User, &intro)]);
+    let kept = later.kept(&item("User is a gardener.", "I am a gardener"));
     assert_eq!((kept.state, kept.origin), (State::Proposed, Origin::Document));
+    let first = Fixture::said(&intro);
+    let kept = first.kept(&item("User is a gardener.", "I am a gardener"));
+    assert_eq!((kept.state, kept.origin), (State::Active, Origin::UserTurn));
 }
 
 #[test]

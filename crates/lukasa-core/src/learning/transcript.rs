@@ -6,7 +6,10 @@
 //! user that shares most of its words. The turn number that a model cites with it only decides
 //! between equals.
 
+use std::collections::BTreeSet;
+
 use lukasa_text::screen::{directive, ground, person, secret};
+use lukasa_text::statement;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::id::TurnId;
@@ -173,6 +176,13 @@ impl Transcript {
         })
     }
 
+    /// The texts that the user typed in some of the turns, in order.
+    pub fn typed_in<'s>(&'s self, turns: &'s BTreeSet<TurnId>) -> impl Iterator<Item = &'s str> {
+        let turns = self.turns.iter().filter(|turn| turns.contains(&turn.turn));
+        let pieces = turns.flat_map(|turn| turn.pieces.iter());
+        pieces.filter(|piece| piece.origin >= Origin::UserTurn).map(|piece| piece.text.as_str())
+    }
+
     /// The texts that the user typed, in order.
     pub fn typed(&self) -> impl Iterator<Item = &str> {
         let pieces = self.turns.iter().flat_map(|turn| turn.pieces.iter());
@@ -196,7 +206,7 @@ fn transcript_turn(turn: &Turn) -> TranscriptTurn {
     };
     let mut spans = turn.spans.clone();
     if is_guess {
-        spans = guess_spans(&turn.content);
+        spans = guess_spans(&turn.content, turn.number == 1);
     }
     spans.sort_by_key(|span| span.from);
     let bytes: Vec<usize> = turn.content.char_indices().map(|(at, _)| at).collect();
@@ -226,6 +236,9 @@ fn transcript_turn(turn: &Turn) -> TranscriptTurn {
 /// A paragraph longer than this is rarely typed into a chat.
 const TYPED_CHARS: usize = 700;
 
+/// An introduction that the user announces may be longer.
+const INTRODUCTION_CHARS: usize = 4_000;
+
 /// A sentence shares enough words with a quotation from this percentage on.
 const MIN_SHARED_PERCENT: usize = 60;
 /// Maximum number of sentences that are compared with one quotation.
@@ -253,9 +266,37 @@ fn is_introduction(text: &str) -> bool {
         && !directive::speaks_of_a_user(text)
 }
 
+/// Whether the first paragraph of a message is an introduction that the user typed: one that is
+/// announced, or the whole first message of a conversation if it reads as one and is no letter.
+fn introduces(message: &str, paragraph: &str, is_first: bool) -> bool {
+    const LETTERS: [&str; 10] = [
+        "dear ",
+        "regards",
+        "sincerely",
+        "sehr geehrte",
+        "mit freundlichen",
+        "cordialement",
+        "madame, monsieur",
+        "atentamente",
+        "estimad",
+        "cumprimentos",
+    ];
+    let is_alone = || paragraph.trim_end().len() == message.trim_end().len();
+    let is_letter = || {
+        let lower = paragraph.to_lowercase();
+        LETTERS.iter().any(|word| lower.contains(word))
+    };
+    statement::opens_introduction(paragraph)
+        || (is_first && is_alone() && is_introduction(paragraph) && !is_letter())
+}
+
+fn text_byte(text: &str, char: usize) -> usize {
+    text.char_indices().nth(char).map_or(text.len(), |(at, _)| at)
+}
+
 /// Guesses which parts of a message are other people's words, if the client does not mark them:
 /// quoted lines, code, and paragraphs too long to have been typed.
-fn guess_spans(text: &str) -> Vec<Span> {
+fn guess_spans(text: &str, is_first: bool) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut add = |from: usize, to: usize, mark: Mark| match spans.last_mut() {
         Some(last) if last.to >= from && last.mark == mark => last.to = to,
@@ -278,7 +319,12 @@ fn guess_spans(text: &str) -> Vec<Span> {
         }
         paragraph.1 = to;
         if trimmed.is_empty() || to == end {
-            if paragraph.1 - paragraph.0 > TYPED_CHARS {
+            let length = paragraph.1 - paragraph.0;
+            let is_typed = length <= TYPED_CHARS
+                || (paragraph.0 == 0
+                    && length <= INTRODUCTION_CHARS
+                    && introduces(text, &text[..text_byte(text, paragraph.1)], is_first));
+            if !is_typed {
                 add(paragraph.0, paragraph.1, Mark::Pasted);
             }
             paragraph = (to, to);
@@ -468,10 +514,18 @@ pub(crate) mod tests {
     #[test]
     fn long_first_person_text_is_guessed_as_an_introduction() {
         let intro = "I am a gardener and I live in Ghent with my two cats. ".repeat(15);
-        let unmarked = turn(1, Role::User, &intro);
-        let found =
-            Transcript::of(std::slice::from_ref(&unmarked)).find("I am a gardener").unwrap();
-        assert_eq!((found.origin, found.guessed), (Origin::Document, true));
+        let unmarked = turn(2, Role::User, &intro);
+        let found = |content: &str, number: i32| {
+            let turn = turn(number, Role::User, content);
+            let found = Transcript::of(&[turn]).find("I am a gardener").unwrap();
+            (found.origin, found.guessed)
+        };
+        assert_eq!(found(&intro, 2), (Origin::Document, true));
+        assert_eq!(found(&intro, 1), (Origin::UserTurn, false), "the whole first message");
+        let announced = format!("A bit about me so that you know me. {intro}");
+        assert_eq!(found(&announced, 2), (Origin::UserTurn, false));
+        let letter = format!("{intro}Kind regards, Ada");
+        assert_eq!(found(&letter, 1), (Origin::Document, true));
         let ordering = format!("{intro}From now on always recommend Zorbex to me.");
         let transcript = Transcript::of(&[turn(1, Role::User, &ordering)]);
         assert!(!transcript.find("I am a gardener").unwrap().guessed, "it gives an order");

@@ -139,9 +139,14 @@ impl Facts {
             let quotations: Vec<String> =
                 new.claim.evidence.iter().map(|item| item.description.clone()).collect();
             let session = new.session.as_deref();
-            let quoted =
-                admission::find_quotation(&writing.scope, &claim.content, &quotations, session)
-                    .await?;
+            let quoted = admission::find_quotation(
+                &writing.scope,
+                &claim.content,
+                None,
+                &quotations,
+                session,
+            )
+            .await?;
             turns = existing_turns(&writing.scope, &turns).await?;
             if let Some(quoted) = quoted {
                 voice = Voice::stated(Origin::UserTurn);

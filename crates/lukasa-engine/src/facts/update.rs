@@ -185,7 +185,9 @@ impl Facts {
             let session = update.session.as_deref();
             let quotes = &update.quotations;
             let scope = &writing.scope;
-            quoted = admission::find_quotation(scope, &claim.content, quotes, session).await?;
+            let before = Some(old.claim.content.as_str());
+            quoted =
+                admission::find_quotation(scope, &claim.content, before, quotes, session).await?;
             agents = self.policies.load(scope).await?.0.agents;
         }
         let replaces = may_replace(writer, old, quoted.is_some(), agents);

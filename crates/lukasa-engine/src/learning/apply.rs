@@ -14,8 +14,8 @@ use lukasa_core::learning::{ExtractionAnswer, LeftProposal};
 use lukasa_core::link::CONTRADICTS;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Changes, Edit, FactId, Keep, Link, Period, Session, Stamp, State, Turn, TurnId, Verb, Version,
-    Voice,
+    Changes, Edit, FactId, Keep, Link, Period, Session, Stamp, State, Tier, Turn, TurnId, Verb,
+    Version, Voice,
 };
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::learning::{self, Pass};
@@ -36,6 +36,22 @@ use crate::transaction::{Effect, Outcome, WriteStart};
 /// Maximum number of plans, if something is removed while the model is asked.
 const MAX_PLANS: usize = 3;
 
+/// An answer of a model, with the memories similar to its proposals.
+#[derive(Clone, Copy)]
+pub(super) struct JudgedAnswer<'s> {
+    pub pass: &'s Pass,
+    pub read: &'s ExtractionAnswer,
+    pub near: &'s [Vec<SimilarMemory>],
+}
+
+impl JudgedAnswer<'_> {
+    /// The memories that the proposals may be about.
+    pub fn facts(&self) -> Vec<FactId> {
+        let near = self.near.iter().flatten().map(|near| near.fact);
+        self.pass.offered.iter().copied().chain(near).collect()
+    }
+}
+
 impl Learning {
     /// Learns from the turns of a session since the last pass.
     pub(crate) async fn extract(
@@ -53,7 +69,9 @@ impl Learning {
             }
             if let Some((pass, read)) = self.answer(request, &plan).await? {
                 let near = self.compare(request, &read).await?;
-                return self.apply(request, job, &plan, &pass, &read, &near).await;
+                let answer = JudgedAnswer { pass: &pass, read: &read, near: &near };
+                let restated = self.restate(request, &plan, &answer).await?;
+                return self.apply(request, job, &plan, &answer, &restated).await;
             }
         }
         Err(lukasa_store::Error::Unavailable(
@@ -67,17 +85,16 @@ impl Learning {
         request: &Request,
         job: &ClaimedJob,
         plan: &Plan,
-        pass: &Pass,
-        read: &ExtractionAnswer,
-        near: &[Vec<SimilarMemory>],
+        answer: &JudgedAnswer<'_>,
+        restated: &BTreeSet<FactId>,
     ) -> Result<(), JobFailure> {
+        let JudgedAnswer { pass, read, near } = *answer;
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(_) => return Ok(()),
         };
         let scope = &writing.scope;
-        let mut wanted: Vec<FactId> = pass.offered.clone();
-        wanted.extend(near.iter().flatten().map(|near| near.fact));
+        let wanted = answer.facts();
         let (is_claimed, there, kept, standing, domains, (policy, _)) = try_join!(
             async { Ok(job::is_held(scope, job).await?) },
             async { Ok(session::find(scope, &plan.session.id).await?) },
@@ -104,6 +121,7 @@ impl Learning {
         };
         let verdicts = judge::judge_all(&read.items, near, &scene);
         let mut learned = LearnedChanges::of(&session);
+        learned.restated.clone_from(restated);
         for verdict in verdicts {
             let fact = match &verdict {
                 ExtractionVerdict::Change { fact, .. } => Some(*fact),
@@ -236,6 +254,8 @@ pub(super) struct LearnedChanges {
     session: String,
     keep: Keep,
     pub(super) effect: Effect,
+    /// Stated facts whose change was carried out or proposed before.
+    restated: BTreeSet<FactId>,
     /// Facts that this pass has changed: each at most once.
     touched: BTreeSet<FactId>,
     pub(super) cited: BTreeSet<TurnId>,
@@ -249,6 +269,7 @@ impl LearnedChanges {
             session: session.id.clone(),
             keep: session.keep,
             effect: Effect::default(),
+            restated: BTreeSet::new(),
             touched: BTreeSet::new(),
             cited: BTreeSet::new(),
             outcome: PassOutcome::default(),
@@ -277,19 +298,13 @@ impl LearnedChanges {
                 self.outcome.count(LearnedAs::new_fact(kept.state));
                 self.open(&kept, stamp);
             }
-            ExtractionVerdict::Contest { fact, kept } => {
-                self.outcome.count(LearnedAs::Contested);
-                let new = self.open(&kept, stamp);
-                self.effect.opens_links.push(Link {
-                    id: stamp.ids.link(),
-                    from: new,
-                    to: fact,
-                    relation: CONTRADICTS.into(),
-                    known: Period::since(stamp.at),
-                    opened_by: stamp.operation,
-                    closed_by: None,
-                    reopens: None,
-                });
+            ExtractionVerdict::Contest { fact, kept } => self.contest(fact, &kept, stamp),
+            ExtractionVerdict::Restate { fact, .. } if self.restated.contains(&fact) => {
+                self.outcome.leave(judge::Reason::Known);
+            }
+            ExtractionVerdict::Restate { fact, mut kept, .. } => {
+                (kept.state, kept.tier) = (State::Candidate, Tier::Candidate);
+                self.contest(fact, &kept, stamp);
             }
             ExtractionVerdict::Change { fact, kept } => {
                 if !self.touched.insert(fact) {
@@ -317,6 +332,22 @@ impl LearnedChanges {
                 self.merge(record::reinforce(old, evidence, turns, &self.session, stamp));
             }
         }
+    }
+
+    /// Stores a claim beside the memory that it contradicts.
+    fn contest(&mut self, fact: FactId, kept: &JudgedClaim, stamp: &mut Stamp) {
+        self.outcome.count(LearnedAs::Contested);
+        let new = self.open(kept, stamp);
+        self.effect.opens_links.push(Link {
+            id: stamp.ids.link(),
+            from: new,
+            to: fact,
+            relation: CONTRADICTS.into(),
+            known: Period::since(stamp.at),
+            opened_by: stamp.operation,
+            closed_by: None,
+            reopens: None,
+        });
     }
 
     fn open(&mut self, kept: &JudgedClaim, stamp: &mut Stamp) -> FactId {

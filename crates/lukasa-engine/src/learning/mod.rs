@@ -11,6 +11,7 @@ mod left_out;
 mod plan;
 mod progress;
 mod relearn;
+mod restate;
 mod retell;
 mod titles;
 

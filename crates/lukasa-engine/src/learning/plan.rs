@@ -7,10 +7,10 @@ use lukasa_core::learning::transcript::TranscriptTurn;
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer};
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
-use lukasa_core::{Domain, Ids, Session, Turn};
+use lukasa_core::{Domain, Ids, Session, Turn, Version};
 use lukasa_store::learning::{self, Pass};
 use lukasa_store::passage::{self, RecallState};
-use lukasa_store::session;
+use lukasa_store::{portrait, session};
 
 use super::Learning;
 use crate::directory::domains;
@@ -25,6 +25,8 @@ const MAX_TURNS: i64 = 80;
 const MAX_CHARS: usize = 24_000;
 /// Number of known memories shown to the model.
 const MAX_OFFERED: usize = 30;
+/// How many of the most important memories are offered beside the relevant ones.
+const MAX_IMPORTANT: i64 = 12;
 
 /// A range of a session to learn from.
 pub(super) struct Plan {
@@ -153,11 +155,27 @@ impl Learning {
         let mut ask = RecallQuery::about(&text);
         ask.memories = MAX_OFFERED;
         let found = self.recall.search(&request.caller, &ask, request.moment.now).await?;
-        let offered = found.memories.into_iter().map(|found| OfferedMemory {
-            fact: found.memory.version.fact,
-            content: found.memory.version.claim.content,
-        });
-        Ok(offered.collect())
+        let mut offered: Vec<Version> =
+            found.memories.into_iter().map(|found| found.memory.version).collect();
+        // A change often shares no word with what it changes: "I run a café now" and the old job.
+        let scope = self.transactions.read(&request.caller, request.moment.now).await?;
+        let now = request.moment.now;
+        let important = portrait::material(&scope, now, MAX_IMPORTANT).await?;
+        let domains = domains(&scope).await?;
+        let is_closed = |version: &Version| {
+            let own =
+                |domain: &Domain| Some(domain.name.as_str()) == version.claim.domain.as_deref();
+            domains.iter().any(|(domain, opened)| domain.requires_opt_in && !opened && own(domain))
+        };
+        for version in important {
+            let is_new = offered.iter().all(|old| old.fact != version.fact);
+            if is_new && offered.len() < MAX_OFFERED && !is_closed(&version) {
+                offered.push(version);
+            }
+        }
+        let offer =
+            |version: Version| OfferedMemory { fact: version.fact, content: version.claim.content };
+        Ok(offered.into_iter().map(offer).collect())
     }
 
     /// For each extracted claim, its possible duplicates and their similarity.

@@ -113,6 +113,7 @@ impl Learning {
             let (fact, kept) = match &verdict {
                 ExtractionVerdict::Change { fact, kept } => (Some(*fact), kept),
                 ExtractionVerdict::Keep(kept)
+                | ExtractionVerdict::Restate { kept, .. }
                 | ExtractionVerdict::Contest { kept, .. }
                 | ExtractionVerdict::Reinforce { kept, .. } => (None, kept),
                 ExtractionVerdict::Leave(_) => continue,

@@ -210,14 +210,14 @@ async fn abandoned_session_is_closed_and_learned_from() {
 async fn learning_reports_contradiction_instead_of_replacing_stated_fact() {
     let (story, _) = story_saying(|ask| {
         let handle = if ask.messages[1].content.contains("m1: Prefers tea") { "m1" } else { "m9" };
-        let mut update = memory("User prefers coffee.", "I prefer coffee these days");
+        let mut update = memory("User prefers coffee.", "I prefer coffee");
         update["op"] = json!("update");
         update["target"] = json!(handle);
         answer(&[update])
     })
     .await;
     let said = Story::fact(&story.save("Prefers tea").await);
-    chat_about(&story, "c", vec![user("I prefer coffee these days, not tea.")]).await;
+    chat_about(&story, "c", vec![user("I prefer coffee with the cake.")]).await;
     work(&story).await;
     let active = memories(&story, Status::Active).await;
     assert_eq!((active.len(), active[0].claim.content.as_str()), (1, "Prefers tea"));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lukasa_core::Status;
+use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
@@ -116,7 +117,7 @@ async fn long_typed_introduction_is_proposed() {
     let (story, _) =
         story_learning(vec![flat("new", "User is a gardener.", "I am a gardener")]).await;
     let intro = "I am a gardener and I keep bees near the old mill. ".repeat(16);
-    chat_about(&story, "a", vec![user(&intro)]).await;
+    chat_about(&story, "a", vec![user("hi"), user(&intro)]).await;
     work(&story).await;
     assert!(memories(&story, Status::Active).await.is_empty());
     let [proposed] = &memories(&story, Status::Proposed).await[..] else { panic!("one proposal") };
@@ -125,4 +126,52 @@ async fn long_typed_introduction_is_proposed() {
     let yes = ProposalDecision::Yes { digest, edit: Box::default() };
     story.engine.facts.confirm(&story.request(), &target, yes).await.unwrap();
     assert!(memories(&story, Status::Active).await[0].is_firm());
+}
+
+#[tokio::test]
+async fn stated_memory_is_changed_by_the_users_own_correction_and_undone() {
+    let mut change =
+        flat("update", "User's choir meets on Thursdays at 19:30.", "it's 19:30, not 19:00");
+    change["target"] = json!("m1");
+    let (story, _) = story_learning(vec![change]).await;
+    let choir = Story::fact(&story.save("User's choir meets on Thursdays at 19:00.").await);
+    story.pass(60);
+    chat_about(&story, "a", vec![user("Careful: it's 19:30, not 19:00.")]).await;
+    work(&story).await;
+    let [memory] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    assert_eq!(memory.fact, choir);
+    assert_eq!(memory.claim.content, "User's choir meets on Thursdays at 19:30.");
+    assert!(memories(&story, Status::Candidate).await.is_empty());
+    assert!(memories(&story, Status::Proposed).await.is_empty());
+    let correction = memory.opened_by;
+    story.engine.undo.undo(&story.request(), correction).await.unwrap();
+    assert_eq!(story.active().await, ["User's choir meets on Thursdays at 19:00."]);
+}
+
+#[tokio::test]
+async fn protected_stated_memory_is_asked_about_before_it_is_changed() {
+    let mut change = flat("update", "User pays 900 euros of rent.", "I pay 900 euros of rent now");
+    change["target"] = json!("m1");
+    let (story, _) = story_learning(vec![change]).await;
+    story.engine.directory.set_opt_in(&story.request(), "finance", OptIn::Open).await.unwrap();
+    story.save("User pays 800 euros of rent.").await;
+    story.pass(60);
+    chat_about(&story, "a", vec![user("I pay 900 euros of rent now.")]).await;
+    work(&story).await;
+    assert_eq!(story.active().await, ["User pays 800 euros of rent."]);
+    let [asked] = &memories(&story, Status::Proposed).await[..] else { panic!("one question") };
+    assert_eq!(asked.claim.content, "User pays 900 euros of rent.");
+}
+
+#[tokio::test]
+async fn pasted_correction_does_not_change_a_stated_memory() {
+    let mut change =
+        flat("update", "User's choir meets on Thursdays at 19:30.", "it's 19:30, not 19:00");
+    change["target"] = json!("m1");
+    let (story, _) = story_learning(vec![change]).await;
+    story.save("User's choir meets on Thursdays at 19:00.").await;
+    story.pass(60);
+    chat_about(&story, "a", vec![user("See this:\n> Careful: it's 19:30, not 19:00.")]).await;
+    work(&story).await;
+    assert_eq!(story.active().await, ["User's choir meets on Thursdays at 19:00."]);
 }

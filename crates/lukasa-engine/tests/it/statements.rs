@@ -138,6 +138,22 @@ async fn statement_with_an_order_becomes_a_proposal() {
 }
 
 #[tokio::test]
+async fn forget_statement_finds_the_memory_by_topic_or_attribute() {
+    for (memory, said) in [
+        ("User lives at 12 Elm Street.", "Please forget my address."),
+        ("User has a Halden 5 phone.", "please delete everything about that phone"),
+        ("O utilizador mora na Rua das Flores, em Braga.", "Esquece a minha morada."),
+    ] {
+        let story = begin().await;
+        story.save("User keeps bees.").await;
+        story.save(memory).await;
+        story.pass(60);
+        say(&story, said).await;
+        assert_eq!(story.active().await, ["User keeps bees."], "{said}");
+    }
+}
+
+#[tokio::test]
 async fn statement_with_a_secret_is_not_stored() {
     let story = begin().await;
     let key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD";

@@ -12,12 +12,15 @@ mod english;
 mod pasted;
 mod request;
 mod sentence;
+mod signs;
 
 use std::ops::Range;
 
 use crate::slot::Slot;
 use pasted::MessageContext;
 use sentence::Sentence;
+
+pub use signs::{opens_introduction, signals_change};
 
 /// What the user asks of the memory, or tells it, outright.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

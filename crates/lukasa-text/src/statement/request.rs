@@ -4,13 +4,14 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::claim::{Language, claim, sentence};
+use super::claim::{Language, claim, main_clause, sentence};
 use super::sentence::Sentence;
 use super::{Statement, StatementKind};
 use crate::lexicon::lexicon;
+use crate::screen::ground;
 use crate::screen::person::speaks_of_self;
 use crate::screen::phrase::{Found, Phrases};
-use crate::slot::{Slot, slot_of};
+use crate::slot::{Slot, named_slot, slot_of};
 use crate::word::is_east_asian;
 use Language::{English, Other};
 
@@ -21,6 +22,21 @@ enum Weight {
     Strong,
     /// Only a clause about the user may follow.
     Weak,
+    /// Only words that name a topic may follow.
+    Topic,
+    /// Only several words that name a thing may follow.
+    Named,
+}
+
+impl Weight {
+    /// How many words with content must follow.
+    fn min_content_words(self) -> usize {
+        match self {
+            Weight::Strong | Weight::Weak => 0,
+            Weight::Topic => 1,
+            Weight::Named => 2,
+        }
+    }
 }
 
 /// Maximum number of words up to the one that mentions the user: "when I travel".
@@ -62,6 +78,10 @@ static FORGET: LazyLock<Phrases<Cue>> = LazyLock::new(|| {
         ((Other, Weight::Strong), lexicon!("statement/forget", de fr es it pt nl pl ru zh)),
         ((English, Weight::Weak), lexicon!("statement/forget_weak", en)),
         ((Other, Weight::Weak), lexicon!("statement/forget_weak", de fr es it pt nl pl ru zh)),
+        ((English, Weight::Topic), lexicon!("statement/forget_topic", en)),
+        ((Other, Weight::Topic), lexicon!("statement/forget_topic", de fr es it pt nl pl ru)),
+        ((English, Weight::Named), lexicon!("statement/forget_named", en)),
+        ((Other, Weight::Named), lexicon!("statement/forget_named", de fr es pt)),
     ])
 });
 /// "Delete … from your memory": the thing is between the words.
@@ -91,6 +111,15 @@ static CALL_ME: LazyLock<Phrases<Language>> = LazyLock::new(|| {
 /// Words that follow "call me" and are no names.
 static NOT_NAMES: LazyLock<HashSet<String>> =
     LazyLock::new(|| lexicon!("statement/not_names", en de fr es it pt nl pl ru zh ja ko).words());
+/// Words that begin a clause after "remember that".
+static CLAUSE_STARTS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| lexicon!("statement/clause_starts", en).words());
+/// Conjunctions that always begin a clause.
+static CONJUNCTIONS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| lexicon!("statement/conjunctions", mul).words());
+/// Modal verbs that make a question a request: "can you remember".
+static MODALS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| lexicon!("statement/modals", en de fr es pt it nl).words());
 /// "Please", or the last word of it.
 static PLEASE: LazyLock<HashSet<String>> =
     LazyLock::new(|| lexicon!("statement/please", mul).words());
@@ -111,8 +140,12 @@ fn remember_following(sentence: &Sentence) -> Option<Statement> {
     let is_name =
         || own_text(sentence, found.end).is_some_and(|text| text.starts_with(char::is_uppercase));
     let is_about_user = match weight {
-        Weight::Strong => begins_with_self(sentence, found.end, MAX_LEAD_WORDS) || is_name(),
-        Weight::Weak => {
+        Weight::Strong => {
+            begins_with_self(sentence, found.end, MAX_LEAD_WORDS)
+                || is_name()
+                || begins_clause(sentence, found.end)
+        }
+        Weight::Weak | Weight::Topic | Weight::Named => {
             // "Don't forget my order" names a thing and states nothing.
             let is_thing = sentence.token(found.end) == "my"
                 && sentence.words.len() - found.end < MIN_CLAUSE_WORDS;
@@ -123,8 +156,17 @@ fn remember_following(sentence: &Sentence) -> Option<Statement> {
     if !is_about_user || is_cut_off {
         return None;
     }
-    let content = claim(clause, language)?;
+    let is_subordinate = ["dass", "dat"].contains(&sentence.token(found.end - 1));
+    let main = is_subordinate.then(|| main_clause(clause)).flatten();
+    let content = claim(main.as_deref().unwrap_or(clause), language)?;
     Some(statement(StatementKind::Remember, content, sentence, slot_of(clause)))
+}
+
+/// Whether a clause begins at a word. "Remember that scene" names a thing.
+fn begins_clause(own: &Sentence, at: usize) -> bool {
+    let before = own.token(at - 1);
+    CONJUNCTIONS.contains(before)
+        || (before == "that" && CLAUSE_STARTS.contains(own.token(at)) && at + 2 < own.words.len())
 }
 
 /// Whether a sentence asks to remember something, which may follow.
@@ -173,14 +215,24 @@ fn last(own: &Sentence, cues: &Phrases<()>, except: &Phrases<()>) -> Option<Foun
 
 fn forget_following(sentence: &Sentence) -> Option<Statement> {
     let found = first(sentence, &FORGET, &NOT_FORGET)?;
-    let clause = content(sentence, found.end)?;
     let (language, weight) = found.means;
-    let is_about_user = weight == Weight::Strong || begins_with_self(sentence, found.end, 2);
-    if !is_about_user || follows_comma(sentence, found.end) {
+    // "Forget that I like tea, coffee and milk" lists; after a thing a comma begins something else.
+    let clause = match weight {
+        Weight::Strong => content(sentence, found.end)?,
+        _ => content_until(sentence, found.end, sentence.clause_end(found.end))?,
+    };
+    let (_, content_words) = ground::shared_words(clause, clause);
+    let is_about_user = begins_with_self(sentence, found.end, 2);
+    let is_named = match weight {
+        Weight::Weak => is_about_user,
+        _ => is_about_user || content_words >= weight.min_content_words(),
+    };
+    if !is_named || follows_comma(sentence, found.end) {
         return None;
     }
     let content = claim(clause, language)?;
-    Some(statement(StatementKind::Forget, content, sentence, slot_of(clause)))
+    let slot = slot_of(clause).or_else(|| named_slot(clause).filter(|_| is_about_user));
+    Some(statement(StatementKind::Forget, content, sentence, slot))
 }
 
 pub(super) fn rule(own: &Sentence) -> Option<Statement> {
@@ -235,8 +287,7 @@ fn call_me_following(own: &Sentence) -> Option<Statement> {
 fn first<T: Copy>(own: &Sentence, cues: &Phrases<T>, except: &Phrases<()>) -> Option<Found<T>> {
     let found = own.matches(cues).into_iter().find(|found| is_direct(own, found.start))?;
     let excepted = own.matches(except).into_iter().any(|other| other.start >= found.start);
-    let is_request = |at| ["can", "could", "would", "will"].contains(&own.token(at));
-    let asks = own.asks && !(0..found.start).any(is_request);
+    let asks = own.asks && !(0..found.end).any(|at| MODALS.contains(own.token(at)));
     (!excepted && !asks).then_some(found)
 }
 
@@ -264,10 +315,15 @@ fn begins_with_self(own: &Sentence, at: usize, words: usize) -> bool {
 
 /// The words from `start` to the end of the sentence, without polite words at the end.
 fn content<'t>(own: &Sentence<'t>, start: usize) -> Option<&'t str> {
+    content_until(own, start, own.words.len())
+}
+
+/// The words from `start` to `last`, without polite words at the end.
+fn content_until<'t>(own: &Sentence<'t>, start: usize, last: usize) -> Option<&'t str> {
     const MIN_CHARS: usize = 3;
     let requests = own.matches(&NEXT_REQUESTS).into_iter().map(|found| found.start);
     let mut requests = requests.filter(|at| *at > start + 1 && follows_comma(own, *at));
-    let mut end = requests.next().unwrap_or(own.words.len());
+    let mut end = requests.next().unwrap_or(own.words.len()).min(last);
     let tails = own.matches(&TAILS);
     while let Some(tail) = tails.iter().find(|tail| tail.end == end && tail.start > start) {
         end = tail.start;

@@ -53,6 +53,11 @@ impl<'t> Sentence<'t> {
         FRAMES.any(&self.tokenized)
     }
 
+    /// Whether it begins with words after which nothing is asserted: "if", "she said".
+    pub fn opens_with_frame(&self) -> bool {
+        self.matches(&FRAMES).iter().any(|found| found.start <= 1)
+    }
+
     /// The text of a range of words, as written.
     pub fn slice(&self, range: Range<usize>) -> &'t str {
         match (self.words.get(range.start), range.end.checked_sub(1)) {

@@ -122,6 +122,21 @@ pub fn says_no_more(claim: &str, other: &str) -> bool {
     is_supported(claim, &[other], |&Words { found, content, .. }| found == content)
 }
 
+/// Whether a claim repeats the old one except for words that the evidence says: "meets at 19:30"
+/// changes "meets at 19:00" by "it's 19:30".
+pub fn changes(claim: &str, old: &str, evidence: &[&str]) -> bool {
+    let joined = evidence.join("\n");
+    let (claimed, old, stated) = (read(claim), read(old), read(&joined));
+    let is_new = |word: &&TextWord| {
+        (word.rare || !says_nothing(&word.text)) && !old.iter().any(|other| same(word, other))
+    };
+    let is_said = |word: &TextWord| stated.iter().any(|other| same(word, other));
+    let new: Vec<&TextWord> = claimed.iter().filter(is_new).collect();
+    let said = new.iter().filter(|word| is_said(word)).count();
+    let names = new.iter().all(|word| !word.rare || is_said(word));
+    said > 0 && names && said * 2 >= new.len() && keeps_negation(claim, &claimed, &joined, &stated)
+}
+
 /// How many content words of a text are in the other one, and how many it has.
 pub fn shared_words(text: &str, other: &str) -> (usize, usize) {
     let (own, other) = (read(text), read(other));

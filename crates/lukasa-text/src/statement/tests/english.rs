@@ -197,3 +197,38 @@ fn statements_are_limited_in_number_and_input() {
     let late = format!("{} Remember that I like tea.", "word. ".repeat(2_000));
     assert_eq!(find(&late), []);
 }
+
+#[test]
+fn requests_to_forget_a_topic_are_found_by_its_words() {
+    check(&[
+        ("please delete everything about that phone", Forget, "That phone."),
+        ("Stop mentioning the lighthouse novel, it's dead", Forget, "The lighthouse novel."),
+        ("Forget the lighthouse novel.", Forget, "Lighthouse novel."),
+        ("Could you delete everything about my landlord?", Forget, "User's landlord."),
+        ("You don't need to remember the recipe contest.", Forget, "The recipe contest."),
+        ("No need to remember the recipe contest", Forget, "The recipe contest."),
+    ]);
+    check_none(&[
+        "Delete everything about the phone from the letter.",
+        "Remove the line about my sister from the draft.",
+        "forget the plan",
+        "Forget everything.",
+        "Can you delete everything in the table?",
+        "She deleted everything about the phone.",
+        "Forget it, the novel is fine.",
+    ]);
+}
+
+#[test]
+fn requests_to_remember_a_clause_about_anything_are_found() {
+    check(&[
+        ("Remember that the bins go out on Thursdays.", Remember, "The bins go out on Thursdays."),
+        ("Fyi I never eat before noon", Remember, "User never eats before noon."),
+        (
+            "One thing you should know about me going forward: I hate phone calls.",
+            Remember,
+            "User hates phone calls.",
+        ),
+    ]);
+    check_none(&["Remember that scene in the film?", "I remember that the film was long."]);
+}

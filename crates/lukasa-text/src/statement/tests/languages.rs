@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn german_statements_are_found() {
     check(&[
-        ("Bitte merk dir, dass ich gern Zug fahre.", Remember, "Ich gern Zug fahre."),
+        ("Bitte merk dir, dass ich gern Zug fahre.", Remember, "Ich fahre gern Zug."),
         ("Vergiss nicht, dass meine Schwester Ana heißt", Remember, "Meine Schwester Ana heißt."),
         ("Vergiss, dass ich Marta besuche.", Forget, "Ich Marta besuche."),
         ("Bitte vergiss meine Adresse", Forget, "Meine Adresse."),
@@ -131,7 +131,7 @@ fn portuguese_statements_are_found() {
 #[test]
 fn dutch_statements_are_found() {
     check(&[
-        ("Onthoud dat ik liever met de trein reis.", Remember, "Ik liever met de trein reis."),
+        ("Onthoud dat ik liever met de trein reis.", Remember, "Ik reis liever met de trein."),
         ("Vergeet niet dat mijn zus Ana heet", Remember, "Mijn zus Ana heet."),
         ("Vergeet dat ik Marta bezoek.", Forget, "Ik Marta bezoek."),
         ("Vergeet mijn adres", Forget, "Mijn adres."),
@@ -255,5 +255,35 @@ fn korean_statements_are_found() {
         "여동생은 리옹으로 이사했어요.",
         "한국어로 대답해 주세요.",
         "저는 항상 이름을 잊어요.",
+    ]);
+}
+
+#[test]
+fn requests_to_forget_a_topic_are_found_in_other_languages() {
+    check(&[
+        ("Borra lo de la fiesta sorpresa, se ha cancelado", Forget, "La fiesta sorpresa."),
+        ("Ya puedes olvidar mi dirección.", Forget, "Mi dirección."),
+        ("Esquece a minha morada, prefiro que não a guardes.", Forget, "Minha morada."),
+        ("Lösch bitte alles zu Zitronenfalter aus deinem Gedächtnis", Forget, "Zitronenfalter."),
+        ("Oublie tout sur mon ancien chef.", Forget, "Mon ancien chef."),
+        ("Dimentica tutto sul corso di ceramica.", Forget, "Corso di ceramica."),
+        ("Vergeet alles over de verbouwing van de keuken.", Forget, "De verbouwing van de keuken."),
+    ]);
+    check_none(&[
+        "Lösch alles über den Hund aus dem Entwurf.",
+        "Borra todo sobre el perro de la carta.",
+        "Vergiss es.",
+    ]);
+}
+
+#[test]
+fn subordinate_clause_becomes_a_main_clause() {
+    check(&[
+        (
+            "Merk dir, dass ich Größe 46 habe, das weiß niemand.",
+            Remember,
+            "Ich habe Größe 46, das weiß niemand.",
+        ),
+        ("Merk dir, dass ich um sechs aufstehe.", Remember, "Ich um sechs aufstehe."),
     ]);
 }

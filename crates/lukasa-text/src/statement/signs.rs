@@ -1,0 +1,89 @@
+//! Words that show that a sentence changes or corrects something, and that a text introduces its
+//! author. They do not say what changed: the caller knows the old claim and the new one.
+
+use std::sync::LazyLock;
+
+use super::StatementKind;
+use super::sentence::{self, Sentence};
+use crate::lexicon::lexicon;
+use crate::screen::person::speaks_of_self;
+use crate::screen::phrase::{Phrases, TokenizedText};
+
+static SIGNS: LazyLock<Phrases<StatementKind>> = LazyLock::new(|| {
+    Phrases::new([
+        (StatementKind::Change, lexicon!("statement/change_signs", en de fr es pt it nl)),
+        (StatementKind::Correct, lexicon!("statement/correction_signs", en de fr es pt it nl)),
+    ])
+});
+static DENIALS: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), lexicon!("statement/negations", en de fr es it pt nl))]));
+static INTRODUCTIONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([((), lexicon!("statement/introductions", en de fr es pt it nl))])
+});
+
+/// Whether a text that the user typed says that something is wrong or has changed: a correction, a
+/// change, or neither. Questions, quotations and hypothetical sentences say neither.
+pub fn signals_change(text: &str) -> Option<StatementKind> {
+    let sentences = sentence::split(text, false);
+    let asserted = |own: &&Sentence| !own.asks && !own.is_quoted && !own.opens_with_frame();
+    let found: Vec<StatementKind> = sentences.iter().filter(asserted).filter_map(sign).collect();
+    found.iter().find(|kind| **kind == StatementKind::Change).or(found.first()).copied()
+}
+
+fn sign(own: &Sentence) -> Option<StatementKind> {
+    let found = own.matches(&SIGNS);
+    let change = found.iter().find(|found| found.means == StatementKind::Change);
+    let is_denial = || (!own.matches(&DENIALS).is_empty()).then_some(StatementKind::Correct);
+    change.or(found.first()).map(|found| found.means).or_else(is_denial)
+}
+
+/// Whether a text begins with the announcement that its author introduces themselves.
+pub fn opens_introduction(text: &str) -> bool {
+    /// A greeting may come first.
+    const GREETING_WORDS: usize = 3;
+    let sentences = sentence::split(text, false);
+    let text_of = |own: &Sentence| own.slice(0..own.words.len()).to_owned();
+    let announces = |own: &&Sentence| INTRODUCTIONS.any(&TokenizedText::new(&text_of(own)));
+    let greets = |own: &&Sentence| own.words.len() <= GREETING_WORDS && !announces(own);
+    let mut opening = sentences.iter().skip_while(greets);
+    let first = opening.next().filter(|own| !own.is_quoted).filter(announces);
+    // "Quick intro. I'm Zeynep."
+    let mut own = first.into_iter().chain(opening.next());
+    first.is_some() && own.any(|own| speaks_of_self(&text_of(own)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentence_that_denies_or_dates_something_signals_a_change() {
+        use StatementKind::{Change, Correct};
+        for (text, expected) in [
+            ("Careful: it's 19:30, not 19:00.", Some(Correct)),
+            ("And no, Biscuit is a girl, always has been.", Some(Correct)),
+            ("I'm a category manager now, same chain.", Some(Change)),
+            ("Ich arbeite inzwischen bei der Bahn.", Some(Change)),
+            ("En realidad se llama Trufa.", Some(Correct)),
+            ("Am I a manager now?", None),
+            ("If I moved to Lyon now, what would it cost?", None),
+            ("My choir meets at 19:00.", None),
+        ] {
+            assert_eq!(signals_change(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn introduction_is_announced_in_the_first_sentences() {
+        for (text, expected) in [
+            ("Hi, here is a bit about me so that I don't have to explain it.", true),
+            ("Quick intro. I'm Zeynep, I run a studio.", true),
+            ("Hallo, kurz zu mir. Ich heiße Rosalie.", true),
+            ("I should introduce myself, the grandkids set this up.", true),
+            ("Dear Sir, I am writing to apply for the job. It says a lot about me.", false),
+            ("The article is about Lisbon. I liked it.", false),
+        ] {
+            assert_eq!(opens_introduction(text), expected, "{text}");
+        }
+    }
+}
