@@ -6,7 +6,7 @@ use lukasa_core::id::VersionId;
 use lukasa_core::record::Changes;
 use lukasa_core::{
     Category, Claim, FactId, Force, Kind, MemoryType, OperationId, Origin, Period, State, Tier,
-    Timestamp, Version, fingerprint,
+    Timestamp, TurnId, Version, fingerprint,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -208,6 +208,19 @@ pub async fn opened_since(
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &from, &credential];
     all(&scope.query(SQL, &params).await?, version)
+}
+
+/// Those of the turns that memories cite which were forgotten on request.
+pub async fn forgotten_turns(scope: &Scope, turns: &[TurnId]) -> Result<BTreeSet<String>> {
+    const SQL: &str = "select distinct cited from fact_version f \
+                         join operation o on o.user_id = f.user_id and o.operation_id = f.opened_by \
+                         join fact_version v on v.user_id = f.user_id and v.fact_id = f.fact_id, \
+                              unnest(v.turns) cited \
+                        where f.user_id = $1 and f.known_until is null and f.state = 'forgotten' \
+                          and o.verb = 'forget' and v.turns && $2 and cited = any($2)";
+    let turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &turns]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 /// The proposal or candidate with the same fingerprint as `claim`, if there is one.

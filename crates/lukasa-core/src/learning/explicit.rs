@@ -61,6 +61,12 @@ pub fn find(turn: &Turn) -> Vec<TypedStatement> {
     typed.filter(|found| !found.sentence.is_empty()).take(MAX_STATEMENTS).collect()
 }
 
+/// Whether the user asks in a turn to forget something.
+pub fn asks_to_forget(turn: &Turn) -> bool {
+    let is_request = |found: &TypedStatement| found.statement.kind == StatementKind::Forget;
+    find(turn).iter().any(is_request)
+}
+
 /// Whether a statement is recent enough to be carried out: an old conversation that is appended
 /// later must not undo what was said since.
 pub fn is_recent(turn: &Turn, now: Timestamp) -> bool {

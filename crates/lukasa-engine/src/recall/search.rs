@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::{future::OptionFuture, try_join};
 use jiff::tz::TimeZone;
+use lukasa_core::learning::explicit;
 use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::{Arm, RankQuery, Tuning};
@@ -13,7 +14,7 @@ use lukasa_core::{
     TurnId, VersionId,
 };
 use lukasa_store::passage::RecallState;
-use lukasa_store::{Scope, recallable, session};
+use lukasa_store::{Scope, fact, recallable, session};
 use lukasa_text::when;
 
 use super::Recall;
@@ -228,6 +229,8 @@ impl Recall {
         let found_turns: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
         let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();
         turns.retain(|_| closed.next().flatten().is_none());
+        // A request to forget something names it.
+        turns.retain(|found| !explicit::asks_to_forget(&found.turn));
         took.fetch = (self.parts.ticks)() - started;
         let recalled = RecallResult {
             memories,
@@ -342,18 +345,27 @@ async fn fetch(
     let turn_rows: Vec<_> = turns.iter().map(|(id, _)| id.uuid()).collect();
     let versions: OptionFuture<_> =
         (!versions.is_empty()).then(|| recallable::versions(scope, &versions)).into();
+    let turn_ids: Vec<TurnId> = turns.iter().map(|(id, _)| *id).collect();
+    let forgotten: OptionFuture<_> =
+        (!turn_ids.is_empty()).then(|| fact::forgotten_turns(scope, &turn_ids)).into();
     let turn_rows: OptionFuture<_> =
         (!turn_rows.is_empty()).then(|| session::turns_by_id(scope, &turn_rows)).into();
-    let (versions, turn_rows) =
-        try_join!(async { versions.await.transpose() }, async { turn_rows.await.transpose() })?;
+    let (versions, turn_rows, forgotten) = try_join!(
+        async { versions.await.transpose() },
+        async { turn_rows.await.transpose() },
+        async { forgotten.await.transpose() }
+    )?;
     let (versions, turn_rows) = (versions.unwrap_or_default(), turn_rows.unwrap_or_default());
+    let forgotten = forgotten.unwrap_or_default();
     let memories = facts.into_iter().filter_map(|((_, id), why)| {
         let mut version = versions.iter().find(|version| version.id == id)?.clone();
         version.known.until = version.known.until.filter(|until| *until <= point.known);
         let memory = as_memory(&version, std::slice::from_ref(&version), point.valid);
         Some(RecalledFact { memory, why })
     });
-    let turns = turns.into_iter().filter_map(|(id, why)| {
+    // The words of a forgotten memory are not quoted from the turn where they were said.
+    let turns = turns.into_iter().filter(|(id, _)| !forgotten.contains(&id.to_string()));
+    let turns = turns.filter_map(|(id, why)| {
         Some(RecalledTurn { turn: turn_rows.iter().find(|turn| turn.id == id)?.clone(), why })
     });
     Ok((memories.collect(), turns.collect()))

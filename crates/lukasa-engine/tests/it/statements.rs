@@ -5,6 +5,7 @@ use lukasa_core::{CallerKind, JobKind, Keep, NewTurn, Origin, Role, State, Statu
 use lukasa_engine::Point;
 use lukasa_engine::facts::{ListFilter, NewMemory, Target};
 use lukasa_engine::jobs::WorkOutcome;
+use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::sessions::NewSession;
 
 use crate::story::Story;
@@ -151,6 +152,23 @@ async fn forget_statement_finds_the_memory_by_topic_or_attribute() {
         say(&story, said).await;
         assert_eq!(story.active().await, ["User keeps bees."], "{said}");
     }
+}
+
+#[tokio::test]
+async fn forgotten_words_are_not_quoted_from_turns() {
+    let story = begin().await;
+    say(&story, "Please remember that I have a Halden 5 phone.").await;
+    let quoted = async || {
+        let mut ask = RecallQuery::about("Which charger does the Halden 5 phone need?");
+        ask.turns = 5;
+        let found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+        found.turns.into_iter().map(|found| found.turn.content).collect::<Vec<_>>()
+    };
+    assert_eq!(quoted().await, ["Please remember that I have a Halden 5 phone."]);
+    story.pass(60);
+    say(&story, "please delete everything about the Halden 5 phone").await;
+    assert!(story.active().await.is_empty());
+    assert_eq!(quoted().await, Vec::<String>::new());
 }
 
 #[tokio::test]
