@@ -138,7 +138,7 @@ async fn contradiction_is_listed_and_resolved_only_by_its_user() {
     let chat = ScriptedChat::saying(|ask| {
         let data = &ask.messages[1].content;
         let line = data.lines().find(|line| line.contains("Prefers tea")).unwrap_or_default();
-        let mut change = proposed_memory("User prefers coffee.", "I prefer coffee these days");
+        let mut change = proposed_memory("User prefers coffee.", "I prefer coffee");
         change["op"] = json!("update");
         change["target"] = json!(line.split(':').next());
         answer(&[change])
@@ -147,7 +147,7 @@ async fn contradiction_is_listed_and_resolved_only_by_its_user() {
     let key = alice(&app).await;
     let human = app.human("acme", "alice").await;
     let tea = human.save("Prefers tea").await.at("/memory/id");
-    say(&key, "c", &["I prefer coffee these days, not tea."]).await;
+    say(&key, "c", &["I prefer coffee with the cake."]).await;
     key.post("/api/sessions/c/close", json!({})).await.expect(200);
     app.work().await;
     assert_eq!(key.get("/api/memory").await.each("content"), ["Prefers tea"]);
