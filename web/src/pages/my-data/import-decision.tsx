@@ -119,7 +119,7 @@ function Choice({
           {t("data.decision.more", { count: one.undecided - ids.length })}
         </p>
       )}
-      <div className="sticky bottom-0 -mb-4 flex items-center justify-end gap-2 border-t bg-surface py-3">
+      <div className="sticky -bottom-4 -mb-4 flex items-center justify-end gap-2 border-t bg-surface py-3">
         <Button
           look="primary"
           busy={busy}
