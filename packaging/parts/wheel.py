@@ -1,0 +1,79 @@
+"""The wheel `lukasa`: the tree in its data folder, and the program as a script, so that pip, uv and pipx install it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+from . import ROOT, SUMMARY, build_time, homepage, version
+from .registry import registry_name
+from .tree import Tree
+
+
+def platform_tag(tree: Tree) -> str:
+    if not tree.target.is_linux:
+        return tree.target.wheel
+    major, minor = tree.glibc
+    return f"manylinux_{major}_{minor}_{tree.target.wheel}"
+
+
+def metadata() -> str:
+    lines = [
+        "Metadata-Version: 2.4",
+        "Name: lukasa",
+        f"Version: {version()}",
+        f"Summary: {SUMMARY}",
+        "License-Expression: Apache-2.0",
+        "License-File: LICENSE",
+        "Requires-Python: >=3.10",
+        # `from lukasa import Lukasa` works after `pip install lukasa`, too.
+        f"Requires-Dist: lukasa-client=={version()}",
+        "Description-Content-Type: text/markdown",
+    ]
+    if address := homepage():
+        lines.append(f"Project-URL: Repository, {address}")
+    # The MCP registry accepts a package only if it names its entry there.
+    mark = f"\n<!-- mcp-name: {registry_name()} -->\n"
+    return "\n".join(lines) + "\n\n" + (ROOT / "packaging/README.pypi.md").read_text("utf-8") + mark
+
+
+def build_wheel(tree: Tree, out: Path) -> Path:
+    name = f"lukasa-{version()}"
+    tag = f"py3-none-{platform_tag(tree)}"
+    path = out / f"{name}-{tag}.whl"
+    record: list[str] = []
+    stamp = time.gmtime(max(build_time(), 315_532_800))[:6]
+
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=tree.deflate_level) as archive:
+
+        def add(place: str, data: bytes, mode: int = 0o644) -> None:
+            entry = zipfile.ZipInfo(place, stamp)
+            entry.external_attr = (0o100000 | mode) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record.append(f"{place},sha256={digest},{len(data)}")
+
+        for place, file in tree.files():
+            # An installer makes scripts executable and puts them on the PATH.
+            inside = "scripts/lukasa" if place == "bin/lukasa" else f"data/{place}"
+            add(f"{name}.data/{inside}", file.read_bytes(), file.stat().st_mode & 0o777)
+        info = f"{name}.dist-info"
+        add(f"{info}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes())
+        add(f"{info}/METADATA", metadata().encode())
+        add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: lukasa\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
+        record.append(f"{info}/RECORD,,")
+        archive.writestr(zipfile.ZipInfo(f"{info}/RECORD", stamp), "\n".join(record) + "\n")
+    return path
+
+
+def build_client_wheel(out: Path) -> Path:
+    """The wheel `lukasa-client`, by the build tool that its pyproject.toml pins."""
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*command, "--wheel-dir", str(out), str(ROOT / "clients/python")], check=True)
+    return out / f"lukasa_client-{version()}-py3-none-any.whl"
