@@ -17,10 +17,12 @@ export const ROUTES = [
   "/review",
   "/chat",
   "/sources",
-  "/playground",
-  "/insights",
+  "/activity",
   "/data",
   "/settings",
+  "/playground",
+  "/insights",
+  "/developer",
 ] as const;
 
 interface Fixtures {
@@ -77,6 +79,12 @@ export const test = base.extend<Fixtures>({
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await expect(page.locator("h1").first()).toBeVisible();
+}
+
+/** Unfolds the pages for developers in the navigation. */
+export async function unfoldDeveloper(page: Page): Promise<void> {
+  const group = page.getByRole("button", { name: "Developer" });
+  if ((await group.getAttribute("aria-expanded")) === "false") await group.click();
 }
 
 /** Saves memories through the API, as an application would. */

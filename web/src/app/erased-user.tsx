@@ -32,7 +32,7 @@ export function ErasedUser({
     <main className="mx-auto flex min-h-dvh w-full max-w-2xl flex-col justify-center gap-5 p-4">
       <Brand />
       <div className="flex flex-col gap-1">
-        <h1 className="text-lg font-semibold">{t("data.goneAll.title")}</h1>
+        <h1 className="text-title">{t("data.goneAll.title")}</h1>
         <p className="text-muted">{t(receipt ? "data.goneAll.text" : "data.goneAll.before")}</p>
       </div>
       {receipt && <ReceiptCard signed={[receipt]} />}

@@ -25,7 +25,8 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     // The client reconnects silently; a periodic probe shows whether the server is ready.
     const probe = async () => {
       const ready = await lukasa.ready({ signal }).catch(() => false);
-      if (!signal.aborted) setState(ready ? "on" : "off");
+      const answers = ready || (await serverAnswers(signal));
+      if (!signal.aborted) setState(ready ? "on" : answers ? "off" : "unreachable");
     };
     const timer = setInterval(probe, PROBE_INTERVAL_MS);
     const listen = async () => {
@@ -47,6 +48,14 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   }, [lukasa, queries]);
   const live = useMemo(() => ({ state, listeners: listeners.current }), [state]);
   return <LiveContext value={live}>{children}</LiveContext>;
+}
+
+/** Whether the server answers at all, also without its database. */
+function serverAnswers(signal: AbortSignal): Promise<boolean> {
+  return fetch("/healthz", { signal }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The id of the latest event, so that the stream continues after it and misses nothing. */

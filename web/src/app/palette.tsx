@@ -99,7 +99,7 @@ function PaletteBody({ close }: { close: () => void }) {
             setAt(0);
           }}
           onKeyDown={move}
-          className="h-12 w-full bg-transparent text-base outline-none placeholder:text-faint"
+          className="h-12 w-full bg-transparent text-lead outline-none placeholder:text-faint"
         />
       </div>
       <div
@@ -111,7 +111,7 @@ function PaletteBody({ close }: { close: () => void }) {
         {sections.map((section) => (
           // biome-ignore lint/a11y/useSemanticElements: options of a listbox are grouped by role
           <div key={section} role="group" aria-label={section}>
-            <div aria-hidden className="px-2.5 pt-2 pb-1 text-xs text-faint">
+            <div aria-hidden className="px-2.5 pt-2 pb-1 text-fine text-faint">
               {section}
             </div>
             {entries.map((entry, index) =>
@@ -126,7 +126,7 @@ function PaletteBody({ close }: { close: () => void }) {
                   onPointerMove={() => setAt(index)}
                   onClick={() => run(entry)}
                   className={classes(
-                    "flex min-h-9 cursor-default items-center gap-2.5 rounded-control px-2.5",
+                    "flex min-h-9 pointer-coarse:min-h-11 cursor-default items-center gap-2.5 rounded-control px-2.5",
                     index === chosen && "bg-hover",
                   )}
                 >

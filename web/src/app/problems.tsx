@@ -6,15 +6,17 @@ import { useLive } from "../base/live.ts";
 import { t } from "../i18n/index.ts";
 import { ProblemCard } from "../ui/problem-card.tsx";
 
-/** Banner while the server is not ready. Chats keep working without memory. */
+/** Banner while the server cannot be reached, or is without its database: chats then work without memory. */
 export function OutageBanner() {
   const live = useLive();
-  if (live !== "off") return null;
+  if (live !== "off" && live !== "unreachable") return null;
+  const what = live === "off" ? "outage" : "unreachable";
   return (
     <div role="alert" className="flex items-center gap-2.5 border-b bg-warn-soft px-4 py-2 sm:px-6">
       <CloudOff size={16} aria-hidden className="shrink-0 text-warn" />
       <p>
-        <strong className="font-medium">{t("shell.outage.title")}</strong> {t("shell.outage.text")}
+        <strong className="font-medium">{t(`shell.${what}.title`)}</strong>{" "}
+        {t(`shell.${what}.text`)}
       </p>
     </div>
   );
@@ -39,7 +41,7 @@ export class ProblemBoundary extends Component<{ children: ReactNode }, { error:
 export function BrokenPage({ error, reset }: { error: unknown; reset: () => void }) {
   return (
     <div className="mx-auto flex w-full max-w-lg flex-col gap-3 p-6">
-      <h1 className="text-lg font-semibold">{t("shell.problem.page")}</h1>
+      <h1 className="text-title">{t("shell.problem.page")}</h1>
       <p className="text-muted">{t("shell.problem.pageText")}</p>
       <ProblemCard error={error} retry={reset} />
     </div>

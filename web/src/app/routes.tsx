@@ -13,14 +13,16 @@ import {
   useMatches,
 } from "@tanstack/react-router";
 import { t } from "../i18n/index.ts";
+import { parseActivityParams } from "../pages/activity/params.ts";
 import { parseChatParams } from "../pages/chat/params.ts";
+import { type DeveloperTab, parseDeveloperParams } from "../pages/developer/params.ts";
 import { parseInsightsParams } from "../pages/insights/params.ts";
 import { parseMemoryDetailParams } from "../pages/memory/detail-params.ts";
 import { parseMemoryParams } from "../pages/memory/params.ts";
-import { parseMyDataParams } from "../pages/my-data/params.ts";
+import { type MyDataParams, parseMyDataParams } from "../pages/my-data/params.ts";
 import { parsePlaygroundParams } from "../pages/playground/params.ts";
 import { parseReviewParams } from "../pages/review/params.ts";
-import { parseSettingsParams } from "../pages/settings/params.ts";
+import { parseSettingsParams, type SettingsParams } from "../pages/settings/params.ts";
 import { parseSignInParams } from "../pages/sign-in/params.ts";
 import { parseSourcesParams } from "../pages/sources/params.ts";
 import { buttonClasses } from "../ui/button.tsx";
@@ -71,7 +73,7 @@ function Root() {
 function NotFound() {
   return (
     <div className="flex flex-1 flex-col items-center justify-center gap-3 p-6 text-center">
-      <h1 className="text-lg font-semibold">{t("shell.notFound.title")}</h1>
+      <h1 className="text-title">{t("shell.notFound.title")}</h1>
       <p className="text-muted">{t("shell.notFound.text")}</p>
       <Link to="/memory" className={buttonClasses()}>
         {t("shell.notFound.back")}
@@ -145,17 +147,45 @@ const insights = createRoute({
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/insights/index.tsx"))),
 });
 
+const activity = createRoute({
+  getParentRoute: () => root,
+  path: "/activity",
+  validateSearch: parseActivityParams,
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/activity/index.tsx"))),
+});
+
+const developer = createRoute({
+  getParentRoute: () => root,
+  path: "/developer",
+  validateSearch: parseDeveloperParams,
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/developer/index.tsx"))),
+});
+
 const data = createRoute({
   getParentRoute: () => root,
   path: "/data",
-  validateSearch: parseMyDataParams,
+  validateSearch: (params: Record<string, unknown>): MyDataParams & { moved?: boolean } => ({
+    ...parseMyDataParams(params),
+    ...(params.tab === "activity" && { moved: true }),
+  }),
+  // The activity was a tab of this page.
+  beforeLoad: ({ search }) => {
+    if (search.moved) throw redirect({ to: "/activity", replace: true });
+  },
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/my-data/index.tsx"))),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
-  validateSearch: parseSettingsParams,
+  validateSearch: (params: Record<string, unknown>): SettingsParams & { moved?: DeveloperTab } => {
+    const { tab: moved } = parseDeveloperParams(params);
+    return { ...parseSettingsParams(params), ...(moved && { moved }) };
+  },
+  // The tabs for developers were tabs of this page.
+  beforeLoad: ({ search: { moved: tab } }) => {
+    if (tab) throw redirect({ to: "/developer", search: { tab }, replace: true });
+  },
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/settings/index.tsx"))),
 });
 
@@ -176,8 +206,10 @@ const routeTree = root.addChildren([
   sources,
   playground,
   insights,
+  activity,
   data,
   settings,
+  developer,
   signIn,
 ]);
 

@@ -20,7 +20,7 @@ export function ShortcutSheet() {
       <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
         {names.map((name) => (
           <section key={name} aria-label={name}>
-            <h3 className="pb-1 text-xs text-faint">{name}</h3>
+            <h3 className="pb-1 text-fine text-faint">{name}</h3>
             <ul>
               {scopes
                 .filter((one) => one.scope === name)

@@ -41,7 +41,7 @@ export function UserMenu() {
           </button>
         }
       >
-        <p className="max-w-60 px-2 pt-1.5 pb-1 text-xs text-muted">
+        <p className="max-w-60 px-2 pt-1.5 pb-1 text-fine text-muted">
           {t(how)}
           <span className="block">Lukasa {signIn.version}</span>
         </p>

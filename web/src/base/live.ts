@@ -3,7 +3,8 @@
 import type { LiveEvent } from "lukasa-client";
 import { createContext, useContext, useEffect, useRef } from "react";
 
-export type LiveState = "connecting" | "on" | "off";
+/** `off`: the server answers, but its database does not. `unreachable`: the server does not answer. */
+export type LiveState = "connecting" | "on" | "off" | "unreachable";
 
 export interface Live {
   state: LiveState;

@@ -2,11 +2,33 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import type { MemoryView, Written } from "lukasa-client";
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
 import { useBatchWrite } from "./writes.ts";
+
+/** A new memory of a batch, and the request that saves it. */
+export interface NewMemory {
+  content: string;
+  save: () => Promise<Written>;
+}
+
+/** Saves several new memories, with one toast and one undo. */
+export function useBatchSave(): (memories: readonly NewMemory[]) => Promise<void> {
+  const queries = useQueryClient();
+  const writeAll = useBatchWrite();
+  return useCallback(
+    (memories) =>
+      writeAll({
+        say: t("memory.did.save"),
+        about: t("memory.count", { count: memories.length }),
+        runs: memories.map(({ save }) => save),
+        after: ({ memory }) => memory && putMemory(queries, memory),
+      }),
+    [queries, writeAll],
+  );
+}
 
 export function useBatchMemoryWrites() {
   const lukasa = useLukasa();

@@ -12,10 +12,15 @@ import { t } from "../i18n/index.ts";
 import { patchMemories, putMemory } from "./store.ts";
 import { useWrite } from "./writes.ts";
 
+/** The content of a write if it is a text. The console sends the value of a rule as its value. */
+export function textOf(content: CreateMemory["content"] | null | undefined): string | undefined {
+  return typeof content === "string" ? content : undefined;
+}
+
 /** The fields of a changed memory that a list shows. */
 function shownAs(memory: MemoryView, changes: UpdateMemory): Partial<MemoryView> {
   return {
-    content: changes.content ?? memory.content,
+    content: textOf(changes.content) ?? memory.content,
     domain: changes.domain === undefined ? memory.domain : changes.domain,
     force: changes.force ?? memory.force,
     key: changes.key === undefined ? memory.key : changes.key,
@@ -47,10 +52,10 @@ export function useMemoryWrites() {
     };
     const now = () => new Date().toISOString();
     return {
-      save: (memory: CreateMemory | string) =>
+      save: (memory: CreateMemory | string, say = t("memory.did.save")) =>
         write({
-          say: t("memory.did.save"),
-          about: typeof memory === "string" ? memory : memory.content,
+          say,
+          about: textOf(typeof memory === "string" ? memory : memory.content),
           run: () => lukasa.memories.save(memory),
           runWithoutDomain: () =>
             lukasa.memories.save({
@@ -62,7 +67,7 @@ export function useMemoryWrites() {
       update: (memory: MemoryView, changes: UpdateMemory) =>
         write({
           say: t("memory.did.update"),
-          about: changes.content ?? memory.content,
+          about: textOf(changes.content) ?? memory.content,
           show: as(memory, { ...shownAs(memory, changes), updated_at: now() }),
           run: () => lukasa.memories.update(memory.id, changes, { ifMatch: memory }),
           runWithoutDomain: () =>

@@ -5,6 +5,7 @@ import type { EditMemory, MemoryView } from "lukasa-client";
 import { useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
+import { textOf } from "./memory-writes.ts";
 import { patchMemories, putMemory } from "./store.ts";
 import { useWrite } from "./writes.ts";
 
@@ -22,10 +23,10 @@ export function useProposalWrites() {
       accept: (memory: MemoryView, edits?: EditMemory) =>
         write({
           say: t("memory.did.accept"),
-          about: edits?.content ?? memory.content,
+          about: textOf(edits?.content) ?? memory.content,
           show: show(memory, {
             status: "active",
-            content: edits?.content ?? memory.content,
+            content: textOf(edits?.content) ?? memory.content,
             updated_at: new Date().toISOString(),
           }),
           run: () => lukasa.memories.confirm(memory.id, { sha256: memory.sha256, edits }),

@@ -26,18 +26,35 @@ export function sourceOf(memory: Pick<MemoryView, "origin" | "confidence">): Sou
   return memory.origin === "user_said" || memory.origin === "user_turn" ? "said" : "assistant";
 }
 
+/** How certain a memory is, as shown to users. */
+export type Certainty = "confirmed" | "unused" | "strong" | "tentative" | "candidate";
+
+const OWN_ORIGINS = ["user_said", "user_turn"];
+
+/**
+ * The certainty of a memory. What the user agreed to is confirmed, whatever its tier; what came from elsewhere
+ * is in no prompt until the user agrees, as on the server.
+ */
+export function certaintyOf(
+  memory: Pick<MemoryView, "origin" | "confidence" | "consented_at" | "tier" | "status">,
+): Certainty {
+  if (memory.consented_at) return "confirmed";
+  const extracted = memory.confidence !== null && memory.confidence !== undefined;
+  const own = OWN_ORIGINS.includes(memory.origin) || (memory.origin === "assistant" && !extracted);
+  if (!own && memory.status === "active") return "unused";
+  return memory.tier === "strong" || memory.tier === "tentative" ? memory.tier : "candidate";
+}
+
 export function plain(text: string): string {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 export function select(memories: readonly MemoryView[], filter: Filter): MemoryView[] {
-  const words = plain(filter.text ?? "")
-    .split(/\s+/)
-    .filter(Boolean);
+  const words = wordsOf(filter.text ?? "");
   return memories.filter(
     (memory) =>
       (!filter.status || filter.status.includes(memory.status)) &&
-      (!filter.domain || (memory.domain ?? "") === filter.domain) &&
+      (filter.domain === undefined || (memory.domain ?? "") === filter.domain) &&
       (!filter.category || memory.category === filter.category) &&
       (!filter.force || memory.force === filter.force) &&
       (!filter.tier || memory.tier === filter.tier) &&
@@ -63,6 +80,52 @@ function textOf(memory: MemoryView): string {
 function occur(words: string[], memory: MemoryView): boolean {
   const text = textOf(memory);
   return words.every((word) => text.includes(word));
+}
+
+/** The words of a search text, as they are compared. */
+export function wordsOf(text: string): string[] {
+  return plain(text).split(/\s+/).filter(Boolean);
+}
+
+/** Where the words occur in a text, as ranges of its characters that do not overlap, in their order. */
+export function matchesIn(text: string, words: readonly string[]): [number, number][] {
+  // Normalizing changes the length, so every character of the plain text remembers its place.
+  let folded = "";
+  const places: number[] = [];
+  let at = 0;
+  for (const letter of text) {
+    const same = plain(letter);
+    folded += same;
+    for (let unit = 0; unit < same.length; unit++) places.push(at);
+    at += letter.length;
+  }
+  places.push(text.length);
+  const hits = new Set<number>();
+  for (const word of words) {
+    for (let from = folded.indexOf(word); from >= 0; from = folded.indexOf(word, from + 1)) {
+      for (let place = from; place < from + word.length; place++) hits.add(place);
+    }
+  }
+  const ranges: [number, number][] = [];
+  for (const place of [...hits].sort((a, b) => a - b)) {
+    const [from, to] = [places[place] ?? 0, places[place + 1] ?? text.length];
+    const last = ranges.at(-1);
+    if (last && last[1] >= from) last[1] = Math.max(last[1], to);
+    else ranges.push([from, to]);
+  }
+  return ranges;
+}
+
+/** The orders of the list; by the latest change if absent. */
+export const ORDERS = ["oldest", "text"] as const;
+export type Order = (typeof ORDERS)[number];
+
+/** Sorts in an order that the user chose. */
+export function ordered(memories: readonly MemoryView[], order: Order): MemoryView[] {
+  if (order === "oldest")
+    return [...memories].sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  const { compare } = new Intl.Collator();
+  return [...memories].sort((a, b) => compare(a.content, b.content));
 }
 
 export interface Group {

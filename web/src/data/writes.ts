@@ -10,6 +10,7 @@ import { useCallback } from "react";
 import { sentenceOf } from "../base/problems.ts";
 import { useLukasa } from "../base/sign-in.ts";
 import { dropToast, showToast } from "../base/toasts.ts";
+import { domainName } from "../i18n/domains.ts";
 import { t } from "../i18n/index.ts";
 import { refreshMemories } from "./store.ts";
 
@@ -98,9 +99,12 @@ function askAboutDomain(
     }
   };
   showToast({
-    text: t("shell.closedDomain.text", { domain }),
+    text: t("shell.closedDomain.text", { domain: domainName(domain) }),
     about: write.about,
-    action: { label: t("shell.closedDomain.open", { domain }), run: () => void open() },
+    action: {
+      label: t("shell.closedDomain.open", { domain: domainName(domain) }),
+      run: () => void open(),
+    },
     other: runWithoutDomain && {
       label: t("shell.closedDomain.keep"),
       run: () => void perform({ ...write, run: runWithoutDomain }),

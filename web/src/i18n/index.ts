@@ -20,13 +20,17 @@ export async function speak(wanted: Language): Promise<void> {
   translation = wanted === "de" ? (await import("./de/index.ts")).de : en;
   language = wanted;
   ready = new Map();
-  document.documentElement.lang = locale();
+  document.documentElement.lang = wanted === "xx-RTL" ? "en" : wanted;
   document.documentElement.dir = wanted === "xx-RTL" ? "rtl" : "ltr";
 }
 
-/** The locale for `Intl`. */
+/** The locale for `Intl`: the browser's own variant of the language, such as British English for dates. */
 export function locale(): string {
-  return language === "xx-RTL" ? "en" : language;
+  return localeOf(language === "xx-RTL" ? "en" : language, navigator.languages);
+}
+
+export function localeOf(spoken: string, wanted: readonly string[]): string {
+  return wanted.find((tag) => tag.toLowerCase().split("-")[0] === spoken) ?? spoken;
 }
 
 /** The first of the browser's languages that is available. */

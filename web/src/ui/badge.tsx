@@ -16,7 +16,7 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Rea
   return (
     <span
       className={classes(
-        "inline-flex h-5 items-center gap-1 rounded-full border px-1.5 text-xs whitespace-nowrap tabular-nums",
+        "inline-flex h-5 items-center gap-1 rounded-full border px-1.5 text-fine whitespace-nowrap tabular-nums",
         TONES[tone],
       )}
     >

@@ -22,7 +22,7 @@ export function Card({
     >
       {title && (
         <header className="flex min-h-11 items-center justify-between gap-3 border-b px-4 py-1.5">
-          <h2 className="font-medium">{title}</h2>
+          <h2 className="font-semibold">{title}</h2>
           {actions && <div className="flex items-center gap-1.5">{actions}</div>}
         </header>
       )}

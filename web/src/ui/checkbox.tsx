@@ -15,7 +15,7 @@ export function Checkbox({
   const id = useId();
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the box below has an input inside
-    <label className="flex min-h-7 cursor-pointer items-start gap-2.5 py-0.5">
+    <label className="flex min-h-small cursor-pointer items-start gap-2.5 py-0.5">
       <Base.Root
         checked={checked}
         onCheckedChange={onChange}

@@ -17,7 +17,7 @@ export function Chip({
   removeLabel?: string;
 }) {
   const look = classes(
-    "inline-flex h-7 items-center gap-1.5 rounded-full border px-2.5 text-[0.8125rem]",
+    "inline-flex h-small items-center gap-1.5 rounded-full border px-2.5 text-meta",
     pressed
       ? "border-transparent bg-accent-soft text-accent-text"
       : "border-line bg-surface text-muted",
@@ -42,7 +42,7 @@ export function Chip({
           type="button"
           aria-label={removeLabel}
           onClick={onRemove}
-          className="-me-1.5 inline-flex size-6 items-center justify-center rounded-full hover:bg-hover"
+          className="-me-1.5 inline-flex size-6 pointer-coarse:size-11 items-center justify-center rounded-full hover:bg-hover"
         >
           <X size={13} aria-hidden />
         </button>

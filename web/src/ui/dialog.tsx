@@ -39,7 +39,7 @@ export function Dialog({ open, onOpenChange, title, text, children, actions, wid
           )}
         >
           <header className="flex items-start justify-between gap-4 px-5 pt-4">
-            <Base.Title className="text-base font-semibold">{title}</Base.Title>
+            <Base.Title className="text-lead font-semibold">{title}</Base.Title>
             <Base.Close
               render={
                 <IconButton plain label={t("shell.close")} small className="-me-2 -mt-0.5">

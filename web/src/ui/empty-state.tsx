@@ -29,12 +29,12 @@ export function EmptyState({
             {icon}
           </div>
         )}
-        <h2 className="text-lg font-semibold">{title}</h2>
+        <h2 className="text-title">{title}</h2>
         <p className="max-w-prose text-muted">{text}</p>
       </div>
       {snippet && <Snippet code={snippet} />}
       {waiting && (
-        <output className="flex items-center justify-center gap-2 text-[0.8125rem] text-muted">
+        <output className="flex items-center justify-center gap-2 text-meta text-muted">
           <span aria-hidden className="pulse-soft size-2 rounded-full bg-accent" />
           {waiting}
         </output>

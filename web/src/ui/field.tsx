@@ -3,7 +3,7 @@ import type { ComponentProps, ReactNode } from "react";
 import { classes } from "./classes.ts";
 
 export const INPUT =
-  "w-full rounded-control border border-strong-line/60 bg-surface px-2.5 text-ink placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0 disabled:opacity-60";
+  "w-full rounded-control border border-strong-line/60 bg-surface px-2.5 text-ink placeholder:text-faint focus-visible:border-accent focus-visible:outline-accent focus-visible:outline-offset-0 disabled:opacity-60";
 
 /** A form field with its label, help and error. */
 export function Field({
@@ -21,9 +21,9 @@ export function Field({
     <Base.Root invalid={Boolean(error)} className="flex flex-col gap-1.5">
       <Base.Label className="font-medium">{label}</Base.Label>
       {children}
-      {help && <Base.Description className="text-[0.8125rem] text-muted">{help}</Base.Description>}
+      {help && <Base.Description className="text-meta text-muted">{help}</Base.Description>}
       {error && (
-        <Base.Error match className="text-[0.8125rem] text-bad">
+        <Base.Error match className="text-meta text-bad">
           {error}
         </Base.Error>
       )}

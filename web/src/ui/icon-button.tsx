@@ -13,7 +13,7 @@ export interface IconButtonProps extends Omit<ComponentProps<"button">, "aria-la
   children: ReactNode;
 }
 
-/** An icon button. It always has an accessible name, and is at least 28 px wide. */
+/** An icon button. It always has an accessible name, and is at least 28 px wide, 44 px for fingers. */
 export function IconButton({
   label,
   shortcut,
@@ -30,7 +30,7 @@ export function IconButton({
       className={classes(
         "inline-flex shrink-0 items-center justify-center rounded-control text-muted transition-colors duration-75",
         "hover:bg-hover hover:text-ink disabled:opacity-50 disabled:cursor-not-allowed data-[popup-open]:bg-hover",
-        small ? "size-7" : "size-control",
+        small ? "size-small" : "size-control",
         className,
       )}
     />

@@ -24,12 +24,12 @@ export function Kbd({ keys, inverse }: { keys: string; inverse?: boolean }) {
       {keys.split(" ").map((together, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: keys of one shortcut never change places
         <Fragment key={at}>
-          {at > 0 && <span className="text-[0.6875rem] opacity-80">{t("shell.keys.then")}</span>}
+          {at > 0 && <span className="text-fine opacity-80">{t("shell.keys.then")}</span>}
           {together.split("+").map((key) => (
             <kbd
               key={key}
               className={classes(
-                "inline-flex h-5 min-w-5 items-center justify-center rounded border px-1 font-sans text-[0.6875rem] leading-none",
+                "inline-flex h-5 min-w-5 items-center justify-center rounded border px-1 font-sans text-fine leading-none",
                 inverse ? "border-current/40" : "border-line bg-sunken text-muted",
               )}
             >

@@ -5,7 +5,7 @@ import { classes } from "./classes.ts";
 import { Kbd } from "./kbd.tsx";
 
 const ITEM =
-  "flex min-h-8 w-full cursor-default items-center gap-2 rounded-[0.3125rem] px-2 text-start outline-none select-none data-[highlighted]:bg-hover";
+  "flex min-h-8 pointer-coarse:min-h-11 w-full cursor-default items-center gap-2 rounded-[0.3125rem] px-2 text-start outline-none select-none data-[highlighted]:bg-hover";
 
 /** A menu of actions behind a button. */
 export function Menu({ trigger, children }: { trigger: ReactElement; children: ReactNode }) {
@@ -65,7 +65,7 @@ export function MenuChoice<T extends string>({
 }) {
   return (
     <Base.Group>
-      <Base.GroupLabel className="px-2 pt-2 pb-1 text-xs text-faint">{label}</Base.GroupLabel>
+      <Base.GroupLabel className="px-2 pt-2 pb-1 text-fine text-faint">{label}</Base.GroupLabel>
       <Base.RadioGroup value={value} onValueChange={(chosen) => onChange(chosen as T)}>
         {choices.map((choice) => (
           <Base.RadioItem key={choice.value} value={choice.value} className={ITEM}>

@@ -33,7 +33,7 @@ export function Meter({
         <span className="font-medium">{label}</span>
         <span
           className={classes(
-            "text-[0.8125rem] tabular-nums",
+            "text-meta tabular-nums",
             part > 0.2 ? "text-bad" : part > 0.15 ? "text-warn" : "text-muted",
           )}
         >
@@ -49,7 +49,7 @@ export function Meter({
           />
         ))}
       </div>
-      <ul className="flex flex-wrap gap-x-4 gap-y-1 text-[0.8125rem] text-muted">
+      <ul className="flex flex-wrap gap-x-4 gap-y-1 text-meta text-muted">
         {shares.map((share, at) => (
           <li key={share.name} className="inline-flex items-center gap-1.5">
             <span

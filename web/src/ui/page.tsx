@@ -1,11 +1,16 @@
 import type { ReactNode } from "react";
 import { useEffect } from "react";
+import { classes } from "./classes.ts";
 
-/** The frame of a page: title (also the document's), actions and content. */
+/**
+ * The frame of a page: title (also the document's), actions and content. There are two layouts: `wide` uses
+ * the whole width; `reading` is a centred column in which title, tabs and content start at the same edge.
+ */
 export function Page({
   title,
   note,
   actions,
+  layout = "wide",
   flush,
   children,
 }: {
@@ -13,6 +18,7 @@ export function Page({
   /** Next to the title: a count, a state. */
   note?: ReactNode;
   actions?: ReactNode;
+  layout?: "wide" | "reading";
   /** Without padding, for lists that fill the page. */
   flush?: boolean;
   children: ReactNode;
@@ -20,16 +26,27 @@ export function Page({
   useEffect(() => {
     document.title = `${title} · Lukasa`;
   }, [title]);
+  const column = layout === "reading" && "mx-auto w-full max-w-reading";
   return (
     <>
-      <header className="flex min-h-14 shrink-0 flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-2 sm:px-6">
+      <header
+        className={classes(
+          "flex min-h-14 shrink-0 flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-2 sm:px-6",
+          column,
+        )}
+      >
         <div className="flex items-baseline gap-2.5">
-          <h1 className="text-base font-semibold tracking-tight">{title}</h1>
-          {note && <div className="text-[0.8125rem] text-muted tabular-nums">{note}</div>}
+          <h1 className="text-title">{title}</h1>
+          {note && <div className="text-meta text-muted tabular-nums">{note}</div>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-1.5">{actions}</div>}
       </header>
-      <div className={flush ? "flex min-h-0 flex-1 flex-col" : "flex-1 px-4 pb-10 sm:px-6"}>
+      <div
+        className={classes(
+          flush ? "flex min-h-0 flex-1 flex-col" : "flex-1 px-4 pb-10 sm:px-6",
+          column,
+        )}
+      >
         {children}
       </div>
     </>

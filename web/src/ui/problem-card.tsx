@@ -14,7 +14,7 @@ export function ProblemCard({ error, retry }: { error: unknown; retry?: () => vo
         <p className="font-medium">{sentenceOf(error)}</p>
         {problem && adviceOf(problem) && <p className="text-muted">{adviceOf(problem)}</p>}
         {problem?.requestId && (
-          <p className="font-mono text-xs text-muted">
+          <p className="font-mono text-fine text-muted">
             {t("shell.problem.request", { id: problem.requestId })}
           </p>
         )}

@@ -39,7 +39,7 @@ export function Select<T extends string>({
               <Base.Item
                 key={choice.value}
                 value={choice.value}
-                className="flex min-h-8 cursor-default items-center gap-2 rounded-[0.3125rem] px-2 outline-none select-none data-[highlighted]:bg-hover"
+                className="flex min-h-8 pointer-coarse:min-h-11 cursor-default items-center gap-2 rounded-[0.3125rem] px-2 outline-none select-none data-[highlighted]:bg-hover"
               >
                 <Base.ItemText className="flex-1">{choice.text}</Base.ItemText>
                 <Base.ItemIndicator>

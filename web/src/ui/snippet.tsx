@@ -16,7 +16,7 @@ export function Snippet({ code }: { code: string }) {
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
-        className="overflow-x-auto py-2.5 ps-3 pe-11 font-mono text-[0.8125rem] leading-relaxed"
+        className="overflow-x-auto py-2.5 ps-3 pe-11 font-mono text-meta leading-relaxed"
       >
         {code}
       </pre>

@@ -23,7 +23,7 @@ export function Switch({
           {label}
         </div>
         {help && (
-          <div id={`${id}-help`} className="text-[0.8125rem] text-muted">
+          <div id={`${id}-help`} className="text-meta text-muted">
             {help}
           </div>
         )}
@@ -34,7 +34,7 @@ export function Switch({
         disabled={disabled}
         aria-labelledby={id}
         aria-describedby={help ? `${id}-help` : undefined}
-        className="relative mt-0.5 inline-flex h-6 w-10 shrink-0 items-center rounded-full border border-strong-line bg-sunken p-0.5 transition-colors data-[checked]:border-transparent data-[checked]:bg-accent data-[disabled]:opacity-50"
+        className="relative after:absolute after:-inset-x-1 after:-inset-y-2.5 mt-0.5 inline-flex h-6 w-10 shrink-0 items-center rounded-full border border-strong-line bg-sunken p-0.5 transition-colors data-[checked]:border-transparent data-[checked]:bg-accent data-[disabled]:opacity-50"
       >
         <Base.Thumb className="size-4 rounded-full bg-strong-line transition-transform data-[checked]:translate-x-4 data-[checked]:bg-on-accent rtl:data-[checked]:-translate-x-4" />
       </Base.Root>

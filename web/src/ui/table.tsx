@@ -35,7 +35,7 @@ export function Table<Row>({
       <table className="w-full border-collapse">
         <caption className="sr-only">{label}</caption>
         <thead>
-          <tr className="border-b text-xs text-muted">
+          <tr className="border-b text-fine text-muted">
             {columns.map((column) => (
               <th key={column.key} scope="col" className={classes(cell(column), "font-medium")}>
                 {column.title}

@@ -1,5 +1,6 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { locale } from "../i18n/index.ts";
 import { classes } from "./classes.ts";
 
 export interface Tab<T extends string> {
@@ -43,7 +44,7 @@ export function Tabs<T extends string>({
         activateOnFocus
         className={classes(
           "relative flex shrink-0 gap-1 overflow-x-auto border-b max-sm:gap-0",
-          flush && "px-1.5 sm:px-3.5",
+          flush ? "px-1.5 sm:px-3.5" : "[&>:first-child]:ps-0",
           more && "fades-out",
         )}
       >
@@ -51,12 +52,12 @@ export function Tabs<T extends string>({
           <Base.Tab
             key={tab.value}
             value={tab.value}
-            className="-mb-px inline-flex h-10 items-center gap-1.5 border-b-2 border-transparent px-2.5 whitespace-nowrap max-sm:px-2 text-muted -outline-offset-2 hover:text-ink data-[active]:border-accent data-[active]:font-medium data-[active]:text-ink"
+            className="-mb-px inline-flex h-10 pointer-coarse:h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 whitespace-nowrap max-sm:px-2 text-muted -outline-offset-2 hover:text-ink data-[active]:border-accent data-[active]:font-medium data-[active]:text-ink"
           >
             {tab.label}
             {tab.count !== undefined && (
-              <span className="rounded-full bg-sunken px-1.5 text-xs text-muted tabular-nums">
-                {tab.count}
+              <span className="rounded-full bg-sunken px-1.5 text-fine text-muted tabular-nums">
+                {new Intl.NumberFormat(locale()).format(tab.count)}
               </span>
             )}
           </Base.Tab>
@@ -69,6 +70,9 @@ export function Tabs<T extends string>({
   );
 }
 
+/** Up to this width only the padding of the last tab and of the list is hidden. */
+const MAX_HIDDEN_PX = 16;
+
 /** Whether a horizontal scroller has more content at its end: it then fades, so that it looks incomplete. */
 function useOverflow(place: RefObject<HTMLElement | null>): boolean {
   const [more, setMore] = useState(false);
@@ -77,7 +81,7 @@ function useOverflow(place: RefObject<HTMLElement | null>): boolean {
     if (!element) return;
     const look = () => {
       const { scrollWidth, clientWidth, scrollLeft } = element;
-      setMore(scrollWidth - clientWidth - Math.abs(scrollLeft) > 4);
+      setMore(scrollWidth - clientWidth - Math.abs(scrollLeft) > MAX_HIDDEN_PX);
     };
     const watch = new ResizeObserver(look);
     watch.observe(element);

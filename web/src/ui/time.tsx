@@ -36,7 +36,8 @@ export function Time({ at, absolute }: { at: string | null | undefined; absolute
   const ago = relative(Date.parse(at), from);
   return (
     <time dateTime={at} title={absolute ? ago : when} className="whitespace-nowrap tabular-nums">
-      {absolute ? when : ago}
+      {/* Isolated, or a number would change places in text of the other direction. */}
+      <bdi>{absolute ? when : ago}</bdi>
     </time>
   );
 }

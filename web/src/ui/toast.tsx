@@ -42,8 +42,8 @@ export function ToastViewport() {
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
-      // On phones the main buttons are at the bottom, so toasts are shown below the top bar.
-      className="pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-sm:top-12 max-sm:p-2 sm:bottom-0 sm:items-end"
+      // On phones the main buttons are at the bottom, so toasts are shown at the top.
+      className="pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-sm:top-0 max-sm:p-2 sm:bottom-0 sm:items-end"
     >
       {/* The region exists before its toasts, or screen readers would not announce them. */}
       <div role="status" className="contents">

@@ -17,7 +17,7 @@ export function Tooltip({
       <Base.Trigger render={children} />
       <Base.Portal>
         <Base.Positioner sideOffset={6} className="z-50">
-          <Base.Popup className="floating flex max-w-72 items-center gap-2 rounded-control bg-ink px-2 py-1 text-xs text-canvas shadow-raised">
+          <Base.Popup className="floating flex max-w-72 items-center gap-2 rounded-control bg-ink px-2 py-1 text-fine text-canvas shadow-raised">
             {text}
             {shortcut && <Kbd keys={shortcut} inverse />}
           </Base.Popup>

@@ -10,7 +10,7 @@ test("export and import of a whole memory", async ({ page, lukasa, user, baseURL
   test.slow();
   allowed.push(/404/);
   await seed(lukasa, SOME);
-  await open(page, "/data");
+  await open(page, "/data?tab=export");
   await expect(page.getByText(/Now: 6 memories/)).toBeVisible();
   await axe(page);
   const downloading = page.waitForEvent("download");
@@ -32,7 +32,7 @@ test("export and import of a whole memory", async ({ page, lukasa, user, baseURL
   const preview = page.getByRole("region", { name: "Preview" });
   // A hard rule from another user's archive becomes a proposal.
   await expect(preview).toContainText("5 new memories");
-  await expect(preview).toContainText("1 proposal for you to confirm");
+  await expect(preview).toContainText("1 suggestion for you to confirm");
   expect(await other.memories.list().all()).toHaveLength(0);
   await screens(page, "data-import");
   await preview.getByRole("button", { name: "Import now" }).click();
@@ -108,13 +108,13 @@ test("imported memories wait for one decision: chosen ones, then all, with undo"
 test("activity is listed, filtered, and undone by keyboard", async ({ page, lukasa }) => {
   const [first] = await seed(lukasa, SOME);
   await lukasa.memories.forget(first?.memory?.id ?? "");
-  await open(page, "/data?tab=activity");
+  await open(page, "/activity");
   const list = page.getByRole("list", { name: "Activity" });
   await expect(list.getByRole("listitem")).toHaveCount(7);
   await expect(list.getByRole("listitem").first()).toContainText("Forgot");
   await expect(list.getByRole("listitem").first()).toContainText("Prefers window seats");
   await axe(page);
-  await screens(page, "data-activity");
+  await screens(page, "activity-list");
   await page.keyboard.press("j");
   await page.keyboard.press("k");
   await expect(list.getByRole("listitem").first()).toBeFocused();
@@ -225,10 +225,12 @@ test.describe("server with sign-in", () => {
     const { href } = await operator.signIn.link(user);
     await page.goto(href);
     await expect(
-      page.getByRole("heading", { name: "Waiting for your first memory" }),
+      page.getByRole("heading", { name: "Tell me something about yourself" }),
     ).toBeVisible();
-    await expect(page.getByRole("button", { name: "Add a memory" }).first()).toBeVisible();
-    await expect(page.locator("pre")).toHaveCount(0);
+    await expect(
+      page.getByRole("textbox", { name: "Tell me something about yourself" }),
+    ).toBeVisible();
+    await expect(page.locator("pre", { hasText: /curl|lukasa (?:connect|save)/ })).toHaveCount(0);
     await page.goto("/sources");
     await expect(
       page.getByRole("heading", { name: "Nothing is known about you yet" }),

@@ -47,21 +47,21 @@ test("charts match the counts of the API", async ({ page, lukasa }) => {
   await expect(known).toHaveAttribute("aria-valuemax", "7");
   await expect(known).toHaveAttribute(
     "aria-valuetext",
-    new RegExp(`: strong ${strong}, tentative ${tentative}, candidate ${candidate}$`),
+    new RegExp(`: certain ${strong}, likely ${tentative}, guess ${candidate}$`),
   );
   await expect(chart(page, "New each day")).toContainText(`saved ${today.saved}`);
   await expect(chart(page, "Reviews")).toContainText(
     `confirmed ${today.confirmed}corrected ${today.corrected}rejected ${today.rejected}forgotten ${today.forgotten}`,
   );
-  await expect(chart(page, "Baseline reuse")).toContainText("reused 2rebuilt 1");
+  await expect(chart(page, "Prompt-cache reuse")).toContainText("reused 2rebuilt 1");
   await expect(chart(page, "Retrievals")).toContainText("complete 3degraded 0");
-  await expect(chart(page, "Recall time")).toContainText(`p95 ${today.recall_ms?.p95} ms`);
+  await expect(chart(page, "Search time")).toContainText(`p95 ${today.recall_ms?.p95} ms`);
   const domains = chart(page, "Top areas").getByRole("listitem");
   await expect(domains.filter({ hasText: "Food and dining" })).toContainText("1");
   await expect(chart(page, "Memories by area")).toContainText("Food and dining 1");
   const head = page.locator("dl").first();
   await expect(head).toContainText(`Memories${strong + tentative}`);
-  await expect(head).toContainText("Baseline reuse67%");
+  await expect(head).toContainText("Prompt-cache reuse67%");
 });
 
 test("chart table and CSV have the same numbers", async ({ page, lukasa }) => {
@@ -87,7 +87,7 @@ test("chart table and CSV have the same numbers", async ({ page, lukasa }) => {
   const file = await began;
   expect(file.suggestedFilename()).toBe("lukasa-new.csv");
   const lines = (await readFile(await file.path(), "utf8")).split("\r\n");
-  expect(lines[0]).toBe("Day,saved,learned,proposed");
+  expect(lines[0]).toBe("Day,saved,learned,suggested");
   expect(lines.slice(1, -1)).toEqual(
     answer.days.map((day) => `${day.day},${day.saved},${day.learned},${day.proposed}`),
   );
@@ -156,7 +156,7 @@ test("range, tables and days are chosen by keyboard alone", async ({ page, lukas
   await known.focus();
   await page.keyboard.press("ArrowLeft");
   await expect(known).toHaveAttribute("aria-valuenow", "6");
-  await expect(known).toHaveAttribute("aria-valuetext", /: strong 0, tentative 0, candidate 0$/);
+  await expect(known).toHaveAttribute("aria-valuetext", /: certain 0, likely 0, guess 0$/);
   const made = chart(page, "New each day").getByRole("slider");
   await expect(made).toHaveAttribute("aria-valuenow", "6");
   await page.keyboard.press("Home");
@@ -197,7 +197,7 @@ test("accessibility of insights as tables", async ({ page, lukasa }) => {
   await use(lukasa);
   await counted(lukasa);
   await open(page, "/insights?days=7&table=true");
-  await expect(chart(page, "Recall time").getByRole("table")).toBeVisible();
+  await expect(chart(page, "Search time").getByRole("table")).toBeVisible();
   await axe(page);
   await screens(page, "insights-table");
 });

@@ -5,7 +5,9 @@ test("shortcuts: G and a letter open a page", async ({ page }) => {
   for (const [letter, name] of [
     ["r", "Review"],
     ["p", "Playground"],
-    ["d", "My data"],
+    ["d", "Import & export"],
+    ["a", "Activity"],
+    ["s", "Profile"],
     ["m", "Memory"],
   ] as const) {
     await page.keyboard.press("g");

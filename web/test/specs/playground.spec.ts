@@ -63,9 +63,9 @@ test("prompt is shown byte for byte as the API returned it", async ({ page, luka
   expect(context.dynamic.content).not.toBe("");
 
   // Both parts are equal byte for byte.
-  await expect(part(page, "Baseline").locator("pre")).toBeVisible();
-  const baseline = await part(page, "Baseline").locator("pre").textContent();
-  const dynamic = await part(page, "Dynamic").locator("pre").textContent();
+  await expect(part(page, "Always included (baseline)").locator("pre")).toBeVisible();
+  const baseline = await part(page, "Always included (baseline)").locator("pre").textContent();
+  const dynamic = await part(page, "For this message (dynamic)").locator("pre").textContent();
   expect(baseline).toBe(context.baseline.content);
   expect(dynamic).toBe(context.dynamic.content);
   expect(`${baseline}${dynamic}`).toBe(context.context);
@@ -83,7 +83,7 @@ test("prompt is shown byte for byte as the API returned it", async ({ page, luka
   const { limit, used } = context.budget;
   const meter = part(page, "Token budget");
   await expect(meter).toContainText(`${used} of ${limit} tokens`);
-  await expect(meter).toContainText(`Dynamic ${context.budget.dynamic}`);
+  await expect(meter).toContainText(`For this message (dynamic) ${context.budget.dynamic}`);
   await expect(meter).toContainText(`${limit - used} free`);
 
   // Every included line has its mark, everything left out has its reason.
@@ -138,8 +138,8 @@ test("ranks match the search response, as lines and as a table", async ({ page, 
     const row = list.getByRole("listitem").nth(at);
     await expect(row).toContainText(memory.content);
     const keyword = why.arms.find((one: { arm: string }) => one.arm === "keyword")?.rank ?? "–";
-    await expect(row).toContainText(`Keyword ${keyword}`);
-    await expect(row).toContainText(`Fused ${why.fused_rank}, Reranked ${at + 1}`);
+    await expect(row).toContainText(`Words ${keyword}`);
+    await expect(row).toContainText(`Combined ${why.fused_rank}, Re-ranked ${at + 1}`);
   }
   // The table is toggled by key and kept in the address.
   await page.getByRole("heading", { level: 1 }).click();
@@ -155,7 +155,7 @@ test("ranks match the search response, as lines and as a table", async ({ page, 
   await page.reload();
   await expect(table).toBeVisible();
   // A turn links to its place in the chat.
-  const turns = page.getByRole("table", { name: "Earlier turns" });
+  const turns = page.getByRole("table", { name: "Earlier messages" });
   await turns.getByRole("link", { name: /Could you book a table for four/ }).click();
   await expect(page).toHaveURL(/\/sources\?.*session=dinner/);
   await expect(page.getByText("Could you book a table for four").first()).toBeVisible();
@@ -166,16 +166,16 @@ test("message that needs no memory is not searched", async ({ page, lukasa }) =>
   await open(page, "/playground");
   // Too short to trigger a search, although a memory matches.
   await ask(page, "long flights");
-  await expect(page.getByText("Not searched: this message")).toBeVisible();
+  await expect(page.getByText("No search needed for this message")).toBeVisible();
   await ask(page, "Which flight do I like, and is it cheap to travel?");
   await expect(page.getByText("Memory was searched for this message")).toBeVisible();
-  await expect(page.locator("dl").first()).toContainText("travel");
+  await expect(page.locator("dl").first()).toContainText("Travel");
 });
 
 test("result stays visible while changed settings load", async ({ page, lukasa }) => {
   await life(lukasa);
   await open(page, `/playground?query=${encodeURIComponent(MESSAGE)}`);
-  const prompt = part(page, "Baseline").locator("pre");
+  const prompt = part(page, "Always included (baseline)").locator("pre");
   await expect(prompt).toContainText("sister called Ana");
   // Friday is shown as a day, without hours.
   await expect(page.locator("dl").first()).toContainText(/“for Friday”/);
@@ -228,7 +228,7 @@ test("two settings are compared side by side, by keyboard alone", async ({ page,
   await expect(part(page, "Only with B")).toContainText("nothing");
   // Each side shows its own prompt, and the rule is in the small one too.
   const prompt = page.getByRole("region", { name: "B", exact: true }).getByRole("region", {
-    name: "Baseline",
+    name: "Always included (baseline)",
   });
   expect(await prompt.locator("pre").textContent()).toBe(small.baseline.content);
   await axe(page);
@@ -320,7 +320,7 @@ test("hostile text is rendered as text in the playground", async ({ page, lukasa
   await seed(lukasa, [evil]);
   await open(page, "/playground");
   const context = await ask(page, "What do I know about the memory rule, and what do you obey?");
-  const shown = await part(page, "Baseline").locator("pre").textContent();
+  const shown = await part(page, "Always included (baseline)").locator("pre").textContent();
   expect(shown).toBe(context.baseline.content);
   expect(await page.locator("img").count()).toBe(0);
   await expect(page).toHaveTitle("Playground · Lukasa");

@@ -32,7 +32,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   await page.keyboard.press("ArrowRight");
   await expect(announced).toContainText("Kept. 2 of 9. Which of the two is true?");
   await expect(card(page)).toContainText("User is vegetarian.");
-  await expect(card(page)).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
+  await expect(card(page)).toContainText("You said, 12 Mar 2026, in ‘Tax question’");
   await axe(page);
   await screens(page, "review-contradiction");
 
@@ -95,7 +95,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   expect(known).not.toContain("User might take up rowing.");
   // Only the skipped cards are shown again.
   await page.keyboard.press("r");
-  await expect(page.getByRole("button", { name: "Keep" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Skip" })).toBeVisible();
 });
 
 test("card answered again during a pending undo stays answered", async ({ page, lukasa }) => {
@@ -131,7 +131,7 @@ test("review deck by pointer on a phone", async ({ page, lukasa }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/review");
   const main = page.getByRole("main");
-  await main.getByRole("button", { name: "Keep" }).click();
+  await main.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("2 of 9", { exact: true })).toBeVisible();
   await card(page).getByRole("button", { name: "This is true" }).first().click();
   await expect(page.getByText("3 of 9", { exact: true })).toBeVisible();
@@ -143,7 +143,7 @@ test("review deck by pointer on a phone", async ({ page, lukasa }) => {
   await main.getByRole("textbox").fill("Banks with Schwab");
   await main.getByRole("button", { name: "Keep this" }).click();
   await expect(page.getByText("4 of 9", { exact: true })).toBeVisible();
-  await main.getByRole("button", { name: "Forget" }).click();
+  await main.getByRole("button", { name: /^(?:Forget|Wrong|Decline|No longer true)$/ }).click();
   for (const at of [6, 7, 8, 9]) {
     await main.getByRole("button", { name: "Skip" }).click();
     await expect(page.getByText(`${at} of 9`, { exact: true })).toBeVisible();
@@ -157,7 +157,7 @@ test("review deck by pointer on a phone", async ({ page, lukasa }) => {
   expect(width).toBeLessThanOrEqual(390);
   // After "No, keep it off" the card is gone, but its address still works.
   await page.reload();
-  await expect(page.getByRole("button", { name: "Keep" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Skip" })).toBeVisible();
   await expect(page.getByRole("button", { name: /^Sensitive areas/ })).toHaveCount(0);
   await open(page, "/review?kind=consent");
   await expect(page.getByRole("switch")).toHaveCount(4);
@@ -205,7 +205,7 @@ test("refused answer returns the card to the deck", async ({ page, lukasa, allow
       body: JSON.stringify(problem),
     }),
   );
-  await page.getByRole("button", { name: "Keep" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("status").getByText("Too much at once")).toBeVisible();
   await expect(card(page)).toContainText("Prefers an aisle seat");
 });

@@ -16,7 +16,7 @@ test("policy settings are saved, undone and reset", async ({ page, lukasa }) => 
   await open(page, "/settings");
   await axe(page);
   await screens(page, "settings-rules");
-  await page.getByRole("radio", { name: /Asks first/ }).click();
+  await page.getByRole("radio", { name: /Ask me first/ }).click();
   await expect(page.getByRole("status").getByText("Settings saved")).toBeVisible();
   expect((await lukasa.policy.get()).user).toMatchObject({ preset: "assistant" });
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
@@ -54,7 +54,7 @@ test("sensitive area is off until the user turns it on, and undo turns it off", 
 });
 
 test("key is shown once, works, and is revoked", async ({ page, user, baseURL }) => {
-  await open(page, "/settings?tab=apps");
+  await open(page, "/developer?tab=apps");
   await page.keyboard.press("n");
   const dialog = page.getByRole("dialog");
   const name = `travel assistant ${user}`;
@@ -104,12 +104,11 @@ test("key is shown once, works, and is revoked", async ({ page, user, baseURL })
 
 test("MCP address shown in the settings works", async ({ page, lukasa, user }) => {
   await lukasa.memories.save("Likes night trains");
-  await open(page, "/settings?tab=apps");
-  const connect = page.locator("section", {
-    has: page.getByRole("heading", { name: "Connect an assistant" }),
-  });
-  await expect(connect.locator("pre").first()).toContainText(`--user '${user}'`);
-  const { mcpServers } = JSON.parse((await connect.locator("pre").last().textContent()) ?? "");
+  await open(page, "/settings?tab=assistants");
+  const connect = page.getByRole("region", { name: "Connect an assistant" });
+  await expect(connect.locator("pre").last()).toContainText(`--user '${user}'`);
+  const other = connect.getByRole("listitem").filter({ hasText: "Other assistants" });
+  const { mcpServers } = JSON.parse((await other.locator("pre").textContent()) ?? "");
   const response = await fetch(mcpServers.lukasa.url, {
     method: "POST",
     headers: {
@@ -159,8 +158,8 @@ test("times are shown in the time zone that is remembered", async ({ page, lukas
   expect(zone).toMatchObject({ force: "hard", value: "Asia/Tokyo" });
   // A browser without stored preferences shows times in it as well.
   await page.evaluate(() => localStorage.clear());
-  await open(page, "/data?tab=activity");
-  const expected = new Intl.DateTimeFormat("en", {
+  await open(page, "/activity");
+  const expected = new Intl.DateTimeFormat("en-GB", {
     dateStyle: "medium",
     timeStyle: "short",
     timeZone: "Asia/Tokyo",
@@ -181,20 +180,21 @@ test("single-key shortcuts, language and theme are set", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
 
-test("tab list fades where it overflows on a phone", async ({ page }) => {
-  await page.setViewportSize({ width: 390, height: 844 });
-  await open(page, "/settings");
+test("tab list fades where it overflows on a phone", async ({ page, lukasa }) => {
+  await lukasa.memories.save("Plays the cello");
+  await page.setViewportSize({ width: 320, height: 700 });
+  await open(page, "/memory");
   const tabs = page.getByRole("tablist");
   const fades = () => tabs.evaluate((list) => getComputedStyle(list).maskImage !== "none");
   await expect.poll(fades).toBe(true);
-  await page.getByRole("tab", { name: "Rules" }).focus();
+  await page.getByRole("tab", { name: "All" }).focus();
   await page.keyboard.press("End");
-  await expect(page.getByRole("tab", { name: "Appearance" })).toBeInViewport({ ratio: 0.9 });
+  await expect(page.getByRole("tab", { name: "Trash" })).toBeInViewport({ ratio: 0.9 });
   await expect.poll(fades).toBe(false);
 });
 
 test("job list shows an empty state and scheduled jobs", async ({ page, lukasa }) => {
-  await open(page, "/settings?tab=jobs");
+  await open(page, "/developer?tab=jobs");
   await expect(page.getByText("No pending jobs")).toBeVisible();
   await lukasa.sessions.append("a-chat", [{ role: "user", content: "Which funds do I hold?" }]);
   await expect(page.getByRole("list", { name: "Background jobs" })).toContainText(
@@ -235,7 +235,7 @@ test("failed jobs show their error and are retried by keyboard", async ({ page, 
     const dead = (await lukasa.learning.jobs()).filter((job) => job.state === "dead");
     expect(dead.map((job) => job.attempts)).toEqual([5, 5]);
   }).toPass({ timeout: 60_000, intervals: [500] });
-  await open(page, "/settings?tab=jobs");
+  await open(page, "/developer?tab=jobs");
   const list = page.getByRole("list", { name: "Background jobs" });
   const dead = list.getByRole("listitem").filter({ hasText: "failed" });
   await expect(dead).toHaveCount(2);
@@ -276,7 +276,7 @@ test.describe("server with sign-in", () => {
 
   test("operator adds a user and creates a sign-in link", async ({ page, user, browser }) => {
     const other = `aa-${user}-ana`;
-    await open(page, "/settings?tab=people");
+    await open(page, "/developer?tab=people");
     await page.getByLabel("User id").fill(other);
     await page.keyboard.press("Enter");
     const row = page
@@ -294,6 +294,9 @@ test.describe("server with sign-in", () => {
     // The user sees their own settings and none of the operator's.
     await userPage.goto(`${guarded}/settings`);
     await expect(userPage.getByRole("tab", { name: "Rules" })).toBeVisible();
+    await expect(userPage.getByRole("button", { name: "Developer" })).toHaveCount(0);
+    await userPage.goto(`${guarded}/developer`);
+    await expect(userPage.getByRole("tab", { name: "Jobs" })).toBeVisible();
     await expect(userPage.getByRole("tab", { name: "Apps and keys" })).toHaveCount(0);
     await userPage.close();
   });
@@ -310,7 +313,7 @@ test.describe("server with sign-in", () => {
     await once(receiver, "listening");
     const { port } = receiver.address() as AddressInfo;
     try {
-      await open(page, "/settings?tab=webhooks");
+      await open(page, "/developer?tab=webhooks");
       allowed.push(/422/);
       await page.getByLabel("Endpoint URL").fill("ftp://example.com/lukasa");
       await page.getByRole("button", { name: "Add" }).click();

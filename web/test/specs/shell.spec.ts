@@ -1,4 +1,15 @@
-import { axe, BOTH, expect, open, ROUTES, SOME, screens, seed, test } from "../fixture.ts";
+import {
+  axe,
+  BOTH,
+  expect,
+  open,
+  ROUTES,
+  SOME,
+  screens,
+  seed,
+  test,
+  unfoldDeveloper,
+} from "../fixture.ts";
 
 test.describe("shell", () => {
   test("home redirects to the memory page with its empty state", async ({ page }) => {
@@ -6,9 +17,18 @@ test.describe("shell", () => {
     await expect(page).toHaveURL(/\/memory$/);
     await expect(page).toHaveTitle("Memory · Lukasa");
     await expect(
-      page.getByRole("heading", { name: "Waiting for your first memory" }),
+      page.getByRole("heading", { name: "Tell me something about yourself" }),
     ).toBeVisible();
-    await expect(page.getByRole("navigation", { name: "Pages" }).getByRole("link")).toHaveCount(8);
+    const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+    await expect(links).toHaveText([
+      "Memory",
+      "Review",
+      "Chat",
+      "Profile",
+      "Activity",
+      "Import & export",
+      "Settings",
+    ]);
     await screens(page, "memory-empty");
   });
 
@@ -37,10 +57,46 @@ test.describe("shell", () => {
     await expect(page.getByRole("heading", { level: 1, name: "Review" })).toBeVisible();
   });
 
-  test("menu drawer on phones", async ({ page }) => {
+  test("developer pages are folded, and stay open while one of them is shown", async ({ page }) => {
+    await open(page, "/memory");
+    const group = page.getByRole("button", { name: "Developer" });
+    await expect(page.getByRole("link", { name: "Playground" })).toHaveCount(0);
+    await group.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Playground" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "Playground" })).toBeVisible();
+    await page.reload();
+    await expect(group).toHaveAttribute("aria-expanded", "true");
+    await screens(page, "developer-unfolded");
+  });
+
+  test("addresses of moved tabs redirect", async ({ page }) => {
+    await open(page, "/settings?tab=webhooks");
+    await expect(page).toHaveURL(/\/developer\?tab=webhooks$/);
+    await expect(page.getByRole("tab", { name: "Webhooks" })).toHaveAttribute(
+      "aria-selected",
+      "true",
+    );
+    await open(page, "/data?tab=activity");
+    await expect(page).toHaveURL(/\/activity$/);
+  });
+
+  test("bottom bar on phones opens the main pages, and a menu with the others", async ({
+    page,
+  }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await open(page, "/memory");
-    await page.getByRole("button", { name: "Menu" }).click();
+    const bar = page.getByRole("navigation", { name: "Main pages" });
+    await expect(bar.getByRole("link")).toHaveText(["Memory", "Review", "Chat", "Profile"]);
+    await expect(bar).toBeInViewport({ ratio: 1 });
+    await bar.getByRole("link", { name: "Profile" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
+    await expect(bar.getByRole("link", { name: "Profile" })).toHaveAttribute(
+      "aria-current",
+      "page",
+    );
+    await bar.getByRole("button", { name: "Menu" }).click();
+    await unfoldDeveloper(page);
     await axe(page);
     await screens(page, "menu");
     await page.setViewportSize({ width: 390, height: 844 });
@@ -72,6 +128,15 @@ test.describe("shell", () => {
     await axe(page);
   });
 
+  test("outage banner names an unreachable server", async ({ page, allowed }) => {
+    allowed.push(/ERR_FAILED/);
+    await page.route("**/readyz", (route) => route.abort());
+    await page.route("**/healthz", (route) => route.abort());
+    await open(page, "/memory");
+    await expect(page.getByRole("alert")).toContainText("Can't reach Lukasa");
+    await expect(page.getByRole("alert")).not.toContainText("Chats keep working");
+  });
+
   test("page load is retried until an unreachable server answers", async ({
     page,
     lukasa,
@@ -83,6 +148,7 @@ test.describe("shell", () => {
     await lukasa.memories.save("Plays the cello");
     await open(page, "/memory");
     await expect(page.getByText("Plays the cello")).toBeVisible();
+    await unfoldDeveloper(page);
     await context.setOffline(true);
     // The code of a page is loaded when it is first opened; a failed load must keep the current page.
     await page.getByRole("link", { name: "Insights" }).click();
@@ -100,6 +166,7 @@ test.describe("shell", () => {
     await page.evaluate(() => dispatchEvent(new Event("offline")));
     await page.getByRole("link", { name: "Memory" }).click();
     await expect(page.getByText("Plays the cello")).toBeVisible();
+    await unfoldDeveloper(page);
     await page.getByRole("link", { name: "Insights" }).click();
     await expect(page.getByRole("region", { name: "Memories by certainty" })).toBeVisible();
   });
@@ -131,13 +198,15 @@ test.describe("every page", () => {
 });
 
 test.describe("languages", () => {
-  test("German", async ({ page }) => {
+  test("German, also the names of areas", async ({ page, lukasa }) => {
     await page.addInitScript(() =>
       localStorage.setItem("lukasa.preferences", JSON.stringify({ language: "de" })),
     );
     await open(page, "/memory");
     await expect(page.locator("html")).toHaveAttribute("lang", "de");
     await expect(page.getByRole("heading", { level: 1, name: "Gedächtnis" })).toBeVisible();
+    await lukasa.memories.save({ content: "Isst keine Nüsse", domain: "food" });
+    await expect(page.getByText("Essen und Trinken")).toBeVisible();
   });
 
   test("right to left mirrors the layout, and headings come from the catalogues", async ({

@@ -25,10 +25,10 @@ test("sources lead from a portrait to the sentence and back", async ({ page, luk
   await axe(page);
   await screens(page, "sources-episode");
   await page
-    .getByRole("link", { name: /^You said, Mar 12, 2026, in ‘Tax question’/ })
+    .getByRole("link", { name: /^You said, 12 Mar 2026, in ‘Tax question’/ })
     .first()
     .click();
-  const turn = page.getByRole("article", { name: "Turn 1" });
+  const turn = page.getByRole("article", { name: "Message 1" });
   await expect(turn).toBeFocused();
   await expect(turn.locator("mark").first()).toHaveText("we moved into a flat in Lisbon");
   await expect(turn.getByRole("link", { name: "User works nights as a nurse." })).toBeVisible();
@@ -49,13 +49,13 @@ test("why page lists used memories, and one is fixed in three clicks", async ({ 
     await within.getByRole("button", { name }).click();
   };
   await open(page, `/sources?session=dinner&turn=${answer}`);
-  await click("Why did you say this?", page.getByRole("article", { name: `Turn ${answer}` }));
+  await click("Why did you say this?", page.getByRole("article", { name: `Message ${answer}` }));
   const memory = page.getByRole("region", { name: "User lives in a flat in Lisbon." });
-  await expect(memory).toContainText("You said, Mar 12, 2026, in ‘Tax question’");
+  await expect(memory).toContainText("You said, 12 Mar 2026, in ‘Tax question’");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
   await expect(page.getByRole("heading", { name: /^\d+ more available, not used/ })).toBeVisible();
   await expect(page.getByText(/^found by .*\(no\. \d\)/).first()).toBeVisible();
-  await expect(page.getByText("in the baseline already")).toHaveCount(0);
+  await expect(page.getByText("already included")).toHaveCount(0);
   await axe(page);
   await screens(page, "why");
   await click("Wrong", memory);
@@ -84,7 +84,7 @@ test("fixes by key: outdated, not mentioned, not about me", async ({ page, lukas
     (await lukasa.memories.list({}).all()).find((one) => one.content.includes(words))?.id ?? "";
   const nurse = await idOf("nurse");
   await open(page, `/sources?memory=${nurse}`);
-  await expect(page.getByRole("button", { name: "Outdated" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Changed" })).toBeVisible();
   await page.keyboard.press("o");
   await page.keyboard.type("Works days as a nurse");
   await page.keyboard.press("Enter");
@@ -94,13 +94,13 @@ test("fixes by key: outdated, not mentioned, not about me", async ({ page, lukas
     .toBe("Works days as a nurse");
   const porto = await idOf("flies to Porto");
   await open(page, `/sources?memory=${porto}`);
-  await expect(page.getByRole("button", { name: "Outdated" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Changed" })).toBeVisible();
   await page.keyboard.press("o");
   await page.keyboard.press("Enter");
   await expect.poll(async () => (await lukasa.memories.get(porto)).status).toBe("expired");
   const short = await idOf("short answers");
   await open(page, `/sources?memory=${short}`);
-  await expect(page.getByRole("button", { name: "Don't mention" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Don't use" })).toBeVisible();
   await page.keyboard.press("m");
   await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("forgotten");
   await page.keyboard.press("z");
@@ -115,13 +115,13 @@ test("sources navigation by keyboard alone", async ({ page, lukasa }) => {
   await open(page, "/sources?session=dinner");
   await expect(page.getByRole("article")).toHaveCount(2);
   await page.keyboard.press("j");
-  await expect(page.getByRole("article", { name: "Turn 1" })).toBeFocused();
+  await expect(page.getByRole("article", { name: "Message 1" })).toBeFocused();
   await page.keyboard.press("j");
-  await expect(page.getByRole("article", { name: "Turn 2" })).toBeFocused();
+  await expect(page.getByRole("article", { name: "Message 2" })).toBeFocused();
   await page.keyboard.press("d");
-  await expect(page.getByRole("region", { name: "What depends on this?" })).toBeFocused();
+  await expect(page.getByRole("region", { name: "What deleting this removes" })).toBeFocused();
   await page.keyboard.press("Escape");
-  await expect(page.getByRole("region", { name: "What depends on this?" })).toHaveCount(0);
+  await expect(page.getByRole("region", { name: "What deleting this removes" })).toHaveCount(0);
   await page.keyboard.press("y");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
   await page.keyboard.press("j");
@@ -134,7 +134,7 @@ test("sources navigation by keyboard alone", async ({ page, lukasa }) => {
   await expect(page.getByRole("textbox", { name: "What is true?" })).toHaveCount(0);
   await expect(fish).toBeFocused();
   await page.keyboard.press("u");
-  await expect(page.getByRole("article", { name: "Turn 2" })).toBeFocused();
+  await expect(page.getByRole("article", { name: "Message 2" })).toBeFocused();
   await page.keyboard.press("u");
   await expect(page.getByRole("searchbox")).toBeVisible();
 });
@@ -142,19 +142,19 @@ test("sources navigation by keyboard alone", async ({ page, lukasa }) => {
 test("deleted turn takes its memories along, and undo restores them", async ({ page, lukasa }) => {
   await live(lukasa);
   await open(page, "/sources?session=tax&turn=1");
-  await expect(page.getByRole("article", { name: "Turn 1" })).toBeFocused();
+  await expect(page.getByRole("article", { name: "Message 1" })).toBeFocused();
   await page.keyboard.press("d");
-  const depends = page.getByRole("region", { name: "What depends on this?" });
-  await expect(depends).toContainText("Would be removed: 1 turn, 2 memories, and 1 episode.");
+  const depends = page.getByRole("region", { name: "What deleting this removes" });
+  await expect(depends).toContainText("Deleting this removes 1 message, 2 memories and 1 summary.");
   await expect(depends).toContainText("User works nights as a nurse.");
   await axe(page);
   await screens(page, "sources-depends");
   await depends.getByRole("button", { name: "Move to the trash (30 days)" }).click();
-  await expect(page.getByText("Turn 1: It was deleted.")).toBeVisible();
+  await expect(page.getByText("Message 1: It was deleted.")).toBeVisible();
   const contents = async () => (await lukasa.memories.list({}).all()).map((one) => one.content);
   expect(await contents()).not.toContain("User works nights as a nurse.");
   await page.keyboard.press("z");
-  await expect(page.getByRole("article", { name: "Turn 1" })).toBeVisible();
+  await expect(page.getByRole("article", { name: "Message 1" })).toBeVisible();
   expect(await contents()).toContain("User works nights as a nurse.");
 });
 
@@ -167,20 +167,20 @@ test("erasing a turn asks for its name and shows what is removed", async ({
   allowed.push(/404.*\/api\/memory\/mem_/);
   await live(lukasa);
   await open(page, "/sources?session=tax&turn=3");
-  await expect(page.getByRole("article", { name: "Turn 3" })).toBeFocused();
+  await expect(page.getByRole("article", { name: "Message 3" })).toBeFocused();
   await page.keyboard.press("d");
   await page.getByRole("button", { name: "Erase…" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog).toContainText("1 turn, 1 memory, and 1 episode");
+  await expect(dialog).toContainText("1 message, 1 memory and 1 summary");
   await expect(dialog.getByRole("button", { name: "Erase" })).toBeDisabled();
   await axe(page);
   await screens(page, "sources-erase");
-  await dialog.getByRole("textbox").fill("turn 3");
+  await dialog.getByRole("textbox").fill("message 3");
   await dialog.getByRole("button", { name: "Erase" }).click();
   // One receipt card for the turn and everything erased with it.
   await expect(dialog.getByRole("heading", { name: "Erased" })).toBeVisible();
   const receipt = dialog.getByRole("article");
-  await expect(receipt).toContainText("A turn of a chat");
+  await expect(receipt).toContainText("A message of a chat");
   await expect(receipt).toContainText("1 message");
   await expect(receipt).toContainText("1 memory");
   await expect(receipt).toContainText("checked in this browser");
@@ -189,7 +189,7 @@ test("erasing a turn asks for its name and shows what is removed", async ({
   await axe(page);
   await screens(page, "sources-erased");
   await dialog.getByRole("button", { name: "Close" }).last().click();
-  await expect(page.getByText("Turn 3: It was deleted.")).toBeVisible();
+  await expect(page.getByText("Message 3: It was deleted.")).toBeVisible();
   expect((await lukasa.sessions.turns("tax").all()).map((turn) => turn.number)).toEqual([1, 2]);
 });
 
@@ -218,13 +218,13 @@ withModel(
     await page.keyboard.press("z");
     await expect(page.getByRole("link", { name: new RegExp(words) })).toBeVisible();
     await page.getByRole("button", { name: `Delete ‘${words}’` }).click();
-    await page.getByRole("tab", { name: "Trash" }).click();
+    await page.getByRole("tab", { name: "Deleted chats" }).click();
     await expect(page.getByText("30 days left")).toBeVisible();
     await axe(page);
     await screens(page, "sources-trash");
     await page.getByRole("button", { name: /^Erase ‘.*’ permanently/ }).click();
     const dialog = page.getByRole("dialog");
-    await expect(dialog).toContainText("2 turns, and what was learned from them alone");
+    await expect(dialog).toContainText("2 messages, and what was learned from them alone");
     await dialog.getByLabel("Type “erase” to confirm").fill("erase");
     await page.keyboard.press("Enter");
     await expect(dialog.getByRole("article")).toContainText("2 messages");
@@ -249,7 +249,7 @@ test("turns not kept by policy show a notice", async ({ page, lukasa }) => {
   await open(page, `/sources?memory=${memory?.id}`);
   await expect(page.getByText("The text is not kept by policy.")).toBeVisible();
   await open(page, "/sources?session=brief");
-  await expect(page.getByText("Turn 1: The text is not kept by policy.")).toBeVisible();
+  await expect(page.getByText("Message 1: The text is not kept by policy.")).toBeVisible();
   await axe(page);
   await screens(page, "sources-not-kept");
 });
@@ -270,7 +270,7 @@ test("chat list: search, delete with undo, restore", async ({ page, lukasa }) =>
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
   await expect(page.getByRole("link", { name: /A weekend in Porto/ })).toBeVisible();
   await page.getByRole("button", { name: "Delete ‘A weekend in Porto’" }).click();
-  await page.getByRole("tab", { name: "Trash" }).click();
+  await page.getByRole("tab", { name: "Deleted chats" }).click();
   await page.getByRole("button", { name: "Restore ‘A weekend in Porto’" }).click();
   await expect(page.getByRole("heading", { name: "The trash is empty" })).toBeVisible();
 });
@@ -287,7 +287,7 @@ test("hostile text is rendered as text in sources", async ({ page, lukasa }) => 
   await open(page, `/sources?memory=${memory.memory?.id}`);
   await expect(page.getByRole("heading", { level: 2 }).first()).toContainText("<img src=x");
   await expect(page.locator("main img, main a[href^=javascript]")).toHaveCount(0);
-  await expect(page).toHaveTitle("Sources · Lukasa");
+  await expect(page).toHaveTitle("Profile · Lukasa");
 });
 
 for (const language of ["de", "xx-RTL"]) {

@@ -30,6 +30,8 @@ test("tour screenshots", async ({ page, lukasa, allowed }) => {
   await screenshot(page, "history");
   await open(page, "/memory?view=board");
   await screenshot(page, "board");
+  await open(page, "/memory?view=shape");
+  await screenshot(page, "shape");
 
   await open(page, "/chat");
   await say(page, "Remember that I want to retire at age 55");
@@ -49,6 +51,13 @@ test("tour screenshots", async ({ page, lukasa, allowed }) => {
   await screenshot(page, "insights");
   await open(page, "/settings");
   await screenshot(page, "settings");
+
+  // An empty memory, of another user.
+  const other = await page.context().newPage();
+  await other.addInitScript(() => sessionStorage.setItem("lukasa.user", "new"));
+  await open(other, "/memory");
+  await screenshot(other, "start");
+  await other.close();
 
   await page.setViewportSize({ width: 390, height: 844 });
   await page.emulateMedia({ colorScheme: "dark" });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { de } from "../../src/i18n/de/index.ts";
+import { domainName } from "../../src/i18n/domains.ts";
 import { en } from "../../src/i18n/en/index.ts";
 import { type Part, pseudo, read, write } from "../../src/i18n/icu.ts";
+import { localeOf } from "../../src/i18n/index.ts";
 
 type Book = Record<string, Record<string, string | undefined>>;
 
@@ -43,11 +45,14 @@ test("messages parse, and German has the same placeholders as English", () => {
   }
 });
 
-test("German has every key that English has", () => {
-  const missing = Object.entries(en as Book).flatMap(([page, words]) =>
-    Object.keys(words)
-      .filter((name) => (de as Book)[page]?.[name] === undefined)
-      .map((name) => `${page}.${name}`),
-  );
-  assert.deepEqual(missing, []);
+test("locale is the browser's own variant of the language", () => {
+  assert.equal(localeOf("en", ["de-AT", "en-GB", "en-US"]), "en-GB");
+  assert.equal(localeOf("de", ["en-GB"]), "de");
+});
+
+test("built-in areas are translated, others keep their name", () => {
+  assert.equal(domainName("food"), "Food and dining");
+  assert.equal(domainName("bees"), "bees");
+  const own = { name: "food", display_name: "Cooking", builtin: false };
+  assert.equal(domainName(own), "Cooking");
 });

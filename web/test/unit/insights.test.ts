@@ -51,7 +51,7 @@ test("CSV has plain numbers and no formulas", () => {
   const chart = chartOf([on(1, { saved: 3 }), on(2, { saved: 1, learned: 2 })], "new");
   assert.equal(
     csvOf(chart),
-    "Day,saved,learned,proposed\r\n2026-11-01,3,0,0\r\n2026-11-02,1,2,0\r\n",
+    "Day,saved,learned,suggested\r\n2026-11-01,3,0,0\r\n2026-11-02,1,2,0\r\n",
   );
   assert.equal(csv([["=1+1", "a,b", 'say "hi"', "-5"]]), `'=1+1,"a,b","say ""hi""",-5\r\n`);
 });

@@ -70,3 +70,21 @@ test("history steps have the text before and after, the latest first", () => {
     ],
   );
 });
+
+test("range of selected rows starts where it was begun, in either direction", () => {
+  const marks = new Marks();
+  marks.follow(["a", "b", "c", "d", "e"], false);
+  marks.toggle("b");
+  // A click focuses its row first.
+  marks.go("d", false);
+  marks.extend("d");
+  assert.deepEqual([...marks.selected], ["b", "c", "d"]);
+  marks.extend("a");
+  assert.deepEqual([...marks.selected].sort(), ["a", "b", "c", "d"]);
+  marks.select([]);
+  marks.go("c");
+  marks.move(1, true);
+  marks.move(1, true);
+  assert.deepEqual([...marks.selected], ["c", "d", "e"]);
+  assert.equal(marks.current, "e");
+});

@@ -40,6 +40,7 @@ function context(change: Partial<ContextView>): ContextView {
     dynamic: part({}),
     frozen: false,
     hard: [],
+    conflicts: [],
     soft: [],
     domains: [],
     budget: { limit: 100, used: 0, baseline: 0, dynamic: 0 },

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MemoryView } from "lukasa-client";
-import { count, group, newest, select, sourceOf } from "../../src/data/select.ts";
+import {
+  certaintyOf,
+  count,
+  group,
+  matchesIn,
+  newest,
+  ordered,
+  select,
+  sourceOf,
+  wordsOf,
+} from "../../src/data/select.ts";
 import { daysLeft } from "../../src/data/trash.ts";
 
 function memory(id: string, change: Partial<MemoryView> = {}): MemoryView {
@@ -42,6 +52,7 @@ test("filters combine", () => {
   assert.deepEqual(ids(select(all, { status: ["active"] })), ["a", "c"]);
   assert.deepEqual(ids(select(all, { force: "hard", status: ["active"] })), ["a"]);
   assert.deepEqual(ids(select(all, { domain: "travel" })), ["a"]);
+  assert.deepEqual(ids(select(all, { domain: "" })), ["b", "c"], "without an area");
   assert.deepEqual(ids(select(all, { from: "inferred" })), ["c"]);
 });
 
@@ -98,4 +109,37 @@ test("days left in the trash start at 30, also with a clock that lags", () => {
   assert.equal(daysLeft(at, Date.parse(at) - 500), 30);
   assert.equal(daysLeft(at, Date.parse(at) + 2.5 * day), 28);
   assert.equal(daysLeft(at, Date.parse(at) + 40 * day), 0);
+});
+
+test("matches are found ignoring case and accents, at their places in the text", () => {
+  const marked = (text: string, search: string) =>
+    matchesIn(text, wordsOf(search)).map(([from, to]) => text.slice(from, to));
+  assert.deepEqual(marked("Trinkt Café crème im Café", "cafe"), ["Café", "Café"]);
+  assert.deepEqual(marked("Trinkt Cafe\u0301 gern", "café g"), ["Cafe\u0301", "g"]);
+  assert.deepEqual(marked("👩‍🚒 Feuerwehr in Lyon", "lyon"), ["Lyon"]);
+  assert.deepEqual(marked("banana", "ana an"), ["anana"]);
+  assert.deepEqual(marked("banana", ""), []);
+});
+
+test("certainty: agreed to is confirmed, imported is not in use, the rest is the tier", () => {
+  const of = (change: Partial<MemoryView>) => certaintyOf(memory("a", change));
+  assert.equal(of({}), "strong");
+  assert.equal(of({ tier: "tentative", confidence: 0.7, origin: "user_turn" }), "tentative");
+  const consented_at = "2026-01-01T00:00:00Z";
+  assert.equal(of({ tier: "tentative", confidence: 0.7, consented_at }), "confirmed");
+  assert.equal(of({ origin: "import" }), "unused");
+  assert.equal(of({ origin: "import", consented_at }), "confirmed");
+  assert.equal(of({ origin: "assistant" }), "strong");
+  assert.equal(of({ origin: "assistant", confidence: 0.9 }), "unused");
+  assert.equal(of({ origin: "import", status: "forgotten", tier: "candidate" }), "candidate");
+});
+
+test("orders: the oldest first, and by text", () => {
+  const all = [
+    memory("a", { content: "zebra", created_at: "2026-02-01T00:00:00Z" }),
+    memory("b", { content: "Äpfel", created_at: "2026-03-01T00:00:00Z" }),
+    memory("c", { content: "birds", created_at: "2026-01-01T00:00:00Z" }),
+  ];
+  assert.deepEqual(ids(ordered(all, "oldest")), ["c", "a", "b"]);
+  assert.deepEqual(ids(ordered(all, "text")), ["b", "c", "a"]);
 });

@@ -123,7 +123,7 @@ export function ReceiptCard({ signed }: { signed: readonly SignedReceiptView[] }
         )}
       </header>
       <RemovedCounts removes={removed} />
-      <ul className="flex flex-col gap-1 text-[0.8125rem] text-muted">
+      <ul className="flex flex-col gap-1 text-meta text-muted">
         {valid === true && (
           <li className="flex items-start gap-1.5 text-good">
             <BadgeCheck size={14} aria-hidden className="mt-0.5 shrink-0" />
@@ -139,7 +139,7 @@ export function ReceiptCard({ signed }: { signed: readonly SignedReceiptView[] }
         <li>{t(scrubbed ? "data.receipt.filesDone" : "data.receipt.files")}</li>
         <li>{t(receipt.journal ? "data.receipt.journal" : "data.receipt.noJournal")}</li>
       </ul>
-      <details className="text-[0.8125rem]">
+      <details className="text-meta">
         <summary className="py-0.5 text-muted hover:text-ink">{t("data.receipt.more")}</summary>
         <div className="flex flex-col gap-3 pt-2">
           <p className="text-muted">{t("data.receipt.left")}</p>

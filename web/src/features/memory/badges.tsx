@@ -2,42 +2,50 @@
 import {
   Bot,
   Circle,
+  CircleCheck,
   CircleDashed,
   CircleDot,
+  CirclePause,
   FileInput,
-  Lock,
-  LockOpen,
   MessageCircle,
+  Pin,
   Sparkles,
 } from "lucide-react";
-import type { Source } from "../../data/select.ts";
-import { known, t } from "../../i18n/index.ts";
+import type { MemoryView } from "lukasa-client";
+import { certaintyOf, type Source } from "../../data/select.ts";
+import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Tooltip } from "../../ui/tooltip.tsx";
 
 const SHAPES = { strong: Circle, tentative: CircleDot, candidate: CircleDashed };
 
-/** The tier of a memory: strong, tentative or candidate. */
-export function Tier({ tier }: { tier: string }) {
-  const Shape = SHAPES[tier as keyof typeof SHAPES] ?? CircleDashed;
-  const key = `shell.tier.${tier}`;
+const TONES = { confirmed: "good", unused: "warn", strong: "good", tentative: "warn" } as const;
+
+/** How certain a memory is. With `exceptions`, only what the user should know: likely, a guess, not in use. */
+export function Certainty({ memory, exceptions }: { memory: MemoryView; exceptions?: boolean }) {
+  const certainty = certaintyOf(memory);
+  if (exceptions && (certainty === "confirmed" || certainty === "strong")) return null;
+  const Shape =
+    certainty === "confirmed"
+      ? CircleCheck
+      : certainty === "unused"
+        ? CirclePause
+        : SHAPES[certainty];
   return (
-    <Badge tone={tier === "strong" ? "good" : tier === "tentative" ? "warn" : "plain"}>
-      <Shape size={11} aria-hidden fill={tier === "strong" ? "currentColor" : "none"} />
-      {known(key) ? t(key) : tier}
+    <Badge tone={certainty === "candidate" ? "plain" : TONES[certainty]}>
+      <Shape size={11} aria-hidden fill={certainty === "strong" ? "currentColor" : "none"} />
+      {t(`shell.tier.${certainty}`)}
     </Badge>
   );
 }
 
-/** A hard memory is a rule (a filled lock), a soft one context for judgment (an open one). */
+/** A rule has a pin; everything else has no sign. */
 export function Force({ force, words }: { force: string; words?: boolean }) {
   const hard = force === "hard";
   const text = t(hard ? "shell.force.hard" : "shell.force.soft");
   const icon = hard ? (
-    <Lock size={14} aria-hidden fill="currentColor" className="text-accent-text" />
-  ) : (
-    <LockOpen size={14} aria-hidden className="text-faint" />
-  );
+    <Pin size={14} aria-hidden fill="currentColor" className="text-accent-text" />
+  ) : null;
   if (words) {
     return (
       <span className="inline-flex items-center gap-1">
@@ -46,7 +54,7 @@ export function Force({ force, words }: { force: string; words?: boolean }) {
       </span>
     );
   }
-  return <Sign text={text}>{icon}</Sign>;
+  return icon && <Sign text={text}>{icon}</Sign>;
 }
 
 const ICONS = { said: MessageCircle, assistant: Bot, inferred: Sparkles, imported: FileInput };

@@ -16,7 +16,7 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { useMemoryActions } from "./actions.ts";
-import { Force, SourceIcon, Tier } from "./badges.tsx";
+import { Certainty, Force, SourceIcon } from "./badges.tsx";
 import { EditForm } from "./edit-form.tsx";
 import { EraseMemory } from "./erase-memory.tsx";
 import { HistorySteps } from "./history.tsx";
@@ -107,16 +107,16 @@ function About({
             }}
           />
         ) : (
-          <p dir="auto" className="text-base leading-snug whitespace-pre-wrap">
+          <p dir="auto" className="text-lead leading-snug whitespace-pre-wrap">
             {memory.content}
           </p>
         )}
-        <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-[0.8125rem] text-muted">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-meta text-muted">
           {memory.status !== "active" && (
             <Badge tone="warn">{labelFor("status", memory.status)}</Badge>
           )}
-          <Tier tier={memory.tier} />
-          <Force force={memory.force} words />
+          <Certainty memory={memory} />
+          {memory.force === "hard" && <Force force={memory.force} words />}
           <SourceIcon source={sourceOf(memory)} words />
         </div>
         <ActionButtons memory={memory} readOnly={readOnly} onEdit={() => setEditing(true)} />
@@ -202,7 +202,7 @@ function ActionButtons({
 export function Part({ title, children }: { title: ReactNode; children: ReactNode }) {
   return (
     <section className="flex flex-col gap-2">
-      <h3 className="text-xs font-medium text-muted">{title}</h3>
+      <h3 className="text-fine font-medium text-muted">{title}</h3>
       {children}
     </section>
   );
@@ -262,7 +262,7 @@ function HistoryPart({
       aria-label={t("memory.act.history")}
       className="flex scroll-mt-2 flex-col gap-2 outline-none"
     >
-      <h3 className="text-xs font-medium text-muted">{t("memory.act.history")}</h3>
+      <h3 className="text-fine font-medium text-muted">{t("memory.act.history")}</h3>
       <HistorySteps memory={memory} readOnly={readOnly} />
     </section>
   );

@@ -3,6 +3,7 @@ import type { MemoryView, UpdateMemory } from "lukasa-client";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { useDomains } from "../../data/domains.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { INPUT, Input } from "../../ui/field.tsx";
@@ -36,6 +37,16 @@ function draftOf(memory: MemoryView): Draft {
   };
 }
 
+/** The value of a rule as typed: JSON if it is a list, an object or a number, else a text. */
+function valueOf(typed: string): unknown {
+  if (!/^[[{\d-]/.test(typed)) return typed;
+  try {
+    return JSON.parse(typed);
+  } catch {
+    return typed;
+  }
+}
+
 /** The changed fields as an update; undefined if nothing changed. */
 export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | undefined {
   const was = draftOf(memory);
@@ -46,7 +57,7 @@ export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | unde
   if (draft.force !== was.force) changes.force = draft.force;
   if (draft.force === "hard") {
     if (draft.key.trim() !== was.key) changes.key = draft.key.trim();
-    if (draft.value.trim() !== was.value) changes.value = draft.value.trim();
+    if (draft.value.trim() !== was.value) changes.value = valueOf(draft.value.trim());
   }
   const redated = draft.from !== was.from || draft.until !== was.until;
   if (draft.from !== was.from && draft.from) changes.valid_from = `${draft.from}T00:00:00Z`;
@@ -92,7 +103,7 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
     // A domain that is off saves nothing, so nothing can be moved there.
     ...known
       .filter((one) => !one.requires_opt_in || one.opted_in_at || one.name === memory.domain)
-      .map((one) => ({ value: one.name, text: one.display_name })),
+      .map((one) => ({ value: one.name, text: domainName(one) })),
   ];
   const enter = (event: KeyboardEvent) => {
     if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) submit(event);
@@ -116,7 +127,7 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
         onKeyDown={enter}
         className={`${INPUT} field-sizing-content min-h-control resize-none py-1.5`}
       />
-      <div className="flex flex-wrap items-end gap-2 text-[0.8125rem]">
+      <div className="flex flex-wrap items-end gap-2 text-meta">
         <Labelled text={t("memory.field.domain")} wide>
           <Select
             label={t("memory.field.domain")}
@@ -185,7 +196,7 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
         )}
       </div>
       {draft.force === "hard" && (!draft.domain || !draft.key.trim()) && (
-        <p className="text-[0.8125rem] text-warn">{t("memory.hardNeeds")}</p>
+        <p className="text-meta text-warn">{t("memory.hardNeeds")}</p>
       )}
       <div className="flex items-center gap-2">
         <Button
@@ -217,7 +228,7 @@ function Labelled({
 }) {
   return (
     <div className={`flex flex-col gap-1 ${wide ? "w-44" : "w-36"}`}>
-      <span aria-hidden className="text-xs text-muted">
+      <span aria-hidden className="text-fine text-muted">
         {text}
       </span>
       {children}

@@ -68,32 +68,32 @@ function StepShown({
         <span className={classes("font-medium", undone && "line-through")}>
           {labelFor("verb", operation.verb)}
         </span>
-        <span className="text-[0.8125rem] text-muted">{actorOf(operation, admin)}</span>
-        <span className="ms-auto text-[0.8125rem] text-muted">
+        <span className="text-meta text-muted">{actorOf(operation, admin)}</span>
+        <span className="ms-auto text-meta text-muted">
           <Time at={operation.at} />
         </span>
       </p>
       {after && before && after.content !== before.content ? (
-        <p className="text-[0.8125rem]">
+        <p className="text-meta">
           <Diff before={before.content} after={after.content} />
         </p>
       ) : after && !before ? (
-        <p dir="auto" className="text-[0.8125rem]">
+        <p dir="auto" className="text-meta">
           {after.content}
         </p>
       ) : null}
       {lines.map((line) => (
-        <p key={line} dir="auto" className="text-[0.8125rem] text-muted">
+        <p key={line} dir="auto" className="text-meta text-muted">
           {line}
         </p>
       ))}
       {after?.reasoning && after.reasoning !== before?.reasoning && (
-        <p dir="auto" className="text-[0.8125rem] text-muted">
+        <p dir="auto" className="text-meta text-muted">
           {after.reasoning}
         </p>
       )}
       {(undone || operation.policy) && (
-        <p className="text-xs text-muted">
+        <p className="text-fine text-muted">
           {[
             undone ? t("memory.history.undone") : "",
             operation.policy ? t("memory.history.policy", { version: operation.policy }) : "",

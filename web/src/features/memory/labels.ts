@@ -3,6 +3,7 @@ import type { MemoryView } from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
 import { day } from "../../base/dates.ts";
 import { useDomains } from "../../data/domains.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { known, t } from "../../i18n/index.ts";
 
 export function labelFor(
@@ -18,12 +19,12 @@ export const DomainNames = createContext<ReadonlyMap<string, string>>(new Map())
 
 export function useDomainNames(): ReadonlyMap<string, string> {
   const { data } = useDomains();
-  return useMemo(() => new Map(data?.map((one) => [one.name, one.display_name])), [data]);
+  return useMemo(() => new Map(data?.map((one) => [one.name, domainName(one)])), [data]);
 }
 
 export function useDomainName(name: string | null | undefined): string | undefined {
   const names = useContext(DomainNames);
-  return name ? (names.get(name) ?? name) : undefined;
+  return name ? (names.get(name) ?? domainName(name)) : undefined;
 }
 
 /** A validity date. A date without a time is the same day in every time zone. */

@@ -25,7 +25,7 @@ export function Links({ memory, readOnly }: { memory: MemoryView; readOnly: bool
   if (readOnly && found.length === 0) return null;
   return (
     <section className="flex flex-col gap-2">
-      <h3 className="flex items-center justify-between text-xs font-medium text-muted">
+      <h3 className="flex items-center justify-between text-fine font-medium text-muted">
         {t("memory.part.links")}
         {!readOnly && memory.status === "active" && (
           <Button small look="quiet" onClick={() => setAdding(!adding)} aria-expanded={adding}>
@@ -42,7 +42,7 @@ export function Links({ memory, readOnly }: { memory: MemoryView; readOnly: bool
               key={link.id}
               className="flex items-center gap-2 border-b py-1 ps-3 pe-1 last:border-b-0"
             >
-              <span className="shrink-0 text-xs text-muted">
+              <span className="shrink-0 text-fine text-muted">
                 {labelFor("relation", link.relation)}
                 {link.from_id !== memory.id && ` (${t("memory.link.incoming")})`}
               </span>
@@ -68,7 +68,7 @@ export function Links({ memory, readOnly }: { memory: MemoryView; readOnly: bool
         </ul>
       )}
       {found.length === 0 && !adding && (
-        <p className="text-[0.8125rem] text-muted">{t("memory.link.none")}</p>
+        <p className="text-meta text-muted">{t("memory.link.none")}</p>
       )}
     </section>
   );
@@ -147,7 +147,7 @@ function AddLink({
         </ul>
       )}
       {text.trim() && found.length === 0 && (
-        <p className="px-2 text-[0.8125rem] text-muted">{t("shell.palette.none")}</p>
+        <p className="px-2 text-meta text-muted">{t("shell.palette.none")}</p>
       )}
     </div>
   );

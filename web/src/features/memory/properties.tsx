@@ -3,32 +3,34 @@
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
+import { relative } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
+import { answersIn, useUsage } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useNow } from "../../ui/time.tsx";
 import { dayOf, labelFor, useDomainName } from "./labels.ts";
 
 export function Properties({ memory }: { memory: MemoryView }) {
   const domain = useDomainName(memory.domain);
   const { timeZone } = usePreferences();
+  const usage = useUsage(memory.id);
+  const now = useNow();
   const { value } = memory;
   const valueText = typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
   const rows: [string, ReactNode][] = [
     [t("memory.field.from"), dayOf(memory.valid_from, timeZone)],
-    [
-      t("memory.field.until"),
-      memory.valid_until ? dayOf(memory.valid_until, timeZone) : t("memory.untilFurther"),
-    ],
-    [t("memory.field.confirmed"), <Time key="c" at={memory.last_confirmed_at} />],
-    [t("memory.field.learned"), <Time key="l" at={memory.created_at} absolute />],
   ];
+  if (memory.valid_until) rows.push([t("memory.field.until"), dayOf(memory.valid_until, timeZone)]);
+  if (memory.last_confirmed_at)
+    rows.push([t("memory.field.confirmed"), <Time key="c" at={memory.last_confirmed_at} />]);
+  rows.push([t("memory.field.learned"), <Time key="l" at={memory.created_at} absolute />]);
   if (domain) rows.unshift([t("memory.field.domain"), <bdi key="d">{domain}</bdi>]);
   rows.push([t("memory.field.category"), labelFor("category", memory.category)]);
   if (memory.key) {
     rows.push([
       t("memory.field.key"),
-      <span key="k" className="font-mono text-[0.8125rem]">
+      <span key="k" className="font-mono text-meta">
         <bdi>{memory.key}</bdi>
         {valueText && (
           <>
@@ -39,11 +41,16 @@ export function Properties({ memory }: { memory: MemoryView }) {
       </span>,
     ]);
   }
+  const answers = usage.data && answersIn(usage.data);
+  if (answers) {
+    const when = answers[0] ? relative(Date.parse(answers[0].at), now) : "";
+    rows.push([t("memory.used"), t("memory.usedTimes", { count: answers.length, when })]);
+  }
   if (memory.fades_at) rows.push([t("memory.field.fades"), <Time key="a" at={memory.fades_at} />]);
   if (memory.confidence != null)
     rows.push([t("memory.field.confidence"), `${Math.round(memory.effective_confidence * 100)} %`]);
   return (
-    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-[0.8125rem]">
+    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-meta">
       {rows.map(([name, text]) => (
         <div key={name} className="contents">
           <dt className="text-muted">{name}</dt>

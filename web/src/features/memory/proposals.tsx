@@ -1,17 +1,20 @@
 /** Proposals: text, reasoning, and three answers. */
+import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { useProposalWrites } from "../../data/proposals.ts";
 import { sourceOf } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClasses } from "../../ui/button.tsx";
 import { INPUT } from "../../ui/field.tsx";
 import { Force, SourceIcon } from "./badges.tsx";
 import { useDomainName } from "./labels.ts";
 
 /** Shown at first; the Review page has a deck for more. */
 const MAX_SHOWN = 3;
+/** More than these are answered in Review only, which shows one at a time. */
+const MAX_UNFOLDED = 20;
 
 export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
   const [all, setAll] = useState(false);
@@ -22,7 +25,7 @@ export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
       aria-label={t("memory.proposals")}
       className="border-t bg-accent-soft/40 px-4 py-3 sm:px-6"
     >
-      <h2 className="flex items-center gap-2 pb-2 text-[0.8125rem] font-medium">
+      <h2 className="flex items-center gap-2 pb-2 text-meta font-medium">
         {t("memory.proposals")}
         <Badge tone="accent">{memories.length}</Badge>
       </h2>
@@ -31,10 +34,20 @@ export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
           <Proposal key={memory.id} memory={memory} />
         ))}
       </ul>
-      {memories.length > MAX_SHOWN && (
-        <Button small look="quiet" className="mt-2" onClick={() => setAll(!all)}>
-          {all ? t("memory.fewer") : t("memory.more", { count: memories.length - MAX_SHOWN })}
-        </Button>
+      {memories.length > MAX_UNFOLDED ? (
+        <Link
+          to="/review"
+          search={{ kind: "proposal" }}
+          className={`${buttonClasses("quiet", true)} mt-2`}
+        >
+          {t("memory.moreInReview", { count: memories.length - MAX_SHOWN })}
+        </Link>
+      ) : (
+        memories.length > MAX_SHOWN && (
+          <Button small look="quiet" className="mt-2" onClick={() => setAll(!all)}>
+            {all ? t("memory.fewer") : t("memory.more", { count: memories.length - MAX_SHOWN })}
+          </Button>
+        )
       )}
     </section>
   );
@@ -75,7 +88,7 @@ export function Proposal({ memory }: { memory: MemoryView }) {
         />
       )}
       {memory.reasoning && (
-        <p dir="auto" className="text-[0.8125rem] text-muted">
+        <p dir="auto" className="text-meta text-muted">
           {memory.reasoning}
         </p>
       )}
@@ -83,7 +96,7 @@ export function Proposal({ memory }: { memory: MemoryView }) {
         <blockquote
           key={`${one.turn_id ?? ""} ${one.description}`}
           dir="auto"
-          className="border-s-2 border-line ps-2.5 text-[0.8125rem] text-muted"
+          className="border-s-2 border-line ps-2.5 text-meta text-muted"
         >
           {one.description}
         </blockquote>

@@ -17,7 +17,7 @@ import type { SourceLevels } from "./levels.ts";
 
 /** Style of a secondary link. */
 export const LINK =
-  "inline-flex min-h-6 items-center text-muted underline decoration-strong-line/50 underline-offset-2 hover:text-ink";
+  "inline-flex min-h-6 pointer-coarse:min-h-11 items-center text-muted underline decoration-strong-line/50 underline-offset-2 hover:text-ink";
 
 /** The text of a turn with marked quotations; all of it, or an excerpt around the marks. */
 export function Quoted({
@@ -89,7 +89,7 @@ export function EvidenceList({
   if (!evidence.data) return <p className="text-muted">{t("shell.loading")}</p>;
   if (evidence.data.length === 0) {
     return (
-      <p className="flex flex-wrap items-center gap-x-2 text-[0.8125rem] text-muted">
+      <p className="flex flex-wrap items-center gap-x-2 text-meta text-muted">
         <SourceIcon source={sourceOf(memory)} words />
         <span aria-hidden>·</span>
         <Time at={memory.created_at} />
@@ -120,7 +120,7 @@ function EvidenceItem({ item, from }: { item: Evidence; from: SourceLevels }) {
           </blockquote>
         )}
         {item.missing && (
-          <figcaption className="flex items-center gap-1.5 text-[0.8125rem] text-muted">
+          <figcaption className="flex items-center gap-1.5 text-meta text-muted">
             <FileQuestion size={14} aria-hidden className="shrink-0 text-faint" />
             {t(`sources.missing.${item.missing}`)}
           </figcaption>
@@ -134,7 +134,7 @@ function EvidenceItem({ item, from }: { item: Evidence; from: SourceLevels }) {
       <blockquote>
         <Quoted text={(isHidden(turn) && quote) || turn.content} quotes={quotes} />
       </blockquote>
-      <figcaption className="text-[0.8125rem] text-muted">
+      <figcaption className="text-meta text-muted">
         <Link
           to="/sources"
           search={{ ...from, session: turn.session_id, turn: turn.number }}

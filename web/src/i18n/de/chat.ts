@@ -33,7 +33,7 @@ export const chat: Translation["chat"] = {
   previous: "Voriger Chat",
   write: "Eine Nachricht schreiben",
   missing: "Diesen Chat gibt es nicht",
-  missingText: "Er wurde gelöscht oder ausgelöscht, oder er gehört einem anderen Nutzer.",
+  missingText: "Er wurde gelöscht, oder er gehört einem anderen Nutzer.",
 
   message: "Nachricht",
   placeholder: "Schreib eine Nachricht",
@@ -43,9 +43,9 @@ export const chat: Translation["chat"] = {
   thinking: "Antwortet …",
   toEnd: "Zum Neuesten springen",
   model: "Modell",
-  guided: "Es antwortet ein Leitfaden",
+  guided: "Ein Helfer antwortet",
   noModel:
-    "Kein Modell ist eingerichtet: Es antwortet ein Leitfaden nach Drehbuch. Ein Modell kommt mit",
+    "Verbinde ein Modell, um frei zu chatten. Bis dahin versteht ein Helfer ein paar Sätze und speichert, worum du ihn bittest. Für Entwickler:",
   disclaimer: "KI kann sich irren. Prüfe, worauf es ankommt.",
 
   modeName: "Wie dieser Chat das Gedächtnis nutzt",
@@ -55,7 +55,7 @@ export const chat: Translation["chat"] = {
   incognito: "Inkognito",
   incognitoNew: "Neuer Inkognito-Chat",
   "keeps.read-only": "Von diesem Chat bleibt nichts. Er ist weg, sobald du ihn verlässt.",
-  "keeps.off": "Von diesem Chat bleibt nichts, und nichts Bekanntes wird benutzt.",
+  "keeps.off": "Von diesem Chat bleibt nichts, und dein Gedächtnis wird nicht benutzt.",
 
   "begin.on": "Chatte und sieh, was gespeichert wird",
   "begin.onText":
@@ -85,7 +85,7 @@ export const chat: Translation["chat"] = {
   cited: "Die Erinnerung dahinter öffnen",
   used: "{count, plural, one {# Erinnerung verfügbar} other {# Erinnerungen verfügbar}}",
   degraded:
-    "Ein Teil des Gedächtnisses hat nicht rechtzeitig geantwortet; dieser Antwort kann etwas fehlen.",
+    "Ein Teil des Gedächtnisses hat nicht rechtzeitig geantwortet; diese Antwort ist vielleicht unvollständig.",
   running: "Läuft",
   found: "{count, plural, =0 {nichts gefunden} one {# gefunden} other {# gefunden}}",
   took: "{count, number} ms",
@@ -97,7 +97,7 @@ export const chat: Translation["chat"] = {
   words: "Worte",
   scope: "Gilt für",
   scopeAll: "alles",
-  erased: "Diese Erinnerung wurde ausgelöscht.",
+  erased: "Diese Erinnerung wurde endgültig gelöscht.",
 
   "doing.recall_memories": "Sucht in den Erinnerungen",
   "doing.list_memories": "Sieht die Erinnerungen durch",
@@ -142,7 +142,7 @@ export const chat: Translation["chat"] = {
   openMemory: "Im Gedächtnis öffnen",
   agree: "Ja, behalten",
   openReview: "„Prüfen“ öffnen",
-  shut: "Nicht gespeichert: {domain} ist aus, bis du es einschaltest. Nur du siehst, was darin ist.",
+  shut: "Nicht gespeichert: {domain} ist aus. Nur du siehst, was darin ist.",
   open: "{domain} einschalten",
   sayAgain: "Noch einmal sagen",
   opened: "{domain} ist eingeschaltet. Sag es noch einmal, um es zu speichern.",

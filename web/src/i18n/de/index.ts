@@ -1,7 +1,9 @@
 /** German. */
 import type { Translation } from "../catalogues.ts";
+import { activity } from "./activity.ts";
 import { chat } from "./chat.ts";
 import { data } from "./data.ts";
+import { developer } from "./developer.ts";
 import { insights } from "./insights.ts";
 import { memory } from "./memory.ts";
 import { panel } from "./panel.ts";
@@ -19,7 +21,9 @@ export const de: Translation = {
   sources,
   playground,
   insights,
+  activity,
   data,
   settings,
+  developer,
   panel,
 };

@@ -19,7 +19,7 @@ export const insights: Translation["insights"] = {
   "key.table": "Diagramme oder Tabellen",
 
   "section.memory": "Erinnerungen",
-  "section.recall": "Abruf",
+  "section.recall": "Suche",
   "section.models": "Modelle",
 
   known: "Erinnerungen nach Gewissheit",
@@ -37,11 +37,11 @@ export const insights: Translation["insights"] = {
   others: "andere",
   whole: "vollständig",
   degraded: "eingeschränkt",
-  recall: "Dauer des Abrufs",
-  "recall.help": "50 %, 95 % und 99 % der Abrufe waren schneller.",
-  kept: "Wiederverwendung der Grundlage",
+  recall: "Dauer der Suche",
+  "recall.help": "50 %, 95 % und 99 % der Suchen waren schneller.",
+  kept: "Prompt-Cache-Nutzung",
   "kept.help":
-    "Abrufe mit unveränderter Grundlage, sodass der Prompt-Cache eines Anbieters greifen konnte.",
+    "Anfragen mit unverändertem festem Teil, sodass der Prompt-Cache eines Anbieters greifen konnte.",
   tokens: "Gedächtnis-Tokens je Anfrage",
   "tokens.help": "Was das Gedächtnis einem Prompt hinzufügte, im Mittel.",
   calls: "Aufrufe von Sprachmodellen",
@@ -71,11 +71,11 @@ export const insights: Translation["insights"] = {
 
   "head.known": "Erinnerungen",
   "head.learned": "Gespeichert und gelernt",
-  "head.recall": "Abruf p95, langsamster Tag",
-  "head.kept": "Wiederverwendung der Grundlage",
+  "head.recall": "Suche p95, langsamster Tag",
+  "head.kept": "Prompt-Cache-Nutzung",
   "head.tokens": "Gedächtnis-Tokens je Anfrage",
-  "head.accepted": "Bestätigt, von allen Prüfungen",
-  "head.corrected": "Berichtigt, von allen Prüfungen",
+  "head.accepted": "Prüfungen bestätigt",
+  "head.corrected": "Prüfungen berichtigt",
   "head.cost": "Kosten der Sprachmodelle",
   "goal.recall": "unter 300 ms",
   "goal.kept": "über 70 %",
@@ -86,7 +86,7 @@ export const insights: Translation["insights"] = {
 
   "empty.title": "Noch keine Zahlen",
   "empty.text":
-    "Diagramme über das, was bekannt ist, gelernt, benutzt und berichtigt wird, erscheinen, sobald es etwas zu zählen gibt.",
+    "Diagramme über Gespeichertes, Gelerntes, Benutztes und Berichtigtes erscheinen mit deiner ersten Erinnerung.",
   "empty.waiting": "Warten auf die erste Erinnerung …",
   "empty.try": "Sieh, was in einen Prompt kommt",
 };

@@ -5,9 +5,9 @@ export const review: Translation["review"] = {
   "empty.title": "Nichts zu prüfen",
   "empty.text":
     "Vermutungen, Widersprüche und möglicherweise Veraltetes erscheinen hier. Nichts geht verloren, wenn du sie übergehst.",
-  "empty.known": "Sieh, was über dich bekannt ist und woher es kommt",
+  "empty.known": "Sieh dein Profil, mit der Quelle jedes Satzes",
   "empty.areas":
-    "Entscheide, was über Gesundheit, Geld, Glauben und deine Nächsten gespeichert werden darf",
+    "Entscheide, was über Gesundheit, Finanzen, Religion und Beziehungen gespeichert werden darf",
 
   kinds: "Welche Karten",
   "kind.all": "Alle",
@@ -50,6 +50,14 @@ export const review: Translation["review"] = {
 
   "act.keep": "Behalten",
   "act.forget": "Vergessen",
+  "act.keep.proposal": "Speichern",
+  "act.forget.proposal": "Ablehnen",
+  "act.keep.learned": "Richtig",
+  "act.forget.learned": "Falsch",
+  "act.keep.guess": "Richtig",
+  "act.forget.guess": "Falsch",
+  "act.keep.doubt": "Stimmt noch",
+  "act.forget.doubt": "Stimmt nicht mehr",
   "act.skip": "Überspringen",
   "act.edit": "Ändern",
   "act.notNow": "Jetzt nicht",
@@ -75,7 +83,7 @@ export const review: Translation["review"] = {
   done: "Alles erledigt",
   changes: "Was du entschieden hast",
   again: "Übersprungene prüfen",
-  known: "Ansehen, was jetzt bekannt ist",
+  known: "Dein Profil ansehen",
   areas: "Sensible Bereiche",
 
   "consent.text":
@@ -88,13 +96,9 @@ export const review: Translation["review"] = {
   "consent.open": "{name} ein- oder ausschalten",
   "consent.opened": "Eingeschaltet",
   "consent.shut": "Ausgeschaltet",
-  "domain.health": "Gesundheit",
   "domain.health.text": "Krankheiten, Medikamente, Termine, dein Körper und deine Seele.",
-  "domain.finance": "Geld",
   "domain.finance.text": "Einkommen, Schulden, Erspartes, Versicherungen und was du besitzt.",
-  "domain.relationships": "Menschen, die dir nahe sind",
   "domain.relationships.text": "Liebe, Familie, Freunde und deine Beziehungen zu ihnen.",
-  "domain.religion": "Glaube",
   "domain.religion.text": "Woran du glaubst, und wie du es lebst.",
   "domain.other.text": "Ein Bereich, den deine Anwendung als sensibel behandelt.",
 };

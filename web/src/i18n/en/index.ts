@@ -1,6 +1,8 @@
 /** English, the fallback of every other language. One file per page. */
+import { activity } from "./activity.ts";
 import { chat } from "./chat.ts";
 import { data } from "./data.ts";
+import { developer } from "./developer.ts";
 import { insights } from "./insights.ts";
 import { memory } from "./memory.ts";
 import { panel } from "./panel.ts";
@@ -18,7 +20,9 @@ export const en = {
   sources,
   playground,
   insights,
+  activity,
   data,
   settings,
+  developer,
   panel,
 };

@@ -17,13 +17,13 @@ export const insights = {
   "key.table": "Charts or tables",
 
   "section.memory": "Memories",
-  "section.recall": "Recall",
+  "section.recall": "Search",
   "section.models": "Models",
 
   known: "Memories by certainty",
   "known.help": "At the end of each day.",
   new: "New each day",
-  "new.help": "Saved, learned from chats, and proposed.",
+  "new.help": "Saved, learned from chats, and suggested.",
   answers: "Reviews",
   "answers.help": "Confirmed, corrected, rejected and forgotten.",
   rates: "Review outcomes",
@@ -35,11 +35,11 @@ export const insights = {
   others: "others",
   whole: "complete",
   degraded: "degraded",
-  recall: "Recall time",
-  "recall.help": "50 %, 95 % and 99 % of the retrievals were faster.",
-  kept: "Baseline reuse",
+  recall: "Search time",
+  "recall.help": "50 %, 95 % and 99 % of the searches were faster.",
+  kept: "Prompt-cache reuse",
   "kept.help":
-    "Retrievals with an unchanged baseline, so that a provider's prompt cache could hit.",
+    "Requests whose fixed part was unchanged, so that a provider's prompt cache could be used.",
   tokens: "Memory tokens per request",
   "tokens.help": "What memory added to a prompt, on average.",
   calls: "Calls of chat models",
@@ -54,7 +54,7 @@ export const insights = {
 
   saved: "saved",
   learned: "learned",
-  proposed: "proposed",
+  proposed: "suggested",
   confirmed: "confirmed",
   corrected: "corrected",
   rejected: "rejected",
@@ -69,11 +69,11 @@ export const insights = {
 
   "head.known": "Memories",
   "head.learned": "Saved and learned",
-  "head.recall": "Recall p95, slowest day",
-  "head.kept": "Baseline reuse",
+  "head.recall": "Search p95, slowest day",
+  "head.kept": "Prompt-cache reuse",
   "head.tokens": "Memory tokens per request",
-  "head.accepted": "Confirmed, of all reviews",
-  "head.corrected": "Corrected, of all reviews",
+  "head.accepted": "Reviews confirmed",
+  "head.corrected": "Reviews corrected",
   "head.cost": "Cost of chat models",
   "goal.recall": "under 300 ms",
   "goal.kept": "over 70 %",
@@ -84,7 +84,7 @@ export const insights = {
 
   "empty.title": "No figures yet",
   "empty.text":
-    "Charts of what is known, learned, used and corrected appear once there is something to count.",
+    "Charts of what is saved, learned, used and corrected appear with your first memory.",
   "empty.waiting": "Waiting for the first memory…",
   "empty.try": "See what goes into a prompt",
 } as const;

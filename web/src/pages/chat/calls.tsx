@@ -43,14 +43,14 @@ export function Fold({
   const [open, setOpen] = useState(false);
   const id = useId();
   return (
-    <div className="text-[0.8125rem] text-muted">
+    <div className="text-meta text-muted">
       <div className="flex min-w-0 items-center gap-2">
         <button
           type="button"
           aria-expanded={open}
           aria-controls={open ? id : undefined}
           onClick={() => setOpen(!open)}
-          className="-ms-1.5 flex min-h-7 min-w-0 items-center gap-1.5 rounded-control px-1.5 text-start hover:bg-hover hover:text-ink"
+          className="-ms-1.5 flex min-h-small min-w-0 items-center gap-1.5 rounded-control px-1.5 text-start hover:bg-hover hover:text-ink"
         >
           <span className="shrink-0 text-faint">{icon}</span>
           <span className="min-w-0 truncate">{line}</span>
@@ -100,7 +100,7 @@ export function ToolCall({ call }: { call: Call }) {
     >
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
         <Row name={t("chat.tool")}>
-          <code className="font-mono text-xs">{call.name}</code>
+          <code className="font-mono text-fine">{call.name}</code>
         </Row>
         {call.query && (
           <Row name={t("chat.query")}>

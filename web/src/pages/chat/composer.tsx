@@ -66,7 +66,7 @@ export function Composer({
         placeholder={t("chat.placeholder")}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
-        className="field-sizing-content block max-h-48 min-h-11 w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 text-ink outline-none placeholder:text-faint max-sm:text-base"
+        className="field-sizing-content block max-h-48 min-h-11 w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 text-ink outline-none placeholder:text-faint max-sm:text-lead"
       />
       <div className="flex min-h-10 items-center justify-between gap-2 px-2 pb-1.5">
         <div className="flex min-w-0 items-center gap-2">{children}</div>

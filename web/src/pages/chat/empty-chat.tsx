@@ -37,7 +37,7 @@ export function EmptyChat({
           <div className="flex size-11 items-center justify-center rounded-full bg-accent-soft text-accent-text">
             <Icon size={20} aria-hidden />
           </div>
-          <h2 className="text-lg font-semibold">{t(title)}</h2>
+          <h2 className="text-title">{t(title)}</h2>
           <p className="max-w-prose text-muted">
             {t(about ? "chat.begin.aboutText" : (`chat.begin.${mode}Text` as const))}
           </p>
@@ -58,7 +58,7 @@ export function EmptyChat({
           </ul>
         )}
         {guide && admin && (
-          <div className="flex flex-col gap-2 text-[0.8125rem] text-muted">
+          <div className="flex flex-col gap-2 text-meta text-muted">
             <p className="text-center">{t("chat.noModel")}</p>
             <Snippet code="lukasa serve --upstream URL" />
           </div>
@@ -86,7 +86,7 @@ export function About({
       ? navigate({ to: "/chat/$session", params: { session }, search: {}, replace: true })
       : navigate({ to: "/chat", search: {}, replace: true });
   return (
-    <div className="flex items-center gap-2 rounded-control border bg-sunken ps-3 pe-1 text-[0.8125rem]">
+    <div className="flex items-center gap-2 rounded-control border bg-sunken ps-3 pe-1 text-meta">
       <PencilLine size={14} aria-hidden className="shrink-0 text-faint" />
       <p className="min-w-0 flex-1 truncate">
         <span className="text-muted">{t("chat.about")}</span>{" "}

@@ -29,7 +29,7 @@ export function ChatHeader({
           <PanelLeft size={16} aria-hidden className="rtl:-scale-x-100" />
         </IconButton>
       </span>
-      <h1 dir="auto" className="min-w-0 truncate text-base font-semibold tracking-tight">
+      <h1 dir="auto" className="min-w-0 truncate text-title">
         {title}
       </h1>
       {mode !== "on" && (

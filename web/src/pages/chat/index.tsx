@@ -142,10 +142,10 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
                   </div>
                 )}
                 {isGuide(models.model) && (
-                  <span className="truncate px-1.5 text-xs text-muted">{t("chat.guided")}</span>
+                  <span className="truncate px-1.5 text-fine text-muted">{t("chat.guided")}</span>
                 )}
               </Composer>
-              <p className="text-center text-xs text-faint">
+              <p className="text-center text-fine text-faint">
                 {mode !== "on" && `${t(`chat.keeps.${mode}`)} `}
                 {t("chat.disclaimer")}
               </p>

@@ -22,7 +22,7 @@ export function MemoryLine({ call }: { call: Call }) {
   const id = call.memories[0];
   if (!call.operation) {
     return (
-      <p className="flex min-h-7 items-center gap-1.5 text-[0.8125rem] text-muted">
+      <p className="flex min-h-small items-center gap-1.5 text-meta text-muted">
         <BookmarkCheck size={14} aria-hidden className="shrink-0 text-faint" />
         <span className="truncate">
           {t("chat.unchanged")}
@@ -53,7 +53,7 @@ function Written({ call, operation }: { call: Call; operation: string }) {
   const key = `chat.done.${proposed ? "propose_memory" : call.name}`;
   const gone = read.error instanceof LukasaError && read.error.status === 404;
   if (gone || !id) {
-    return <p className="text-[0.8125rem] text-faint italic">{t("chat.erased")}</p>;
+    return <p className="text-meta text-faint italic">{t("chat.erased")}</p>;
   }
   return (
     <Fold

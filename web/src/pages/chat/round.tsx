@@ -72,9 +72,9 @@ export const OneRound = memo(function OneRound({
 
 function Thinking() {
   return (
-    <p className="flex min-h-7 items-center gap-1.5 text-muted">
+    <p className="flex min-h-small items-center gap-1.5 text-muted">
       <span aria-hidden className="pulse-soft size-2 rounded-full bg-accent" />
-      <span className="text-[0.8125rem]">{t("chat.thinking")}</span>
+      <span className="text-meta">{t("chat.thinking")}</span>
     </p>
   );
 }
@@ -100,14 +100,14 @@ function AnswerFooter({
       {writes.map((call) => (
         <MemoryLine key={call.id} call={call} />
       ))}
-      <div className="flex flex-wrap items-center gap-x-3 text-[0.8125rem] text-muted">
+      <div className="flex flex-wrap items-center gap-x-3 text-meta text-muted">
         {round.state === "stopped" && <span>{t("chat.stopped")}</span>}
         {used &&
           (session !== null && round.turn !== null ? (
             <Link
               to="/sources"
               search={{ session, turn: round.turn, why: true }}
-              className="inline-flex min-h-6 items-center text-muted underline decoration-line underline-offset-2 hover:text-ink"
+              className="inline-flex min-h-6 pointer-coarse:min-h-11 items-center text-muted underline decoration-line underline-offset-2 hover:text-ink"
             >
               {words}
             </Link>

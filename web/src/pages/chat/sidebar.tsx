@@ -97,7 +97,7 @@ export function Sidebar({
       >
         {groups.map(({ name, sessions }) => (
           <section key={name} aria-label={name} className="pt-2">
-            <h2 className="px-2 pb-1 text-xs text-faint">{name}</h2>
+            <h2 className="px-2 pb-1 text-fine text-faint">{name}</h2>
             <ul className="flex flex-col gap-px">
               {sessions.map((session) => (
                 <Entry
@@ -115,7 +115,7 @@ export function Sidebar({
           </section>
         ))}
         {groups.length === 0 && (
-          <p className="px-2 pt-3 text-[0.8125rem] text-muted">
+          <p className="px-2 pt-3 text-meta text-muted">
             {text.trim() ? t("chat.notFound") : t("chat.noChats")}
           </p>
         )}
@@ -124,7 +124,7 @@ export function Sidebar({
         to="/sources"
         search={{ view: "trash" }}
         onClick={done}
-        className="flex min-h-8 items-center gap-2 rounded-control px-2 text-[0.8125rem] text-muted no-underline hover:bg-hover hover:text-ink max-md:min-h-11"
+        className="flex min-h-8 pointer-coarse:min-h-11 items-center gap-2 rounded-control px-2 text-meta text-muted no-underline hover:bg-hover hover:text-ink max-md:min-h-11"
       >
         <Trash2 size={14} aria-hidden className="shrink-0 text-faint" />
         {t("chat.trash")}
@@ -224,7 +224,7 @@ function Entry({
           void writes.delete(session, title);
         }}
         className={classes(
-          "flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 no-underline -outline-offset-2 max-md:min-h-11",
+          "flex min-h-8 pointer-coarse:min-h-11 min-w-0 flex-1 items-center gap-2 rounded-control px-2 no-underline -outline-offset-2 max-md:min-h-11",
           active ? "font-medium text-ink" : "text-muted group-hover:text-ink",
         )}
       >

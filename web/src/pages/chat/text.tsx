@@ -61,7 +61,7 @@ function TableBlock({
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section aria-label={t("chat.table")} tabIndex={0} className="overflow-x-auto">
-      <table className="min-w-full border-collapse text-[0.875rem]">
+      <table className="min-w-full border-collapse text-body">
         <thead>
           <tr className="border-b">
             {head.map((cell, at) => (
@@ -109,7 +109,7 @@ function Part({ part, marks }: { part: Inline; marks: Marks }) {
       return <strong className="font-semibold">{part.text}</strong>;
     case "code":
       return (
-        <code className="rounded-[0.25rem] bg-sunken px-1 py-0.5 font-mono text-[0.8125rem]">
+        <code className="rounded-[0.25rem] bg-sunken px-1 py-0.5 font-mono text-meta">
           {part.text}
         </code>
       );
@@ -132,7 +132,7 @@ function MemoryLink({ id, mark }: { id: string; mark?: string }) {
       params={{ id }}
       preload={false}
       title={t("chat.cited")}
-      className="mx-0.5 inline-flex h-5 min-w-6 items-center justify-center gap-1 rounded-full bg-accent-soft px-1.5 align-[-0.2em] text-xs text-accent-text no-underline hover:underline"
+      className="mx-0.5 inline-flex h-5 min-w-6 items-center justify-center gap-1 rounded-full bg-accent-soft px-1.5 align-[-0.2em] text-fine text-accent-text no-underline hover:underline"
     >
       <BookMarked size={11} aria-hidden />
       {mark ?? t("chat.memory")}

@@ -53,7 +53,7 @@ export function ChartCard({
         </div>
       ) : (
         <div className="flex flex-1 flex-col justify-between gap-3 px-4 pb-3">
-          <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 text-[0.8125rem]">
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 text-meta">
             {chart.series.map((one, which) => (
               <span key={one.name} className="inline-flex items-center gap-1.5 text-muted">
                 <Sign chart={chart} which={which} />
@@ -65,7 +65,7 @@ export function ChartCard({
             ))}
           </div>
           <Plot chart={chart} at={at} onAt={onAt} />
-          {isEmpty(chart) && <p className="text-[0.8125rem] text-muted">{t("insights.nothing")}</p>}
+          {isEmpty(chart) && <p className="text-meta text-muted">{t("insights.nothing")}</p>}
         </div>
       )}
     </Figure>
@@ -100,7 +100,7 @@ export function Figure({
       <div className="flex items-start justify-between gap-3 px-4 pt-3 pb-2">
         <div className="min-w-0">
           <h3 className="font-medium">{title}</h3>
-          <p className="text-[0.8125rem] text-muted">{help}</p>
+          <p className="text-meta text-muted">{help}</p>
         </div>
         <div className="-me-1.5 flex shrink-0">
           <IconButton

@@ -65,7 +65,7 @@ export function TopDomains({
                 <Link
                   to="/memory"
                   search={{ domain: one.domain }}
-                  className="truncate rounded-sm underline-offset-2 hover:underline"
+                  className="truncate rounded-sm underline-offset-2 hover:underline pointer-coarse:py-3"
                 >
                   {name(one)}
                 </Link>

@@ -4,6 +4,7 @@ import { ChartNoAxesColumn, CircleCheck, CircleX, Table2 } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useDomains } from "../../data/domains.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -73,7 +74,7 @@ export default function InsightsPage() {
 function Charts({ figures, tables }: { figures: Figures; tables: boolean }) {
   const { data: domains } = useDomains();
   const naming = useCallback(
-    (name: string) => domains?.find((one) => one.name === name)?.display_name ?? name,
+    (name: string) => domainName(domains?.find((one) => one.name === name) ?? name),
     [domains],
   );
   const sections = useMemo(() => sectionsOf(figures.days, naming), [figures, naming]);
@@ -144,12 +145,12 @@ function Headlines({ all }: { all: readonly Headline[] }) {
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border bg-line sm:grid-cols-4">
       {all.map(({ id, name, value, goal }) => (
         <div key={id} className="flex flex-col gap-0.5 bg-surface px-4 py-3">
-          <dt className="text-[0.8125rem] text-muted">{name}</dt>
-          <dd className="text-lg font-semibold tabular-nums">{value}</dd>
+          <dt className="text-meta text-muted">{name}</dt>
+          <dd className="text-title tabular-nums">{value}</dd>
           {goal && (
             <dd
               className={classes(
-                "inline-flex items-center gap-1 text-xs",
+                "inline-flex items-center gap-1 text-fine",
                 goal.met ? "text-good" : "text-warn",
               )}
             >

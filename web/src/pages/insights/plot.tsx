@@ -75,7 +75,7 @@ export function Plot({
               y={y(value)}
               dy="0.35em"
               textAnchor="end"
-              className="fill-muted text-[0.6875rem] tabular-nums"
+              className="fill-muted text-fine tabular-nums"
             >
               {chart.whole ? chart.format(value) : short(value)}
             </text>
@@ -237,7 +237,7 @@ function Days({ chart, band, at }: { chart: Chart; band: number; at: number }) {
   const here = Math.min(width - LABEL_WIDTH / 2, Math.max(LABEL_WIDTH / 2, (at + 0.5) * band));
   const name = (day: number) => dayName(chart.days[day] ?? "");
   return (
-    <g className="text-[0.6875rem]">
+    <g className="text-fine">
       {here > LABEL_WIDTH * 1.6 && (
         <text x={0} y={HEIGHT + 15} className="fill-muted">
           {name(0)}

@@ -13,8 +13,9 @@ import {
 } from "react";
 import { type Group, sourceOf } from "../../data/select.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
-import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { Certainty, Force, SourceIcon } from "../../features/memory/badges.tsx";
 import { EditForm } from "../../features/memory/edit-form.tsx";
+import { Highlighted } from "../../features/memory/highlight.tsx";
 import { DomainNames } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
@@ -110,7 +111,7 @@ function Column({
     >
       <h2 className="flex items-center justify-between gap-2 border-b px-3 py-2 font-medium">
         <bdi className="truncate">{name}</bdi>
-        <span className="text-xs font-normal text-muted tabular-nums">
+        <span className="text-fine font-normal text-muted tabular-nums">
           {column.memories.length}
         </span>
       </h2>
@@ -168,7 +169,8 @@ const MemoryCard = memo(function MemoryCard({
       onFocus={() => !current && marks.go(memory.id, false)}
       onKeyDown={onPress}
       onClick={(event) => {
-        if (event.metaKey || event.ctrlKey) marks.toggle(memory.id);
+        if (event.shiftKey) marks.extend(memory.id);
+        else if (event.metaKey || event.ctrlKey) marks.toggle(memory.id);
         else onOpen(memory);
       }}
       className={classes(
@@ -178,11 +180,11 @@ const MemoryCard = memo(function MemoryCard({
       )}
     >
       <span dir="auto" className="line-clamp-3 w-full">
-        {memory.content}
+        <Highlighted text={memory.content} />
       </span>
-      <span className="flex w-full flex-wrap items-center gap-2 text-xs text-muted">
+      <span className="flex w-full flex-wrap items-center gap-2 text-fine text-muted">
         {selected ? <Selected /> : <Force force={memory.force} />}
-        <Tier tier={memory.tier} />
+        <Certainty memory={memory} exceptions />
         <SourceIcon source={sourceOf(memory)} />
         <span className="ms-auto">
           <Time at={memory.last_confirmed_at ?? memory.updated_at} />

@@ -68,6 +68,7 @@ export default function MemoryDetailPage() {
       <DomainNames value={names}>
         <Page
           title={t("memory.one")}
+          layout="reading"
           actions={
             <Link to="/memory" className={buttonClasses("quiet", true)}>
               <ArrowLeft size={14} aria-hidden className="rtl:rotate-180" />
@@ -76,7 +77,7 @@ export default function MemoryDetailPage() {
           }
         >
           {then && (
-            <div className="mb-3 max-w-3xl overflow-hidden rounded-card border">
+            <div className="mb-3 overflow-hidden rounded-card border">
               <PastBanner
                 then={then}
                 onBack={() =>
@@ -85,7 +86,7 @@ export default function MemoryDetailPage() {
               />
             </div>
           )}
-          <Card className="max-w-3xl">
+          <Card>
             <Detail
               key={id}
               id={id}

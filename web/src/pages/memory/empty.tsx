@@ -1,82 +1,56 @@
-/** Empty states of the Memory page: a command to run on the first visit, otherwise next steps. */
-import { Link } from "@tanstack/react-router";
-import { Layers, SearchX, Trash2 } from "lucide-react";
-import { useSignIn } from "../../base/sign-in.ts";
-import { curl } from "../../data/curl.ts";
+/** Empty states of the Memory page. */
+import { Layers, Plus, SearchX, Trash2 } from "lucide-react";
+import type { ReactNode } from "react";
+import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { t } from "../../i18n/index.ts";
-import { Button, buttonClasses } from "../../ui/button.tsx";
+import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { Snippet } from "../../ui/snippet.tsx";
 import type { Tab } from "./memory-set.ts";
-
-/** No memory was ever saved. Replaced by the list when the first one arrives. */
-export function FirstVisit({ onAdd }: { onAdd: () => void }) {
-  const signIn = useSignIn();
-  return (
-    <EmptyState
-      icon={<Layers size={20} aria-hidden />}
-      title={t("memory.empty.title")}
-      text={t("memory.empty.text")}
-      snippet={curl("/api/memory", '{"content": "I only do index funds"}', signIn)}
-      waiting={t("memory.empty.waiting")}
-      next={[
-        {
-          text: t("memory.empty.typeIt"),
-          action: (
-            <Button small onClick={onAdd}>
-              {t("memory.act.add")}
-            </Button>
-          ),
-        },
-        {
-          text: t("memory.empty.chat"),
-          action: (
-            <Link to="/chat" className={buttonClasses("plain", true)}>
-              {t("shell.page.chat")}
-            </Link>
-          ),
-        },
-        {
-          text: t("memory.empty.bring"),
-          action: (
-            <Link to="/data" className={buttonClasses("plain", true)}>
-              {t("shell.page.data")}
-            </Link>
-          ),
-        },
-      ]}
-    >
-      {signIn.local && (
-        <div className="flex flex-col gap-2">
-          <p className="text-[0.8125rem] text-muted">{t("memory.empty.shell")}</p>
-          <Snippet code={'lukasa save "I only do index funds"'} />
-          <p className="text-[0.8125rem] text-muted">{t("memory.empty.connect")}</p>
-          <Snippet code="lukasa connect" />
-        </div>
-      )}
-    </EmptyState>
-  );
-}
 
 /** No memory in this tab, or none that matches the filter. */
 export function NothingHere({
   tab,
   filtered,
+  text,
+  onMeaning,
   onClear,
+  children,
 }: {
   tab: Tab;
   filtered: boolean;
+  /** The search text, which can be saved as a memory. */
+  text?: string;
+  /** Searches for the text by meaning, unless that was done. */
+  onMeaning?: () => void;
   onClear: () => void;
+  children?: ReactNode;
 }) {
+  const { save } = useMemoryWrites();
   if (filtered) {
     return (
       <EmptyState
         icon={<SearchX size={20} aria-hidden />}
-        title={t("memory.none.filtered")}
+        title={text ? t("memory.none.for", { text }) : t("memory.none.filtered")}
         text={t("memory.none.filteredText")}
       >
-        <div className="flex justify-center">
-          <Button onClick={onClear}>{t("memory.clearAll")}</Button>
+        <div className="flex flex-wrap justify-center gap-2">
+          {children}
+          {text && onMeaning && <Button onClick={onMeaning}>{t("memory.none.search")}</Button>}
+          {text && (
+            <Button
+              onClick={() =>
+                void save(text).then((saved) => {
+                  if (saved) onClear();
+                })
+              }
+            >
+              <Plus size={14} aria-hidden />
+              <bdi className="max-w-60 truncate">{t("memory.none.save", { text })}</bdi>
+            </Button>
+          )}
+          <Button look="quiet" onClick={onClear}>
+            {t("memory.clearAll")}
+          </Button>
         </div>
       </EmptyState>
     );

@@ -32,7 +32,7 @@ export function SearchBox({
   onLeave: () => void;
 }) {
   return (
-    <search className="relative flex min-w-56 flex-1 items-center sm:max-w-md">
+    <search className="relative flex min-w-48 flex-1 items-center sm:max-w-md">
       <Search size={14} aria-hidden className="absolute start-2.5 text-muted" />
       <input
         ref={box}
@@ -52,7 +52,10 @@ export function SearchBox({
           else return;
           event.preventDefault();
         }}
-        className="h-control w-full rounded-control border border-strong-line/60 bg-surface ps-8 pe-24 placeholder:text-faint focus-visible:border-accent focus-visible:outline-offset-0"
+        className={classes(
+          "h-control w-full rounded-control border border-strong-line/60 bg-surface ps-8 placeholder:text-faint focus-visible:border-accent focus-visible:outline-accent focus-visible:outline-offset-0",
+          text ? "pe-24 pointer-coarse:pe-36" : "pe-9",
+        )}
       />
       <span className="absolute end-1 flex items-center gap-1">
         {text ? (
@@ -63,7 +66,7 @@ export function SearchBox({
               title={t("memory.byMeaningHelp")}
               onClick={() => onMeaning(!meaning)}
               className={classes(
-                "inline-flex h-6 items-center gap-1 rounded px-1.5 text-xs whitespace-nowrap",
+                "inline-flex h-6 items-center pointer-coarse:h-11 pointer-coarse:px-2 gap-1 rounded px-1.5 text-fine whitespace-nowrap",
                 meaning ? "bg-accent-soft text-accent-text" : "text-muted hover:bg-hover",
               )}
             >
@@ -180,7 +183,7 @@ export function FilterMenu<T extends string>({
     <button
       type="button"
       className={classes(
-        "inline-flex h-7 max-w-52 items-center gap-1 rounded-full border px-2.5 text-[0.8125rem] whitespace-nowrap",
+        "inline-flex h-small max-w-52 items-center gap-1 rounded-full border px-2.5 text-meta whitespace-nowrap",
         value
           ? "border-transparent bg-accent-soft text-accent-text"
           : "bg-surface text-muted hover:text-ink",

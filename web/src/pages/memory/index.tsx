@@ -1,26 +1,37 @@
 /** Memory page: all memories as one filtered set with several views. */
 
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
-import { History, Plus } from "lucide-react";
+import { History, Plus, SlidersHorizontal } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
-import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useRef, useState } from "react";
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
+import { ORDERS, wordsOf } from "../../data/select.ts";
 import {
   MemoryActionsContext,
   useActionList,
   useAvailableActions,
 } from "../../features/memory/actions.ts";
+import { SearchWords } from "../../features/memory/highlight.tsx";
 import { DomainNames, useDomainNames } from "../../features/memory/labels.ts";
 import { PastBanner } from "../../features/memory/past-banner.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
+import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Composer } from "./composer.tsx";
-import { FirstVisit } from "./empty.tsx";
 import { FilterChips, FilterMenu, SearchBox } from "./filters.tsx";
 import { Marks, MarksContext } from "./marks.ts";
 import { pointInTimeOf, TABS, type Tab, tabOf, useMemorySet } from "./memory-set.ts";
@@ -33,7 +44,10 @@ import { MemoryViews } from "./views.tsx";
 const route = getRouteApi("/memory");
 // Rarely used parts are loaded on demand.
 const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
+const FirstVisit = lazy(async () => ({ default: (await import("./first-visit.tsx")).FirstVisit }));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
+/** Filters that phones show on demand; their number is next to the button. */
+const FILTERS = ["domain", "tier", "from", "category", "tag", "sort", "group"] as const;
 /** Debounce of the search text in the address. */
 const TYPING_DEBOUNCE_MS = 400;
 
@@ -45,9 +59,15 @@ export default function MemoryPage() {
   const [typed, setTyped] = useState(search.text ?? "");
   const [adding, setAdding] = useState(false);
   const [looking, setLooking] = useState(false);
+  const [starting, setStarting] = useState(false);
   const box = useRef<HTMLInputElement>(null);
   const text = useDeferredValue(typed);
   const set = useMemorySet(search, text);
+  // By meaning, a row says itself which words matched.
+  const isMeaning = search.how === "meaning";
+  const words = useMemo(() => (isMeaning ? [] : wordsOf(text)), [isMeaning, text]);
+  const [filtering, setFiltering] = useState(false);
+  const filters = FILTERS.filter((name) => search[name] !== undefined).length;
   const names = useDomainNames();
   const tab = tabOf(search);
   const view = search.view ?? "list";
@@ -148,137 +168,169 @@ export default function MemoryPage() {
     },
   ]);
 
-  const never = set.complete && set.all.length === 0 && !then;
+  const never = starting || (set.complete && set.all.length === 0 && !then);
   const note = t(set.complete ? "memory.count" : "memory.loading", { count: set.shown.length });
   return (
     <MarksContext value={marks}>
       <MemoryActionsContext value={actions}>
         <DomainNames value={names}>
-          <Page
-            title={t("memory.title")}
-            note={never || set.error ? undefined : note}
-            flush
-            actions={
-              <>
-                <ViewSwitch view={view} onChange={(next) => change({ view: next }, false)} />
-                <IconButton
-                  label={t("memory.past.title")}
-                  shortcut="t"
-                  disabled={files}
-                  aria-pressed={looking || then !== undefined}
-                  onClick={() => (then ? back() : setLooking(!looking))}
-                >
-                  <History size={16} aria-hidden />
-                </IconButton>
-                <Button small onClick={() => setAdding(true)}>
-                  <Plus size={14} aria-hidden />
-                  <span className="max-sm:sr-only">{t("memory.act.add")}</span>
-                </Button>
-              </>
-            }
-          >
-            {adding && <Composer onDone={() => setAdding(false)} />}
-            {set.error ? (
-              <div className="px-4 sm:px-6">
-                <ProblemCard error={set.error} retry={set.refetch} />
-              </div>
-            ) : never ? (
-              <div className="overflow-y-auto">
-                <FirstVisit onAdd={() => setAdding(true)} />
-              </div>
-            ) : !set.complete && set.all.length === 0 ? (
-              <Skeleton rows={12} />
-            ) : (
-              <Tabs
-                flush
-                label={t("memory.tabs")}
-                value={tab}
-                tabs={TABS.map((one) => ({
-                  value: one,
-                  label: t(`memory.tab.${one}`),
-                  count: set.counts[one],
-                }))}
-                onChange={(next) =>
-                  change({ ...searchOf(next), view: files ? undefined : search.view })
-                }
-              >
-                {(looking || then) && !files && (
+          <SearchWords value={words}>
+            <Page
+              title={t("memory.title")}
+              note={never || set.error ? undefined : <span className="max-sm:sr-only">{note}</span>}
+              flush
+              actions={
+                !never && (
+                  <>
+                    <ViewSwitch view={view} onChange={(next) => change({ view: next }, false)} />
+                    <IconButton
+                      label={t("memory.past.title")}
+                      shortcut="t"
+                      disabled={files}
+                      aria-pressed={looking || then !== undefined}
+                      onClick={() => (then ? back() : setLooking(!looking))}
+                    >
+                      <History size={16} aria-hidden />
+                    </IconButton>
+                    <Button small onClick={() => setAdding(true)}>
+                      <Plus size={14} aria-hidden />
+                      <span className="max-sm:sr-only">{t("memory.act.add")}</span>
+                    </Button>
+                  </>
+                )
+              }
+            >
+              {adding && <Composer onDone={() => setAdding(false)} />}
+              {set.error ? (
+                <div className="px-4 sm:px-6">
+                  <ProblemCard error={set.error} retry={set.refetch} />
+                </div>
+              ) : never ? (
+                <div className="overflow-y-auto">
                   <Suspense>
-                    <TimeSliders all={set.all} then={then} onThen={change} onClose={back} />
+                    <FirstVisit onWork={setStarting} />
                   </Suspense>
-                )}
-                {then && <PastBanner then={then} onBack={back} />}
-                {!files && (
-                  <div className="flex items-center gap-x-2 gap-y-1.5 px-4 py-2 max-md:flex-col max-md:items-stretch sm:px-6">
-                    <SearchBox
-                      box={box}
-                      text={typed}
-                      onText={(next) => {
-                        setTyped(next);
-                        if (!next) change({ how: undefined, text: undefined });
-                      }}
-                      meaning={search.how === "meaning"}
-                      onMeaning={(by) =>
-                        change({ how: by ? "meaning" : undefined, text: typed || undefined })
-                      }
-                      onLeave={() => marks.go(marks.current ?? marks.order[0])}
-                    />
-                    <div className="flex flex-wrap items-center gap-1.5 max-md:-mx-4 max-md:flex-nowrap max-md:overflow-x-auto max-md:px-4">
-                      <FilterChips
-                        all={set.all}
-                        search={search}
-                        change={change}
-                        isCurrent={tab !== "forgotten" && tab !== "trashed"}
-                      />
-                      {view === "list" && search.how !== "meaning" && (
-                        <FilterMenu
-                          name={t("memory.groupBy")}
-                          value={search.group}
-                          any={t("memory.field.category")}
-                          choices={[{ value: "domain", text: t("memory.field.domain") }]}
-                          onChange={(group) => change({ group })}
-                        />
-                      )}
-                      {view === "timeline" && (
-                        <FilterMenu
-                          name={t("memory.by.name")}
-                          value={search.by}
-                          any={t("memory.by.true")}
-                          choices={[{ value: "learned", text: t("memory.by.learned") }]}
-                          onChange={(by) => change({ by })}
-                        />
-                      )}
-                    </div>
-                  </div>
-                )}
-                <SelectionBar byId={set.byId} />
-                <div className="flex min-h-0 flex-1">
-                  <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-                    <MemoryViews
-                      set={set}
-                      search={search}
-                      change={change}
-                      onOpen={open}
-                      onClear={clear}
-                    />
-                  </div>
-                  {search.one && (
+                </div>
+              ) : !set.complete && set.all.length === 0 ? (
+                <Skeleton rows={12} />
+              ) : (
+                <Tabs
+                  flush
+                  label={t("memory.tabs")}
+                  value={tab}
+                  tabs={TABS.map((one) => ({
+                    value: one,
+                    label: t(`memory.tab.${one}`),
+                    count: set.counts[one],
+                  }))}
+                  onChange={(next) =>
+                    change({ ...searchOf(next), view: files ? undefined : search.view })
+                  }
+                >
+                  {(looking || then) && !files && (
                     <Suspense>
-                      <SidePanel
-                        id={search.one}
-                        then={then}
-                        part={search.tab}
-                        onClose={() => {
-                          change({ one: undefined, tab: undefined });
-                          marks.go(marks.current);
-                        }}
-                      />
+                      <TimeSliders all={set.all} then={then} onThen={change} onClose={back} />
                     </Suspense>
                   )}
-                </div>
-              </Tabs>
-            )}
-          </Page>
+                  {then && <PastBanner then={then} onBack={back} />}
+                  {!files && (
+                    <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5 px-4 py-2 sm:px-6">
+                      <SearchBox
+                        box={box}
+                        text={typed}
+                        onText={(next) => {
+                          setTyped(next);
+                          if (!next) change({ how: undefined, text: undefined });
+                        }}
+                        meaning={search.how === "meaning"}
+                        onMeaning={(by) =>
+                          change({ how: by ? "meaning" : undefined, text: typed || undefined })
+                        }
+                        onLeave={() => marks.go(marks.current ?? marks.order[0])}
+                      />
+                      <Button
+                        aria-expanded={filtering}
+                        aria-label={t("memory.filters")}
+                        onClick={() => setFiltering(!filtering)}
+                        className="md:hidden"
+                      >
+                        <SlidersHorizontal size={16} aria-hidden />
+                        {filters > 0 && <span className="tabular-nums">{filters}</span>}
+                      </Button>
+                      <div
+                        className={classes(
+                          "flex flex-wrap items-center gap-1.5",
+                          filtering ? "max-md:w-full" : "max-md:hidden",
+                        )}
+                      >
+                        <FilterChips
+                          all={set.all}
+                          search={search}
+                          change={change}
+                          isCurrent={tab !== "forgotten" && tab !== "trashed"}
+                        />
+                        {(view === "list" || view === "board") && search.how !== "meaning" && (
+                          <FilterMenu
+                            name={t("memory.order")}
+                            value={search.sort}
+                            any={t("memory.order.changed")}
+                            choices={ORDERS.map((one) => ({
+                              value: one,
+                              text: t(`memory.order.${one}`),
+                            }))}
+                            onChange={(sort) => change({ sort })}
+                          />
+                        )}
+                        {view === "list" && search.how !== "meaning" && (
+                          <FilterMenu
+                            name={t("memory.groupBy")}
+                            value={search.group}
+                            any={t("memory.field.category")}
+                            choices={[{ value: "domain", text: t("memory.field.domain") }]}
+                            onChange={(group) => change({ group })}
+                          />
+                        )}
+                        {(view === "timeline" || view === "shape") && (
+                          <FilterMenu
+                            name={t("memory.by.name")}
+                            value={search.by}
+                            any={t("memory.by.true")}
+                            choices={[{ value: "learned", text: t("memory.by.learned") }]}
+                            onChange={(by) => change({ by })}
+                          />
+                        )}
+                      </div>
+                    </div>
+                  )}
+                  <SelectionBar byId={set.byId} />
+                  <div className="flex min-h-0 flex-1">
+                    <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+                      <MemoryViews
+                        set={set}
+                        search={search}
+                        change={change}
+                        onOpen={open}
+                        onClear={clear}
+                      />
+                    </div>
+                    {search.one && (
+                      <Suspense>
+                        <SidePanel
+                          id={search.one}
+                          then={then}
+                          part={search.tab}
+                          onClose={() => {
+                            change({ one: undefined, tab: undefined });
+                            marks.go(marks.current);
+                          }}
+                        />
+                      </Suspense>
+                    )}
+                  </div>
+                </Tabs>
+              )}
+            </Page>
+          </SearchWords>
         </DomainNames>
       </MemoryActionsContext>
     </MarksContext>

@@ -157,7 +157,7 @@ function Heading({
       ref={measure}
       data-index={index}
       style={{ transform: `translateY(${start}px)` }}
-      className="absolute inset-x-0 top-0 flex h-9 items-end gap-2 border-b px-4 pb-1.5 text-xs text-muted sm:px-6"
+      className="absolute inset-x-0 top-0 flex h-9 items-end gap-2 border-b px-4 pb-1.5 text-fine text-muted sm:px-6"
     >
       <h2 className="font-medium text-ink">
         <bdi>{name}</bdi>

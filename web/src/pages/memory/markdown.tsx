@@ -55,13 +55,13 @@ export function Markdown({
                 aria-current={one === chosen ? "page" : undefined}
                 onClick={() => onChoose(one.path)}
                 className={classes(
-                  "flex min-h-8 w-full items-center gap-2 rounded-control px-2 text-start hover:bg-hover",
+                  "flex min-h-8 pointer-coarse:min-h-11 w-full items-center gap-2 rounded-control px-2 text-start hover:bg-hover",
                   one === chosen ? "bg-active font-medium" : "text-muted",
                 )}
               >
                 <FileText size={14} aria-hidden className="shrink-0" />
                 <bdi className="min-w-0 flex-1 truncate">{one.path}</bdi>
-                <span className="text-xs text-muted tabular-nums">{linesOf(one)}</span>
+                <span className="text-fine text-muted tabular-nums">{linesOf(one)}</span>
               </button>
             </li>
           ))}
@@ -93,7 +93,7 @@ function FileShown({ file }: { file: VaultFile }) {
   return (
     <section aria-label={file.path} className="flex min-h-0 min-w-0 flex-1 flex-col">
       <header className="flex flex-wrap items-center justify-between gap-2 border-b px-4 py-2">
-        <h2 className="font-mono text-[0.8125rem]">
+        <h2 className="font-mono text-meta">
           <bdi>{file.path}</bdi>
         </h2>
         <div className="flex gap-1.5">
@@ -115,7 +115,7 @@ function FileShown({ file }: { file: VaultFile }) {
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
-        className="min-h-0 flex-1 overflow-auto px-4 py-4 font-mono text-[0.8125rem] leading-relaxed whitespace-pre-wrap -outline-offset-2"
+        className="min-h-0 flex-1 overflow-auto px-4 py-4 font-mono text-meta leading-relaxed whitespace-pre-wrap -outline-offset-2"
       >
         {file.content.split("\n").map((line, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines are known by their place

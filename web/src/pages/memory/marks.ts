@@ -12,6 +12,8 @@ export class Marks {
   /** The memory that the panel shows. */
   opened: string | undefined;
   selected: ReadonlySet<string> = new Set();
+  /** The row where a range begins. It does not follow the focus, which a click moves first. */
+  anchor: string | undefined;
   /** The row that takes the focus once it is rendered. */
   wanted: string | undefined;
   /** Scrolls a row into view; set by the view. */
@@ -41,12 +43,17 @@ export class Marks {
     this.notify();
   }
 
-  /** Moves the focus by a number of rows. */
-  move(by: number): void {
+  /** Moves the focus by a number of rows; with `selecting`, all rows on the way are selected. */
+  move(by: number, selecting = false): void {
     const at = this.current === undefined ? -1 : this.order.indexOf(this.current);
     const began = at === -1 ? (by > 0 ? -1 : 0) : at;
     const next = Math.min(this.order.length - 1, Math.max(0, began + by));
-    this.go(this.order[next]);
+    const target = this.order[next];
+    if (selecting && target !== undefined) this.extend(target, true);
+    else {
+      this.anchor = target;
+      this.go(target);
+    }
   }
 
   /** Marks a row as being removed and moves on to the next; false if it is being removed already. */
@@ -59,7 +66,7 @@ export class Marks {
     return true;
   }
 
-  /** List keys: arrows, page up and down, home and end, select all. */
+  /** List keys: arrows, page up and down, home and end, each with Shift to select; select all. */
   press = (event: KeyboardEvent): void => {
     const { key, metaKey, ctrlKey, altKey } = event;
     const all = this.order.length;
@@ -73,7 +80,7 @@ export class Marks {
     };
     if ((metaKey || ctrlKey) && key === "a") this.select(this.order);
     else if (metaKey || ctrlKey || altKey || moves[key] === undefined) return;
-    else this.move(moves[key]);
+    else this.move(moves[key], event.shiftKey);
     event.preventDefault();
   };
 
@@ -93,11 +100,25 @@ export class Marks {
   toggle(id: string): void {
     const selected = new Set(this.selected);
     if (!selected.delete(id)) selected.add(id);
+    this.anchor = id;
     this.select(selected);
+  }
+
+  /** Selects all rows from the start of the range to this one, and makes it current. */
+  extend(id: string, focus = false): void {
+    this.anchor ??= this.current ?? id;
+    const to = this.order.indexOf(id);
+    if (to < 0) return;
+    const start = this.order.indexOf(this.anchor);
+    const from = start < 0 ? to : start;
+    const range = this.order.slice(Math.min(from, to), Math.max(from, to) + 1);
+    this.select([...this.selected, ...range]);
+    this.go(id, focus);
   }
 
   select(ids: Iterable<string>): void {
     this.selected = new Set(ids);
+    if (this.selected.size === 0) this.anchor = undefined;
     this.notify();
   }
 

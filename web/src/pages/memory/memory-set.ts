@@ -2,11 +2,19 @@
  * The filtered set that every view of the Memory page shows: memories, counts of the tabs, and groups. Ten
  * thousand memories are sorted when they change and filtered with every key press.
  */
-import type { MemoryView } from "lukasa-client";
+import type { FoundMemory, MemoryView } from "lukasa-client";
 import { useMemo } from "react";
 import { useMemories } from "../../data/memories.ts";
 import { type PointInTime, usePast } from "../../data/past.ts";
-import { type Filter, type Group, group, newest, type Source, select } from "../../data/select.ts";
+import {
+  type Filter,
+  type Group,
+  group,
+  newest,
+  ordered,
+  type Source,
+  select,
+} from "../../data/select.ts";
 import type { MemoryParams } from "./params.ts";
 
 export const TABS = ["all", "hard", "soft", "forgotten", "trashed"] as const;
@@ -56,7 +64,8 @@ export function useMemorySet(search: MemoryParams, text: string): MemorySet {
   const now = useMemories();
   const past = usePast(then);
   const all = then ? past.all : now.all;
-  const sorted = useMemo(() => newest(all), [all]);
+  const { sort } = search;
+  const sorted = useMemo(() => (sort ? ordered(all, sort) : newest(all)), [all, sort]);
   const found = useMemo(() => select(sorted, filterOf(search, text)), [sorted, search, text]);
   const tab = tabOf(search);
   const isCurrent = tab === "all" || tab === "hard" || tab === "soft";
@@ -89,6 +98,19 @@ export function useMemorySet(search: MemoryParams, text: string): MemorySet {
     error: then ? past.error : now.error,
     refetch: () => void (then ? past.refetch() : now.refetch()),
   };
+}
+
+/** A match is good if it contains a word of the query, or is at least this share as relevant as the best. */
+const MIN_RELEVANCE_SHARE = 0.6;
+
+/** The good matches and the weaker ones of a search by meaning, each in the order of the server. */
+export function splitByRelevance(
+  found: readonly FoundMemory[],
+): [good: FoundMemory[], weaker: FoundMemory[]] {
+  const best = Math.max(0, ...found.map(({ why }) => why.relevance));
+  const isGood = ({ why }: FoundMemory) =>
+    why.matched.length > 0 || (best > 0 && why.relevance >= best * MIN_RELEVANCE_SHARE);
+  return [found.filter(isGood), found.filter((one) => !isGood(one))];
 }
 
 const CATEGORIES = ["profile", "style", "context", "fact"];

@@ -1,5 +1,7 @@
 /** Search parameters of the Memory page: the view and the filter. */
-export const VIEWS = ["list", "board", "timeline", "markdown"] as const;
+import { ORDERS, type Order } from "../../data/select.ts";
+
+export const VIEWS = ["list", "board", "timeline", "shape", "markdown"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface MemoryParams {
@@ -14,6 +16,8 @@ export interface MemoryParams {
   tier?: string;
   tag?: string;
   from?: string;
+  /** Order of the list within its groups; the latest change first if absent. */
+  sort?: Order;
   /** Grouping of the list; by category if absent. */
   group?: "domain";
   /** Time axis of the timeline; by validity if absent. */
@@ -50,6 +54,8 @@ export function parseMemoryParams(params: Record<string, unknown>): MemoryParams
   if (view && view !== "list") search.view = view;
   if (params.how === "meaning") search.how = "meaning";
   if (params.group === "domain") search.group = "domain";
+  search.sort = ORDERS.find((one) => one === params.sort);
+  if (!search.sort) delete search.sort;
   if (params.by === "learned") search.by = "learned";
   for (const word of WORDS) {
     // `text=12` is parsed as a number.

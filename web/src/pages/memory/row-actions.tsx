@@ -1,18 +1,12 @@
 /** Action buttons of a row; their tooltips name the shortcuts. */
 
-import {
-  Check,
-  EyeOff,
-  FileSearch,
-  History,
-  Pencil,
-  RotateCcw,
-  SquareCheck,
-  Trash2,
-} from "lucide-react";
+import { Check, EyeOff, Pencil, RotateCcw, Trash2 } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
 import { useMemoryActions } from "../../features/memory/actions.ts";
+
+/** In the panel and by shortcut; the box at the start of the row selects it. */
+const ELSEWHERE = ["history", "sources", "select"];
 
 export function RowActions({
   memory,
@@ -22,7 +16,7 @@ export function RowActions({
   onOpen: (memory: MemoryView, tab?: string) => void;
 }) {
   const actions = useMemoryActions();
-  const available = actions.forMemory(memory);
+  const available = actions.forMemory(memory).filter(({ name }) => !ELSEWHERE.includes(name));
   if (available.length === 0) return null;
   return (
     <div className="absolute inset-y-0 end-3 hidden items-center sm:end-5 md:flex">
@@ -51,7 +45,4 @@ const ICONS: Record<string, ReactNode> = {
   forget: <EyeOff size={14} aria-hidden />,
   delete: <Trash2 size={14} aria-hidden />,
   restore: <RotateCcw size={14} aria-hidden />,
-  history: <History size={14} aria-hidden />,
-  select: <SquareCheck size={14} aria-hidden />,
-  sources: <FileSearch size={14} aria-hidden />,
 };

@@ -8,8 +8,9 @@ import { usePreferences } from "../../base/preferences.ts";
 import { sourceOf } from "../../data/select.ts";
 import { daysLeft } from "../../data/trash.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
-import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { Certainty, Force } from "../../features/memory/badges.tsx";
 import { EditForm } from "../../features/memory/edit-form.tsx";
+import { Highlighted } from "../../features/memory/highlight.tsx";
 import { dayOf, labelFor, useDomainName, validity } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -37,6 +38,9 @@ interface RowProps extends RowExtra {
   rail?: boolean;
 }
 
+/** A row that was changed this short ago is tinted for a moment, so that the eye finds it. */
+const ARRIVAL_MS = 3_000;
+
 export const Row = memo(function Row(props: RowProps) {
   const { memory, index, start, measure, onOpen, rail, why, when } = props;
   const marks = useMarks();
@@ -45,6 +49,7 @@ export const Row = memo(function Row(props: RowProps) {
   const editing = useMark((all) => all.editing === memory.id);
   const opened = useMark((all) => all.opened === memory.id);
   const [hovered, setHovered] = useState(false);
+  const [arrived] = useState(() => Date.now() - Date.parse(memory.updated_at) < ARRIVAL_MS);
   const place = useTakesFocus<HTMLButtonElement>(memory.id);
   return (
     <li
@@ -55,6 +60,7 @@ export const Row = memo(function Row(props: RowProps) {
       onPointerLeave={() => setHovered(false)}
       className={classes(
         "absolute inset-x-0 top-0 border-b",
+        arrived && "arrives",
         editing && "z-10 bg-surface px-4 py-3 sm:px-6",
       )}
     >
@@ -76,9 +82,13 @@ export const Row = memo(function Row(props: RowProps) {
             marks.toggle(memory.id);
           }}
           onClick={(event) => {
-            marks.go(memory.id, false);
+            if (!event.shiftKey) {
+              marks.anchor = memory.id;
+              marks.go(memory.id, false);
+            }
             const choosing = marks.selected.size > 0 && event.detail > 0;
-            if (event.metaKey || event.ctrlKey || choosing) marks.toggle(memory.id);
+            if (event.shiftKey) marks.extend(memory.id);
+            else if (event.metaKey || event.ctrlKey || choosing) marks.toggle(memory.id);
             else onOpen(memory);
           }}
           className={classes(
@@ -90,7 +100,13 @@ export const Row = memo(function Row(props: RowProps) {
                 : "hover:bg-hover/70 focus-visible:bg-hover/70",
           )}
         >
-          <span className="flex w-5 shrink-0 justify-center">
+          <span
+            className={classes(
+              "flex w-5 shrink-0 justify-center",
+              // Phones have no pointer that would show a box here.
+              !selected && memory.force !== "hard" && "max-md:hidden",
+            )}
+          >
             {selected ? <Selected /> : <Force force={memory.force} />}
           </span>
           {rail && <Rail />}
@@ -98,7 +114,7 @@ export const Row = memo(function Row(props: RowProps) {
             {/* Text of either direction is aligned with the page's start, and keeps its own direction. */}
             <span className="flex min-w-0 flex-1 flex-col text-left rtl:text-right">
               <span dir="auto" className="line-clamp-2 md:line-clamp-1">
-                {memory.content}
+                <Highlighted text={memory.content} words={why?.matched} />
               </span>
               {memory.force === "hard" && memory.key && <Rule memory={memory} />}
               {why && <Why why={why} />}
@@ -107,10 +123,27 @@ export const Row = memo(function Row(props: RowProps) {
           </span>
         </button>
       )}
+      {hovered && !editing && !selected && <SelectBox id={memory.id} />}
       {hovered && !editing && <RowActions memory={memory} onOpen={onOpen} />}
     </li>
   );
 });
+
+/** An empty box at the start of a row under the pointer, which selects it. Keyboards select with X. */
+function SelectBox({ id }: { id: string }) {
+  const marks = useMarks();
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      aria-label={t("memory.key.select")}
+      onClick={(event) => (event.shiftKey ? marks.extend(id) : marks.toggle(id))}
+      className="absolute inset-y-0 start-2 flex w-8 items-center justify-center sm:start-4"
+    >
+      <span className="size-4 rounded border border-strong-line bg-surface" />
+    </button>
+  );
+}
 
 export function Selected() {
   return (
@@ -153,7 +186,7 @@ function Rule({ memory }: { memory: MemoryView }) {
   const { value } = memory;
   const valueText = typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
   return (
-    <span className="truncate font-mono text-xs text-muted">
+    <span className="truncate font-mono text-fine text-muted">
       <bdi>{memory.key}</bdi>
       {valueText && (
         <>
@@ -165,7 +198,7 @@ function Rule({ memory }: { memory: MemoryView }) {
   );
 }
 
-/** Area, tier, source, and the last confirmation. */
+/** Area, what is unusual about it, and the date. */
 function RowStatus({ memory, when }: { memory: MemoryView; when?: string }) {
   const domain = useDomainName(memory.domain);
   return (
@@ -175,19 +208,19 @@ function RowStatus({ memory, when }: { memory: MemoryView; when?: string }) {
           <bdi className="max-w-40 truncate">{domain}</bdi>
         </Badge>
       )}
-      {memory.status !== "active" && <Badge tone="warn">{labelFor("status", memory.status)}</Badge>}
-      <span className="md:flex md:w-21 md:justify-start">
-        <Tier tier={memory.tier} />
-      </span>
-      <SourceIcon source={sourceOf(memory)} />
-      <span className="text-[0.8125rem] text-muted md:w-42 md:text-end">
-        <Confirmed memory={memory} when={when} />
+      {memory.status !== "active" && memory.status !== "forgotten" && (
+        <Badge tone="warn">{labelFor("status", memory.status)}</Badge>
+      )}
+      <Certainty memory={memory} exceptions />
+      <span className="text-meta text-muted md:w-30 md:text-end">
+        <When memory={memory} when={when} />
       </span>
     </span>
   );
 }
 
-function Confirmed({ memory, when }: { memory: MemoryView; when?: string }): ReactNode {
+/** The date in short: of the last confirmation, or of the save. */
+function When({ memory, when }: { memory: MemoryView; when?: string }): ReactNode {
   const now = useNow();
   const { timeZone } = usePreferences();
   const ago = (at: string) => relative(Date.parse(at), now);
@@ -195,31 +228,36 @@ function Confirmed({ memory, when }: { memory: MemoryView; when?: string }): Rea
     if (when) return dayOf(when, timeZone);
     if (memory.status === "trashed")
       return t("memory.daysLeft", { count: daysLeft(memory.updated_at, now) });
-    if (memory.status === "forgotten")
-      return t("memory.forgottenAt", { when: ago(memory.updated_at) });
-    if (memory.last_confirmed_at)
-      return t("memory.confirmedAt", { when: ago(memory.last_confirmed_at) });
-    return t("memory.savedAt", { when: ago(memory.created_at) });
+    if (memory.status === "forgotten") return ago(memory.updated_at);
+    return ago(memory.last_confirmed_at ?? memory.created_at);
   };
+  const details = [
+    t(`shell.origin.${sourceOf(memory)}`),
+    memory.last_confirmed_at
+      ? t("memory.confirmedAt", { when: ago(memory.last_confirmed_at) })
+      : t("memory.savedAt", { when: ago(memory.created_at) }),
+    validity(memory, timeZone),
+  ];
   return (
-    <span title={validity(memory, timeZone)} className="whitespace-nowrap tabular-nums">
-      {text()}
+    <span title={details.join(" · ")} className="whitespace-nowrap tabular-nums">
+      <bdi>{text()}</bdi>
     </span>
   );
 }
 
-/** Why it was found: the matching words, and the search arms. */
+/** Why it was found: its words, or its meaning; the search arms are in the tooltip. */
 function Why({ why }: { why: FoundMemory["why"] }) {
   const arms = [...new Set(why.arms.map((one) => one.arm.split("_")[0] ?? one.arm))];
   return (
-    <span className="truncate text-xs text-muted">
-      {arms.map((arm) => labelFor("arm", arm)).join(" · ")}
-      {why.matched.length > 0 && (
-        <>
-          {" · "}
-          <bdi>{t("memory.matched", { words: why.matched.join(", ") })}</bdi>
-        </>
-      )}
+    <span
+      className="truncate text-fine text-muted"
+      title={arms.map((arm) => labelFor("arm", arm)).join(" · ")}
+    >
+      <bdi>
+        {why.matched.length > 0
+          ? t("memory.matched", { words: why.matched.join(", ") })
+          : t("memory.similar")}
+      </bdi>
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { FolderInput, X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { useBatchMemoryWrites } from "../../data/batch-writes.ts";
 import { useDomains } from "../../data/domains.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
@@ -31,6 +32,11 @@ export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }
       <output className="me-2 font-medium">
         {t("memory.nSelected", { count: selected.size })}
       </output>
+      {selected.size < marks.order.length && (
+        <Button small look="quiet" onClick={() => marks.select(marks.order)}>
+          {t("memory.selectAll", { count: marks.order.length })}
+        </Button>
+      )}
       {removed ? (
         <Button small onClick={() => run(writes.restore)}>
           {t("memory.act.restore")}
@@ -59,7 +65,7 @@ export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }
                 key={one.name}
                 onSelect={() => run((some) => void writes.move(some, one.name))}
               >
-                <bdi>{one.display_name}</bdi>
+                <bdi>{domainName(one)}</bdi>
               </MenuItem>
             ))}
             <MenuItem onSelect={() => run((some) => void writes.move(some, null))}>

@@ -1,23 +1,33 @@
 /** The set in the chosen view. */
+import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
-import { lazy, Suspense, useCallback, useContext, useMemo } from "react";
+import { lazy, Suspense, useCallback, useContext, useMemo, useState } from "react";
 import { usePreferences } from "../../base/preferences.ts";
 import { useMeaning } from "../../data/past.ts";
-import type { Group } from "../../data/select.ts";
+import { certaintyOf, type Group } from "../../data/select.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { DomainNames } from "../../features/memory/labels.ts";
 import { Proposals } from "../../features/memory/proposals.tsx";
 import { locale, t } from "../../i18n/index.ts";
+import { Button, buttonClasses } from "../../ui/button.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { NothingHere } from "./empty.tsx";
 import { type Change, categoryName } from "./filters.tsx";
 import { List } from "./list.tsx";
-import { groupsOf, type MemorySet, pointInTimeOf, tabOf, timelineGroups } from "./memory-set.ts";
+import {
+  groupsOf,
+  type MemorySet,
+  pointInTimeOf,
+  splitByRelevance,
+  tabOf,
+  timelineGroups,
+} from "./memory-set.ts";
 import type { MemoryParams } from "./params.ts";
 
 // The list is the default view; the others are loaded on demand.
 const Board = lazy(async () => ({ default: (await import("./board.tsx")).Board }));
+const Shape = lazy(async () => ({ default: (await import("./shape.tsx")).Shape }));
 const Markdown = lazy(async () => ({ default: (await import("./markdown.tsx")).Markdown }));
 
 interface MemoryViewsProps {
@@ -42,7 +52,10 @@ export function MemoryViews(props: MemoryViewsProps) {
   const isCurrent = tab === "all" || tab === "soft" || tab === "hard";
   const proposals =
     isCurrent && !pointInTimeOf(search) && search.view === undefined ? (
-      <Proposals memories={set.proposals} />
+      <>
+        <UnusedImports memories={set.all} />
+        <Proposals memories={set.proposals} />
+      </>
     ) : null;
   if (set.shown.length === 0) {
     const { text, domain, tier, tag, from, category, status } = search;
@@ -52,7 +65,13 @@ export function MemoryViews(props: MemoryViewsProps) {
     return (
       <div className="min-h-0 flex-1 overflow-y-auto border-t">
         {proposals}
-        <NothingHere tab={tab} filtered={filtered} onClear={onClear} />
+        <NothingHere
+          tab={tab}
+          filtered={filtered}
+          text={text}
+          onMeaning={() => change({ how: "meaning" })}
+          onClear={onClear}
+        />
       </div>
     );
   }
@@ -63,8 +82,32 @@ export function MemoryViews(props: MemoryViewsProps) {
       </Suspense>
     );
   }
+  if (search.view === "shape") {
+    return (
+      <Suspense fallback={<Skeleton />}>
+        <Shape memories={set.shown} by={search.by} onOpen={onOpen} />
+      </Suspense>
+    );
+  }
   if (search.view === "timeline") return <Timeline {...props} />;
   return <Grouped {...props} top={proposals} />;
+}
+
+/** Imported memories wait for one decision, which is made where they were imported. */
+function UnusedImports({ memories }: { memories: readonly MemoryView[] }) {
+  const count = useMemo(
+    () => memories.filter((one) => one.origin === "import" && certaintyOf(one) === "unused").length,
+    [memories],
+  );
+  if (count === 0) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t bg-warn-soft px-4 py-2 sm:px-6">
+      {t("memory.unused", { count })}
+      <Link to="/data" className={buttonClasses("plain", true)}>
+        {t("memory.unused.decide")}
+      </Link>
+    </p>
+  );
 }
 
 type WithTop = MemoryViewsProps & { top: React.ReactNode };
@@ -121,6 +164,7 @@ const nameless = () => "";
 
 /** Search by meaning: what a chat with this query would receive, ranked and with reasons. */
 function MeaningView({ set, search, onOpen, onClear }: MemoryViewsProps) {
+  const [weak, setWeak] = useState(false);
   const found = useMeaning(search.text ?? "", pointInTimeOf(search));
   const whys = useMemo(
     () => new Map(found.data?.memories.map((one) => [one.memory.id, one.why])),
@@ -128,10 +172,11 @@ function MeaningView({ set, search, onOpen, onClear }: MemoryViewsProps) {
   );
   const groups = useMemo<Group[]>(() => {
     const fits = new Set(set.shown.map((memory) => memory.id));
-    const memories = (found.data?.memories ?? []).flatMap(({ memory }) =>
-      fits.has(memory.id) ? (set.byId.get(memory.id) ?? memory) : [],
-    );
-    return memories.length > 0 ? [{ name: "found", memories }] : [];
+    const there = (found.data?.memories ?? []).filter(({ memory }) => fits.has(memory.id));
+    return splitByRelevance(there).map((some) => ({
+      name: "found",
+      memories: some.map(({ memory }) => set.byId.get(memory.id) ?? memory),
+    }));
   }, [found.data, set.shown, set.byId]);
   const extraOf = useCallback((memory: MemoryView) => ({ why: whys.get(memory.id) }), [whys]);
   if (found.error) {
@@ -142,20 +187,29 @@ function MeaningView({ set, search, onOpen, onClear }: MemoryViewsProps) {
     );
   }
   if (!found.data) return <Skeleton />;
-  const { took_ms: took, considered, model } = found.data;
-  const ms = Math.round(took.embed + took.load + took.rank + took.fetch + took.rerank);
+  const { model } = found.data;
+  const [good, weaker] = groups;
+  const shown = groups.slice(0, weak ? 2 : 1).filter((group) => group.memories.length > 0);
+  const more = !weak && weaker && weaker.memories.length > 0 && (
+    <Button small onClick={() => setWeak(true)}>
+      {t("memory.meaning.weaker", { count: weaker.memories.length })}
+    </Button>
+  );
   return (
     <>
-      <output className="block px-4 pb-2 text-[0.8125rem] text-muted sm:px-6">
-        {t("memory.meaning.counts", { count: groups[0]?.memories.length ?? 0, considered, ms })}
+      <output className="block px-4 pb-2 text-meta text-muted sm:px-6">
+        {t("memory.meaning.counts", { count: good?.memories.length ?? 0 })}
         {!model && ` ${t("memory.meaning.wordsOnly")}`}
       </output>
-      {groups.length === 0 ? (
-        <NothingHere tab={tabOf(search)} filtered onClear={onClear} />
+      {shown.length === 0 ? (
+        <NothingHere tab={tabOf(search)} filtered text={search.text} onClear={onClear}>
+          {more}
+        </NothingHere>
       ) : (
         <List
           label={t("memory.meaning.title")}
-          groups={groups}
+          groups={shown}
+          bottom={more && <div className="px-4 py-3 sm:px-6">{more}</div>}
           nameOf={nameless}
           extraOf={extraOf}
           onOpen={onOpen}

@@ -63,7 +63,7 @@ function EraseOne() {
           ))}
           {found.length === 0 && <li className="py-2 text-muted">{t("data.erase.none")}</li>}
           {found.length > MAX_FOUND && (
-            <li className="py-2 text-[0.8125rem] text-muted">
+            <li className="py-2 text-meta text-muted">
               {t("data.erase.more", { count: found.length - MAX_FOUND })}
             </li>
           )}

@@ -67,7 +67,7 @@ export function Export() {
             </span>
           )}
         </p>
-        <ul className="grid gap-x-6 gap-y-1.5 text-[0.8125rem] text-muted sm:grid-cols-2">
+        <ul className="grid gap-x-6 gap-y-1.5 text-meta text-muted sm:grid-cols-2">
           {HOLDS.map((part) => (
             <li key={part} className="flex gap-2">
               <span aria-hidden className="text-accent-text">
@@ -92,7 +92,7 @@ export function Export() {
               value={of ? progress.bytes : undefined}
             />
           )}
-          <output className="text-[0.8125rem] text-muted tabular-nums">
+          <output className="text-meta text-muted tabular-nums">
             {progress
               ? progress.bytes > 0
                 ? t("data.export.far", { size: formatBytes(progress.bytes, locale()) })

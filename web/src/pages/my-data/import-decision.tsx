@@ -39,7 +39,7 @@ export function ImportDecision({ one }: { one: ImportView }) {
   };
   return (
     <div className="flex basis-full flex-wrap items-center gap-x-4 gap-y-2 pb-1">
-      <p className="min-w-0 flex-1 basis-56 text-[0.8125rem]">
+      <p className="min-w-0 flex-1 basis-56 text-meta">
         {t("data.decision.text", { count: one.undecided })}
       </p>
       <div className="flex gap-2">
@@ -115,7 +115,7 @@ function Choice({
         ))}
       </ul>
       {one.undecided > ids.length && (
-        <p className="text-[0.8125rem] text-muted">
+        <p className="text-meta text-muted">
           {t("data.decision.more", { count: one.undecided - ids.length })}
         </p>
       )}

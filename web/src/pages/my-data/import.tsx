@@ -9,11 +9,13 @@ import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { countTexts, type ImportFile, readImportFile, runImport } from "../../data/imports.ts";
+import { PasteBox } from "../../features/paste/paste-box.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { classes } from "../../ui/classes.ts";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
@@ -65,69 +67,74 @@ export function Import() {
     void look(event.dataTransfer.files[0]);
   };
   return (
-    <Card title={t("data.import.title")} flush>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is an alternative to the button */}
-      <div
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={drop}
-        className={classes("flex flex-col gap-4 p-4", over && "bg-accent-soft")}
-      >
-        <p className="max-w-prose">{t("data.import.text")}</p>
-        <div className="flex flex-wrap items-center gap-3">
-          <Button busy={busy && !preview} onClick={() => picker.current?.click()}>
-            {!busy && <Upload size={15} aria-hidden />}
-            {t("data.import.choose")}
-            <Kbd keys="i" />
-          </Button>
-          <span className="text-[0.8125rem] text-muted max-sm:hidden">{t("data.import.drop")}</span>
-          <input
-            ref={picker}
-            type="file"
-            className="hidden"
-            tabIndex={-1}
-            aria-label={t("data.import.choose")}
-            accept=".zip,.jsonl,.ndjson,application/zip"
-            onChange={(event) => {
-              void look(event.target.files?.[0]);
-              event.target.value = "";
-            }}
-          />
-        </div>
-        {error !== undefined && <ProblemCard error={error} />}
-        {preview && (
-          <section
-            aria-label={t("data.import.would")}
-            className="flex flex-col gap-3 rounded-control border bg-sunken p-4"
-          >
-            <h3 className="font-medium">
-              <bdi>{preview.file.name}</bdi>
-            </h3>
-            <Counts counts={preview.counts} />
-            <div className="flex gap-2">
-              {countTexts(preview.counts).length > 0 && (
-                <Button look="primary" busy={busy} onClick={() => void take(preview)}>
-                  {t("data.import.take")}
-                </Button>
-              )}
-              <Button look="quiet" disabled={busy} onClick={() => setPreview(undefined)}>
-                {t("shell.cancel")}
-              </Button>
-            </div>
-          </section>
-        )}
-        {(local || admin) && (
-          <div className="flex flex-col gap-2 text-[0.8125rem] text-muted">
-            <p>{t("data.import.others")}</p>
-            <Snippet code="lukasa import chatgpt export.zip --dry-run" />
+    <>
+      <Card title={t("data.paste.title")}>
+        <PasteBox />
+      </Card>
+      <Card title={t("data.import.title")} flush>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is an alternative to the button */}
+        <div
+          onDragOver={(event) => {
+            event.preventDefault();
+            setOver(true);
+          }}
+          onDragLeave={() => setOver(false)}
+          onDrop={drop}
+          className={classes("flex flex-col gap-4 p-4", over && "bg-accent-soft")}
+        >
+          <p className="max-w-prose">{t("data.import.text")}</p>
+          <div className="flex flex-wrap items-center gap-3">
+            <Button busy={busy && !preview} onClick={() => picker.current?.click()}>
+              {!busy && <Upload size={15} aria-hidden />}
+              {t("data.import.choose")}
+              <Kbd keys="i" />
+            </Button>
+            <span className="text-meta text-muted max-sm:hidden">{t("data.import.drop")}</span>
+            <input
+              ref={picker}
+              type="file"
+              className="hidden"
+              tabIndex={-1}
+              aria-label={t("data.import.choose")}
+              accept=".zip,.jsonl,.ndjson,application/zip"
+              onChange={(event) => {
+                void look(event.target.files?.[0]);
+                event.target.value = "";
+              }}
+            />
           </div>
-        )}
-      </div>
-      <Imports />
-    </Card>
+          {error !== undefined && <ProblemCard error={error} />}
+          {preview && (
+            <section
+              aria-label={t("data.import.would")}
+              className="flex flex-col gap-3 rounded-control border bg-sunken p-4"
+            >
+              <h3 className="font-medium">
+                <bdi>{preview.file.name}</bdi>
+              </h3>
+              <Counts counts={preview.counts} />
+              <div className="flex gap-2">
+                {countTexts(preview.counts).length > 0 && (
+                  <Button look="primary" busy={busy} onClick={() => void take(preview)}>
+                    {t("data.import.take")}
+                  </Button>
+                )}
+                <Button look="quiet" disabled={busy} onClick={() => setPreview(undefined)}>
+                  {t("shell.cancel")}
+                </Button>
+              </div>
+            </section>
+          )}
+          {(local || admin) && (
+            <Disclosure label={t("shell.forDevelopers")}>
+              <p className="text-meta text-muted">{t("data.import.others")}</p>
+              <Snippet code="lukasa import chatgpt export.zip --dry-run" />
+            </Disclosure>
+          )}
+        </div>
+        <Imports />
+      </Card>
+    </>
   );
 }
 
@@ -165,17 +172,15 @@ function Imports() {
   if (!imports.data?.length) return null;
   return (
     <section aria-label={t("data.import.list")} className="border-t">
-      <h3 className="px-4 pt-3 pb-1 text-xs text-muted">{t("data.import.list")}</h3>
+      <h3 className="px-4 pt-3 pb-1 text-fine text-muted">{t("data.import.list")}</h3>
       <ul className="divide-y divide-line">
         {imports.data.map((one) => (
           <li key={one.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2">
             <div className="min-w-0 flex-1 basis-56">
               <bdi className="block truncate">{one.name || one.format}</bdi>
-              <span className="text-[0.8125rem] text-muted">
-                {countTexts(one.counts).join(" · ")}
-              </span>
+              <span className="text-meta text-muted">{countTexts(one.counts).join(" · ")}</span>
             </div>
-            <span className="text-[0.8125rem] text-muted">
+            <span className="text-meta text-muted">
               <Time at={one.last_at} />
             </span>
             {one.undone_at ? (

@@ -1,9 +1,8 @@
-/** My data page: export and import, activity, erasing. */
+/** Import & export page: import, export, erasing. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Activity } from "./activity.tsx";
 import { Erase } from "./erase.tsx";
 import { Export } from "./export.tsx";
 import { Import } from "./import.tsx";
@@ -12,11 +11,11 @@ import { DATA_TABS } from "./params.ts";
 const route = getRouteApi("/data");
 
 export default function DataPage() {
-  const { tab = "copy" } = route.useSearch();
+  const { tab = "import" } = route.useSearch();
   const navigate = useNavigate();
   return (
-    <Page title={t("data.title")}>
-      <div className="mx-auto flex w-full max-w-3xl flex-col gap-5">
+    <Page title={t("data.title")} layout="reading">
+      <div className="flex flex-col gap-5">
         <Tabs
           label={t("data.title")}
           value={tab}
@@ -25,13 +24,8 @@ export default function DataPage() {
             void navigate({ to: "/data", search: { tab: chosen }, replace: true })
           }
         >
-          {tab === "copy" && (
-            <>
-              <Export />
-              <Import />
-            </>
-          )}
-          {tab === "activity" && <Activity />}
+          {tab === "import" && <Import />}
+          {tab === "export" && <Export />}
           {tab === "erase" && <Erase />}
         </Tabs>
       </div>

@@ -65,7 +65,7 @@ export function Comparison({ query, a, b }: { query: string; a: Setting; b: Sett
 function LinesOnlyIn({ name, lines }: { name: string; lines: ContextView["soft"] }) {
   return (
     <section aria-label={t("playground.compare.only", { name })} className="min-w-0">
-      <h3 className="pb-1 text-xs text-muted">{t("playground.compare.only", { name })}</h3>
+      <h3 className="pb-1 text-fine text-muted">{t("playground.compare.only", { name })}</h3>
       {lines.length === 0 && <p className="text-muted">{t("playground.compare.nothing")}</p>}
       <ul className="flex flex-col gap-1">
         {lines.map((line) => (

@@ -42,7 +42,7 @@ export function IncludedLines({ context, found }: Answers) {
                     <Turn place={turns.get(line.turn_id ?? "")}>{line.text}</Turn>
                   )}
                 </span>
-                <span className="text-[0.8125rem] text-muted">{line.section}</span>
+                <span className="text-meta text-muted">{line.section}</span>
               </span>
               <Figures tokens={line.tokens} relevance={line.relevance} />
             </li>
@@ -116,7 +116,7 @@ function ExclusionRow({
             <Turn place={place}>{text}</Turn>
           )}
         </span>
-        <span className="text-[0.8125rem] text-muted">
+        <span className="text-meta text-muted">
           {left.reasons
             .map(({ part, reason }) => `${t(`playground.part.${part}`)}: ${reasonLabel(reason)}`)
             .join(" · ")}
@@ -141,7 +141,7 @@ function Turn({ place, children }: { place: TurnPlace | undefined; children: str
 
 function Figures({ tokens, relevance }: { tokens?: number; relevance?: number | null }) {
   return (
-    <span className="shrink-0 text-end text-[0.8125rem] text-muted tabular-nums">
+    <span className="shrink-0 text-end text-meta text-muted tabular-nums">
       {tokens !== undefined && (
         <span className="block">{t("playground.tokens", { count: tokens })}</span>
       )}

@@ -57,7 +57,7 @@ function Part({
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <h3 className="font-medium">{name}</h3>
         {frozen && <Badge tone="good">{t("playground.frozen")}</Badge>}
-        <span className="text-[0.8125rem] text-muted tabular-nums">
+        <span className="text-meta text-muted tabular-nums">
           {t("playground.part.size", { tokens: part.tokens, bytes: bytes(part.content) })}
         </span>
         {part.content && (
@@ -70,14 +70,14 @@ function Part({
         <pre
           // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
           tabIndex={0}
-          className="max-h-96 overflow-y-auto rounded-control border bg-sunken px-3 py-2.5 font-mono text-[0.8125rem] leading-relaxed whitespace-pre-wrap [unicode-bidi:plaintext]"
+          className="max-h-96 overflow-y-auto rounded-control border bg-sunken px-3 py-2.5 font-mono text-meta leading-relaxed whitespace-pre-wrap [unicode-bidi:plaintext]"
         >
           {part.content}
         </pre>
       ) : (
         <p className="text-muted">{t("playground.part.nothing")}</p>
       )}
-      <p className="text-[0.8125rem] text-muted">{help}</p>
+      <p className="text-meta text-muted">{help}</p>
     </section>
   );
 }

@@ -59,19 +59,19 @@ function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
   const y = (rank: number) => (Math.min(rank, lanes) - 0.5) * lane;
   return (
     <div className="flex flex-col">
-      <div className="flex items-end border-b pb-1 text-xs text-muted">
+      <div className="flex items-end border-b pb-1 text-fine text-muted">
         <div className="relative h-5 shrink-0" style={{ width }}>
           {columns.map((column, at) => (
             <span
               key={column.name}
-              className="absolute bottom-0 w-20 -translate-x-1/2 text-center max-sm:text-[0.625rem]"
+              className="absolute bottom-0 w-20 -translate-x-1/2 text-center max-sm:text-fine"
               style={{ left: x(at) }}
             >
               {column.name}
             </span>
           ))}
         </div>
-        <span className="ps-2 max-sm:text-[0.625rem]">{label}</span>
+        <span className="ps-2 max-sm:text-fine">{label}</span>
       </div>
       <div className="flex">
         <svg
@@ -174,10 +174,7 @@ function RankLine({
             y={point.y}
             dy="0.35em"
             textAnchor="middle"
-            className={classes(
-              "text-[0.6875rem] tabular-nums",
-              went ? "fill-on-accent" : "fill-ink",
-            )}
+            className={classes("text-fine tabular-nums", went ? "fill-on-accent" : "fill-ink")}
           >
             {point.number}
           </text>
@@ -246,7 +243,7 @@ function Arm({ found }: { found: { rank: number; score: number } | undefined }) 
   if (!found) return <span className="text-faint">{t("playground.rank.none")}</span>;
   return (
     <span className="whitespace-nowrap">
-      {found.rank} <span className="text-xs text-muted">{figure(found.score, 3)}</span>
+      {found.rank} <span className="text-fine text-muted">{figure(found.score, 3)}</span>
     </span>
   );
 }
@@ -301,7 +298,7 @@ export function OutcomeBadge({ outcome }: { outcome: Outcome }) {
   if (outcome.kind === "baseline") {
     return (
       <Badge tone="accent">
-        {outcome.mark} · {t("playground.part.baseline")}
+        {outcome.mark} · {t("playground.outcome.baseline")}
       </Badge>
     );
   }

@@ -3,6 +3,7 @@ import { ChevronRight, Search, SearchX } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -104,8 +105,8 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
             {context.domains.length === 0 && t("playground.domains.none")}
             {context.domains.map((one) => (
               <span key={one.domain} className="inline-flex items-baseline gap-1.5">
-                <Badge tone="accent">{one.domain}</Badge>
-                <span className="text-[0.8125rem] text-muted tabular-nums">
+                <Badge tone="accent">{domainName(one.domain)}</Badge>
+                <span className="text-meta text-muted tabular-nums">
                   {figure(one.score, 2)}
                   {one.words.length > 0 && (
                     <>
@@ -125,7 +126,7 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
                   className="inline-flex flex-wrap items-baseline gap-1.5"
                 >
                   <bdi>“{one.words}”</bdi>
-                  <span className="text-[0.8125rem] text-muted">
+                  <span className="text-meta text-muted">
                     <Span {...one} />
                   </span>
                 </span>
@@ -148,7 +149,7 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
             </Detail>
           )}
           <Detail name={t("playground.retrieval")}>
-            <code className="font-mono text-[0.8125rem] select-all">{context.retrieval_id}</code>
+            <code className="font-mono text-meta select-all">{context.retrieval_id}</code>
           </Detail>
         </dl>
       </div>
@@ -185,7 +186,7 @@ function Span({ from, until }: { from: string; until?: string | null }) {
 function Detail({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
-      <dt className="text-xs text-muted">{name}</dt>
+      <dt className="text-fine text-muted">{name}</dt>
       <dd className="flex flex-wrap items-baseline gap-x-3 gap-y-1">{children}</dd>
     </div>
   );
@@ -220,10 +221,7 @@ function RanksCard({
           <Ranks label={t("playground.memories")} rows={memories} table={table} />
           <Ranks label={t("playground.turns")} rows={turns} table={table} />
           <div
-            className={classes(
-              "flex flex-col gap-1 text-[0.8125rem] text-muted",
-              table && "px-4 pb-3",
-            )}
+            className={classes("flex flex-col gap-1 text-meta text-muted", table && "px-4 pb-3")}
           >
             {!table && <p>{t("playground.ranks.legend")}</p>}
             {!found.model && <p>{t("playground.ranks.noVectors")}</p>}
@@ -278,7 +276,7 @@ function RepeatRequest(props: Answers & { query: string; setting: Setting; keyed
     <Card title={t("playground.again")} actions={<SaveTest {...props} />}>
       <div className="flex flex-col gap-3">
         <Snippet code={commands.retrieve} />
-        <p className="text-[0.8125rem] text-muted">{t("playground.again.search")}</p>
+        <p className="text-meta text-muted">{t("playground.again.search")}</p>
         <Snippet code={commands.search} />
         <div>
           <Button small look="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>

@@ -107,7 +107,7 @@ function TestDialog({
           ) : (
             <p className="text-muted">{t("playground.test.none")}</p>
           )}
-          <p className="text-[0.8125rem] text-muted">
+          <p className="text-meta text-muted">
             {t("playground.test.next")}
             {hasUnsupportedFields(setting) && ` ${t("playground.test.unsaid")}`}
           </p>

@@ -148,7 +148,7 @@ function DomainChoice({ setting, change }: Part) {
         </Button>
       }
     >
-      <p className="pb-2 text-[0.8125rem] text-muted">{t("playground.domains.help")}</p>
+      <p className="pb-2 text-meta text-muted">{t("playground.domains.help")}</p>
       <div className="flex flex-wrap gap-1.5">
         {domains.data?.map((one) => (
           <Chip key={one.name} pressed={chosen.includes(one.name)} onPress={() => flip(one.name)}>

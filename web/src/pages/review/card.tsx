@@ -6,8 +6,9 @@ import { type KeyboardEvent, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { describeDomain } from "../../features/domains/labels.ts";
-import { Tier } from "../../features/memory/badges.tsx";
+import { Certainty } from "../../features/memory/badges.tsx";
 import { EvidenceList, LINK } from "../../features/sources/evidence.tsx";
+import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -46,14 +47,14 @@ export function CardFace({
       {editing ? (
         <Editor memory={item.memory} onEdited={onEdited} />
       ) : (
-        <p dir="auto" className="text-lg leading-snug">
+        <p dir="auto" className="text-title font-normal">
           {item.memory.content}
         </p>
       )}
       <Meta memory={item.memory} />
       <EvidenceList memory={item.memory} />
       {item.memory.reasoning && (
-        <p className="text-[0.8125rem] text-muted">
+        <p className="text-meta text-muted">
           {t("review.because")} <bdi>{item.memory.reasoning}</bdi>
         </p>
       )}
@@ -64,9 +65,9 @@ export function CardFace({
 function Meta({ memory }: { memory: MemoryView }) {
   const { timeZone } = usePreferences();
   return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-[0.8125rem] text-muted">
-      {memory.domain && <Badge>{memory.domain}</Badge>}
-      <Tier tier={memory.tier} />
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-meta text-muted">
+      {memory.domain && <Badge>{domainName(memory.domain)}</Badge>}
+      <Certainty memory={memory} exceptions />
       {memory.last_confirmed_at ? (
         <span>
           {t("review.confirmed")} <Time at={memory.last_confirmed_at} />
@@ -96,8 +97,8 @@ function Side({
       aria-label={`${side}: ${title}`}
       className="flex flex-col gap-3 rounded-card border bg-canvas p-4"
     >
-      <h3 className="text-xs text-muted">{title}</h3>
-      <p dir="auto" className="text-base leading-snug">
+      <h3 className="text-fine text-muted">{title}</h3>
+      <p dir="auto" className="text-lead leading-snug">
         {memory.content}
       </p>
       <Meta memory={memory} />
@@ -141,7 +142,7 @@ function Editor({
           value={words}
           onChange={(event) => setWords(event.target.value)}
           onKeyDown={press}
-          className="text-base"
+          className="text-lead"
         />
       </Field>
       <div className="flex justify-end gap-2">
@@ -166,7 +167,7 @@ function ConsentFace({
 }) {
   return (
     <div className="flex flex-col gap-4">
-      <p className="text-base leading-snug">{t("review.consent.text")}</p>
+      <p className="text-lead leading-snug">{t("review.consent.text")}</p>
       <ul className="divide-y divide-line rounded-card border">
         {card.domains.map((domain, at) => {
           const { name, text } = describeDomain(domain);

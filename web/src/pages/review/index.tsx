@@ -4,7 +4,8 @@ import { ArrowDown, ArrowLeft, ArrowRight, Check, Inbox, Pencil } from "lucide-r
 import { useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useReview } from "../../data/review.ts";
-import { t } from "../../i18n/index.ts";
+import { domainName } from "../../i18n/domains.ts";
+import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -37,11 +38,11 @@ export default function ReviewPage() {
   const decided = deck.decided.filter((one) => !kind || one.card.kind === kind);
   const card = pending[0];
   return (
-    <Page title={t("review.title")}>
+    <Page title={t("review.title")} layout="reading">
       {review.error && <ProblemCard error={review.error} retry={() => void review.refetch()} />}
       {review.isPending && <Skeleton />}
       {review.data && (
-        <div className="mx-auto flex w-full max-w-2xl flex-col gap-4">
+        <div className="flex flex-col gap-4">
           <Kinds cards={open} chosen={kind} />
           {card ? (
             <Deck
@@ -62,7 +63,7 @@ export default function ReviewPage() {
                   text: t("review.empty.known"),
                   action: (
                     <Link to="/sources" className={buttonClasses("plain", true)}>
-                      {t("shell.page.sources")}
+                      {t("shell.page.profile")}
                     </Link>
                   ),
                 },
@@ -112,6 +113,12 @@ function Kinds({ cards, chosen }: { cards: readonly Card[]; chosen?: Kind }) {
   );
 }
 
+/** The words of an answer fit the question of the card. */
+function answerLabel(answer: "keep" | "forget", kind: Kind): string {
+  const key = `review.act.${answer}.${kind}`;
+  return known(key) ? t(key) : t(`review.act.${answer}`);
+}
+
 function Deck({
   card,
   deck,
@@ -138,10 +145,10 @@ function Deck({
     if (words !== null) deck.edit(card, words);
   };
   const actions = {
-    keep: { keys: "ArrowRight", label: t("review.act.keep"), run: () => deck.keep(card) },
+    keep: { keys: "ArrowRight", label: answerLabel("keep", card.kind), run: () => deck.keep(card) },
     forget: {
       keys: "ArrowLeft",
-      label: t(consent ? "review.act.never" : "review.act.forget"),
+      label: consent ? t("review.act.never") : answerLabel("forget", card.kind),
       run: () => deck.forget(card),
     },
     skip: {
@@ -171,7 +178,7 @@ function Deck({
     ...(consent
       ? card.domains.map((domain, place) => ({
           keys: String(place + 1),
-          label: t("review.consent.open", { name: domain.display_name }),
+          label: t("review.consent.open", { name: domainName(domain) }),
           run: () => open(domain.name, !domain.opted_in_at),
         }))
       : []),
@@ -179,7 +186,7 @@ function Deck({
   ]);
   return (
     <>
-      <div className="flex items-center gap-3 text-[0.8125rem] text-muted">
+      <div className="flex items-center gap-3 text-meta text-muted">
         <progress
           aria-label={t("review.progress")}
           max={of}

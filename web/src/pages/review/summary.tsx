@@ -39,7 +39,7 @@ export function Summary({
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-col items-center gap-2 py-8 text-center">
-        <h2 ref={heading} tabIndex={-1} className="text-lg font-semibold outline-none">
+        <h2 ref={heading} tabIndex={-1} className="text-title outline-none">
           {t("review.done")}
         </h2>
         <p className="text-muted">{summary}</p>

@@ -9,7 +9,8 @@ import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { usePolicy, useUpdatePolicy } from "../../data/policy.ts";
-import { known, t } from "../../i18n/index.ts";
+import { domainName } from "../../i18n/domains.ts";
+import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -54,11 +55,6 @@ export function Domains() {
       <AddDomain open={adding} onOpenChange={setAdding} />
     </Card>
   );
-}
-
-export function domainName(domain: DomainView): string {
-  const key = `settings.domain.${domain.name}`;
-  return domain.builtin && known(key) ? t(key) : domain.display_name;
 }
 
 function Domain({ domain }: { domain: DomainView }) {
@@ -124,7 +120,7 @@ function Domain({ domain }: { domain: DomainView }) {
               {domain.sensitive && <Badge tone="warn">{t("settings.domains.sensitive")}</Badge>}
             </div>
             {domain.default_expiration_days ? (
-              <div className="text-[0.8125rem] text-muted">
+              <div className="text-meta text-muted">
                 {t("settings.domains.ends", { count: domain.default_expiration_days })}
               </div>
             ) : null}

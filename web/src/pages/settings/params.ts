@@ -1,5 +1,5 @@
 /** Search parameters of the Settings page. */
-export const SETTINGS_TABS = ["rules", "apps", "people", "webhooks", "jobs", "look"] as const;
+export const SETTINGS_TABS = ["rules", "assistants", "look"] as const;
 export type SettingsTab = (typeof SETTINGS_TABS)[number];
 
 export interface SettingsParams {

@@ -138,7 +138,7 @@ function Preset({ preset }: { preset: string }) {
         </span>
         {known(name) ? t(name) : preset}
       </span>
-      {known(help) && <span className="ps-6 text-[0.8125rem] text-muted">{t(help)}</span>}
+      {known(help) && <span className="ps-6 text-meta text-muted">{t(help)}</span>}
     </Radio.Root>
   );
 }
@@ -157,7 +157,7 @@ export function Row({
     <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
       <div className="min-w-0 flex-1 basis-60">
         <div className="font-medium">{label}</div>
-        {help && <div className="text-[0.8125rem] text-muted">{help}</div>}
+        {help && <div className="text-meta text-muted">{help}</div>}
       </div>
       <div className="w-72 max-sm:w-full">{children}</div>
     </div>

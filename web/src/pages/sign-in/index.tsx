@@ -65,13 +65,13 @@ export default function SignInPage() {
         <Brand />
         {link && busy ? (
           <>
-            <h1 className="text-lg font-semibold">{t("shell.signIn.opening")}</h1>
+            <h1 className="text-title">{t("shell.signIn.opening")}</h1>
             <Spinner page />
           </>
         ) : (
           <>
             <div className="flex flex-col gap-1">
-              <h1 className="text-lg font-semibold">{t("shell.signIn.title")}</h1>
+              <h1 className="text-title">{t("shell.signIn.title")}</h1>
               <p className="text-muted">{t("shell.signIn.text")}</p>
             </div>
             {error !== undefined && (

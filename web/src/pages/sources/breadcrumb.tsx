@@ -65,7 +65,7 @@ export function Breadcrumb({ search }: { search: SourcesParams }) {
   }
   return (
     <nav aria-label={t("sources.trail")}>
-      <ol className="flex flex-wrap items-center gap-x-1 text-[0.8125rem] text-muted">
+      <ol className="flex flex-wrap items-center gap-x-1 text-meta text-muted">
         {steps.map((step, at) => {
           const last = at === steps.length - 1;
           return (
@@ -91,7 +91,7 @@ export function Breadcrumb({ search }: { search: SourcesParams }) {
                   search={step.search}
                   activeOptions={{ exact: true }}
                   dir={step.words ? "auto" : undefined}
-                  className="block min-h-6 max-w-56 truncate py-0.5 text-muted no-underline hover:text-ink hover:underline max-sm:max-w-32"
+                  className="block min-h-6 pointer-coarse:min-h-11 max-w-56 truncate py-0.5 text-muted no-underline hover:text-ink hover:underline max-sm:max-w-32"
                 >
                   {step.name}
                 </Link>

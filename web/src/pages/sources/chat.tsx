@@ -95,10 +95,10 @@ function Reader({
     <div className="flex flex-col gap-4">
       <header className="flex flex-wrap items-start justify-between gap-3">
         <div>
-          <h2 dir="auto" className="text-lg leading-snug font-medium">
+          <h2 dir="auto" className="text-title">
             {title}
           </h2>
-          <p className="flex flex-wrap gap-x-3 text-[0.8125rem] text-muted">
+          <p className="flex flex-wrap gap-x-3 text-meta text-muted">
             <span>{t("sources.chats.turns", { count: session.turns })}</span>
             <Time at={allTurns[0]?.said_at ?? session.opened_at} absolute />
             {session.incognito && <Badge>{t("sources.incognito")}</Badge>}
@@ -197,7 +197,7 @@ function useCited(memories: readonly DependentMemory[]) {
 function Missing({ number, session }: { number: number; session: SessionView }) {
   const policy = session.keep_turns !== "full" && number <= session.extracted_through;
   return (
-    <p className="flex items-center gap-2 px-4 py-2 text-[0.8125rem] text-muted">
+    <p className="flex items-center gap-2 px-4 py-2 text-meta text-muted">
       <FileQuestion size={14} aria-hidden className="shrink-0 text-faint" />
       {t("sources.level.turn", { number })}:{" "}
       {t(policy ? "sources.missing.policy" : "sources.missing.deleted")}
@@ -218,7 +218,7 @@ function Learned({ pass }: { pass: PassView }) {
   const learned = counted("pass", pass.outcome.learned);
   const left = counted("left", pass.outcome.left);
   return (
-    <li className="flex flex-wrap items-center gap-x-3 px-4 py-1.5 text-xs text-muted">
+    <li className="flex flex-wrap items-center gap-x-3 px-4 py-1.5 text-fine text-muted">
       <span aria-hidden className="h-px min-w-4 flex-1 bg-line" />
       <span>
         {learned.length > 0

@@ -100,7 +100,7 @@ function FoundRow({ found, find }: { found: FoundSessionView; find: string }) {
           <strong className="min-w-0 truncate font-medium" dir="auto">
             {title}
           </strong>
-          <span className="text-[0.8125rem] text-muted">
+          <span className="text-meta text-muted">
             <Time at={best?.said_at ?? session.last_turn_at} />
           </span>
         </span>
@@ -237,10 +237,10 @@ function Row({
       <span className="min-w-0 flex-1 truncate" dir="auto">
         {title}
       </span>
-      <span className="text-[0.8125rem] whitespace-nowrap text-muted max-sm:hidden">
+      <span className="text-meta whitespace-nowrap text-muted max-sm:hidden">
         {t("sources.chats.turns", { count: session.turns })}
       </span>
-      <span className="text-[0.8125rem] whitespace-nowrap text-muted">
+      <span className="text-meta whitespace-nowrap text-muted">
         {session.trashed_at ? (
           t("memory.daysLeft", { count: daysLeft(session.trashed_at, now) })
         ) : (

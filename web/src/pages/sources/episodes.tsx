@@ -52,7 +52,7 @@ export function Episodes() {
                 {episode.title && <strong className="font-medium">{episode.title}. </strong>}
                 {episode.summary}
               </span>
-              <span className="text-[0.8125rem] text-muted">
+              <span className="text-meta text-muted">
                 <Time at={episode.started_at} />
               </span>
             </Link>
@@ -98,7 +98,7 @@ function Episode({ episode, search }: { episode: EpisodeView; search: SourcesPar
   return (
     <div className="flex flex-col gap-4">
       <Card>
-        <h2 dir="auto" className="text-lg leading-snug font-medium">
+        <h2 dir="auto" className="text-title">
           {episode.title || episode.summary}
         </h2>
         {episode.title && (
@@ -106,7 +106,7 @@ function Episode({ episode, search }: { episode: EpisodeView; search: SourcesPar
             {episode.summary}
           </p>
         )}
-        <p className="flex flex-wrap items-center gap-x-3 pt-2 text-[0.8125rem] text-muted">
+        <p className="flex flex-wrap items-center gap-x-3 pt-2 text-meta text-muted">
           <Time at={episode.started_at} absolute />
           <Link
             to="/sources"
@@ -190,7 +190,7 @@ function Turns({
       {shown.map((turn) => (
         <li key={turn.id} className="border-s-2 border-line ps-3">
           <Quoted text={turn.content} quotes={quotesIn(turn.id, memories)} />
-          <p className="text-[0.8125rem] text-muted">
+          <p className="text-meta text-muted">
             <Link
               to="/sources"
               search={{ ...from, session: turn.session_id, turn: turn.number }}

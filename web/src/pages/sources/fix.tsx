@@ -87,7 +87,7 @@ export function FixBar({
 }) {
   if (fix.fixed) {
     return (
-      <p className="flex min-h-7 flex-wrap items-center gap-x-2 text-[0.8125rem] text-good">
+      <p className="flex min-h-small flex-wrap items-center gap-x-2 text-meta text-good">
         <Check size={14} aria-hidden />
         {t(`sources.fix.did.${fix.fixed.fault}`)}
         {fix.answers > 0 && (

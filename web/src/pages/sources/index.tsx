@@ -21,8 +21,8 @@ export default function SourcesPage() {
   const { portrait, memory, episode, session } = search;
   const top = !portrait && !memory && !episode && !session;
   return (
-    <Page title={t("sources.title")}>
-      <div className="flex w-full max-w-4xl flex-col gap-4">
+    <Page title={t("sources.title")} layout="reading">
+      <div className="flex flex-col gap-4">
         <ErasingProvider>
           {top ? <Top search={search} /> : <Below search={search} />}
         </ErasingProvider>

@@ -4,6 +4,7 @@ import type { LeftSentenceView, PassView, SessionView } from "lukasa-client";
 import { useLukasa } from "../../base/sign-in.ts";
 import { useRefreshSources } from "../../data/sources.ts";
 import { useWrite } from "../../data/writes.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -15,7 +16,7 @@ export function LearningState({ session }: { session: SessionView }) {
   if (!learning || session.incognito || learning.state === "nothing") return null;
   const { state, starts_at, learned_at, learned, proposed, left_out } = learning;
   return (
-    <p className="flex flex-wrap gap-x-2 text-[0.8125rem] text-muted">
+    <p className="flex flex-wrap gap-x-2 text-meta text-muted">
       <span>{t(`sources.learning.${stateOf(state)}`)}</span>
       {state === "waiting_for_pause" && starts_at && <Time at={starts_at} absolute />}
       {learned_at && (
@@ -37,14 +38,14 @@ export function LeftOut({ pass }: { pass: PassView }) {
   return (
     <li className="px-4 py-1.5">
       <section aria-label={t("sources.leftOut.title")} className="rounded-card border bg-surface">
-        <h3 className="px-4 pt-2 text-xs text-muted">{t("sources.leftOut.title")}</h3>
+        <h3 className="px-4 pt-2 text-fine text-muted">{t("sources.leftOut.title")}</h3>
         <ul className="divide-y divide-line">
           {pass.left_out.map((item) => (
             <Item key={item.place} pass={pass} item={item} />
           ))}
         </ul>
         {pass.left_out_more > 0 && (
-          <p className="px-4 pb-2 text-xs text-muted">
+          <p className="px-4 pb-2 text-fine text-muted">
             {t("sources.leftOut.more", { count: pass.left_out_more })}
           </p>
         )}
@@ -74,11 +75,11 @@ function Item({ pass, item }: { pass: PassView; item: LeftSentenceView }) {
         ) : (
           <span className="text-muted">{t("sources.leftOut.hidden")}</span>
         )}{" "}
-        <span className="text-xs text-muted">
+        <span className="text-fine text-muted">
           {known(reason) ? t(reason) : item.reason.replaceAll("_", " ")}
         </span>
       </span>
-      {item.domain && <Badge>{item.domain}</Badge>}
+      {item.domain && <Badge>{domainName(item.domain)}</Badge>}
       {item.memory_id ? (
         <Badge tone="accent">{t("sources.leftOut.kept")}</Badge>
       ) : (

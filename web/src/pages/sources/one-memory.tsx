@@ -8,8 +8,9 @@ import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemory } from "../../data/memories.ts";
 import { sourceOf } from "../../data/select.ts";
 import { useAnswers, useEpisodes, useEvidence, usePortraits } from "../../data/sources.ts";
-import { Force, SourceIcon, Tier } from "../../features/memory/badges.tsx";
+import { Certainty, Force, SourceIcon } from "../../features/memory/badges.tsx";
 import { EvidenceList, LINK, Quoted, useCaption } from "../../features/sources/evidence.tsx";
+import { domainName } from "../../i18n/domains.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -52,14 +53,14 @@ function MemorySources({ memory, search }: { memory: MemoryView; search: Sources
     <div className="flex flex-col gap-4">
       <Card>
         <div className="flex flex-col gap-3 outline-none" tabIndex={-1} data-memory={memory.id}>
-          <h2 dir="auto" className="text-lg leading-snug font-medium">
+          <h2 dir="auto" className="text-title">
             {memory.content}
           </h2>
-          <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-[0.8125rem] text-muted">
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-meta text-muted">
             <Status status={memory.status} />
-            {memory.domain && <Badge>{memory.domain}</Badge>}
-            <Tier tier={memory.tier} />
-            <Force force={memory.force} words />
+            {memory.domain && <Badge>{domainName(memory.domain)}</Badge>}
+            <Certainty memory={memory} />
+            {memory.force === "hard" && <Force force={memory.force} words />}
             <SourceIcon source={sourceOf(memory)} words />
             <Time at={memory.updated_at} />
             <Link to="/memory/$id" params={{ id: memory.id }} className={LINK}>
@@ -116,7 +117,7 @@ function Episodes({ memory, from }: { memory: MemoryView; from: SourcesParams })
 function Rows({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="pt-4" aria-label={title}>
-      <h3 className="pb-1 text-[0.8125rem] text-muted">{title}</h3>
+      <h3 className="pb-1 text-meta text-muted">{title}</h3>
       <ul className="flex flex-col gap-1">{children}</ul>
     </section>
   );
@@ -164,7 +165,7 @@ function Answers({ memory }: { memory: MemoryView }) {
             {turn ? (
               <>
                 <Quoted text={turn.content} quotes={NO_QUOTES} />
-                <p className="text-[0.8125rem] text-muted">
+                <p className="text-meta text-muted">
                   <Link
                     to="/sources"
                     search={{ session: turn.session_id, turn: turn.number, why: true }}
@@ -175,7 +176,7 @@ function Answers({ memory }: { memory: MemoryView }) {
                 </p>
               </>
             ) : (
-              <p className="text-[0.8125rem] text-muted">
+              <p className="text-meta text-muted">
                 {t("sources.missing.deleted")} <Time at={usage.at} />
               </p>
             )}

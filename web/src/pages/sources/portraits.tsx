@@ -3,11 +3,11 @@
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import type { PortraitView, SentenceView } from "lukasa-client";
-import { useSignIn } from "../../base/sign-in.ts";
-import { curl } from "../../data/curl.ts";
 import { useMemories } from "../../data/memories.ts";
 import { usePortraits } from "../../data/sources.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { known, t } from "../../i18n/index.ts";
+import { buttonClasses } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
@@ -17,15 +17,18 @@ import { Tooltip } from "../../ui/tooltip.tsx";
 
 export function portraitName({ name, title }: Pick<PortraitView, "name" | "title">): string {
   const key = `sources.portrait.${name}`;
-  return known(key) ? t(key) : title;
+  if (known(key)) return t(key);
+  const domain = /^domain:(.+)$/.exec(name)?.[1];
+  return domain && known(`shell.domain.${domain}`) ? domainName(domain) : title;
 }
 
+/** The lead of a sentence that the user said outright. */
+const STATED = "You told me";
 /** `made_by` of a portrait that was written without a model. */
 const TEMPLATE = "template";
 
 export function Portraits({ only }: { only?: string }) {
   const portraits = usePortraits();
-  const signIn = useSignIn();
   if (portraits.error) {
     return <ProblemCard error={portraits.error} retry={() => void portraits.refetch()} />;
   }
@@ -39,24 +42,46 @@ export function Portraits({ only }: { only?: string }) {
         icon={<Waypoints size={20} aria-hidden />}
         title={t("sources.empty.title")}
         text={t("sources.empty.text")}
-        snippet={curl("/api/memory", '{"content": "I only do index funds"}', signIn)}
-        waiting={t("sources.empty.waiting")}
+        next={[
+          {
+            text: t("sources.empty.start"),
+            action: (
+              <Link to="/memory" className={buttonClasses("plain", true)}>
+                {t("shell.page.memory")}
+              </Link>
+            ),
+          },
+        ]}
       />
     );
   }
+  const numbers = numberMemories(shown);
   return (
     <div className="flex flex-col gap-4">
       {shown.map((portrait) => (
-        <Portrait key={portrait.name} portrait={portrait} />
+        <Portrait key={portrait.name} portrait={portrait} numbers={numbers} />
       ))}
       {shown.every((portrait) => portrait.made_by === TEMPLATE) && (
-        <p className="px-4 text-[0.8125rem] text-muted">{t("sources.phrasing.own")}</p>
+        <p className="px-4 text-meta text-muted">{t("sources.phrasing.own")}</p>
       )}
     </div>
   );
 }
 
-function Portrait({ portrait }: { portrait: PortraitView }) {
+/** A number for each cited memory, the same wherever the page cites it. */
+function numberMemories(portraits: readonly PortraitView[]): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>();
+  for (const { sentences } of portraits) {
+    for (const id of sentences.flatMap((sentence) => sentence.memory_ids)) {
+      if (!numbers.has(id)) numbers.set(id, numbers.size + 1);
+    }
+  }
+  return numbers;
+}
+
+type Numbers = { numbers: ReadonlyMap<string, number> };
+
+function Portrait({ portrait, numbers }: { portrait: PortraitView } & Numbers) {
   const notes = [
     portrait.made_by !== TEMPLATE && t("sources.phrasing.model", { model: portrait.made_by }),
     !portrait.fresh && t("sources.phrasing.stale"),
@@ -74,42 +99,47 @@ function Portrait({ portrait }: { portrait: PortraitView }) {
         </Link>
       }
       actions={
-        <span className="text-[0.8125rem] text-muted">
+        <span className="text-meta text-muted">
           <Time at={portrait.compiled_at} />
         </span>
       }
     >
-      <ul className="flex max-w-prose flex-col gap-2.5 text-[0.9375rem] leading-relaxed">
+      <ul className="flex max-w-prose flex-col gap-2.5 text-lead leading-relaxed">
         {portrait.sentences.map((sentence) => (
           <li key={sentence.memory_ids.join(" ")}>
-            <Sentence sentence={sentence} portrait={portrait.name} />
+            <Sentence sentence={sentence} portrait={portrait.name} numbers={numbers} />
           </li>
         ))}
       </ul>
-      {notes.length > 0 && <p className="pt-3 text-[0.8125rem] text-muted">{notes.join(" ")}</p>}
+      {notes.length > 0 && <p className="pt-3 text-meta text-muted">{notes.join(" ")}</p>}
     </Card>
   );
 }
 
 /** A sentence, and a number for each memory it cites. */
-function Sentence({ sentence, portrait }: { sentence: SentenceView; portrait: string }) {
+function Sentence({
+  sentence,
+  portrait,
+  numbers,
+}: { sentence: SentenceView; portrait: string } & Numbers) {
   const { byId } = useMemories();
-  const lead = sentence.lead === "You told me" ? "told" : "mentioned";
   return (
     <>
-      <span className="text-muted">{t(`sources.lead.${lead}`)}</span> <bdi>{sentence.text}</bdi>{" "}
+      {sentence.lead !== STATED && <span className="text-muted">{t("sources.lead.likely")} </span>}
+      <bdi>{sentence.text}</bdi>{" "}
       <span className="inline-flex gap-0.5 align-middle">
-        {sentence.memory_ids.map((id, at) => {
+        {sentence.memory_ids.map((id) => {
           const words = byId.get(id)?.content ?? "";
+          const number = numbers.get(id) ?? 0;
           return (
             <Tooltip key={id} text={words || t("sources.level.memory")}>
               <Link
                 to="/sources"
                 search={{ portrait, memory: id }}
-                aria-label={t("sources.cites", { number: at + 1, words })}
-                className="inline-flex h-6 min-w-6 items-center justify-center rounded-full bg-accent-soft px-1.5 text-xs text-accent-text tabular-nums no-underline hover:bg-active"
+                aria-label={t("sources.cites", { number, words })}
+                className="relative inline-flex h-6 min-w-6 pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5 items-center justify-center rounded-full bg-accent-soft px-1.5 text-fine text-accent-text tabular-nums no-underline hover:bg-active"
               >
-                {at + 1}
+                {number}
               </Link>
             </Tooltip>
           );

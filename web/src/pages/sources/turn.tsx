@@ -5,6 +5,7 @@ import { CircleHelp, EyeOff, Trash2 } from "lucide-react";
 import type { DependentMemory, TurnView } from "lukasa-client";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { isHidden, Quoted, quotesIn } from "../../features/sources/evidence.tsx";
+import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -53,7 +54,7 @@ export function Turn({
       )}
     >
       <div className="flex min-w-0 flex-col gap-1">
-        <p className="flex flex-wrap items-center gap-x-2 text-[0.8125rem] text-muted">
+        <p className="flex flex-wrap items-center gap-x-2 text-meta text-muted">
           <span className={own ? "font-medium text-ink" : "font-medium"}>
             {turn.speaker || t(`sources.role.${roleOf(turn)}`)}
           </span>
@@ -70,15 +71,15 @@ export function Turn({
           <Time at={turn.said_at} />
         </p>
         {isHidden(turn) ? (
-          <p className="flex flex-wrap items-center gap-x-2 text-[0.9375rem] text-muted">
+          <p className="flex flex-wrap items-center gap-x-2 text-lead text-muted">
             <EyeOff size={14} aria-hidden className="shrink-0 text-faint" />
-            {t("sources.hidden", { domain: turn.hidden_domain ?? "" })}
+            {t("sources.hidden", { domain: domainName(turn.hidden_domain ?? "") })}
             <Button small look="quiet" onClick={onShow}>
               {t("sources.showHidden")}
             </Button>
           </p>
         ) : (
-          <p className="max-w-prose text-[0.9375rem] leading-relaxed">
+          <p className="max-w-prose text-lead leading-relaxed">
             <Quoted text={turn.content} quotes={quotes} whole />
           </p>
         )}
@@ -104,9 +105,9 @@ export function Turn({
       {cited.length > 0 && (
         <aside
           aria-label={t("sources.learned")}
-          className="border-s-2 border-warn/50 ps-3 text-[0.8125rem]"
+          className="border-s-2 border-warn/50 ps-3 text-meta"
         >
-          <h3 className="text-xs text-muted">{t("sources.learned")}</h3>
+          <h3 className="text-fine text-muted">{t("sources.learned")}</h3>
           <ul>
             {cited.map(({ memory }) => (
               <li key={memory.id}>
@@ -114,7 +115,7 @@ export function Turn({
                   to="/sources"
                   search={{ memory: memory.id }}
                   dir="auto"
-                  className="block min-h-6 py-0.5 text-ink no-underline hover:underline"
+                  className="block min-h-6 pointer-coarse:min-h-11 py-0.5 text-ink no-underline hover:underline"
                 >
                   {memory.content}
                 </Link>

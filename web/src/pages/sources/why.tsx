@@ -67,11 +67,11 @@ export function WhyLevel({
   return (
     <div className="flex flex-col gap-4">
       <section className="rounded-card border bg-surface px-5 py-4">
-        <h2 className="pb-1 text-[0.8125rem] text-muted">{t("sources.why.title")}</h2>
-        <blockquote className="max-w-prose text-[0.9375rem] leading-relaxed">
+        <h2 className="pb-1 text-meta text-muted">{t("sources.why.title")}</h2>
+        <blockquote className="max-w-prose text-lead leading-relaxed">
           <Quoted text={why.data.turn.content} quotes={NO_QUOTES} whole />
         </blockquote>
-        <p className="pt-1 text-[0.8125rem] text-muted">
+        <p className="pt-1 text-meta text-muted">
           <bdi>{captionOf(why.data.turn, chat.data ? title : undefined)}</bdi>
         </p>
       </section>
@@ -98,14 +98,14 @@ export function WhyLevel({
             ]}
           />
           {trace.considered !== undefined && (
-            <p className="pt-2 text-[0.8125rem] text-muted">
+            <p className="pt-2 text-meta text-muted">
               {t("sources.why.considered", { count: trace.considered })}
             </p>
           )}
         </Card>
       )}
       {why.data.retrieval_id && retrieval.data === null && (
-        <p className="text-[0.8125rem] text-muted">{t("sources.why.tooOld")}</p>
+        <p className="text-meta text-muted">{t("sources.why.tooOld")}</p>
       )}
     </div>
   );
@@ -189,7 +189,7 @@ function UsedMemory({
           to="/sources"
           search={{ memory: memory.id }}
           dir="auto"
-          className="text-[0.9375rem] text-ink no-underline hover:underline"
+          className="text-lead text-ink no-underline hover:underline"
         >
           {memory.content}
         </Link>
@@ -212,7 +212,7 @@ function Place({ place }: { place: PromptPosition }) {
   if (place.relevance !== undefined) {
     parts.push(t("sources.why.fits", { share: percent(place.relevance) }));
   }
-  return <span className="text-xs text-muted tabular-nums">{parts.join(" · ")}</span>;
+  return <span className="text-fine text-muted tabular-nums">{parts.join(" · ")}</span>;
 }
 
 /** The search arms that found it with their ranks: "found by meaning (1), words (2); together 1". */
@@ -226,7 +226,7 @@ function FoundBy({ found }: { found: SearchRanks | undefined }) {
   });
   const together = found.fused && t("sources.why.fused", { rank: found.fused });
   return (
-    <p className="text-xs text-muted tabular-nums">
+    <p className="text-fine text-muted tabular-nums">
       {together && arms.length > 1 ? `${words} · ${together}` : words}
     </p>
   );
@@ -241,7 +241,7 @@ function ChangesSince({ then, now }: { then: MemoryView; now: MemoryView }) {
   if (now.status !== "active") return <Status status={now.status} />;
   if (now.content === then.content) return null;
   return (
-    <p className="text-[0.8125rem] text-muted">
+    <p className="text-meta text-muted">
       {t("sources.why.now")} <Diff before={then.content} after={now.content} />
     </p>
   );

@@ -199,7 +199,7 @@ test("hostile text is rendered as text in chats", async ({ page, lukasa }) => {
 test("unknown chat shows not found", async ({ page, allowed }) => {
   allowed.push(/404/);
   await open(page, "/chat/nowhere");
-  await expect(page.getByRole("heading", { name: "There is no such chat" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "This chat does not exist" })).toBeVisible();
 });
 
 test("chat page from right to left", async ({ page, lukasa }) => {

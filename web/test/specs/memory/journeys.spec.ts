@@ -80,7 +80,7 @@ test("E edits in place, and the text shows before the server answers", async ({ 
   await expect(page.locator(focused)).toContainText("day shifts");
   // Area, force and dates are edited in the same place.
   await page.keyboard.press("e");
-  await page.getByRole("combobox", { name: "Force" }).click();
+  await page.getByRole("combobox", { name: "Use as" }).click();
   await page.getByRole("option", { name: "rule" }).click();
   await page.getByRole("textbox", { name: "Key" }).fill("shift");
   await page.getByRole("textbox", { name: "Value" }).fill("day");
@@ -130,7 +130,7 @@ test("selection with X: several memories are forgotten and undone together", asy
 test("proposals are listed on top and answered there", async ({ page, lukasa }) => {
   await live(lukasa);
   await open(page, "/memory");
-  const waiting = page.getByRole("region", { name: "Proposals" });
+  const waiting = page.getByRole("region", { name: "Suggestions" });
   const train = waiting.getByRole("listitem").filter({ hasText: "overnight train" });
   await expect(train).toContainText("I'd rather sleep on the train to Vienna");
   await train.getByRole("button", { name: "Edit" }).click();
@@ -165,7 +165,7 @@ test("filter narrows while typing, and search by meaning gives reasons", async (
   await page.keyboard.press("Enter");
   const found = page.getByRole("list", { name: "Found by meaning" });
   await expect(found).toContainText("Portuguese");
-  await expect(found).toContainText("has: lisbon");
+  await expect(found).toContainText("matches “lisbon”");
   await screens(page, "memory-meaning");
   await page.keyboard.press("ArrowDown");
   await expect(page.locator(focused)).toBeVisible();
@@ -203,8 +203,10 @@ test("refused text stays in its field", async ({ page, lukasa, allowed }) => {
 
 test("first memory shows without a reload", async ({ page, lukasa }) => {
   await open(page, "/memory");
-  await expect(page.getByText("Waiting for your first memory")).toBeVisible();
-  const curl = page.locator("pre").first();
+  await expect(
+    page.getByRole("heading", { name: "Tell me something about yourself" }),
+  ).toBeVisible();
+  const curl = page.locator("pre", { hasText: "curl" });
   await expect(curl).toContainText(new URL(page.url()).origin);
   await screens(page, "memory-empty");
   await lukasa.memories.save("I only travel by train");

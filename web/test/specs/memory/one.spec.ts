@@ -38,7 +38,7 @@ test("time travel shows what was true then, read-only", async ({ page, lukasa })
   await open(page, "/memory");
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 57");
   await page.keyboard.press("t");
-  const slider = page.getByRole("slider", { name: "What was true on" });
+  const slider = page.getByRole("slider", { name: "As of" });
   await slider.focus();
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("PageDown");
@@ -71,7 +71,7 @@ test("time travel by known_at shows a memory before its correction", async ({ pa
   await open(page, `/memory?known_at=${then}`);
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("Lives in Mitte");
   await open(page, `/memory/${id}?known_at=${then}`);
-  await expect(page.getByText("This is what was known on")).toBeVisible();
+  await expect(page.getByText("This is what Lukasa knew on")).toBeVisible();
   await expect(page.locator("p", { hasText: /^Lives in Mitte$/ }).first()).toBeVisible();
   await open(page, `/memory/${id}`);
   await expect(page.locator("p", { hasText: /^Lives in Wedding$/ }).first()).toBeVisible();
@@ -93,7 +93,7 @@ test("links are created by search, and ended", async ({ page, lukasa }) => {
   await axe(page);
   await screens(page, "memory-one");
   await page.getByRole("button", { name: "End this link" }).click();
-  await expect(page.getByText("Not linked to anything.")).toBeVisible();
+  await expect(page.getByText("No links yet.")).toBeVisible();
   await page.keyboard.press("z");
   await expect(page.getByRole("link", { name: /Looking for a flat/ })).toBeVisible();
 });

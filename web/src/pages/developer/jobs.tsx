@@ -34,7 +34,7 @@ export function Jobs() {
     setBusy(true);
     try {
       for (const job of some) await lukasa.learning.retry(job.id);
-      showToast({ text: t("settings.jobs.retried", { count: some.length }) });
+      showToast({ text: t("developer.jobs.retried", { count: some.length }) });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
@@ -45,11 +45,11 @@ export function Jobs() {
   return (
     <Card
       flush
-      title={t("settings.jobs.title")}
+      title={t("developer.jobs.title")}
       actions={
         dead.length > 1 && (
           <Button small busy={busy} onClick={() => void retry(dead)}>
-            {t("settings.jobs.all", { count: dead.length })}
+            {t("developer.jobs.all", { count: dead.length })}
           </Button>
         )
       }
@@ -61,10 +61,10 @@ export function Jobs() {
       )}
       {jobs.isPending && <Skeleton rows={3} />}
       {jobs.data?.length === 0 && (
-        <p className="max-w-prose p-4 text-muted">{t("settings.jobs.none")}</p>
+        <p className="max-w-prose p-4 text-muted">{t("developer.jobs.none")}</p>
       )}
       <ul
-        aria-label={t("settings.jobs.title")}
+        aria-label={t("developer.jobs.title")}
         tabIndex={-1}
         className="divide-y divide-line -outline-offset-2"
       >
@@ -73,8 +73,8 @@ export function Jobs() {
         ))}
       </ul>
       {signIn.admin && (
-        <p className="border-t px-4 py-3 text-[0.8125rem] text-muted">
-          {t("settings.jobs.allUsers")} <code className="font-mono">lukasa doctor --fix</code>
+        <p className="border-t px-4 py-3 text-meta text-muted">
+          {t("developer.jobs.allUsers")} <code className="font-mono">lukasa doctor --fix</code>
         </p>
       )}
     </Card>
@@ -91,19 +91,19 @@ function Job({ job, onRetry }: { job: JobView; onRetry: () => void }) {
             {words("state", job.state)}
           </Badge>
           {job.attempts > 0 && (
-            <span className="text-[0.8125rem] text-muted">
-              {t("settings.jobs.attempts", { count: job.attempts })}
+            <span className="text-meta text-muted">
+              {t("developer.jobs.attempts", { count: job.attempts })}
             </span>
           )}
         </div>
         {job.session_id && <Chat session={job.session_id} />}
         {job.last_error && (
-          <div dir="auto" className="text-[0.8125rem] text-muted">
+          <div dir="auto" className="text-meta text-muted">
             {job.last_error}
           </div>
         )}
       </div>
-      <span className="text-[0.8125rem] text-muted">
+      <span className="text-meta text-muted">
         <Time at={job.state === "waiting" ? job.run_at : job.queued_at} />
       </span>
       {job.state === "dead" && (
@@ -131,7 +131,7 @@ function Chat({ session }: { session: string }) {
     <Link
       to="/sources"
       search={{ view: "chats", session }}
-      className="block max-w-full truncate text-[0.8125rem] text-muted underline-offset-2 hover:underline"
+      className="block max-w-full truncate text-meta text-muted underline-offset-2 hover:underline"
     >
       <bdi>{found ? title : session}</bdi>
     </Link>
@@ -139,6 +139,6 @@ function Chat({ session }: { session: string }) {
 }
 
 function words(prefix: "kind" | "state", value: string): string {
-  const key = `settings.jobs.${prefix}.${value}`;
+  const key = `developer.jobs.${prefix}.${value}`;
   return known(key) ? t(key) : value;
 }

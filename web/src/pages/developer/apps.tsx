@@ -34,14 +34,14 @@ export function Apps() {
     queryKey: ["keys"],
     queryFn: ({ signal }) => lukasa.keys.list({ signal }),
   });
-  useShortcuts(t("settings.tab.apps"), [
-    { keys: "n", label: t("settings.keys.make"), run: () => setMaking(true) },
+  useShortcuts(t("developer.tab.apps"), [
+    { keys: "n", label: t("developer.keys.make"), run: () => setMaking(true) },
   ]);
   const revoke = async (key: KeyView) => {
     try {
       await lukasa.keys.revoke(key.id);
       setLeaving(undefined);
-      showToast({ text: t("settings.keys.revoked"), about: key.name });
+      showToast({ text: t("developer.keys.revoked"), about: key.name });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
@@ -55,16 +55,16 @@ export function Apps() {
   return (
     <Card
       flush
-      title={t("settings.keys.title")}
+      title={t("developer.keys.title")}
       actions={
         <Button small onClick={() => setMaking(true)}>
           <Plus size={14} aria-hidden />
-          {t("settings.keys.make")}
+          {t("developer.keys.make")}
           <Kbd keys="n" />
         </Button>
       }
     >
-      {signIn.local && <p className="border-b px-4 py-3 text-muted">{t("settings.keys.local")}</p>}
+      {signIn.local && <p className="border-b px-4 py-3 text-muted">{t("developer.keys.local")}</p>}
       {keys.error && (
         <div className="p-3">
           <ProblemCard error={keys.error} retry={() => void keys.refetch()} />
@@ -74,8 +74,8 @@ export function Apps() {
       {keys.data?.length === 0 && (
         <EmptyState
           icon={<KeyRound size={20} aria-hidden />}
-          title={t("settings.keys.none")}
-          text={t("settings.keys.noneText")}
+          title={t("developer.keys.none")}
+          text={t("developer.keys.noneText")}
         />
       )}
       <ul className="divide-y divide-line">
@@ -89,23 +89,23 @@ export function Apps() {
                     <bdi>{key.user}</bdi>
                   </Badge>
                 ) : (
-                  <Badge>{t("settings.keys.allUsers")}</Badge>
+                  <Badge>{t("developer.keys.allUsers")}</Badge>
                 )}
                 {isEnded(key) && (
                   <Badge tone="bad">
-                    {t(key.revoked_at ? "settings.keys.wasRevoked" : "settings.keys.ended")}
+                    {t(key.revoked_at ? "developer.keys.wasRevoked" : "developer.keys.ended")}
                   </Badge>
                 )}
               </div>
-              <div className="text-[0.8125rem] text-muted">{permissionLabel(key)}</div>
-              <div className="text-[0.8125rem] text-muted">{originLabel(key.origin)}</div>
+              <div className="text-meta text-muted">{permissionLabel(key)}</div>
+              <div className="text-meta text-muted">{originLabel(key.origin)}</div>
             </div>
-            <span className="text-[0.8125rem] text-muted">
-              {t("settings.keys.used")} <Time at={key.last_used_at} />
+            <span className="text-meta text-muted">
+              {t("developer.keys.used")} <Time at={key.last_used_at} />
             </span>
             {!isEnded(key) && (
               <Button small onClick={() => setLeaving(key)}>
-                {t("settings.keys.revoke")}
+                {t("developer.keys.revoke")}
               </Button>
             )}
           </li>
@@ -115,13 +115,13 @@ export function Apps() {
       <Dialog
         open={made !== undefined}
         onOpenChange={(open) => !open && setMade(undefined)}
-        title={t("settings.keys.made", { name: made?.name ?? "" })}
-        text={t("settings.keys.once")}
+        title={t("developer.keys.made", { name: made?.name ?? "" })}
+        text={t("developer.keys.once")}
         wide
       >
         <div className="flex flex-col gap-4">
           <Snippet code={made?.secret ?? ""} />
-          <p className="text-muted">{t("settings.keys.try")}</p>
+          <p className="text-muted">{t("developer.keys.try")}</p>
           <Snippet code={exampleCommand(made)} />
         </div>
       </Dialog>
@@ -129,10 +129,10 @@ export function Apps() {
         <TypedConfirm
           open
           onOpenChange={(open) => !open && setLeaving(undefined)}
-          title={t("settings.keys.revokeTitle", { name: leaving.name })}
-          text={t("settings.keys.revokeText")}
+          title={t("developer.keys.revokeTitle", { name: leaving.name })}
+          text={t("developer.keys.revokeText")}
           word={leaving.name}
-          action={t("settings.keys.revoke")}
+          action={t("developer.keys.revoke")}
           onConfirm={() => revoke(leaving)}
         />
       )}
@@ -149,14 +149,14 @@ function isEnded(key: KeyView): boolean {
 function permissionLabel(key: KeyView): string {
   return key.permissions
     .map((one) => {
-      const word = `settings.may.${one}`;
+      const word = `developer.may.${one}`;
       return known(word) ? t(word) : one;
     })
     .join(" · ");
 }
 
 function originLabel(origin: string): string {
-  const word = `settings.origin.${origin}`;
+  const word = `developer.origin.${origin}`;
   return known(word) ? t(word) : origin;
 }
 

@@ -36,7 +36,7 @@ export function Users() {
     event.preventDefault();
     try {
       await lukasa.users.create({ user: name.trim() });
-      showToast({ text: t("settings.people.added"), about: name.trim() });
+      showToast({ text: t("developer.people.added"), about: name.trim() });
       setName("");
       await queries.invalidateQueries({ queryKey: ["users"] });
     } catch (error) {
@@ -45,22 +45,22 @@ export function Users() {
   };
   const all = (users.data?.pages ?? []).flatMap((page) => page.data);
   return (
-    <Card flush title={t("settings.people.title")}>
+    <Card flush title={t("developer.people.title")}>
       <form
         onSubmit={(event) => void add(event)}
         className="flex flex-wrap items-center gap-2 border-b px-4 py-3"
       >
         <div className="min-w-0 flex-1 basis-48">
           <Input
-            aria-label={t("settings.people.name")}
-            placeholder={t("settings.people.name")}
+            aria-label={t("developer.people.name")}
+            placeholder={t("developer.people.name")}
             value={name}
             autoComplete="off"
             onChange={(event) => setName(event.target.value)}
           />
         </div>
         <Button type="submit" disabled={!name.trim()}>
-          {t("settings.people.add")}
+          {t("developer.people.add")}
         </Button>
       </form>
       {users.error && (
@@ -70,9 +70,9 @@ export function Users() {
       )}
       {users.isPending && <Skeleton />}
       {users.data && all.length === 0 && (
-        <p className="p-4 text-muted">{t("settings.people.none")}</p>
+        <p className="p-4 text-muted">{t("developer.people.none")}</p>
       )}
-      <ul aria-label={t("settings.people.title")} className="divide-y divide-line">
+      <ul aria-label={t("developer.people.title")} className="divide-y divide-line">
         {all.map((one: UserView) => (
           <li
             key={one.id}
@@ -81,11 +81,11 @@ export function Users() {
             <span className="flex min-w-0 flex-1 basis-48 items-center gap-2">
               <bdi className="truncate">{one.user}</bdi>
               {one.user === signIn.user && (
-                <Badge tone="accent">{t("settings.people.shown")}</Badge>
+                <Badge tone="accent">{t("developer.people.shown")}</Badge>
               )}
             </span>
-            <span className="text-[0.8125rem] text-muted">
-              {t("settings.people.since")} <Time at={one.created_at} />
+            <span className="text-meta text-muted">
+              {t("developer.people.since")} <Time at={one.created_at} />
             </span>
             <span className="flex gap-1">
               {!signIn.local && (
@@ -93,7 +93,7 @@ export function Users() {
                   small
                   onClick={() => void lukasa.signIn.link(one.user).then(setLink, failed)}
                 >
-                  {t("settings.people.link")}
+                  {t("developer.people.link")}
                 </Button>
               )}
               {one.user !== signIn.user && (
@@ -102,7 +102,7 @@ export function Users() {
                   look="quiet"
                   onClick={() => void lookAt(signIn, one.user).catch(failed)}
                 >
-                  {t("settings.people.look")}
+                  {t("developer.people.look")}
                 </Button>
               )}
             </span>
@@ -112,15 +112,15 @@ export function Users() {
       {users.hasNextPage && (
         <div className="border-t p-3 text-center">
           <Button busy={users.isFetching} onClick={() => void users.fetchNextPage()}>
-            {t("settings.people.more")}
+            {t("developer.people.more")}
           </Button>
         </div>
       )}
       <Dialog
         open={link !== undefined}
         onOpenChange={(open) => !open && setLink(undefined)}
-        title={t("settings.people.linkTitle", { user: link?.user ?? "" })}
-        text={t("settings.people.linkText")}
+        title={t("developer.people.linkTitle", { user: link?.user ?? "" })}
+        text={t("developer.people.linkText")}
         wide
       >
         <Snippet code={location.origin + (link?.href ?? "")} />

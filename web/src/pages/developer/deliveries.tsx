@@ -26,7 +26,7 @@ export function Deliveries({ webhook }: { webhook: string }) {
   const replay = async (body: { delivery?: string; since?: string }) => {
     try {
       await lukasa.webhooks.replay(webhook, body);
-      showToast({ text: t("settings.webhooks.replayed") });
+      showToast({ text: t("developer.webhooks.replayed") });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
@@ -37,7 +37,7 @@ export function Deliveries({ webhook }: { webhook: string }) {
     return <ProblemCard error={deliveries.error} retry={() => void deliveries.refetch()} />;
   }
   const words = (value: string) => {
-    const word = `settings.webhooks.state.${value}`;
+    const word = `developer.webhooks.state.${value}`;
     return known(word) ? t(word) : value;
   };
   return (
@@ -45,33 +45,33 @@ export function Deliveries({ webhook }: { webhook: string }) {
       {deliveries.data?.length ? (
         <div className="w-full">
           <Table
-            label={t("settings.webhooks.deliveries")}
+            label={t("developer.webhooks.deliveries")}
             rows={deliveries.data}
             rowKey={(one) => one.id}
             columns={[
               {
                 key: "verb",
-                title: t("settings.webhooks.what"),
+                title: t("developer.webhooks.what"),
                 cell: (one) => (
                   <>
                     {one.verb}
-                    <bdi className="block text-[0.8125rem] text-muted">{one.user}</bdi>
+                    <bdi className="block text-meta text-muted">{one.user}</bdi>
                   </>
                 ),
               },
               {
                 key: "state",
-                title: t("settings.webhooks.how"),
+                title: t("developer.webhooks.how"),
                 cell: (one) => (
                   <>
                     <Badge tone={TONES[one.state as keyof typeof TONES] ?? "plain"}>
                       {words(one.state)} {one.status ?? ""}
                     </Badge>
-                    <span className="block text-[0.8125rem] text-muted">
+                    <span className="block text-meta text-muted">
                       {one.error}
                       {one.next_at && (
                         <span className="block">
-                          {t("settings.webhooks.next")} <Time at={one.next_at} />
+                          {t("developer.webhooks.next")} <Time at={one.next_at} />
                         </span>
                       )}
                     </span>
@@ -80,23 +80,23 @@ export function Deliveries({ webhook }: { webhook: string }) {
               },
               {
                 key: "attempts",
-                title: t("settings.webhooks.attempts"),
+                title: t("developer.webhooks.attempts"),
                 cell: (one) => one.attempts,
                 number: true,
                 wide: true,
               },
               {
                 key: "at",
-                title: t("settings.webhooks.when"),
+                title: t("developer.webhooks.when"),
                 cell: (one) => <Time at={one.last_at} />,
                 wide: true,
               },
               {
                 key: "again",
-                title: <span className="sr-only">{t("settings.webhooks.replay")}</span>,
+                title: <span className="sr-only">{t("developer.webhooks.replay")}</span>,
                 cell: (one) => (
                   <Button small look="quiet" onClick={() => void replay({ delivery: one.id })}>
-                    {t("settings.webhooks.replay")}
+                    {t("developer.webhooks.replay")}
                   </Button>
                 ),
               },
@@ -104,14 +104,14 @@ export function Deliveries({ webhook }: { webhook: string }) {
           />
         </div>
       ) : (
-        <p className="px-4 pt-3 text-muted">{t("settings.webhooks.quiet")}</p>
+        <p className="px-4 pt-3 text-muted">{t("developer.webhooks.quiet")}</p>
       )}
       <div className="px-4 pb-3">
         <Button
           small
           onClick={() => void replay({ since: new Date(Date.now() - DAY).toISOString() })}
         >
-          {t("settings.webhooks.replayDay")}
+          {t("developer.webhooks.replayDay")}
         </Button>
       </div>
     </div>

@@ -19,7 +19,7 @@ import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 
-const route = getRouteApi("/data");
+const route = getRouteApi("/activity");
 const PAGE_SIZE = 100;
 const MIN_SHOWN = 20;
 const CALLERS = ["human", "key", "job"] as const;
@@ -49,7 +49,7 @@ const SOURCES = new Set(["delete", "restore", "undo", "erase", "purge"]);
 /** Verbs that cannot be undone. */
 const FINAL = new Set(["erase", "purge"]);
 
-export function Activity() {
+export function ActivityLog() {
   const lukasa = useLukasa();
   const write = useWrite();
   const navigate = useNavigate();
@@ -84,16 +84,16 @@ export function Activity() {
     setAt(next);
     list.current?.querySelectorAll<HTMLElement>("[data-row]")[next]?.focus();
   };
-  useShortcuts(t("data.tab.activity"), [
-    { keys: "j", label: t("data.log.down"), run: () => move(1), quiet: true },
-    { keys: "k", label: t("data.log.up"), run: () => move(-1), quiet: true },
-    { keys: "u", label: t("data.log.undo"), run: () => undo(shown[at]), quiet: true },
+  useShortcuts(t("activity.title"), [
+    { keys: "j", label: t("activity.log.down"), run: () => move(1), quiet: true },
+    { keys: "k", label: t("activity.log.up"), run: () => move(-1), quiet: true },
+    { keys: "u", label: t("activity.log.undo"), run: () => undo(shown[at]), quiet: true },
   ]);
   const filter = (change: { verb?: string; caller?: string }) => {
     setAt(0);
     void navigate({
-      to: "/data",
-      search: (before) => ({ ...before, tab: "activity" as const, ...change }),
+      to: "/activity",
+      search: (before) => ({ ...before, ...change }),
       replace: true,
     });
   };
@@ -101,28 +101,33 @@ export function Activity() {
   return (
     <>
       <div className="flex flex-wrap items-end gap-3">
-        <p className="min-w-0 flex-1 basis-72 text-muted max-sm:basis-full">{t("data.log.text")}</p>
+        <p className="min-w-0 flex-1 basis-72 text-muted max-sm:basis-full">
+          {t("activity.log.text")}
+        </p>
         <div className="w-44 max-sm:w-auto max-sm:min-w-32 max-sm:flex-1">
           <Select
-            label={t("data.log.verb")}
+            label={t("activity.log.verb")}
             value={verb ?? "all"}
             onChange={(chosen) => filter({ verb: chosen === "all" ? undefined : chosen })}
             choices={[
-              { value: "all", text: t("data.log.anyVerb") },
-              ...VERBS.map((value) => ({ value: value as string, text: t(`data.verb.${value}`) })),
+              { value: "all", text: t("activity.log.anyVerb") },
+              ...VERBS.map((value) => ({
+                value: value as string,
+                text: t(`activity.verb.${value}`),
+              })),
             ]}
           />
         </div>
         <div className="w-44 max-sm:w-auto max-sm:min-w-32 max-sm:flex-1">
           <Select
-            label={t("data.log.caller")}
+            label={t("activity.log.caller")}
             value={caller ?? "all"}
             onChange={(chosen) => filter({ caller: chosen === "all" ? undefined : chosen })}
             choices={[
-              { value: "all", text: t("data.log.anyCaller") },
+              { value: "all", text: t("activity.log.anyCaller") },
               ...CALLERS.map((value) => ({
                 value: value as string,
-                text: t(`data.caller.${value}`),
+                text: t(`activity.caller.${value}`),
               })),
             ]}
           />
@@ -132,9 +137,9 @@ export function Activity() {
         {log.isPending ? (
           <Skeleton />
         ) : shown.length === 0 ? (
-          <EmptyState title={t("data.log.empty")} text={t("data.log.emptyText")} />
+          <EmptyState title={t("activity.log.empty")} text={t("activity.log.emptyText")} />
         ) : (
-          <ul ref={list} aria-label={t("data.tab.activity")} className="divide-y divide-line">
+          <ul ref={list} aria-label={t("activity.title")} className="divide-y divide-line">
             {shown.map((one, index) => (
               <Row
                 key={one.id}
@@ -151,7 +156,7 @@ export function Activity() {
       </Card>
       {hasNextPage && (
         <Button className="self-center" busy={isFetching} onClick={() => void fetchNextPage()}>
-          {t("data.log.older")}
+          {t("activity.log.older")}
         </Button>
       )}
     </>
@@ -178,7 +183,7 @@ function Row({
   onFocus: () => void;
   onUndo: () => void;
 }) {
-  const verb = `data.verb.${operation.verb}`;
+  const verb = `activity.verb.${operation.verb}`;
   const more = operation.memory_ids.length - 1;
   return (
     <li
@@ -208,25 +213,25 @@ function Row({
         ) : (
           <span className="text-muted">
             {operation.memory_ids.length > 0
-              ? t(loading ? "shell.loading" : "data.log.gone")
-              : SOURCES.has(operation.verb) && t("data.log.source")}
+              ? t(loading ? "shell.loading" : "activity.log.gone")
+              : SOURCES.has(operation.verb) && t("activity.log.source")}
           </span>
         )}
-        {more > 0 && <span className="text-muted"> {t("data.log.more", { count: more })}</span>}
+        {more > 0 && <span className="text-muted"> {t("activity.log.more", { count: more })}</span>}
       </span>
-      <span className="text-[0.8125rem] text-muted">{callerLabel(operation)}</span>
-      <span className="w-24 text-end text-[0.8125rem] text-muted max-sm:ms-auto max-sm:w-auto">
+      <span className="text-meta text-muted">{callerLabel(operation)}</span>
+      <span className="w-24 text-end text-meta text-muted max-sm:ms-auto max-sm:w-auto">
         <Time at={operation.at} />
       </span>
       <span className="flex w-24 justify-end max-sm:w-auto">
         {operation.undone_by ? (
-          <Badge>{t("data.log.undone")}</Badge>
+          <Badge>{t("activity.log.undone")}</Badge>
         ) : mayUndo(operation) ? (
           <Button small look="quiet" onClick={onUndo}>
             {t("shell.undo.undo")}
           </Button>
         ) : (
-          <Badge tone="warn">{t("data.log.final")}</Badge>
+          <Badge tone="warn">{t("activity.log.final")}</Badge>
         )}
       </span>
     </li>
@@ -234,6 +239,6 @@ function Row({
 }
 
 function callerLabel(operation: OperationView): string {
-  const key = `data.caller.${operation.caller}`;
+  const key = `activity.caller.${operation.caller}`;
   return known(key) ? t(key) : operation.caller;
 }

@@ -72,7 +72,7 @@ export function MakeKey({
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
-      title={t("settings.keys.make")}
+      title={t("developer.keys.make")}
       actions={
         <Button
           look="primary"
@@ -81,16 +81,16 @@ export function MakeKey({
           busy={busy}
           disabled={!name.trim() || may.length === 0}
         >
-          {t("settings.keys.create")}
+          {t("developer.keys.create")}
         </Button>
       }
     >
       <form id={form} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
         {error !== undefined && <ProblemCard error={error} />}
-        <Field label={t("settings.keys.name")} help={t("settings.keys.nameHelp")}>
+        <Field label={t("developer.keys.name")} help={t("developer.keys.nameHelp")}>
           <Input value={name} onChange={(event) => setName(event.target.value)} required />
         </Field>
-        <Field label={t("settings.keys.user")} help={t("settings.keys.userHelp")}>
+        <Field label={t("developer.keys.user")} help={t("developer.keys.userHelp")}>
           <Input
             value={user}
             autoComplete="off"
@@ -98,37 +98,37 @@ export function MakeKey({
           />
         </Field>
         <fieldset className="flex flex-col gap-1">
-          <legend className="pb-1 font-medium">{t("settings.keys.may")}</legend>
+          <legend className="pb-1 font-medium">{t("developer.keys.may")}</legend>
           {MAY.map((one) => (
             <Checkbox
               key={one}
-              label={t(`settings.may.${one}`)}
+              label={t(`developer.may.${one}`)}
               checked={may.includes(one)}
               onChange={() => toggle(one)}
             />
           ))}
         </fieldset>
         <div className="flex flex-col gap-1.5">
-          <span className="font-medium">{t("settings.keys.origin")}</span>
+          <span className="font-medium">{t("developer.keys.origin")}</span>
           <Select
-            label={t("settings.keys.origin")}
+            label={t("developer.keys.origin")}
             value={origin}
             onChange={setOrigin}
             choices={ORIGINS.map((value) => ({
               value: value as string,
-              text: t(`settings.origin.${value}`),
+              text: t(`developer.origin.${value}`),
             }))}
           />
         </div>
         <div className="flex flex-col gap-1.5">
-          <span className="font-medium">{t("settings.keys.lasts")}</span>
+          <span className="font-medium">{t("developer.keys.lasts")}</span>
           <Select
-            label={t("settings.keys.lasts")}
+            label={t("developer.keys.lasts")}
             value={days}
             onChange={setDays}
             choices={DAYS.map((value) => ({
               value: value as string,
-              text: t("settings.keys.days", { count: Number(value) }),
+              text: t("developer.keys.days", { count: Number(value) }),
             }))}
           />
         </div>

@@ -45,7 +45,7 @@ export function Webhooks() {
     }
   };
   return (
-    <Card flush title={t("settings.webhooks.title")}>
+    <Card flush title={t("developer.webhooks.title")}>
       <form
         onSubmit={(event) => void add(event)}
         className="flex flex-wrap items-center gap-2 border-b px-4 py-3"
@@ -53,14 +53,14 @@ export function Webhooks() {
         <div className="min-w-0 flex-1 basis-60">
           <Input
             type="url"
-            aria-label={t("settings.webhooks.url")}
+            aria-label={t("developer.webhooks.url")}
             placeholder="https://example.com/lukasa"
             value={url}
             onChange={(event) => setUrl(event.target.value)}
           />
         </div>
         <Button type="submit" disabled={!url.trim()}>
-          {t("settings.webhooks.add")}
+          {t("developer.webhooks.add")}
         </Button>
         {error !== undefined && (
           <div className="basis-full">
@@ -77,11 +77,11 @@ export function Webhooks() {
       {webhooks.data?.length === 0 && (
         <EmptyState
           icon={<Webhook size={20} aria-hidden />}
-          title={t("settings.webhooks.none")}
-          text={t("settings.webhooks.noneText")}
+          title={t("developer.webhooks.none")}
+          text={t("developer.webhooks.noneText")}
         />
       )}
-      <ul aria-label={t("settings.webhooks.title")} className="divide-y divide-line">
+      <ul aria-label={t("developer.webhooks.title")} className="divide-y divide-line">
         {webhooks.data?.map((one) => (
           <WebhookRow key={one.id} webhook={one} />
         ))}
@@ -89,8 +89,8 @@ export function Webhooks() {
       <Dialog
         open={made !== undefined}
         onOpenChange={(open) => !open && setMade(undefined)}
-        title={t("settings.webhooks.made")}
-        text={t("settings.webhooks.once")}
+        title={t("developer.webhooks.made")}
+        text={t("developer.webhooks.once")}
         wide
       >
         <Snippet code={made?.secret ?? ""} />
@@ -119,7 +119,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
     await during(async () => {
       const how = await lukasa.webhooks.test(id);
       showToast({
-        text: t(how.delivered ? "settings.webhooks.arrived" : "settings.webhooks.lost"),
+        text: t(how.delivered ? "developer.webhooks.arrived" : "developer.webhooks.lost"),
         about: how.error ?? (how.status ? String(how.status) : undefined),
         tone: how.delivered ? undefined : "bad",
       });
@@ -132,36 +132,36 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
       <Switch
         label={
           <>
-            <bdi className="font-mono text-[0.8125rem]">{webhook.url}</bdi>{" "}
-            {webhook.failing_since && <Badge tone="bad">{t("settings.webhooks.failing")}</Badge>}
+            <bdi className="font-mono text-meta">{webhook.url}</bdi>{" "}
+            {webhook.failing_since && <Badge tone="bad">{t("developer.webhooks.failing")}</Badge>}
           </>
         }
         help={
           webhook.disabled_because ??
-          (webhook.verbs.length > 0 ? webhook.verbs.join(", ") : t("settings.webhooks.all"))
+          (webhook.verbs.length > 0 ? webhook.verbs.join(", ") : t("developer.webhooks.all"))
         }
         checked={webhook.enabled}
         onChange={(enabled) => void during(() => lukasa.webhooks.edit(id, { enabled }))}
       />
       <div className="flex flex-wrap gap-1.5">
         <Button small busy={busy} onClick={() => void test()}>
-          {t("settings.webhooks.test")}
+          {t("developer.webhooks.test")}
         </Button>
         <Button small aria-expanded={shown} onClick={() => setShown(!shown)}>
-          {t("settings.webhooks.deliveries")}
+          {t("developer.webhooks.deliveries")}
         </Button>
         <Button small look="quiet" onClick={() => setLeaving(true)}>
-          {t("settings.webhooks.remove")}
+          {t("developer.webhooks.remove")}
         </Button>
       </div>
       {shown && <Deliveries webhook={id} />}
       <TypedConfirm
         open={leaving}
         onOpenChange={setLeaving}
-        title={t("settings.webhooks.removeTitle")}
-        text={t("settings.webhooks.removeText")}
+        title={t("developer.webhooks.removeTitle")}
+        text={t("developer.webhooks.removeText")}
         word={host}
-        action={t("settings.webhooks.remove")}
+        action={t("developer.webhooks.remove")}
         onConfirm={() => during(() => lukasa.webhooks.delete(id))}
       />
     </li>

@@ -1,0 +1,121 @@
+/** A box for a pasted list of facts: split into lines, previewed, and saved with one undo. */
+import { ClipboardPaste, Copy } from "lucide-react";
+import { useId, useMemo, useState } from "react";
+import { sentenceOf } from "../../base/problems.ts";
+import { useLukasa } from "../../base/sign-in.ts";
+import { showToast } from "../../base/toasts.ts";
+import { detectArea } from "../../data/area.ts";
+import { useBatchSave } from "../../data/batch-writes.ts";
+import { useDomains } from "../../data/domains.ts";
+import { factsOf } from "../../data/paste.ts";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { Checkbox } from "../../ui/checkbox.tsx";
+import { INPUT } from "../../ui/field.tsx";
+
+export function PasteBox({ onWork }: { onWork?: (working: boolean) => void }) {
+  const lukasa = useLukasa();
+  const saveAll = useBatchSave();
+  const { data: domains } = useDomains();
+  const [text, setText] = useState("");
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map());
+  const [busy, setBusy] = useState(false);
+  const facts = useMemo(() => factsOf(text), [text]);
+  const chosen = facts.filter((fact) => !left.has(fact));
+  const preview = useId();
+
+  const write = (next: string) => {
+    setText(next);
+    setRefused(new Map());
+  };
+  const save = async () => {
+    setBusy(true);
+    onWork?.(true);
+    const failed = new Map<string, string>();
+    const rest = facts.filter((fact) => left.has(fact));
+    await saveAll(
+      chosen.map((content) => ({
+        content,
+        save: async () => {
+          const domain = await detectArea(lukasa, content, domains ?? []).catch(() => undefined);
+          return lukasa.memories.save({ content, domain }).catch((error: unknown) => {
+            failed.set(content, sentenceOf(error));
+            throw error;
+          });
+        },
+      })),
+    );
+    // What was refused stays, with the reason, so that it can be changed.
+    setRefused(failed);
+    setText([...failed.keys(), ...rest].join("\n"));
+    setBusy(false);
+    onWork?.(failed.size > 0);
+  };
+  const copy = async () => {
+    await navigator.clipboard?.writeText(t("shell.paste.question"));
+    showToast({ text: t("shell.copied"), about: t("shell.paste.question") });
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-muted">{t("shell.paste.text")}</p>
+      <blockquote className="flex flex-wrap items-center justify-between gap-2 rounded-control bg-sunken py-1.5 ps-3 pe-1.5">
+        <span>{t("shell.paste.question")}</span>
+        <Button small onClick={() => void copy()}>
+          <Copy size={14} aria-hidden />
+          {t("shell.copy")}
+        </Button>
+      </blockquote>
+      <textarea
+        dir="auto"
+        rows={3}
+        aria-label={t("shell.paste.label")}
+        placeholder={t("shell.paste.placeholder")}
+        value={text}
+        onChange={(event) => write(event.target.value)}
+        className={`${INPUT} field-sizing-content max-h-60 min-h-24 py-2`}
+      />
+      {facts.length > 0 && (
+        <section aria-labelledby={preview} className="flex flex-col gap-2">
+          <h3 id={preview} className="font-semibold">
+            {t("shell.paste.preview", { count: facts.length })}
+          </h3>
+          <ul className="flex max-h-80 flex-col overflow-y-auto rounded-control border bg-surface px-3 py-1.5">
+            {facts.map((fact) => (
+              <li key={fact} className="py-0.5">
+                <Checkbox
+                  checked={!left.has(fact)}
+                  onChange={(keep) => {
+                    const next = new Set(left);
+                    if (keep) next.delete(fact);
+                    else next.add(fact);
+                    setLeft(next);
+                  }}
+                  label={
+                    <>
+                      <span dir="auto">{fact}</span>
+                      {refused.has(fact) && (
+                        <span className="block text-meta text-bad">{refused.get(fact)}</span>
+                      )}
+                    </>
+                  }
+                />
+              </li>
+            ))}
+          </ul>
+          <div>
+            <Button
+              look="primary"
+              busy={busy}
+              disabled={chosen.length === 0}
+              onClick={() => void save()}
+            >
+              {!busy && <ClipboardPaste size={15} aria-hidden />}
+              {t("shell.paste.save", { count: chosen.length })}
+            </Button>
+          </div>
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+/** Activity page: every change to the memory, with undo. */
+import { t } from "../../i18n/index.ts";
+import { Page } from "../../ui/page.tsx";
+import { ActivityLog } from "./log.tsx";
+
+export default function ActivityPage() {
+  return (
+    <Page title={t("activity.title")} layout="reading">
+      <div className="flex flex-col gap-5">
+        <ActivityLog />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * The Memory page before the first memory: one question, a box for a list from another assistant, and cards
+ * that connect assistants. It is replaced by the list when the first memory arrives.
+ */
+import { type FormEvent, useRef, useState } from "react";
+import { useLukasa, useSignIn } from "../../base/sign-in.ts";
+import { detectArea } from "../../data/area.ts";
+import { curl } from "../../data/curl.ts";
+import { useDomains } from "../../data/domains.ts";
+import { useMemoryWrites } from "../../data/memory-writes.ts";
+import { ConnectCards, ConnectCommand } from "../../features/connect/connect-cards.tsx";
+import { PasteBox } from "../../features/paste/paste-box.tsx";
+import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Chip } from "../../ui/chip.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+import { Input } from "../../ui/field.tsx";
+import { Snippet } from "../../ui/snippet.tsx";
+
+const EXAMPLES = [
+  "memory.first.example.1",
+  "memory.first.example.2",
+  "memory.first.example.3",
+] as const;
+
+/** `onWork(true)` keeps this page, although there are memories: some lines of a list were refused. */
+export function FirstVisit({ onWork }: { onWork: (working: boolean) => void }) {
+  const signIn = useSignIn();
+  const command = curl("/api/memory", { content: t("memory.first.example.1") }, signIn);
+  return (
+    <div className="flex flex-col gap-8 px-4 pt-4 pb-12 sm:px-6">
+      <Question />
+      <Card title={t("memory.first.bring")}>
+        <PasteBox onWork={onWork} />
+      </Card>
+      <section className="flex flex-col gap-3">
+        <h2 className="font-semibold">{t("memory.first.connect")}</h2>
+        <ConnectCards />
+      </section>
+      {command && (
+        <Disclosure label={t("shell.forDevelopers")}>
+          <p className="text-muted">{t("memory.first.api")}</p>
+          <Snippet code={command} />
+          <ConnectCommand />
+        </Disclosure>
+      )}
+    </div>
+  );
+}
+
+function Question() {
+  const lukasa = useLukasa();
+  const { save } = useMemoryWrites();
+  const { data: domains } = useDomains();
+  const [text, setText] = useState("");
+  const [busy, setBusy] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  // Refused text stays in the field, so that it can be changed.
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy || !text.trim()) return;
+    setBusy(true);
+    const content = text.trim();
+    const domain = await detectArea(lukasa, content, domains ?? []).catch(() => undefined);
+    await save({ content, domain }, t("memory.first.saved"));
+    setBusy(false);
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
+      <h2 className="text-title">{t("memory.first.title")}</h2>
+      <p className="text-muted">{t("memory.first.text")}</p>
+      <div className="flex gap-2 max-sm:flex-col">
+        <Input
+          ref={input}
+          dir="auto"
+          aria-label={t("memory.first.title")}
+          placeholder={t("memory.first.placeholder")}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="!h-11 text-lead"
+        />
+        <Button look="primary" type="submit" busy={busy} disabled={!text.trim()} className="!h-11">
+          {t("shell.save")}
+        </Button>
+      </div>
+      <div className="flex flex-wrap gap-1.5">
+        {EXAMPLES.map((key) => (
+          <Chip
+            key={key}
+            pressed={false}
+            onPress={() => {
+              setText(t(key));
+              input.current?.focus();
+            }}
+          >
+            {t(key)}
+          </Chip>
+        ))}
+      </div>
+    </form>
+  );
+}
