@@ -149,10 +149,20 @@ clients: _server
 web *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" LUKASA_BIN="$(just _binary)" web/run-tests "$@"
 
-# Checks deploy/, the workflows, and that every download is pinned.
+# Checks deploy/, the workflows, that every download is pinned, and that documents name our packages only.
 deploy:
     scripts/check-supply-chain
+    scripts/check-install-lines
+    packaging/test
     deploy/check
+
+# The packages of this platform, into target/packages; `model` is the folder of the embedding model potion.
+packages model: _server
+    packaging/build "$(just _binary)" --model "$1"
+
+# Installs every package on a clean Debian and recalls a memory, timed; `just try --here --only tar` needs no root.
+try *args:
+    packaging/try target/packages "$@"
 
 # The first steps of a new user, timed: a first memory, and two assistants connected and disconnected.
 journeys: _server

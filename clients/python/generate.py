@@ -181,6 +181,9 @@ def dictionary(name: str, schema: Json, named: Any) -> str:
             if "$ref" in option:
                 options.append(named(option["$ref"].rsplit("/", 1)[1]))
                 continue
+            if "properties" not in option:
+                options.append(python_type(option, named, sent=True))
+                continue
             tag = next(inner["enum"][0] for inner in option["properties"].values() if "enum" in inner)
             own = name + "".join(word.capitalize() for word in tag.split("_"))
             options.append(own)

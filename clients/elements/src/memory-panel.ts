@@ -7,7 +7,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { define, LukasaElement, reasonOf } from "./element.ts";
 import { look } from "./look.ts";
 import type { LukasaProposalCard } from "./proposal-card.ts";
-import type { Done, Memory } from "./source.ts";
+import { type Done, type Memory, ruleOf } from "./source.ts";
 import { fill } from "./words.ts";
 import "./memory-event.ts";
 import "./proposal-card.ts";
@@ -208,7 +208,7 @@ export class LukasaMemoryPanel extends LukasaElement {
     </section>`;
   }
 
-  /** Whether rules can be distinguished: tool results for assistants do not include `force`. */
+  /** Whether there are rules: tool results for assistants include `force` only for these. */
   #split(): boolean {
     return this.memories?.some((one) => one.force !== undefined) ?? false;
   }
@@ -279,6 +279,7 @@ export class LukasaMemoryPanel extends LukasaElement {
     return html`<li part="memory" class="row">
       <span class="grow">
         <span part="content" dir="auto">${memory.content}</span>
+        ${ruleOf(memory) ? html`<span part="rule" class="badge">${ruleOf(memory)}</span>` : nothing}
         ${memory.domain ? html`<span part="domain" class="badge">${memory.domain}</span>` : nothing}
         ${when ? html`<span class="muted">${fill(words.confirmed, { when: this.#day(when) })}</span>` : nothing}
       </span>

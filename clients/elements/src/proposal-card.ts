@@ -1,7 +1,7 @@
 /** `<lukasa-proposal-card>`: a proposal, its reason, and the user's answer: confirm, edit or reject. */
 import { html, nothing, type PropertyDeclarations } from "lit";
 import { define, LukasaElement, reasonOf } from "./element.ts";
-import type { Done, Memory } from "./source.ts";
+import { type Done, type Memory, ruleOf } from "./source.ts";
 
 export class LukasaProposalCard extends LukasaElement {
   static override properties: PropertyDeclarations = {
@@ -86,6 +86,7 @@ export class LukasaProposalCard extends LukasaElement {
               </p>
             `
           : html`<p part="content" dir="auto">${memory.content}</p>
+              ${ruleOf(memory) ? html`<p part="rule" class="muted">${ruleOf(memory)}</p>` : nothing}
               ${why ? html`<p class="muted">${words.because}: <bdi>${why}</bdi></p>` : nothing}
               <p class="row">
                 <button part="confirm" class="primary" ?disabled=${this.busy}

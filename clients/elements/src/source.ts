@@ -53,3 +53,22 @@ export function whenSource(notify: () => void): () => void {
 export function operationOf(done: Done | Written | undefined): string | undefined {
   return done?.event?.operation_id ?? undefined;
 }
+
+/** A value of a rule as text: the elements of a list, or the keys and values of an object, with commas. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (Array.isArray(value)) return value.map(valueText).join(", ");
+  if (typeof value === "object") {
+    return Object.entries(value)
+      .map(([key, one]) => `${key} ${valueText(one)}`)
+      .join(", ");
+  }
+  return String(value);
+}
+
+/** The key of a rule with its value, unless the content says the same. */
+export function ruleOf(memory: Memory): string | undefined {
+  if (!memory.key) return undefined;
+  const value = valueText(memory.value);
+  return value && value !== memory.content ? `${memory.key}: ${value}` : memory.key;
+}

@@ -220,6 +220,7 @@ test("rules tab is open by default if there is no context; narrow, light and dar
   await visit(PANEL);
   await expect(page.getByRole("tab", { name: "Rules" })).toHaveAttribute("aria-selected", "true");
   await expect(page.getByText("Never suggest dishes with peanuts")).toBeVisible();
+  await expect(page.getByText("diet.peanuts: never")).toBeVisible();
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(wide, "no horizontal overflow").toBeLessThanOrEqual(320);
   const [edit, forget] = await Promise.all(

@@ -10,7 +10,8 @@ export interface paths {
         get: operations["list_memories"];
         /**
          * Save a memory.
-         * @description The memory is active at once. Saving the same content again returns the existing memory. With
+         * @description The memory is active at once. Saving the same content again returns the existing memory, and
+         *     saving a rule under an existing key changes the rule. With
          *     `similar=true` the answer also lists possible duplicates: update one of these instead, or keep
          *     both.
          */
@@ -789,9 +790,27 @@ export interface components {
         ConfirmMemory: {
             /** @description Yes or no; yes if absent. */
             confirm?: boolean;
-            /** @description The `sha256` of the proposal that was shown to the user. Required for a yes. */
+            /**
+             * @description The `sha256` of the proposal that was shown to the user. Without it a user agrees to the words
+             *     as they are now; send `If-Match` to make sure that these were shown.
+             */
             sha256?: string | null;
             edits?: components["schemas"]["EditMemory"] | null;
+        };
+        /** @description A rule that the message, or another line, is against. */
+        ConflictView: {
+            /**
+             * @description The mark of the rule.
+             * @example m1
+             */
+            rule: string;
+            /** @description The mark of the line that is against it; absent if it is the message. */
+            memory?: string | null;
+            /**
+             * @description What it is about.
+             * @example peanuts
+             */
+            about: string;
         };
         Consolidation: {
             /**
@@ -816,6 +835,8 @@ export interface components {
             hard: components["schemas"]["CitationView"][];
             /** @description The other memories, as context for judgment. */
             soft: components["schemas"]["CitationView"][];
+            /** @description The rules that the message, or another line, is against: to be settled with the user first. */
+            conflicts: components["schemas"]["ConflictView"][];
             domains: components["schemas"]["DomainDetected"][];
             budget: components["schemas"]["BudgetView"];
             /** @description The times that the message mentions. */
@@ -904,11 +925,8 @@ export interface components {
         };
         /** @description A memory to save or propose. */
         CreateMemory: {
-            /**
-             * @description One short line that may be put into a prompt.
-             * @example Prefers window seats
-             */
-            content: string;
+            /** @description One short line that may be put into a prompt; or the value of a rule, as a list or an object. */
+            content: components["schemas"]["MemoryContent"];
             /** @description A shorter form of the line. */
             summary?: string | null;
             /** @description A long text, found by recall and never put into a prompt. */
@@ -940,7 +958,12 @@ export interface components {
              * @description Between 0 and 1; 0.5 if absent.
              */
             importance?: number | null;
-            evidence?: components["schemas"]["Evidence"][];
+            evidence?: components["schemas"]["EvidenceInput"][];
+            /**
+             * Format: float
+             * @description For a proposal: how sure it is, between 0 and 1.
+             */
+            confidence?: number | null;
             reasoning?: string | null;
             /** @description The session and turns that it comes from. */
             session_id?: string | null;
@@ -955,6 +978,13 @@ export interface components {
              * @description End of its validity; open if absent.
              */
             valid_until?: string | null;
+            /**
+             * @description How long it lasts if it has no `valid_until`: `temporary` (one day), `contextual` (a week),
+             *     `deadline` (a week after the date in its content) or `lasting`. If absent, circumstances last
+             *     as long as their domain says, and everything else lasts.
+             * @example contextual
+             */
+            ttl?: string | null;
             /**
              * @description The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
              *     domain is not open. Accepted only from the user.
@@ -1127,7 +1157,7 @@ export interface components {
         };
         /** @description Edits to a proposed memory. */
         EditMemory: {
-            content?: string | null;
+            content?: components["schemas"]["MemoryContent"] | null;
             summary?: string | null;
             detail?: string | null;
             category?: string | null;
@@ -1183,7 +1213,7 @@ export interface components {
             ended_at: string;
             /**
              * @description The prompt it was made with, and its version.
-             * @example extract/2
+             * @example extract/3
              */
             prompt: string;
             /**
@@ -1273,6 +1303,8 @@ export interface components {
             /** @example the last 5 orders were from Kroger */
             description: string;
         };
+        /** @description Evidence as it is sent: with its type, or as a text alone. */
+        EvidenceInput: components["schemas"]["Evidence"] | string;
         /** @description Evidence for a memory, with the turn it comes from. */
         EvidenceView: {
             /** @example quote */
@@ -1557,6 +1589,10 @@ export interface components {
              * @example alice
              */
             user: string;
+        };
+        /** @description The content of a memory: a text, or the value of a rule. */
+        MemoryContent: string | unknown[] | {
+            [key: string]: unknown;
         };
         /** @description A change for a user interface to show, with the request that undoes it. */
         MemoryEvent: {
@@ -2149,7 +2185,7 @@ export interface components {
              */
             known_at?: string | null;
             /**
-             * @description The user's time zone, for words such as "yesterday"; UTC if absent.
+             * @description The user's time zone, for words such as "yesterday"; the remembered one if absent, or UTC.
              * @example Europe/Lisbon
              */
             timezone?: string | null;
@@ -2659,7 +2695,7 @@ export interface components {
              *     its domain is not open. Accepted only from the user.
              */
             keep_without_domain?: boolean;
-            content?: string | null;
+            content?: components["schemas"]["MemoryContent"] | null;
             summary?: string | null;
             detail?: string | null;
             category?: string | null;
@@ -2975,6 +3011,7 @@ export type ClusterMember = components['schemas']['ClusterMember'];
 export type ClusterView = components['schemas']['ClusterView'];
 export type ClustersView = components['schemas']['ClustersView'];
 export type ConfirmMemory = components['schemas']['ConfirmMemory'];
+export type ConflictView = components['schemas']['ConflictView'];
 export type Consolidation = components['schemas']['Consolidation'];
 export type ContextView = components['schemas']['ContextView'];
 export type ContradictionList = components['schemas']['ContradictionList'];
@@ -3010,6 +3047,7 @@ export type ErasureProgress = components['schemas']['ErasureProgress'];
 export type ErasureReceipt = components['schemas']['ErasureReceipt'];
 export type EstimateView = components['schemas']['EstimateView'];
 export type Evidence = components['schemas']['Evidence'];
+export type EvidenceInput = components['schemas']['EvidenceInput'];
 export type EvidenceView = components['schemas']['EvidenceView'];
 export type FieldError = components['schemas']['FieldError'];
 export type FoundMemory = components['schemas']['FoundMemory'];
@@ -3035,6 +3073,7 @@ export type LeftSentenceView = components['schemas']['LeftSentenceView'];
 export type LinkView = components['schemas']['LinkView'];
 export type Links = components['schemas']['Links'];
 export type MakeLink = components['schemas']['MakeLink'];
+export type MemoryContent = components['schemas']['MemoryContent'];
 export type MemoryEvent = components['schemas']['MemoryEvent'];
 export type MemoryPage = components['schemas']['MemoryPage'];
 export type MemoryView = components['schemas']['MemoryView'];

@@ -20,7 +20,7 @@ use lukasa_text::screen::{Reading, Sensitive};
 use serde::{Deserialize, Serialize};
 
 use crate::caller::{Caller, CallerKind};
-use crate::fact::{Claim, Force, Version, words};
+use crate::fact::{Claim, Force, Version, value_text, words};
 use crate::origin::{Origin, Voice};
 
 /// Contradicting a memory of at least this importance needs consent (R125).
@@ -292,21 +292,34 @@ pub fn may_replace(writer: Writer, old: &Version, quoted: bool, policy: AgentPol
 const DANGEROUS: [&str; 8] =
     ["allerg", "alergi", "alérgi", "anaphyla", "intoleran", "celiac", "coeliac", "过敏"];
 
+/// Whether health or money may depend on a claim, by its domain and words. Such a claim is marked in
+/// prompts, and a rule of this kind is never left out for lack of room.
+pub fn is_high_stakes(claim: &Claim) -> bool {
+    let domain = claim.domain.as_deref().is_some_and(|d| ["health", "finance"].contains(&d));
+    let is_dangerous = |text: &str| {
+        let lower = text.to_lowercase();
+        DANGEROUS.iter().any(|word| lower.contains(word))
+    };
+    domain
+        || is_dangerous(&claim.content)
+        || claim.key.as_deref().is_some_and(is_dangerous)
+        || claim.value.as_ref().is_some_and(|value| is_dangerous(&value_text(value)))
+}
+
 /// Whether an agent needs the user's consent to forget a memory: a rule, something important, or
 /// something that health or money may depend on.
 pub fn is_protected(version: &Version) -> bool {
     let claim = &version.claim;
-    let high_stakes = || {
-        let domain = claim.domain.as_deref().is_some_and(|d| ["health", "finance"].contains(&d));
-        let lower = claim.content.to_lowercase();
-        let dangerous = DANGEROUS.iter().any(|word| lower.contains(word));
-        let is_sensitive = matches!(
+    let is_sensitive = || {
+        matches!(
             Reading::of(&claim.content).sensitive(),
             Some(Sensitive::Health | Sensitive::MentalHealth | Sensitive::Finance)
-        );
-        domain || dangerous || is_sensitive
+        )
     };
-    claim.force == Force::Hard || claim.importance >= IMPORTANT || high_stakes()
+    claim.force == Force::Hard
+        || claim.importance >= IMPORTANT
+        || is_high_stakes(claim)
+        || is_sensitive()
 }
 
 /// Whether a writer may forget a memory without consent. Forgetting reduces exposure and can be

@@ -233,6 +233,22 @@ impl Claim {
     }
 }
 
+/// A JSON value as plain text: the elements of a list, or the keys and values of an object, with
+/// commas.
+pub fn value_text(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(value_text).collect::<Vec<_>>().join(", "),
+        Value::Object(map) => {
+            let pair = |(key, value): (&String, &Value)| format!("{key} {}", value_text(value));
+            map.iter().map(pair).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
 /// A canonical text of a JSON value: the database changes the order of an object's keys and has no
 /// negative zero.
 pub(crate) fn canonical(value: &serde_json::Value) -> String {
@@ -304,6 +320,27 @@ impl Edit {
         *self == Self::default()
     }
 
+    /// If the content was only the text of the value, an edit of one edits the other.
+    fn keep_content_and_value_equal(&self, old: &Claim, new: &mut Claim) {
+        use serde_json::Value;
+        let Some(value) = old.value.as_ref().filter(|value| value_text(value) == old.content)
+        else {
+            return;
+        };
+        match (&self.content, &self.value) {
+            (None, Some(Some(edited))) => new.content = value_text(edited),
+            (Some(content), None) => match value {
+                Value::String(_) => new.value = Some(content.as_str().into()),
+                Value::Array(list) if list.iter().all(Value::is_string) => {
+                    let parts = content.split(',').map(str::trim).filter(|part| !part.is_empty());
+                    new.value = Some(parts.collect());
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
     pub fn apply(&self, claim: &Claim) -> Claim {
         let mut new = claim.clone();
         if let Some(content) = &self.content {
@@ -326,6 +363,7 @@ impl Edit {
         if let Some(value) = &self.value {
             new.value.clone_from(value);
         }
+        self.keep_content_and_value_equal(claim, &mut new);
         if let Some(tags) = &self.tags {
             new.tags.clone_from(tags);
         }
@@ -452,6 +490,19 @@ pub(crate) mod tests {
         assert_eq!(fingerprint(&one), fingerprint(&two));
         assert_eq!(one.consent_digest(), two.consent_digest());
         assert_ne!(fingerprint(&one), fingerprint(&with(r#"{"longer": 1}"#)));
+    }
+
+    #[test]
+    fn edit_of_a_value_edits_the_content_that_repeats_it() {
+        let value = serde_json::json!(["shellfish", "peanuts"]);
+        let claim = Claim { value: Some(value), ..Claim::saying("shellfish, peanuts") };
+        let edited = Edit { value: Some(Some(serde_json::json!(["eggs"]))), ..Edit::default() };
+        assert_eq!(edited.apply(&claim).content, "eggs");
+        let new = Edit::content("eggs, nuts").apply(&claim);
+        assert_eq!(new.value, Some(serde_json::json!(["eggs", "nuts"])));
+        let named = Claim { content: "No seafood".into(), ..claim };
+        assert_eq!(edited.apply(&named).content, "No seafood");
+        assert_eq!(Edit::content("Nothing").apply(&named).value, named.value);
     }
 
     #[test]

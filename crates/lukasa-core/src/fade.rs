@@ -8,8 +8,9 @@
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use lukasa_text::when;
+use serde::{Deserialize, Serialize};
 
-use crate::fact::{Claim, Force, Kind, Version};
+use crate::fact::{Claim, Force, Kind, Version, words};
 use crate::recall::Facets;
 use crate::time::{Timestamp, micros};
 
@@ -22,6 +23,8 @@ pub const ARCHIVE_CONFIDENCE: f32 = 0.3;
 pub const STALE_AFTER: SignedDuration = SignedDuration::from_hours(24 * 365);
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
+/// How long a temporary memory is valid (R142).
+const TEMPORARY_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 /// How long circumstances that were only mentioned are valid (R142).
 const CONTEXT_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
 /// How long a deadline stays valid after its date (R143).
@@ -124,6 +127,45 @@ impl Belief {
     }
 }
 
+words!(
+    /// How long a memory lasts, as its writer says.
+    Lifetime {
+        Temporary = "temporary",
+        Contextual = "contextual",
+        Deadline = "deadline",
+        Lasting = "lasting",
+    }
+);
+
+impl Lifetime {
+    /// When a claim that is valid from a given time ends: after a day, after a week, or a week after
+    /// the date that it names. `Err` if it is a deadline and names no date ahead.
+    pub fn end_of(self, claim: &Claim, from: Timestamp) -> Result<Option<Timestamp>, NoDeadline> {
+        match self {
+            Lifetime::Temporary => Ok(Some(micros(from + TEMPORARY_LIFETIME))),
+            Lifetime::Contextual => Ok(Some(micros(from + CONTEXT_LIFETIME))),
+            Lifetime::Deadline => deadline(claim, from).map(Some).ok_or(NoDeadline),
+            Lifetime::Lasting => Ok(None),
+        }
+    }
+}
+
+/// A deadline names no date that lies ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a deadline needs a date ahead in the content, such as \"by 31 December\"")]
+pub struct NoDeadline;
+
+/// A week after the latest date ahead that a claim names.
+fn deadline(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
+    let named = when::mentions(&claim.content, said_at, &TimeZone::UTC);
+    let over = named.iter().filter_map(|mention| mention.period.until).map(|until| {
+        // A day and month without a year may be read as the last one; a deadline means the next.
+        let last_year = until <= said_at && said_at.duration_since(until) < YEAR;
+        if last_year { until + YEAR } else { until }
+    });
+    over.filter(|over| *over > said_at).max().map(|over| micros(over + DEADLINE_GRACE))
+}
+
 /// When a learned fact expires: a deadline a week after its date, and circumstances a week after
 /// they were mentioned. Everything else is valid until it is changed; hard rules never expire.
 pub fn expires_at(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
@@ -134,19 +176,8 @@ pub fn expires_at(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
     let starts_word = |at: usize| !text[..at].ends_with(char::is_alphanumeric);
     let is_deadline =
         DEADLINE_WORDS.iter().any(|w| text.match_indices(w).any(|(at, _)| starts_word(at)));
-    if is_deadline {
-        let named = when::mentions(&claim.content, said_at, &TimeZone::UTC);
-        let over = named.iter().filter_map(|mention| mention.period.until).map(|until| {
-            // A day and month without a year may be read as the last one; a deadline means the
-            // next.
-            let last_year = until <= said_at && said_at.duration_since(until) < YEAR;
-            if last_year { until + YEAR } else { until }
-        });
-        if let Some(over) = over.filter(|over| *over > said_at).max() {
-            return Some(micros(over + DEADLINE_GRACE));
-        }
-    }
-    (claim.kind == Kind::Context).then(|| micros(said_at + CONTEXT_LIFETIME))
+    let end = is_deadline.then(|| deadline(claim, said_at)).flatten();
+    end.or_else(|| (claim.kind == Kind::Context).then(|| micros(said_at + CONTEXT_LIFETIME)))
 }
 
 #[cfg(test)]
@@ -161,6 +192,22 @@ mod tests {
 
     fn day(days: i64) -> Timestamp {
         Timestamp::from_second(days * DAY).unwrap()
+    }
+
+    #[test]
+    fn lifetime_ends_a_memory() {
+        let said: Timestamp = "2026-11-01T00:00:00Z".parse().unwrap();
+        let end = |lifetime: Lifetime, content: &str| {
+            let end = lifetime.end_of(&Claim::saying(content), said);
+            end.map(|end| end.map(|end| end.to_string()))
+        };
+        let ended = |text: &str| Ok(Some(text.to_owned()));
+        assert_eq!(end(Lifetime::Temporary, "Is tired"), ended("2026-11-02T00:00:00Z"));
+        assert_eq!(end(Lifetime::Contextual, "Is in Rome"), ended("2026-11-08T00:00:00Z"));
+        let paper = end(Lifetime::Deadline, "Hands in the paper by December 2026");
+        assert_eq!(paper, ended("2027-01-08T00:00:00Z"));
+        assert_eq!(end(Lifetime::Deadline, "Hands in the paper"), Err(NoDeadline));
+        assert_eq!(end(Lifetime::Lasting, "Is called Ada"), Ok(None));
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub use domain::{Domain, builtin_domains};
 pub use episode::Episode;
 pub use fact::{
     Category, Claim, ClaimEvidence, Edit, Force, Kind, MemoryType, State, Tier, Version,
-    fingerprint,
+    fingerprint, value_text,
 };
 pub use id::{
     CallId, EpisodeId, ErasureId, FactId, Ids, ImportId, JobId, LinkId, OperationId, PassId,

@@ -1,7 +1,7 @@
 //! The inputs of a call besides its content: who calls, when, and under which preconditions.
 
 use lukasa_core::learning::explicit::CREDENTIAL;
-use lukasa_core::{Caller, CallerKind, Ids, JobId, Origin, Timestamp, VersionId, Voice};
+use lukasa_core::{Caller, CallerKind, Ids, JobId, Origin, Timestamp, TurnId, VersionId, Voice};
 
 /// The time of a call, and sixteen random bytes that seed its ids.
 #[derive(Debug, Clone, Copy)]
@@ -25,11 +25,13 @@ pub struct Request {
     pub idempotency: Option<IdempotencyKey>,
     /// The version the caller last saw; another one in its place is a conflict.
     pub if_match: Option<VersionId>,
+    /// The turns that the content was read from. If one was removed since, nothing is written.
+    pub sources: Vec<TurnId>,
 }
 
 impl Request {
     pub fn new(caller: Caller, moment: Moment) -> Self {
-        Self { caller, moment, idempotency: None, if_match: None }
+        Self { caller, moment, idempotency: None, if_match: None, sources: Vec::new() }
     }
 
     /// An id for a job that the request causes. It is generated separately from the request's other
@@ -43,8 +45,8 @@ impl Request {
     }
 
     /// The request of the statement at this place of a turn or a pass: by an assistant, with an
-    /// idempotency key.
-    pub(crate) fn of_statement(&self, source: &str, place: usize) -> Self {
+    /// idempotency key. `sources` are the turns that it was read from.
+    pub(crate) fn of_statement(&self, source: &str, place: usize, sources: Vec<TurnId>) -> Self {
         let caller = Caller {
             kind: CallerKind::Key,
             credential: CREDENTIAL.to_owned(),
@@ -53,7 +55,7 @@ impl Request {
         };
         let key = format!("statement {source} {place}");
         let request_hash = key.clone().into_bytes();
-        let request = Self { caller, moment: self.moment, idempotency: None, if_match: None };
+        let request = Self { sources, ..Self::new(caller, self.moment) };
         Self { idempotency: Some(IdempotencyKey { key, request_hash }), ..request.numbered(place) }
     }
 

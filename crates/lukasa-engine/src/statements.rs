@@ -59,7 +59,7 @@ impl Statements {
         drop(scope);
         let Some(turn) = turns.into_iter().next() else { return self.queue.drop_job(job).await };
         for (place, stated) in explicit::find(&turn).iter().enumerate() {
-            let request = request.of_statement(&turn.id.to_string(), place);
+            let request = request.of_statement(&turn.id.to_string(), place, vec![turn.id]);
             match self.carry_out_one(&request, &turn, stated).await {
                 Ok(()) => {}
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why).into()),

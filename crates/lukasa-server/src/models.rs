@@ -2,7 +2,7 @@
 //! were opened. The settings come from the operator, never from a request.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -67,23 +67,25 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// The folder from the settings; else the user's data folder; else, if that does not exist, the
-    /// folder that was installed with the program.
+    /// The folder that models are downloaded into: the one from the settings, else the user's data
+    /// folder.
     pub fn folder(&self) -> PathBuf {
         if let Some(folder) = &self.models {
             return folder.clone();
         }
         let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let data = || std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-        let default = data().unwrap_or_else(|| home().join(".local/share")).join("lukasa/models");
+        data().unwrap_or_else(|| home().join(".local/share")).join("lukasa/models")
+    }
+
+    /// The folder of one model: among the downloaded ones; else, unless the settings name a folder,
+    /// among those that were installed with the program.
+    pub fn folder_of(&self, model: &str) -> PathBuf {
+        let downloaded = self.folder().join(model);
         let program = std::env::current_exe().ok();
-        let program_folder = program.as_deref().and_then(|program| program.parent());
-        let installed = program_folder
-            .into_iter()
-            .flat_map(|folder| [folder.join("models"), folder.join("../share/lukasa/models")]);
-        match default.is_dir() {
-            true => default,
-            false => installed.into_iter().find(|folder| folder.is_dir()).unwrap_or(default),
+        match program.as_deref().and_then(Path::parent) {
+            Some(program) if self.models.is_none() => first_model(downloaded, program, model),
+            _ => downloaded,
         }
     }
 
@@ -165,6 +167,17 @@ impl ModelSettings {
     }
 }
 
+/// The downloaded model if it exists, else the one beside the program or of its installation, else
+/// the place of the downloaded one.
+fn first_model(downloaded: PathBuf, program_folder: &Path, model: &str) -> PathBuf {
+    let installed = ["models", "../share/lukasa/models"];
+    let installed = installed.map(|folder| program_folder.join(folder).join(model));
+    match downloaded.is_dir() {
+        true => downloaded,
+        false => installed.into_iter().find(|folder| folder.is_dir()).unwrap_or(downloaded),
+    }
+}
+
 /// The models of [`ModelSettings`]. Local embedders are opened at their first use and kept.
 struct ConfiguredModels {
     settings: ModelSettings,
@@ -185,7 +198,7 @@ impl Models for ConfiguredModels {
             return Ok(Arc::clone(embedder));
         }
         let folder = catalogue::find(name).map_or(name, |known| known.short);
-        let embedder = local::open(&self.settings.folder().join(folder))?;
+        let embedder = local::open(&self.settings.folder_of(folder))?;
         opened.insert(full.to_owned(), Arc::clone(&embedder));
         Ok(embedder)
     }
@@ -204,7 +217,7 @@ mod tests {
     use clap::Parser;
     use lukasa_core::model::Price;
 
-    use super::ModelSettings;
+    use super::{ModelSettings, first_model};
 
     #[derive(Parser)]
     struct Line {
@@ -216,6 +229,25 @@ mod tests {
         let line = Line::try_parse_from(["lukasa"].iter().chain(flags))?;
         let chats = line.models.open()?.chats();
         Ok(chats.iter().map(|chat| format!("{} {:?}", chat.name(), chat.price())).collect())
+    }
+
+    #[test]
+    fn downloaded_model_does_not_hide_the_installed_ones() {
+        let place = tempfile::tempdir().unwrap();
+        let (downloads, program) = (place.path().join("data/models"), place.path().join("usr/bin"));
+        let installed = place.path().join("usr/share/lukasa/models");
+        for folder in [&program, &installed.join("potion"), &downloads.join("minilm")] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        let found = |model: &str| first_model(downloads.join(model), &program, model);
+        let potion = program.join("../share/lukasa/models/potion");
+        assert_eq!(found("minilm"), downloads.join("minilm"));
+        assert_eq!(found("potion"), potion);
+        assert_eq!(found("other"), downloads.join("other"));
+        std::fs::create_dir_all(program.join("models/potion")).unwrap();
+        assert_eq!(found("potion"), program.join("models/potion"));
+        std::fs::create_dir_all(downloads.join("potion")).unwrap();
+        assert_eq!(found("potion"), downloads.join("potion"));
     }
 
     #[test]

@@ -212,12 +212,11 @@ pub async fn opened_since(
 
 /// Those of the turns that memories cite which were forgotten on request.
 pub async fn forgotten_turns(scope: &Scope, turns: &[TurnId]) -> Result<BTreeSet<String>> {
-    const SQL: &str = "select distinct cited from fact_version f \
-                         join operation o on o.user_id = f.user_id and o.operation_id = f.opened_by \
-                         join fact_version v on v.user_id = f.user_id and v.fact_id = f.fact_id, \
-                              unnest(v.turns) cited \
+    const SQL: &str = "select distinct cited from fact_version f, unnest(f.turns) cited \
                         where f.user_id = $1 and f.known_until is null and f.state = 'forgotten' \
-                          and o.verb = 'forget' and v.turns && $2 and cited = any($2)";
+                          and f.turns && $2 and cited = any($2) \
+                          and exists (select 1 from operation o where o.user_id = f.user_id \
+                                         and o.operation_id = f.opened_by and o.verb = 'forget')";
     let turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
     let rows = scope.query(SQL, &[&scope.user().uuid(), &turns]).await?;
     Ok(rows.iter().map(|row| row.get(0)).collect())

@@ -114,3 +114,28 @@ pub async fn versions(scope: &Scope, found: &[(FactId, VersionId)]) -> Result<Ve
     let versions: Vec<Uuid> = found.iter().map(|(_, version)| version.uuid()).collect();
     all(&scope.query(SQL, &[&scope.user().uuid(), &facts, &versions]).await?, version)
 }
+
+/// For each of these versions the content that its fact had until then, in the same domain, if it had
+/// it for a day or longer.
+pub async fn earlier(
+    scope: &Scope,
+    changed: &[&Version],
+) -> Result<Vec<(FactId, String, Timestamp)>> {
+    const SQL: &str = "select f.fact_id, f.content, f.valid_until from fact_version f \
+                         join unnest($2::uuid[], $3::timestamptz[], $4::text[]) \
+                              as c (fact_id, valid_from, domain) \
+                           on f.fact_id = c.fact_id and f.valid_until = c.valid_from \
+                              and f.domain is not distinct from c.domain \
+                        where f.user_id = $1 and f.fact_id = any($2) \
+                          and f.known_until is null and f.state = 'active' \
+                          and f.valid_until >= f.valid_from + interval '1 day'";
+    let facts: Vec<Uuid> = changed.iter().map(|version| version.fact.uuid()).collect();
+    let starts: Vec<Timestamp> = changed.iter().map(|version| version.valid.from).collect();
+    let domains: Vec<Option<&str>> =
+        changed.iter().map(|version| version.claim.domain.as_deref()).collect();
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &facts, &starts, &domains];
+    all(&scope.query(SQL, &params).await?, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok((FactId::from_uuid(c.take()?), c.take()?, c.take()?))
+    })
+}

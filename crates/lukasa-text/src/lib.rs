@@ -17,6 +17,7 @@ mod lexicon;
 pub mod line;
 pub mod name;
 pub mod period;
+pub mod rule;
 pub mod screen;
 pub mod slot;
 pub mod statement;

@@ -88,6 +88,7 @@ impl Performer<'_> {
                     session: new.session.clone(),
                     turns: Vec::new(),
                     confidence: new.confidence,
+                    lifetime: None,
                     tier: new.tier,
                     keep_without_domain: true,
                     left_out: None,

@@ -78,7 +78,8 @@ impl UserModel {
         if new.proposal && waiting().next().is_some() {
             return Ok(Verdict::Nothing(waiting().collect()));
         }
-        let extracted = act.step.speaker.extracts();
+        // A proposal with a confidence is an inference.
+        let extracted = act.step.speaker.extracts() || (new.proposal && new.confidence.is_some());
         let row = Row {
             fact: act.step.no,
             number: 1,
@@ -302,10 +303,13 @@ impl UserModel {
                 (Verb::Reject, old, act.put_away(row, State::Forgotten, row.valid))
             }
             (Some(old), Answer::Yes { shown, edit }) => match shown {
-                Shown::Nothing => return refuse("invalid_request"),
+                Shown::Nothing if !human => return refuse("invalid_request"),
                 _ if !human => return refuse("human_needed"),
                 Shown::OtherWords => return refuse("other_words"),
-                Shown::TheWords => (Verb::Confirm, old, affirmed(self.accepted(act, old, edit)?)),
+                // Without a digest a human agrees to the current words.
+                Shown::Nothing | Shown::TheWords => {
+                    (Verb::Confirm, old, affirmed(self.accepted(act, old, edit)?))
+                }
             },
         };
         self.commit(act, verb, Draft { closes: vec![old], opens: vec![new], ..Draft::default() })

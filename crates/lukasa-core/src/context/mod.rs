@@ -5,6 +5,8 @@
 //! baseline is filled first and never shrinks in favour of the dynamic part.
 
 pub mod block;
+mod conflict;
+mod line;
 mod section;
 pub mod selective;
 
@@ -14,6 +16,8 @@ use crate::origin::Origin;
 use crate::recall::Facets;
 use crate::time::Timestamp;
 
+pub use conflict::RuleConflict;
+pub use line::{EarlierClaim, EarlierClaims, claim_line};
 pub use section::Section;
 
 /// Token budget of a context and its shares.
@@ -39,6 +43,11 @@ impl Budget {
             .map_or(Self::MAX, |window| window.min(Self::MAX * 100) * Self::WINDOW_PERCENT / 100);
         let total = tokens.min(max_tokens).min(Self::MAX);
         Self { total, dynamic: total / 4 }
+    }
+
+    /// The tokens that rules may take in the baseline, apart from those that safety depends on.
+    pub fn rules(&self) -> usize {
+        self.total * RULES_PERCENT / 100
     }
 
     /// The tokens that lines from assistants may take in the baseline.
@@ -78,6 +87,8 @@ pub fn is_own(version: &Version) -> bool {
     version.consented_at.is_some() || version.origin >= least
 }
 
+/// The percentage of the baseline that rules take at most.
+const RULES_PERCENT: usize = 40;
 /// The percentage of the baseline that lines from assistants take at most.
 const ASSISTANT_PERCENT: usize = 30;
 
@@ -109,6 +120,7 @@ mod tests {
             "in the baseline already",
             "not sure enough",
             "not relevant enough",
+            "only a question",
         ];
         assert_eq!(words, expected);
     }

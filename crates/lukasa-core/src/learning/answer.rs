@@ -1,10 +1,13 @@
 //! Strict parsing of a model's answer. Parts without the requested form are ignored; an answer
 //! whose outer object is invalid is refused as a whole.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::fact::{Kind, MemoryType};
+use crate::fact::{Kind, MemoryType, words};
 use crate::limits;
 
 /// Upper bound of an answer's size; a longer one is refused.
@@ -54,12 +57,32 @@ pub struct ProposedMemory {
     pub evidence: Vec<Quote>,
 }
 
+impl ProposedMemory {
+    /// Whether it would replace a known memory.
+    pub fn is_change(&self) -> bool {
+        matches!(self.op, ExtractionOp::Update | ExtractionOp::Contradicts)
+    }
+}
+
+words!(
+    /// What a sentence of the user is, in the words of the request.
+    SentenceKind {
+        Fact = "fact",
+        Preference = "preference",
+        Plan = "plan",
+        Task = "task",
+        Chat = "chat",
+    }
+);
+
 /// A parsed answer about a range of turns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExtractionAnswer {
     pub title: Option<String>,
     pub summary: Option<String>,
     pub items: Vec<ProposedMemory>,
+    /// What the numbered sentences of the user are, by handle.
+    pub sentences: BTreeMap<String, SentenceKind>,
     /// How many proposals did not have the requested form.
     pub malformed: usize,
 }
@@ -84,6 +107,7 @@ pub fn read(text: &str) -> Result<ExtractionAnswer, UnreadableAnswer> {
     let mut answer = ExtractionAnswer {
         title: frame.get("title").and_then(|v| line(v, TITLE_CHARS)),
         summary: frame.get("summary").and_then(|v| line(v, SUMMARY_CHARS)),
+        sentences: frame.get("sentences").map(sentence_kinds).unwrap_or_default(),
         ..ExtractionAnswer::default()
     };
     for value in proposed.iter().take(MAX_ITEMS) {
@@ -94,6 +118,15 @@ pub fn read(text: &str) -> Result<ExtractionAnswer, UnreadableAnswer> {
     }
     answer.malformed += proposed.len().saturating_sub(MAX_ITEMS);
     Ok(answer)
+}
+
+/// The kinds of the numbered sentences; unknown words are ignored.
+fn sentence_kinds(value: &Value) -> BTreeMap<String, SentenceKind> {
+    let kind = |(handle, kind): (&String, &Value)| {
+        Some((handle.clone(), SentenceKind::parse(kind.as_str()?)?))
+    };
+    let kinds = value.as_object().into_iter().flatten().take(MAX_ITEMS);
+    kinds.filter_map(kind).collect()
 }
 
 /// Strips a surrounding code block, which some models add despite the instructions.

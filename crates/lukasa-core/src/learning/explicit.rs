@@ -63,8 +63,7 @@ pub fn find(turn: &Turn) -> Vec<TypedStatement> {
 
 /// Whether the user asks in a turn to forget something.
 pub fn asks_to_forget(turn: &Turn) -> bool {
-    let is_request = |found: &TypedStatement| found.statement.kind == StatementKind::Forget;
-    find(turn).iter().any(is_request)
+    turn.role == Role::User && statement::asks_to_forget(&turn.content)
 }
 
 /// Whether a statement is recent enough to be carried out: an old conversation that is appended

@@ -211,7 +211,7 @@ fn judge_with(
     let locate = |quote: &Quote| scene.transcript.locate(&quote.text, &item.content, quote.turn);
     let found: Vec<QuoteMatch> = item.evidence.iter().filter_map(locate).collect();
     let named = item.target.as_deref().and_then(|named| named_fact(named, scene));
-    let is_change = matches!(item.op, ExtractionOp::Update | ExtractionOp::Contradicts);
+    let is_change = item.is_change();
     let old = named.filter(|_| is_change);
     let mut kept = match assess(item, old, &found, scene, readings) {
         Ok(kept) => kept,
@@ -472,7 +472,8 @@ fn assess(
     let said_at =
         counted.iter().map(|found| found.said_at).max().ok_or((Reason::NoEvidence, None))?;
     let confidence = item.confidence.min(max_confidence);
-    let until = end_of(item, &texts, said_at);
+    let until = end_of(item, &texts, said_at)
+        .or_else(|| domain.and_then(|domain| domain.expires_at(&claim, said_at)));
     Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at, until })
 }
 

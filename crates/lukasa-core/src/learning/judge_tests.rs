@@ -241,6 +241,38 @@ fn inferred_preference_follows_newest_statement() {
 }
 
 #[test]
+fn claim_about_the_world_is_replaced_only_with_the_same_confidence() {
+    let mut known = guessed("User lives in Berlin.");
+    known.claim.kind = Kind::Fact;
+    known.confidence = Some(0.9);
+    let fixture = Fixture::said("I live in Lyon now.").with(known);
+    let judged = |confidence| {
+        let claim = update("User lives in Lyon.", "I live in Lyon now");
+        fixture.judge(&ProposedMemory { confidence, ..claim })
+    };
+    assert!(matches!(judged(0.9), ExtractionVerdict::Change { .. }));
+    let verdict = judged(0.75);
+    let ExtractionVerdict::Contest { kept, .. } = verdict else { panic!("{verdict:?}") };
+    assert_eq!(kept.state, State::Candidate);
+}
+
+#[test]
+fn learned_project_ends_as_its_domain_says() {
+    let fixture = Fixture::said("I am building a new shop website.");
+    let project = |domain: Option<&str>| ProposedMemory {
+        kind: Kind::Project,
+        domain: domain.map(str::to_owned),
+        ..item("User is building a new shop website.", "I am building a new shop website")
+    };
+    let work = builtin_domains().into_iter().find(|domain| domain.name == "work").unwrap();
+    let days = work.default_expiration_days.unwrap();
+    let kept = fixture.kept(&project(Some("work")));
+    let lasts = kept.until.unwrap().duration_since(kept.said_at);
+    assert_eq!(lasts, SignedDuration::from_hours(24 * i64::from(days)));
+    assert_eq!(fixture.kept(&project(None)).until, None);
+}
+
+#[test]
 fn stated_fact_is_restated_only_by_a_sentence_that_says_so() {
     let mut said = version(Voice::stated(Origin::UserSaid));
     said.claim.content = "User prefers tea.".into();

@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::answer::SentenceKind;
 use super::judge::{OfferedMemory, handle};
+use super::own::{OwnStatement, own_statements};
 use super::transcript::{Transcript, TranscriptTurn};
 use crate::fact::Kind;
 use crate::model::{AnswerSchema, ChatRequest, Message};
@@ -21,7 +23,7 @@ pub struct PromptTemplate {
 }
 
 pub const EXTRACT: PromptTemplate =
-    PromptTemplate { name: "extract/2", text: include_str!("prompts/extract-2.md") };
+    PromptTemplate { name: "extract/3", text: include_str!("prompts/extract-3.md") };
 pub const TITLE: PromptTemplate =
     PromptTemplate { name: "title/1", text: include_str!("prompts/title-1.md") };
 pub const COMPRESS: PromptTemplate =
@@ -60,6 +62,10 @@ pub fn extract(news: &Transcript, shown: ExtractInput<'_>, timeout: Duration) ->
     section(&mut data, "Earlier turns, already learned from", &before);
     let turns: Vec<String> = news.turns.iter().map(turn_line).collect();
     section(&mut data, "New turns, to learn from", &turns);
+    let own = own_statements(news);
+    let numbered: Vec<String> =
+        own.iter().map(|own| format!("{}: {}", own.handle, one_line(&own.sentence))).collect();
+    section(&mut data, "Sentences of the user", &numbered);
     let domains = match shown.domains {
         [] => String::new(),
         names => format!("\n\"domain\" is one of {}, or null.", names.join(", ")),
@@ -67,7 +73,7 @@ pub fn extract(news: &Transcript, shown: ExtractInput<'_>, timeout: Duration) ->
     ask(
         &format!("{}{domains}", EXTRACT.text.trim_end()),
         &data,
-        extract_schema(shown.domains, shown.offered.len()),
+        extract_schema(shown.domains, shown.offered.len(), &own),
         1_500,
         timeout,
     )
@@ -206,7 +212,7 @@ fn one_line(text: &str) -> String {
 
 /// The form of an answer. Every key is required and optional values are nullable, as strict
 /// services demand; a target is one of the handles that were offered.
-fn extract_schema(domains: &[&str], offered: usize) -> AnswerSchema {
+fn extract_schema(domains: &[&str], offered: usize, own: &[OwnStatement]) -> AnswerSchema {
     let text = |most: usize| json!({"type": "string", "maxLength": most});
     let nullable = |words: Vec<Value>| {
         let words: Vec<Value> = words.into_iter().chain([Value::Null]).collect();
@@ -240,24 +246,46 @@ fn extract_schema(domains: &[&str], offered: usize) -> AnswerSchema {
         properties["domain"] = nullable(domains.iter().map(|name| (*name).into()).collect());
         required.push("domain");
     }
+    let memory = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": required,
+        "properties": properties,
+    });
+    // In the order in which they are written: the sentences are read before memories are made.
+    let mut fields = serde_json::Map::new();
+    if !own.is_empty() {
+        fields.insert("sentences".to_owned(), sentences_schema(own));
+    }
+    fields.insert("title".to_owned(), text(80));
+    fields.insert("summary".to_owned(), text(600));
+    let memories = json!({"type": "array", "maxItems": 12, "items": memory});
+    fields.insert("memories".to_owned(), memories);
+    let required: Vec<String> = fields.keys().cloned().collect();
     AnswerSchema {
         name: "memories",
         schema: json!({
             "type": "object",
             "additionalProperties": false,
-            "required": ["title", "summary", "memories"],
-            "properties": {
-                "title": text(80),
-                "summary": text(600),
-                "memories": {"type": "array", "maxItems": 12, "items": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "required": required,
-                    "properties": properties,
-                }},
-            },
+            "required": required,
+            "properties": fields,
         }),
     }
+}
+
+/// One choice for each numbered sentence: small models decide better one by one.
+fn sentences_schema(own: &[OwnStatement]) -> Value {
+    let kinds: Vec<&str> = SentenceKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let choice = json!({"type": "string", "enum": kinds});
+    let handles: Vec<&str> = own.iter().map(|own| own.handle.as_str()).collect();
+    let properties: serde_json::Map<String, Value> =
+        handles.iter().map(|handle| ((*handle).to_owned(), choice.clone())).collect();
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": handles,
+        "properties": properties,
+    })
 }
 
 #[cfg(test)]
@@ -273,7 +301,7 @@ mod tests {
     fn asked() -> ChatRequest {
         let pasted = crate::Turn {
             spans: vec![Span { from: 9, to: 24, mark: Mark::Pasted }],
-            ..turn(3, Role::User, "See this </data x> junk. I moved to Lyon.")
+            ..turn(3, Role::User, "See this </data x> junk. I moved to Lyon. I keep two cats.")
         };
         let news = Transcript::of(&[pasted, turn(4, Role::Assistant, "Welcome to Lyon!")]);
         let before = Transcript::of(&[turn(2, Role::User, "Hello")]);
@@ -306,8 +334,11 @@ mod tests {
              2 user: Hello\n\
              \n\
              New turns, to learn from:\n\
-             3 user: See this ⟦pasted: ‹/data x> junk.⟧ I moved to Lyon.\n\
-             4 assistant: Welcome to Lyon!\n"
+             3 user: See this ⟦pasted: ‹/data x> junk.⟧ I moved to Lyon. I keep two cats.\n\
+             4 assistant: Welcome to Lyon!\n\
+             \n\
+             Sentences of the user:\n\
+             s1: I keep two cats.\n"
         );
     }
 
@@ -323,7 +354,7 @@ mod tests {
             [EXTRACT, TITLE, COMPRESS, PORTRAIT, COMPARE]
                 .map(|prompt| (prompt.name, digest(prompt))),
             [
-                ("extract/2", "a396dc26".to_owned()),
+                ("extract/3", "2d1c58b5".to_owned()),
                 ("title/1", "3702c1ed".to_owned()),
                 ("compress/1", "d8878cee".to_owned()),
                 ("portrait/1", "7812bfc3".to_owned()),
@@ -342,7 +373,7 @@ mod tests {
 
     #[test]
     fn extract_prompt_is_short_and_has_no_sentence_to_copy() {
-        assert!(EXTRACT.text.split_whitespace().count() < 450);
+        assert!(EXTRACT.text.split_whitespace().count() < 500);
         for example in ["User lives", "User is", "User has", "User likes", "User's brother"] {
             assert!(!EXTRACT.text.contains(example), "{example}");
         }

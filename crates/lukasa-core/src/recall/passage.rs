@@ -6,7 +6,7 @@ use lukasa_text::terms::{Language, Term, TermKind, Terms, passages, words};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::fact::Version;
+use crate::fact::{Version, value_text};
 use crate::session::{Role, Turn};
 use crate::time::Timestamp;
 
@@ -73,6 +73,10 @@ pub fn of_version(version: &Version) -> Vec<Passage> {
     for more in [claim.summary.as_deref(), claim.key.as_deref(), claim.domain.as_deref()] {
         line.push('\n');
         line.push_str(more.unwrap_or(""));
+    }
+    if let Some(value) = &claim.value {
+        line.push('\n');
+        line.push_str(&value_text(value));
     }
     for tag in &claim.tags {
         line.push('\n');
@@ -149,11 +153,12 @@ mod tests {
         let mut version = version(Voice::stated(Origin::UserSaid));
         version.claim.content = "Drinks oolong".into();
         version.claim.key = Some("favourite_drink".into());
+        version.claim.value = Some(serde_json::json!({"kind": ["milky", "green"], "cups": 2}));
         version.claim.tags = vec!["beverage".into()];
         version.claim.detail = Some("Bought in Lisbon.".into());
         let made = of_version(&version);
         assert_eq!(made.len(), 2);
-        for word in ["oolong", "favourit", "drink", "beverag"] {
+        for word in ["oolong", "favourit", "drink", "beverag", "milki", "green"] {
             assert!(made[0].terms.count_of(Term::of(word)) > 0, "{word}");
         }
         assert_eq!(made[0].text, "Drinks oolong");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lukasa_core::context::block::{self, PromptLine};
-use lukasa_core::context::{Budget, may_inject, precedence};
+use lukasa_core::context::{Budget, EarlierClaim, EarlierClaims, may_inject, precedence};
 use lukasa_core::recall::index::Index;
 use lukasa_core::{AsOf, Category, FactId, Force, Version, VersionId};
 use lukasa_store::context::Baseline;
@@ -30,9 +30,10 @@ pub(super) async fn render(
         move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &ctx.shut);
     let candidates = opened.user_index.with(&parts.cpu, choose).await?;
     let versions = in_order(&opened.scope, &candidates).await?;
+    let earlier = earlier_claims(&opened.scope, versions.iter()).await?;
     let large = versions.iter().map(|v| v.claim.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
     let build = move || {
-        let part = ContextPart::from(block::baseline(&versions, &budget));
+        let part = ContextPart::from(block::baseline(&versions, &earlier, &budget));
         let facts: Vec<FactId> = part.items.iter().flat_map(PromptLine::facts).collect();
         let quoted = versions.iter().filter(|version| facts.contains(&version.fact));
         let mut domains: Vec<String> = quoted.filter_map(|v| v.claim.domain.clone()).collect();
@@ -51,6 +52,20 @@ pub(super) async fn in_order(scope: &Scope, ids: &[(FactId, VersionId)]) -> Resu
     let versions = recallable::versions(scope, ids).await?;
     let mut by_id: HashMap<VersionId, Version> = versions.into_iter().map(|v| (v.id, v)).collect();
     Ok(ids.iter().filter_map(|(_, version)| by_id.remove(version)).collect())
+}
+
+/// What these memories said before they changed, for those that did.
+pub(super) async fn earlier_claims<'v>(
+    scope: &Scope,
+    versions: impl Iterator<Item = &'v Version>,
+) -> Result<EarlierClaims> {
+    let changed: Vec<&Version> = versions.filter(|version| version.number > 1).collect();
+    if changed.is_empty() {
+        return Ok(EarlierClaims::new());
+    }
+    let found = recallable::earlier(scope, &changed).await?;
+    let claim = |(fact, content, until)| (fact, EarlierClaim { content, until });
+    Ok(found.into_iter().map(claim).collect())
 }
 
 /// The lines of a baseline as they are stored.
@@ -76,7 +91,44 @@ pub(super) fn part_from_baseline(baseline: &Baseline) -> ContextPart {
         // A line that cannot be read was written by a newer release: it is only not cited.
         items: items.iter().filter_map(|item| PromptLine::deserialize(item).ok()).collect(),
         left_out: Vec::new(),
+        conflicts: Vec::new(),
     }
+}
+
+/// Maximum number of rules of the domains of a message that are added to its dynamic part.
+const MAX_DOMAIN_RULES: usize = 30;
+
+/// The rules of these domains that are not among the lines of the baseline.
+pub(super) async fn rules_of_domains(
+    parts: &Parts,
+    opened: &OpenedIndex,
+    domains: Vec<String>,
+    shown: Vec<FactId>,
+    point: AsOf,
+) -> Result<Vec<Version>> {
+    if domains.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ctx = opened.ctx.clone();
+    let choose = move |index: &Index| {
+        let is_asked = |domain: Option<&String>| domain.is_some_and(|name| domains.contains(name));
+        let mut rules: Vec<_> = (0..index.len())
+            .map(|at| index.unit(at))
+            .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
+            .filter(|(_, facets)| facets.force == Force::Hard && facets.own && !facets.told)
+            .filter(|(_, facets)| is_asked(facets.domain.as_ref()))
+            .filter(|(unit, _)| is_usable(unit, point, &ctx.shut))
+            .filter(|(unit, _)| !shown.contains(&FactId::from_uuid(unit.subject)))
+            .collect();
+        rules.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
+        rules.truncate(MAX_DOMAIN_RULES);
+        let ids = |(unit, _): &(&lukasa_core::recall::index::Unit, _)| {
+            (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
+        };
+        rules.iter().map(ids).collect::<Vec<_>>()
+    };
+    let rules = opened.user_index.with(&parts.cpu, choose).await?;
+    in_order(&opened.scope, &rules).await
 }
 
 /// Candidates for the baseline, in order of precedence.
@@ -104,7 +156,9 @@ fn candidates(
     let ids = |(unit, _): &(&lukasa_core::recall::index::Unit, _)| {
         (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
     };
-    // Of each category, no more than would fit if every line had the minimum length.
+    // Of the rules and of each category, no more than would fit if every line had the minimum
+    // length.
+    let mut rules = budget.total / block::SHORTEST_LINE + 1;
     let mut slots: Vec<(Category, usize)> = Category::ALL
         .iter()
         .map(|category| (*category, budget.category(*category) / block::SHORTEST_LINE + 1))
@@ -112,7 +166,10 @@ fn candidates(
     usable.retain(|(_, facets)| {
         let own = slots.iter_mut().find(|(category, _)| *category == facets.category);
         match own {
-            _ if facets.force == Force::Hard => true,
+            _ if facets.force == Force::Hard => {
+                rules = rules.saturating_sub(1);
+                rules > 0
+            }
             Some((_, left)) if *left > 0 => {
                 *left -= 1;
                 true
@@ -171,6 +228,7 @@ mod tests {
             tokens: 40,
             items: sections.collect(),
             left_out: Vec::new(),
+            conflicts: Vec::new(),
         };
         assert_eq!(part_from_baseline(&baseline(lines_to_json(&part))), part);
     }

@@ -23,7 +23,6 @@ impl ContextRequest {
         let ContextRequest {
             message: _,
             domains,
-            tells_domains: _,
             session: _,
             freeze: _,
             tokens,
@@ -115,13 +114,12 @@ mod tests {
     fn baseline_key_is_the_same_for_every_message_of_a_session() {
         let later = ContextRequest {
             message: "And the milk?".into(),
-            tells_domains: false,
             session: Some("chat".into()),
             freeze: false,
             memories: Some(3),
             turns: Some(3),
             precise: true,
-            zone: TimeZone::fixed(Offset::constant(1)),
+            zone: Some(TimeZone::fixed(Offset::constant(1))),
             within: Duration::from_secs(9),
             ..request()
         };

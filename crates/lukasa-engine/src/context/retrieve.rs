@@ -6,24 +6,28 @@ use std::time::Duration;
 use futures_util::try_join;
 use jiff::tz::TimeZone;
 use lukasa_core::context::block::{
-    self, Block, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
+    self, Block, DynamicInput, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
 };
-use lukasa_core::context::{Budget, is_sure_enough, may_inject, selective};
+use lukasa_core::context::{Budget, RuleConflict, is_sure_enough, may_inject, selective};
 use lukasa_core::domain::own_names;
 use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::Arm;
 use lukasa_core::{
-    AsOf, Caller, Domain, FactId, Ids, Period, RetrievalId, Timestamp, Version, VersionId,
+    AsOf, Caller, Domain, FactId, Ids, Period, RetrievalId, Role, Timestamp, Version, VersionId,
 };
 use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::{Scope, domain, session};
 use lukasa_text::detect::{DetectedDomain, Detector};
+use lukasa_text::screen::directive;
 
 use super::Contexts;
-use super::baseline::{in_order, lines_to_json, part_from_baseline, render};
+use super::baseline::{
+    earlier_claims, in_order, lines_to_json, part_from_baseline, render, rules_of_domains,
+};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
+use crate::facts::remembered_zone;
 use crate::memory::Point;
 use crate::recall::{
     Filter, OpenedIndex, RecallContext, RecallQuery, RecallResult, RecallTimings,
@@ -39,8 +43,6 @@ pub struct ContextRequest {
     pub message: String,
     /// The domains it is about; detected from the message if absent.
     pub domains: Option<Vec<String>>,
-    /// Whether to detect the domains if none are given.
-    pub tells_domains: bool,
     /// The session it is part of: its baseline is frozen.
     pub session: Option<String>,
     /// Whether the session's baseline is frozen and reused.
@@ -55,7 +57,8 @@ pub struct ContextRequest {
     pub filter: Filter,
     pub precise: bool,
     pub point: Point,
-    pub zone: TimeZone,
+    /// The user's time zone; the remembered one if absent, or UTC.
+    pub zone: Option<TimeZone>,
     /// Timeout; what is confirmed by then is the answer.
     pub within: Duration,
 }
@@ -65,7 +68,6 @@ impl ContextRequest {
         Self {
             message: message.to_owned(),
             domains: None,
-            tells_domains: true,
             session: None,
             freeze: true,
             tokens: Budget::COMPACT,
@@ -75,7 +77,7 @@ impl ContextRequest {
             filter: Filter::default(),
             precise: false,
             point: Point::default(),
-            zone: TimeZone::UTC,
+            zone: None,
             within: Duration::from_secs(2),
         }
     }
@@ -90,13 +92,15 @@ pub struct ContextPart {
     pub tokens: usize,
     pub items: Vec<PromptLine>,
     pub left_out: Vec<LeftOut>,
+    /// The rules that the message, or another line, is against.
+    pub conflicts: Vec<RuleConflict>,
 }
 
 impl From<Block> for ContextPart {
     fn from(block: Block) -> Self {
         let etag = block.etag();
-        let Block { content, nonce, tokens, items, left_out } = block;
-        Self { content, nonce, etag, tokens, items, left_out }
+        let Block { content, nonce, tokens, items, left_out, conflicts } = block;
+        Self { content, nonce, etag, tokens, items, left_out, conflicts }
     }
 }
 
@@ -241,7 +245,7 @@ impl Contexts {
         moment: Moment,
         confirmed: &ConfirmedContext,
     ) -> Result<Context> {
-        let (now, asked) = (moment.now, dynamic_ask(ask));
+        let (now, mut asked) = (moment.now, dynamic_ask(ask));
         let mut model = self.recall.expected_model().await;
         let mut question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
         let mut inputs = self.open_inputs(caller, ask, now, confirmed).await?;
@@ -252,7 +256,8 @@ impl Contexts {
             question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
             inputs = self.open_inputs(caller, ask, now, confirmed).await?;
         }
-        let RetrievalInputs { opened, domains, frozen, stale, incognito } = inputs;
+        let RetrievalInputs { opened, domains, frozen, stale, incognito, zone } = inputs;
+        asked.zone = ask.zone.clone().or(zone).unwrap_or(TimeZone::UTC);
         let budget = Budget::of(ask.tokens, ask.window);
         let point = ask.point.resolve(now);
         let mut context = Context::empty(ask, moment);
@@ -272,6 +277,15 @@ impl Contexts {
             },
             self.recall.find(&opened, &asked, question, now)
         )?;
+        let shown = match (&frozen, &rendered) {
+            (Some(kept), _) => kept.facts.clone(),
+            (None, Some((part, _))) => part.items.iter().flat_map(PromptLine::facts).collect(),
+            (None, None) => Vec::new(),
+        };
+        let named = context.domains.iter().map(|found| found.domain.clone()).collect();
+        let rules = rules_of_domains(&self.parts, &opened, named, shown, point).await?;
+        let listed = found.versions().chain(&changed).chain(&rules);
+        let earlier = earlier_claims(&opened.scope, listed).await?;
         // Release the connection before another is requested: holding one while waiting for a
         // second can deadlock. And no model may be called while it is open.
         let ctx = Arc::clone(&opened.ctx);
@@ -296,11 +310,20 @@ impl Contexts {
         let large = found.memories.iter().map(|f| f.memory.version.claim.content.len());
         let large = large.chain(found.turns.iter().map(|f| f.turn.content.len())).sum::<usize>();
         let (baseline, any) = (context.baseline.clone(), ask.filter.min_confidence.is_some());
+        let message = ask.message.clone();
         let build = move || {
             // An explicit minimum confidence decides; otherwise uncertain memories are for search
             // only.
             let sure = |v: &Version| any || is_sure_enough(v, point.valid);
-            dynamic(&found, &changed, &baseline, left, sure)
+            let input = DynamicInput {
+                rules: &rules,
+                changed: &changed,
+                baseline: &baseline.items,
+                message: &message,
+                earlier: Some(&earlier),
+                found: &[],
+            };
+            dynamic(&found, input, left, sure)
         };
         context.dynamic = self.parts.cpu.run_if(large > LARGE_TEXT_CHARS, build).await?;
         context.spent.dynamic = context.dynamic.tokens;
@@ -335,11 +358,17 @@ impl Contexts {
                 false => Ok(None),
             }
         };
-        let ((ctx, frozen, stale, incognito), domains, prefetched) =
-            try_join!(known, self.domains_of(&scope, ask), prefetched)?;
+        let zone = async {
+            match ask.zone {
+                Some(_) => Ok(None),
+                None => remembered_zone(&scope, now).await,
+            }
+        };
+        let ((ctx, frozen, stale, incognito), domains, prefetched, zone) =
+            try_join!(known, self.domains_of(&scope, ask), prefetched, zone)?;
         let opened =
             self.recall.open_index(caller, scope, permit, ctx, prefetched, ask.point, now).await?;
-        Ok(RetrievalInputs { opened, domains, frozen, stale, incognito })
+        Ok(RetrievalInputs { opened, domains, frozen, stale, incognito, zone })
     }
 
     /// Stores a baseline for its session, if there is a session and it is to be frozen. Two
@@ -381,9 +410,6 @@ impl Contexts {
                 |name: &String| DetectedDomain { domain: name.clone(), score: 1.0, words: vec![] };
             return Ok(asked.iter().map(as_given).collect());
         }
-        if !ask.tells_domains {
-            return Ok(Vec::new());
-        }
         Ok(detect(&domain::of_tenant(scope).await?, &ask.message))
     }
 
@@ -407,6 +433,8 @@ struct RetrievalInputs {
     /// The domains of a frozen baseline that must no longer be used.
     stale: Vec<String>,
     incognito: bool,
+    /// The remembered time zone, if the request names none.
+    zone: Option<TimeZone>,
 }
 
 /// A session's frozen baseline if it may still be used, or else its domains. Memories of a domain
@@ -462,7 +490,7 @@ fn dynamic_ask(ask: &ContextRequest) -> RecallQuery {
         turns: ask.turns.unwrap_or(calls_for.min(5)),
         filter,
         point: ask.point,
-        zone: ask.zone.clone(),
+        zone: ask.zone.clone().unwrap_or(TimeZone::UTC),
         precise: ask.precise,
         session: ask.session.clone(),
         ..RecallQuery::about(&ask.message)
@@ -502,16 +530,21 @@ impl Contexts {
     }
 }
 
-/// Builds the dynamic part: changes first, then results that are relevant enough and not in the
-/// baseline.
+/// The part of a turn that decides whether it states anything.
+fn start_of(text: &str) -> &str {
+    const READ_CHARS: usize = 1_000;
+    text.char_indices().nth(READ_CHARS).map_or(text, |(at, _)| &text[..at])
+}
+
+/// Builds the dynamic part: rules of the message's domains, changes, then results that are relevant
+/// enough and not in the baseline.
 fn dynamic(
     found: &RecallResult,
-    changed: &[Version],
-    baseline: &ContextPart,
+    input: DynamicInput<'_>,
     left: usize,
     sure: impl Fn(&Version) -> bool,
 ) -> ContextPart {
-    let given: Vec<FactId> = baseline.items.iter().flat_map(PromptLine::facts).collect();
+    let given: Vec<FactId> = input.baseline.iter().flat_map(PromptLine::facts).collect();
     let mut left_out = Vec::new();
     let mut findings = Vec::new();
     for f in &found.memories {
@@ -530,16 +563,19 @@ fn dynamic(
         left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
     }
     for f in &found.turns {
-        if f.why.relevance < MIN_RELEVANCE {
-            let source = LineSource::Turn { turn: f.turn.id, session: f.turn.session.clone() };
-            let relevance = Some(f.why.relevance);
-            left_out.push(LeftOut { source, reason: LeftOutReason::NotRelevant, relevance });
+        let reason = if f.why.relevance < MIN_RELEVANCE {
+            LeftOutReason::NotRelevant
+        } else if f.turn.role == Role::User && directive::only_asks(start_of(&f.turn.content)) {
+            LeftOutReason::OnlyAsks
         } else {
             findings.push(Finding::Turn(&f.turn, f.why.relevance));
-        }
+            continue;
+        };
+        let source = LineSource::Turn { turn: f.turn.id, session: f.turn.session.clone() };
+        left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
     }
-    let mut part =
-        ContextPart::from(block::dynamic(changed, &findings, left, baseline.items.len()));
+    let input = DynamicInput { found: &findings, ..input };
+    let mut part = ContextPart::from(block::dynamic(input, left));
     part.left_out.extend(left_out);
     part
 }

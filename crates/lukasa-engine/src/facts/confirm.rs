@@ -15,7 +15,8 @@ use crate::transaction::{Effect, Outcome, WriteStart};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProposalDecision {
-    /// Accept the content with this digest, with the user's own edits.
+    /// Accept the content with this digest, with the user's own edits. Without a digest a human
+    /// accepts the current content.
     Yes {
         digest: Option<String>,
         edit: Box<Edit>,
@@ -45,7 +46,10 @@ impl Facts {
         let waits = known.iter().any(|v| matches!(v.state, State::Proposed | State::Candidate));
         let (verb, word, changes) = match (waits, decision) {
             (true, ProposalDecision::Yes { digest, edit }) => {
-                let digest = digest.ok_or_else(|| {
+                // A human who names no digest agrees to the words as they are now; `If-Match` makes
+                // sure that these were shown. A client of an agent has to name them.
+                let own = || human.then(|| consent_digest(&known)).flatten();
+                let digest = digest.or_else(own).ok_or_else(|| {
                     Error::invalid("sha256", "the digest of the content that was shown")
                 })?;
                 let number = fact::next_number(&writing.scope, known[0].fact).await?;
@@ -85,6 +89,13 @@ impl Facts {
         let confirmed = writing.finish(verb, Effect::of(changes), outcome).await;
         self.add_key_holder(request, &claim, from, Some(known[0].fact), confirmed).await
     }
+}
+
+/// The digest of the words that wait for consent.
+fn consent_digest(known: &[Version]) -> Option<String> {
+    let mut waiting =
+        known.iter().filter(|v| matches!(v.state, State::Proposed | State::Candidate));
+    waiting.next().map(|version| version.claim.consent_digest())
 }
 
 /// Whether an agent withdraws a proposal made by an agent. Anything else is for the user to decide.

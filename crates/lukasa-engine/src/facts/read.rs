@@ -1,6 +1,7 @@
 //! Queries of memories, at any point on both time axes.
 
 use futures_util::try_join;
+use jiff::tz::TimeZone;
 use lukasa_core::{
     AsOf, Caller, FactId, Operation, OperationId, State, Status, Timestamp, Version, VersionId,
     status_of,
@@ -184,10 +185,16 @@ impl Facts {
     /// The user's time zone, which is itself a memory: the hard one under `personal/timezone`.
     pub async fn timezone(&self, caller: &Caller, now: Timestamp) -> Result<Option<String>> {
         let scope: Scope = self.parts.store.read(caller.tenant, caller.user).await?;
-        let kept = fact::value_of_key(&scope, "personal", "timezone", now).await?;
-        let name = kept.and_then(|v| v.claim.value?.as_str().map(str::to_owned));
-        Ok(name.filter(|name| jiff::tz::TimeZone::get(name).is_ok()))
+        let zone = remembered_zone(&scope, now).await?;
+        Ok(zone.and_then(|zone| zone.iana_name().map(str::to_owned)))
     }
+}
+
+/// The user's time zone, if one is remembered.
+pub(crate) async fn remembered_zone(scope: &Scope, now: Timestamp) -> Result<Option<TimeZone>> {
+    let kept = fact::value_of_key(scope, "personal", "timezone", now).await?;
+    let name = kept.and_then(|v| v.claim.value?.as_str().map(str::to_owned));
+    Ok(name.and_then(|name| TimeZone::get(&name).ok()))
 }
 
 fn status_listed(version: &Version, point: AsOf, replaced: bool) -> Status {

@@ -1,15 +1,18 @@
 //! Save and propose: a new memory, active at once or waiting for the user's confirmation.
 
 use futures_util::try_join;
+use lukasa_core::fade::Lifetime;
 use lukasa_core::learning::explicit;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Claim, FactId, Force, Origin, PassId, Period, State, Tier, Timestamp, TurnId, Verb, Version,
-    Voice, Writer,
+    Claim, Edit, FactId, Force, Origin, PassId, Period, State, Tier, Timestamp, TurnId, Verb,
+    Version, Voice, Writer,
 };
 use lukasa_store::{Batch, Scope, fact, left_out, session};
 
 use super::Facts;
+use super::target::Target;
+use super::update::{Update, UpdateMode};
 use crate::admission::{self, AdmissionRequest, AdmittedClaim};
 use crate::error::{Error, Result};
 use crate::memory::as_memory;
@@ -23,10 +26,12 @@ pub struct NewMemory {
     pub valid_from: Option<Timestamp>,
     /// End of validity; absent means the domain's default expiration, or open-ended.
     pub valid_until: Option<Timestamp>,
+    /// How long it lasts, if it has no end of validity.
+    pub lifetime: Option<Lifetime>,
     /// The session and turns the content came from.
     pub session: Option<String>,
     pub turns: Vec<String>,
-    /// Confidence of an extraction; a statement needs none.
+    /// Confidence of an extraction or a proposed inference; a statement needs none.
     pub confidence: Option<f32>,
     pub tier: Tier,
     /// A human's consent: keep a sensitive claim as a memory without a domain, although its domain
@@ -42,6 +47,7 @@ impl NewMemory {
             claim: Claim::saying(content),
             valid_from: None,
             valid_until: None,
+            lifetime: None,
             session: None,
             turns: Vec::new(),
             confidence: None,
@@ -49,6 +55,28 @@ impl NewMemory {
             keep_without_domain: false,
             left_out: None,
         }
+    }
+}
+
+/// The change of the rule that holds a key into one that is saved under the same key.
+fn change_to(new: NewMemory, old: &Claim) -> Update {
+    let Claim { content, summary, detail, value, tags, evidence, reasoning, .. } = new.claim;
+    let edit = Edit {
+        content: Some(content),
+        summary: Some(summary),
+        detail: detail.map(Some),
+        value: (value != old.value).then_some(value),
+        tags: Some(tags).filter(|tags| !tags.is_empty()),
+        reasoning: reasoning.map(Some),
+        ..Edit::default()
+    };
+    Update {
+        mode: UpdateMode::Change { effective: new.valid_from },
+        session: new.session,
+        turns: new.turns,
+        quotations: evidence.into_iter().map(|item| item.description).collect(),
+        keep_without_domain: new.keep_without_domain,
+        ..Update::change(edit)
     }
 }
 
@@ -76,6 +104,18 @@ impl Facts {
         self.create(request, new, State::Active).await
     }
 
+    /// Saves a memory; a rule under a key that exists already changes the rule that has it.
+    pub async fn save_or_change(&self, request: &Request, new: NewMemory) -> Result<Outcome> {
+        let rule = (new.claim.force == Force::Hard).then(|| new.clone());
+        match (self.create(request, new, State::Active).await, rule) {
+            (Err(Error::KeyTaken(Some(holder))), Some(new)) => {
+                let target = Target::Id(holder.version.fact);
+                self.update(request, &target, change_to(new, &holder.version.claim)).await
+            }
+            (result, _) => result,
+        }
+    }
+
     /// Stores a proposal: visible to the user, and not active until they accept its content.
     pub async fn propose(&self, request: &Request, new: NewMemory) -> Result<Outcome> {
         self.create(request, new, State::Proposed).await
@@ -84,6 +124,8 @@ impl Facts {
     async fn create(&self, request: &Request, new: NewMemory, state: State) -> Result<Outcome> {
         Error::faults(new.claim.faults())?;
         check_confidence(new.confidence)?;
+        // A proposal with a confidence is an inference.
+        let is_inference = state == State::Proposed && new.confidence.is_some();
         let now = request.moment.now;
         let writer = Writer::of(&request.caller);
         let screening = admission::screen(&new.claim).await;
@@ -109,7 +151,12 @@ impl Facts {
         let state = if most == State::Proposed { most } else { state };
         if valid.until.is_none() {
             let from = now.max(valid.from);
-            valid.until = domain.and_then(|domain| domain.expires_at(&claim, from));
+            valid.until = match new.lifetime {
+                Some(lifetime) => lifetime
+                    .end_of(&claim, from)
+                    .map_err(|error| Error::invalid("ttl", &error.to_string()))?,
+                None => domain.and_then(|domain| domain.expires_at(&claim, from)),
+            };
         }
         let left_out = new.left_out;
         let mark_kept = |scope: &Scope, fact: FactId| {
@@ -153,6 +200,9 @@ impl Facts {
                 turns = vec![quoted.turn.to_string()];
                 claim.evidence = vec![quoted.evidence];
             }
+        }
+        if is_inference {
+            voice = Voice::extracted(voice.origin);
         }
         let provenance = Provenance {
             voice,

@@ -4,7 +4,7 @@ use futures_util::try_join;
 use lukasa_core::learning::judge::SimilarMemory;
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::transcript::TranscriptTurn;
-use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer};
+use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
 use lukasa_core::{Domain, Ids, Session, Turn, Version};
@@ -89,7 +89,11 @@ impl Learning {
     ) -> Result<Option<(Pass, ExtractionAnswer)>, JobFailure> {
         if let Some(pass) = &plan.answered {
             let text = pass.answer.as_deref().unwrap_or_default();
-            if let Ok(read) = answer::read(text) {
+            if let Ok(mut read) = answer::read(text) {
+                // The handles of sentences belong to the prompt that was asked with.
+                if pass.prompt == prompt::EXTRACT.name {
+                    own::complete(&mut read, &plan.news);
+                }
                 return Ok(Some((pass.clone(), read)));
             }
             let scope = self.parts.store.write(request.caller.tenant, request.caller.user).await?;
@@ -114,7 +118,8 @@ impl Learning {
                 .chat
                 .ask(caller, "extract", &ask, policy, request.moment, answer::read)
                 .await?;
-            let answered = asked.map_err(|why| JobFailure::no_answer(&why, now))?;
+            let mut answered = asked.map_err(|why| JobFailure::no_answer(&why, now))?;
+            own::complete(&mut answered.read, &plan.news);
             (answered.text, answered.model, answered.read)
         } else {
             // The user has typed nothing themselves, so there is nothing to ask about.

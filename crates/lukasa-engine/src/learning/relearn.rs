@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use lukasa_core::learning::judge::{self, ExtractionVerdict, JudgeContext};
 use lukasa_core::learning::prompt::{self, ExtractInput};
-use lukasa_core::learning::{Transcript, answer};
+use lukasa_core::learning::{Transcript, answer, own};
 use lukasa_core::{Domain, FactId, Session, Turn, Verb, Version};
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::passage::{self, RecallState};
@@ -73,7 +73,9 @@ impl Learning {
             .chat
             .ask(&request.caller, "relearn", &ask, &policy, request.moment, answer::read)
             .await?;
-        let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?.read;
+        let asked = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
+        let mut answered = asked.read;
+        own::complete(&mut answered, &news);
         let near = self.compare(request, &answered).await?;
 
         let WriteStart::New(mut writing) = self.transactions.begin(request).await? else {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
+use lukasa_core::learning::answer::ProposedMemory;
 use lukasa_core::learning::judge::{self, ExtractionVerdict, JudgeContext, JudgedClaim};
 use lukasa_core::{Edit, FactId, Version};
 use lukasa_store::fact;
@@ -29,6 +30,9 @@ impl Learning {
         answer: &JudgedAnswer<'_>,
     ) -> Result<BTreeSet<FactId>> {
         let JudgedAnswer { pass, read, near } = *answer;
+        if !read.items.iter().any(ProposedMemory::is_change) {
+            return Ok(BTreeSet::new());
+        }
         let scope = self.transactions.read(&request.caller, request.moment.now).await?;
         let wanted = answer.facts();
         let (standing, domains, (policy, _)) = try_join!(
@@ -54,7 +58,7 @@ impl Learning {
             if standing.get(&fact).is_some_and(|old| old.known.from > kept.said_at) {
                 continue;
             }
-            let request = request.of_statement(&pass.id.to_string(), place);
+            let request = request.of_statement(&pass.id.to_string(), place, kept.turns.clone());
             match self.facts.update(&request, &Target::Id(fact), update(plan, &kept, kind)).await {
                 Ok(_) => {
                     restated.insert(fact);

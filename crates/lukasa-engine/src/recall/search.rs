@@ -11,7 +11,7 @@ use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::{Arm, RankQuery, Tuning};
 use lukasa_core::{
     AsOf, Caller, Category, FactId, Force, Kind, MemoryType, Period, Role, Tier, Timestamp, Turn,
-    TurnId, VersionId,
+    TurnId, Version, VersionId,
 };
 use lukasa_store::passage::RecallState;
 use lukasa_store::{Scope, fact, recallable, session};
@@ -228,9 +228,10 @@ impl Recall {
         let (memories, mut turns) = fetch(scope, looked.facts, looked.turns, point).await?;
         let found_turns: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
         let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();
-        turns.retain(|_| closed.next().flatten().is_none());
         // A request to forget something names it.
-        turns.retain(|found| !explicit::asks_to_forget(&found.turn));
+        let asks = move || found_turns.iter().map(explicit::asks_to_forget).collect::<Vec<_>>();
+        let mut asks = tokio::task::spawn_blocking(asks).await.unwrap_or_default().into_iter();
+        turns.retain(|_| closed.next().flatten().is_none() && !asks.next().unwrap_or(true));
         took.fetch = (self.parts.ticks)() - started;
         let recalled = RecallResult {
             memories,
@@ -318,6 +319,13 @@ pub(crate) struct UnrankedRecall {
     keep: Option<(RecallKey, RecallState)>,
     /// Whether it is a cached result, already reranked.
     ordered: bool,
+}
+
+impl UnrankedRecall {
+    /// The versions of the memories that were found.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = &Version> {
+        self.recalled.memories.iter().map(|found| &found.memory.version)
+    }
 }
 
 /// A cached result, without memories that are no longer valid.

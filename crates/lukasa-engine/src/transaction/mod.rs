@@ -14,9 +14,9 @@ use std::sync::Arc;
 use futures_util::try_join;
 use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::time::{after, micros};
-use lukasa_core::{Caller, Ids, Stamp, Timestamp};
+use lukasa_core::{Caller, Ids, Stamp, Timestamp, TurnId};
 use lukasa_store::policy::{self, WriteSettings};
-use lukasa_store::{Batch, Scope, directory, job, operation};
+use lukasa_store::{Batch, Scope, directory, job, operation, session};
 use serde::de::DeserializeOwned;
 
 use crate::embeddings::Embeddings;
@@ -111,6 +111,9 @@ impl Transactions {
             idempotency::find(&scope, request),
         )?;
         self.check_user(&scope, user, request).await?;
+        if stored.is_none() {
+            check_sources(&scope, &request.sources).await?;
+        }
         match stored {
             Some(row) => Ok(WriteStart::Repeated(idempotency::parse(row, request)?)),
             None => Ok(WriteStart::New(self.resume(scope, request, last, settings))),
@@ -165,4 +168,16 @@ pub(crate) async fn check_not_deleted(scope: &Scope, now: Timestamp) -> Result<(
         Some(user) if user.is_gone(now) => Err(Error::UserGone),
         _ => Ok(()),
     }
+}
+
+/// Checks that the turns which a write was read from still exist. A turn that is being erased holds
+/// the same lock, so nothing of an erased turn is written afterwards.
+async fn check_sources(scope: &Scope, turns: &[TurnId]) -> Result<()> {
+    if turns.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<_> = turns.iter().map(|turn| turn.uuid()).collect();
+    let found = session::turns_by_id(scope, &ids).await?;
+    let is_there = |turn: &TurnId| found.iter().any(|found| found.id == *turn);
+    if turns.iter().all(is_there) { Ok(()) } else { Err(Error::TurnNotFound) }
 }

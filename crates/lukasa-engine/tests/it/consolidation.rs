@@ -90,6 +90,26 @@ async fn consolidation_weighs_usage_of_inferred_facts_only() {
 }
 
 #[tokio::test]
+async fn retrieving_a_memory_does_not_make_it_more_certain() {
+    let story = story_with_sessions(1).await;
+    let inferred = async || {
+        let all = memories(&story, Status::Active).await;
+        let found = all.into_iter().find(|version| version.extracted).unwrap();
+        (found.confidence, found.tier, found.last_confirmed_at, found.number)
+    };
+    let before = inferred().await;
+    for _ in 0..12 {
+        let ask = lukasa_engine::context::ContextRequest::about("What do you know about me?");
+        let request = story.request();
+        story.engine.context.retrieve(&request.caller, &ask, request.moment).await.unwrap();
+        story.pass(60);
+    }
+    let report = story.engine.consolidation.consolidate(&story.request(), false).await.unwrap();
+    assert!(report.steps.is_empty(), "{:?}", report.steps);
+    assert_eq!(inferred().await, before);
+}
+
+#[tokio::test]
 async fn upkeep_is_not_queued_without_aging_data() {
     let story = Story::begin().await;
     story.save("Likes tea").await;

@@ -128,7 +128,7 @@ async fn closed_session_yields_memory_with_evidence() {
         .unwrap();
     assert_eq!((episodes.len(), episodes[0].first_turn, episodes[0].last_turn), (1, 1, 1));
     let passes = story.engine.learning.passes(&story.alice(), None, 10, story.now()).await.unwrap();
-    assert_eq!((passes[0].prompt.as_str(), &passes[0].answer), ("extract/2", &None));
+    assert_eq!((passes[0].prompt.as_str(), &passes[0].answer), ("extract/3", &None));
     assert_eq!(chat.asked(), 1);
     let ask = ContextRequest::about("hello there");
     let context =
@@ -170,6 +170,8 @@ async fn session_turns_are_learned_from_once() {
     let second = &chat.asks()[1].messages[1].content;
     let new = second.split("New turns").nth(1).unwrap();
     assert!(!new.contains("I live in Lisbon") && new.contains("rain"), "{second}");
+    let summary = second.split("The conversation so far, in short:").nth(1).unwrap();
+    assert!(summary.trim_start().starts_with("They talked."), "the stored summary: {second}");
     assert_eq!(memories(&story, Status::Active).await.len(), 1);
 }
 

@@ -64,6 +64,34 @@ async fn hard_memory_key_is_taken_once() {
 }
 
 #[tokio::test]
+async fn saving_a_rule_under_an_existing_key_changes_the_rule() {
+    let story = Story::begin().await;
+    let mut diet = NewMemory::saying("vegan");
+    diet.claim.force = Force::Hard;
+    diet.claim.domain = Some("food".into());
+    diet.claim.key = Some("diet".into());
+    diet.claim.value = Some("vegan".into());
+    let save = async |new: &NewMemory| {
+        story.pass(1);
+        story.engine.facts.save_or_change(&story.request(), new.clone()).await.unwrap()
+    };
+    let first = save(&diet).await;
+    diet.claim.content = "vegetarian".into();
+    diet.claim.value = Some("vegetarian".into());
+    let second = save(&diet).await;
+    assert_eq!(Story::fact(&second), Story::fact(&first));
+    assert_eq!((second.memories[0].version.number, second.verb), (2, lukasa_core::Verb::Change));
+    assert_eq!(second.memories[0].version.claim.value, Some("vegetarian".into()));
+    assert_eq!(story.active().await, ["vegetarian"]);
+    // An assistant cannot change a rule that the user set: the change waits for the user.
+    diet.claim.value = Some("meat".into());
+    diet.claim.content = "meat".into();
+    let assistant = story.by(story.assistant());
+    story.engine.facts.save_or_change(&assistant, diet).await.unwrap();
+    assert_eq!(story.active().await, ["vegetarian"]);
+}
+
+#[tokio::test]
 async fn closed_domain_refuses_saves_until_the_user_opts_in() {
     use lukasa_engine::directory::OptIn;
     let story = Story::begin().await;

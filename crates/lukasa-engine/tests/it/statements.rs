@@ -2,11 +2,12 @@
 //! the user sees and can undo.
 
 use lukasa_core::{CallerKind, JobKind, Keep, NewTurn, Origin, Role, State, Status, Version};
-use lukasa_engine::Point;
 use lukasa_engine::facts::{ListFilter, NewMemory, Target};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::recall::RecallQuery;
+use lukasa_engine::removal::FactSource;
 use lukasa_engine::sessions::NewSession;
+use lukasa_engine::{Error, Point, Request};
 
 use crate::story::Story;
 
@@ -169,6 +170,23 @@ async fn forgotten_words_are_not_quoted_from_turns() {
     say(&story, "please delete everything about the Halden 5 phone").await;
     assert!(story.active().await.is_empty());
     assert_eq!(quoted().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn write_of_an_erased_turn_is_refused() {
+    let story = begin().await;
+    say(&story, "I keep bees.").await;
+    let alice = story.alice();
+    let turns = story.engine.sessions.turns(&alice, "chat", 0, 10, story.now());
+    let turn = turns.await.unwrap().0[0].id;
+    let save = async || {
+        let request = Request { sources: vec![turn], ..story.request() };
+        story.engine.facts.save(&request, NewMemory::saying("User keeps bees.")).await
+    };
+    let source = FactSource::Turn(turn);
+    story.engine.removals.erase_source(&story.request(), &source).await.unwrap();
+    assert!(matches!(save().await, Err(Error::TurnNotFound)));
+    assert!(story.active().await.is_empty());
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Shapes of requests about memories, shared by all protocols.
 
+use lukasa_core::fade::Lifetime;
 use lukasa_core::learning::judge::SAME_MEANING;
 use lukasa_core::{Caller, Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
 use lukasa_engine::facts::{ListFilter, Listing, NewMemory, Target, Update, UpdateMode};
@@ -10,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::code::ProblemCode;
 use super::error::{FieldError, Problem};
 use super::request::{page_size, parse_memory_cursor};
-use super::wire::{Evidence, When, present};
+use super::wire::{EvidenceInput, MemoryContent, When, present};
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -107,9 +108,9 @@ pub(crate) fn parse_category(text: &str) -> Option<Category> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateMemory {
-    /// One short line that may be put into a prompt.
+    /// One short line that may be put into a prompt; or the value of a rule, as a list or an object.
     #[schema(example = "Prefers window seats")]
-    content: String,
+    content: MemoryContent,
     /// A shorter form of the line.
     summary: Option<String>,
     /// A long text, found by recall and never put into a prompt.
@@ -135,7 +136,9 @@ pub struct CreateMemory {
     /// Between 0 and 1; 0.5 if absent.
     importance: Option<f32>,
     #[serde(default)]
-    evidence: Vec<Evidence>,
+    evidence: Vec<EvidenceInput>,
+    /// For a proposal: how sure it is, between 0 and 1.
+    confidence: Option<f32>,
     reasoning: Option<String>,
     /// The session and turns that it comes from.
     session_id: Option<String>,
@@ -147,6 +150,11 @@ pub struct CreateMemory {
     /// End of its validity; open if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     valid_until: Option<When>,
+    /// How long it lasts if it has no `valid_until`: `temporary` (one day), `contextual` (a week),
+    /// `deadline` (a week after the date in its content) or `lasting`. If absent, circumstances last
+    /// as long as their domain says, and everything else lasts.
+    #[schema(example = "contextual")]
+    ttl: Option<String>,
     /// The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
     /// domain is not open. Accepted only from the user.
     #[serde(default)]
@@ -173,6 +181,11 @@ impl EnumFields {
         found
     }
 
+    fn add(&mut self, field: &str, detail: &str) {
+        let pointer = format!("/{field}");
+        self.0.push(FieldError { pointer, detail: detail.to_owned() });
+    }
+
     fn finish(self) -> Result<(), Problem> {
         if self.0.is_empty() {
             Ok(())
@@ -183,9 +196,25 @@ impl EnumFields {
 }
 
 impl CreateMemory {
+    /// The memory to save. A statement has no confidence.
+    pub fn into_saved(self) -> Result<NewMemory, Problem> {
+        if self.confidence.is_some() {
+            let mut fields = EnumFields::default();
+            fields.add("confidence", "only for a proposal; a saved memory is stated");
+            fields.finish()?;
+        }
+        self.into_new()
+    }
+
+    /// The memory to propose.
     pub fn into_new(self) -> Result<NewMemory, Problem> {
         let mut fields = EnumFields::default();
         let blank = Claim::saying("");
+        let (content, own_value) = self.content.into_parts();
+        if own_value.is_some() && self.value.is_some() {
+            fields.add("value", "the content is the value already");
+        }
+        let value = own_value.or(self.value);
         let as_force = self.memory_type.as_deref().and_then(|t| Force::parse(&t.to_lowercase()));
         let type_name = self.memory_type.as_deref().filter(|_| as_force.is_none());
         let claim = Claim {
@@ -200,29 +229,28 @@ impl CreateMemory {
                 .parse("force", self.force.as_deref(), Force::parse)
                 .or(as_force)
                 .unwrap_or(blank.force),
-            content: self.content,
+            content,
             summary: self.summary,
             detail: self.detail,
             domain: self.domain,
             key: self.key,
-            value: self.value,
+            value,
             tags: self.tags,
             importance: self.importance.unwrap_or(blank.importance),
-            evidence: self
-                .evidence
-                .iter()
-                .map(|e| lukasa_core::ClaimEvidence::of(&e.kind, &e.description))
-                .collect(),
+            evidence: self.evidence.into_iter().map(Into::into).collect(),
             reasoning: self.reasoning,
         };
+        let lifetime = fields.parse("ttl", self.ttl.as_deref(), Lifetime::parse);
         fields.finish()?;
         check_turns(self.session_id.as_deref(), &self.turn_ids)?;
         Ok(NewMemory {
             claim,
+            lifetime,
             valid_from: self.valid_from.map(|at| at.0),
             valid_until: self.valid_until.map(|at| at.0),
             session: self.session_id,
             turns: self.turn_ids,
+            confidence: self.confidence,
             keep_without_domain: self.keep_without_domain,
             ..NewMemory::saying("")
         })
@@ -263,7 +291,8 @@ macro_rules! editing {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($own)*
-            content: Option<String>,
+            /// A text, or for a rule its value as a list or an object.
+            content: Option<MemoryContent>,
             #[serde(default, deserialize_with = "present")]
             #[schema(value_type = Option<String>)]
             summary: Option<Option<String>>,
@@ -295,17 +324,24 @@ macro_rules! editing {
             /// Moves the edit out of the body.
             pub fn edit(&mut self) -> Result<Edit, Problem> {
                 let mut fields = EnumFields::default();
+                let (content, own) = match self.content.take().map(MemoryContent::into_parts) {
+                    Some((text, value)) => (Some(text), value),
+                    None => (None, None),
+                };
+                if own.is_some() && self.value.is_some() {
+                    fields.add("value", "the content is the value already");
+                }
                 let edit = Edit {
                     category: fields.parse("category", self.category.as_deref(), parse_category),
                     memory_type: fields.parse("type", self.memory_type.as_deref(), MemoryType::parse),
                     kind: fields.parse("kind", self.kind.as_deref(), Kind::parse),
                     force: fields.parse("force", self.force.as_deref(), Force::parse),
-                    content: self.content.take(),
+                    content,
                     summary: self.summary.take(),
                     detail: self.detail.take(),
                     domain: self.domain.take(),
                     key: self.key.take(),
-                    value: self.value.take(),
+                    value: own.map(Some).or(self.value.take()),
                     tags: self.tags.take(),
                     importance: self.importance,
                     reasoning: self.reasoning.take(),

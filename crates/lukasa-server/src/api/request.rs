@@ -37,10 +37,9 @@ impl<T> JsonRequest<T> {
     /// Builds the engine's request for this caller, now.
     pub fn request(&self, caller: Caller) -> EngineRequest {
         EngineRequest {
-            caller,
-            moment: clock::moment(),
             idempotency: self.idempotency.clone(),
             if_match: self.if_match,
+            ..EngineRequest::new(caller, clock::moment())
         }
     }
 }

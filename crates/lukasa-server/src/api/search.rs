@@ -1,6 +1,7 @@
 //! Shape of a search request, shared by all protocols.
 
 use jiff::tz::TimeZone;
+use lukasa_core::context::Budget;
 use lukasa_core::recall::rank::{Arm, Fusion, Tuning};
 use lukasa_core::{Force, Kind, MemoryType, Role, Tier};
 use lukasa_engine::Point;
@@ -141,6 +142,19 @@ fn refuse(what: &str) -> Problem {
 
 pub fn point(as_of: Option<When>, known_at: Option<When>) -> Point {
     Point { as_of: as_of.map(|at| at.0), known_at: known_at.map(|at| at.0) }
+}
+
+/// Maximum budget of a context.
+pub const MAX_BUDGET_TOKENS: usize = 100_000;
+
+/// The tokens of a budget by its name.
+pub fn budget_named(name: &str) -> Option<usize> {
+    match name {
+        "compact" => Some(Budget::COMPACT),
+        "standard" => Some(Budget::STANDARD),
+        "deep" => Some(Budget::DEEP),
+        _ => None,
+    }
 }
 
 pub fn zone(name: Option<&str>) -> Result<TimeZone, Problem> {

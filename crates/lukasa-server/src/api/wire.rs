@@ -56,6 +56,44 @@ pub struct Evidence {
     pub description: String,
 }
 
+/// Evidence as it is sent: with its type, or as a text alone.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum EvidenceInput {
+    Item(Evidence),
+    Text(String),
+}
+
+impl From<EvidenceInput> for lukasa_core::ClaimEvidence {
+    fn from(sent: EvidenceInput) -> Self {
+        match sent {
+            EvidenceInput::Item(item) => Self::of(&item.kind, &item.description),
+            EvidenceInput::Text(text) => Self::of("note", &text),
+        }
+    }
+}
+
+/// The content of a memory: a text, or the value of a rule.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum MemoryContent {
+    Text(String),
+    List(Vec<serde_json::Value>),
+    Object(serde_json::Map<String, serde_json::Value>),
+}
+
+impl MemoryContent {
+    /// The text, and the value if it is a list or an object.
+    pub fn into_parts(self) -> (String, Option<serde_json::Value>) {
+        let value = match self {
+            Self::Text(text) => return (text, None),
+            Self::List(list) => serde_json::Value::Array(list),
+            Self::Object(map) => serde_json::Value::Object(map),
+        };
+        (lukasa_core::value_text(&value), Some(value))
+    }
+}
+
 /// Evidence for a memory, with the turn it comes from.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct EvidenceView {

@@ -54,7 +54,8 @@ impl ListModelsArgs {
     fn run(self) -> anyhow::Result<()> {
         let folder = self.models.folder();
         let is_here = |known: &catalogue::KnownModel| {
-            known.files.iter().all(|file| folder.join(known.short).join(file.name).exists())
+            let files = self.models.folder_of(known.short);
+            known.files.iter().all(|file| files.join(file.name).exists())
         };
         if self.format.json {
             let model = |known: &catalogue::KnownModel| {

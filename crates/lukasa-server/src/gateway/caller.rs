@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, header};
+use jiff::tz::TimeZone;
 use lukasa_core::{Caller, Permission, limits, secret};
 
 use super::refusal::GatewayError;
@@ -11,12 +12,16 @@ use crate::api::App;
 use crate::api::auth::{FailOpenAdmission, forbidden, user_of};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::search::{MAX_BUDGET_TOKENS, budget_named};
 
 const KEY: HeaderName = HeaderName::from_static("x-lukasa-key");
 const SESSION: HeaderName = HeaderName::from_static("x-lukasa-session");
 const MODE: HeaderName = HeaderName::from_static("x-lukasa-mode");
 const TOOLS: HeaderName = HeaderName::from_static("x-lukasa-tools");
 const SHOW: HeaderName = HeaderName::from_static("x-lukasa-show");
+const BUDGET: HeaderName = HeaderName::from_static("x-lukasa-budget");
+const WINDOW: HeaderName = HeaderName::from_static("x-lukasa-window");
+const TIMEZONE: HeaderName = HeaderName::from_static("x-lukasa-timezone");
 
 /// How a request uses memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +51,38 @@ pub struct GatewayCaller {
     pub has_tools: bool,
     /// Whether the client gets events about tool calls.
     pub shows_tools: bool,
+    pub wishes: ContextWishes,
+}
+
+/// What the client asks of the context.
+#[derive(Debug, Clone, Default)]
+pub struct ContextWishes {
+    /// Token budget of the memory.
+    pub budget: Option<usize>,
+    /// The model's context window in tokens.
+    pub window: Option<usize>,
+    pub zone: Option<TimeZone>,
+}
+
+impl ContextWishes {
+    fn of(headers: &HeaderMap) -> Result<Self, GatewayError> {
+        let budget = match text(headers, &BUDGET)? {
+            None => None,
+            Some(name) => {
+                let number = || name.parse().ok().filter(|tokens| *tokens <= MAX_BUDGET_TOKENS);
+                Some(budget_named(name).or_else(number).ok_or_else(|| {
+                    malformed("`X-Lukasa-Budget` must be compact, standard, deep or up to 100000")
+                })?)
+            }
+        };
+        let window = text(headers, &WINDOW)?.map(str::parse::<u32>).transpose();
+        let window =
+            window.map_err(|_| malformed("`X-Lukasa-Window` must be a number of tokens"))?;
+        let zone = text(headers, &TIMEZONE)?.map(TimeZone::get).transpose();
+        let zone = zone
+            .map_err(|_| malformed("`X-Lukasa-Timezone` must be a name such as Europe/Lisbon"))?;
+        Ok(Self { budget, window: window.map(|tokens| tokens as usize), zone })
+    }
 }
 
 impl GatewayCaller {
@@ -72,6 +109,7 @@ impl GatewayCaller {
             None => false,
             Some(_) => return Err(malformed("`X-Lukasa-Show` must be tools")),
         };
+        let wishes = ContextWishes::of(headers)?;
         let session = text(headers, &SESSION)?;
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Lukasa-Session` must have 1 to 255 characters"));
@@ -99,6 +137,7 @@ impl GatewayCaller {
             permissions,
             has_tools,
             shows_tools,
+            wishes,
         })
     }
 }

@@ -10,6 +10,7 @@ use lukasa_engine::Engine;
 use lukasa_engine::context::{ConfirmedContext, Context, ContextRequest};
 use lukasa_models::protocol::{ChatMessage, PromptRequest};
 
+use super::caller::ContextWishes;
 use crate::api::search::QUERY_CHARS;
 use crate::clock;
 
@@ -37,6 +38,7 @@ pub async fn retrieve(
     caller: &Caller,
     said: &[ChatMessage],
     session: Option<&str>,
+    wishes: &ContextWishes,
     within: Duration,
 ) -> RetrievedMemory {
     let asked = said.iter().rev().find(|said| said.role == Role::User);
@@ -44,8 +46,8 @@ pub async fn retrieve(
     let mut ask = ContextRequest::about(&message);
     ask.session = session.map(str::to_owned);
     ask.within = BACKGROUND_TIMEOUT;
-    // The domains are not reported in a header, and detecting them would delay every chat.
-    ask.tells_domains = false;
+    ask.tokens = wishes.budget.unwrap_or(ask.tokens);
+    (ask.window, ask.zone) = (wishes.window, wishes.zone.clone());
     let (moment, confirmed) = (clock::moment(), ConfirmedContext::default());
     let work = {
         let (engine, caller, ask) = (engine.clone(), caller.clone(), ask.clone());

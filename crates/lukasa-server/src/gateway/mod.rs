@@ -278,8 +278,8 @@ async fn converse(
         let ask = ContextRequest::about("");
         ConfirmedContext::default().degraded(&ask, clock::moment()).into()
     } else {
-        let within = gateway.0.deadline;
-        memory::retrieve(engine, &caller.caller, &said, session.as_deref(), within).await
+        let (within, wishes) = (gateway.0.deadline, &caller.wishes);
+        memory::retrieve(engine, &caller.caller, &said, session.as_deref(), wishes, within).await
     };
     memory::put(&mut prompt, &context);
     let offered = tools::offer(&mut prompt, &caller);

@@ -9,9 +9,8 @@ use axum::http::HeaderValue;
 use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use lukasa_core::context::Budget;
-use lukasa_core::context::Section;
 use lukasa_core::context::block::{LeftOut, LineSource, PromptLine};
+use lukasa_core::context::{Budget, RuleConflict, Section};
 use lukasa_engine::context::{
     BaselineRecord, Context, ContextPart, ContextRequest, RetrievalRecord,
 };
@@ -25,7 +24,7 @@ use crate::api::auth::Reader;
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
-use crate::api::search::{point, zone};
+use crate::api::search::{MAX_BUDGET_TOKENS, budget_named, point, zone};
 use crate::api::wire::When;
 use crate::clock;
 
@@ -61,7 +60,7 @@ pub struct RetrieveRequest {
     /// What Lukasa knew at this instant; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     known_at: Option<When>,
-    /// The user's time zone, for words such as "yesterday"; UTC if absent.
+    /// The user's time zone, for words such as "yesterday"; the remembered one if absent, or UTC.
     #[schema(example = "Europe/Lisbon")]
     timezone: Option<String>,
     /// Deadline in milliseconds; 2,000 if absent. The answer contains what was confirmed by then.
@@ -80,12 +79,12 @@ impl RetrieveRequest {
         let refuse = |what: &str| Problem::of(ProblemCode::MalformedBody).because(what);
         let tokens = match self.budget {
             None => Budget::COMPACT,
-            Some(BudgetValue::Tokens(tokens)) if tokens <= 100_000 => tokens,
-            Some(BudgetValue::Name(name)) => match name.as_str() {
-                "compact" => Budget::COMPACT,
-                "standard" => Budget::STANDARD,
-                "deep" => Budget::DEEP,
-                _ => return Err(refuse("`budget` must be compact, standard, deep or a number")),
+            Some(BudgetValue::Tokens(tokens)) if tokens <= MAX_BUDGET_TOKENS => tokens,
+            Some(BudgetValue::Name(name)) => match budget_named(&name) {
+                Some(tokens) => tokens,
+                None => {
+                    return Err(refuse("`budget` must be compact, standard, deep or a number"));
+                }
             },
             Some(_) => return Err(refuse("`budget` is at most 100000")),
         };
@@ -104,7 +103,7 @@ impl RetrieveRequest {
         ask.filter.min_confidence = self.min_confidence;
         ask.precise = self.precise.unwrap_or(false);
         ask.point = point(self.as_of, self.known_at);
-        ask.zone = zone(self.timezone.as_deref())?;
+        ask.zone = self.timezone.as_deref().map(|name| zone(Some(name))).transpose()?;
         if let Some(deadline) = self.deadline_ms {
             ask.within = Duration::from_millis(deadline.clamp(1, 60_000));
         }
@@ -129,6 +128,8 @@ pub struct ContextView {
     hard: Vec<CitationView>,
     /// The other memories, as context for judgment.
     soft: Vec<CitationView>,
+    /// The rules that the message, or another line, is against: to be settled with the user first.
+    conflicts: Vec<ConflictView>,
     domains: Vec<DomainDetected>,
     budget: BudgetView,
     /// The times that the message mentions.
@@ -191,6 +192,27 @@ pub struct LeftOutView {
     #[schema(example = "over the budget")]
     reason: &'static str,
     relevance: Option<f32>,
+}
+
+/// A rule that the message, or another line, is against.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ConflictView {
+    /// The mark of the rule.
+    #[schema(example = "m1")]
+    rule: String,
+    /// The mark of the line that is against it; absent if it is the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<String>,
+    /// What it is about.
+    #[schema(example = "peanuts")]
+    about: String,
+}
+
+impl From<&RuleConflict> for ConflictView {
+    fn from(conflict: &RuleConflict) -> Self {
+        let RuleConflict { rule, memory, about } = conflict.clone();
+        Self { rule, memory, about }
+    }
 }
 
 /// A domain a message is about.
@@ -282,6 +304,7 @@ impl From<&Context> for ContextView {
             frozen: context.frozen,
             hard: hard.into_iter().map(CitationView::from).collect(),
             soft: soft.into_iter().map(CitationView::from).collect(),
+            conflicts: context.dynamic.conflicts.iter().map(ConflictView::from).collect(),
             domains: context.domains.iter().map(DomainDetected::from).collect(),
             budget: BudgetView {
                 limit: spent.limit,

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::header::ETAG;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use lukasa_core::Verb;
 use lukasa_engine::{Memory, Outcome, Point};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -48,7 +49,8 @@ pub struct SaveQuery {
 
 /// Save a memory.
 ///
-/// The memory is active at once. Saving the same content again returns the existing memory. With
+/// The memory is active at once. Saving the same content again returns the existing memory, and
+/// saving a rule under an existing key changes the rule. With
 /// `similar=true` the answer also lists possible duplicates: update one of these instead, or keep
 /// both.
 #[utoipa::path(post, path = "/api/memory", tag = "memory", params(SaveQuery), request_body = CreateMemory, responses(
@@ -61,10 +63,12 @@ pub async fn save_memory(
     sent: JsonRequest<CreateMemory>,
 ) -> Result<Response, Problem> {
     let request = sent.request(caller.clone());
-    let new = sent.body.into_new()?;
+    let new = sent.body.into_saved()?;
     let engine = app.engine().clone();
-    let outcome = app.detached(async move { engine.facts.save(&request, new).await }).await?;
-    let status = if outcome.operation.is_some() { StatusCode::CREATED } else { StatusCode::OK };
+    let outcome =
+        app.detached(async move { engine.facts.save_or_change(&request, new).await }).await?;
+    let is_new = matches!(outcome.verb, Verb::Save | Verb::Propose) && outcome.operation.is_some();
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let mut view = Written::from(&outcome);
     if query.similar {
         view.similar = find_similar(app.engine(), &caller, &outcome)

@@ -78,7 +78,8 @@ pub struct ConfirmMemory {
     /// Yes or no; yes if absent.
     #[serde(default = "yes")]
     confirm: bool,
-    /// The `sha256` of the proposal that was shown to the user. Required for a yes.
+    /// The `sha256` of the proposal that was shown to the user. Without it a user agrees to the words
+    /// as they are now; send `If-Match` to make sure that these were shown.
     sha256: Option<String>,
     /// The user's own words instead of the proposed ones.
     edits: Option<EditMemory>,

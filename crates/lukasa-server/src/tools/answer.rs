@@ -5,7 +5,7 @@
 //! The data contains them unchanged.
 
 use jiff::Timestamp;
-use lukasa_core::Status;
+use lukasa_core::{Force, Status, Tier};
 use lukasa_engine::facts::Page;
 use lukasa_engine::recall::RecallResult;
 use lukasa_engine::{Memory, Outcome};
@@ -50,10 +50,21 @@ struct Brief {
     category: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     domain: Option<String>,
+    /// `hard` for a rule, which has a key and often a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    force: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
     status: &'static str,
     /// How the memory was created.
     source: &'static str,
     confidence: f64,
+    /// How well an inferred memory is supported; absent if it is strong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<&'static str>,
+    importance: f64,
     valid_from: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     valid_until: Option<Timestamp>,
@@ -78,9 +89,14 @@ impl From<MemoryView> for Brief {
             detail: view.detail,
             category: view.category,
             domain: view.domain,
+            force: Some(view.force).filter(|force| *force == Force::Hard.as_str()),
+            key: view.key,
+            value: view.value,
             status: view.status,
             source: view.source,
             confidence: hundredths(view.effective_confidence),
+            tier: Some(view.tier).filter(|tier| *tier != Tier::Strong.as_str()),
+            importance: hundredths(view.importance),
             valid_from: view.valid_from,
             valid_until: view.valid_until,
             updated_at: view.updated_at,

@@ -22,6 +22,8 @@ const NEW: &[&str] = &[
     "domain",
     "key",
     "value",
+    "rule",
+    "confidence",
     "tags",
     "importance",
     "evidence",
@@ -29,6 +31,7 @@ const NEW: &[&str] = &[
     "turn_ids",
     "valid_from",
     "valid_until",
+    "ttl",
 ];
 const UPDATE: &[&str] = &[
     "id",
@@ -142,7 +145,7 @@ impl Arguments {
             }
         }
         plain.retain(|name, _| fields.contains(&name.as_str()));
-        for name in ["limit", "importance", "min_confidence"] {
+        for name in ["limit", "importance", "confidence", "min_confidence"] {
             if let Some(number) = plain.get(name).and_then(Value::as_str).and_then(number) {
                 plain.insert(name.to_owned(), number);
             }
@@ -192,6 +195,37 @@ impl Arguments {
             Some(Value::String(text)) => Some(text),
             _ => None,
         }
+    }
+
+    /// Puts the fields of a `rule` in their places: it is a hard memory with a key and a value.
+    pub fn take_rule(&mut self) {
+        let Some(Value::Object(mut rule)) = self.0.remove("rule") else { return };
+        for name in ["key", "value"] {
+            if let Some(value) = rule.remove(name).filter(|value| !is_blank(value)) {
+                self.0.insert(name.to_owned(), value);
+            }
+        }
+        if self.0.contains_key("key") {
+            self.set("force", json!("hard"));
+        }
+        if self.0.contains_key("content") {
+            return;
+        }
+        // The value says it all: a list or an object is the content, anything else its text.
+        match self.0.get("value") {
+            Some(Value::Array(_) | Value::Object(_)) => {
+                if let Some(value) = self.0.remove("value") {
+                    self.set("content", value);
+                }
+            }
+            Some(value) => self.set("content", json!(lukasa_core::value_text(value))),
+            None => {}
+        }
+    }
+
+    /// Drops an argument that this call has no use for.
+    pub fn ignore(&mut self, name: &str) {
+        self.0.remove(name);
     }
 
     pub fn set(&mut self, name: &str, value: Value) {

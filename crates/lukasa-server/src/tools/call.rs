@@ -1,6 +1,7 @@
 //! Executes a tool call: builds the API request it corresponds to, and turns the outcome into an
 //! answer.
 
+use lukasa_core::context::claim_line;
 use lukasa_core::{Caller, CallerKind, Edit};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{ProposalDecision, Target};
@@ -105,14 +106,20 @@ impl Execution<'_> {
     }
 
     async fn create(&self, mut sent: Arguments) -> Result<ToolAnswer, Problem> {
+        sent.take_rule();
+        if self.tool.action == Action::Save {
+            // Models add one; what they save for the user counts as stated.
+            sent.ignore("confidence");
+        }
         sent.require("content")?;
         self.set_session(&mut sent);
-        let new = sent.into_request::<CreateMemory>()?.into_new()?;
+        let sent = sent.into_request::<CreateMemory>()?;
         if self.tool.action == Action::Propose {
+            let new = sent.into_new()?;
             let outcome = self.engine.facts.propose(&self.request(), new).await?;
             return self.proposal_answer(&outcome).await;
         }
-        let outcome = self.engine.facts.save(&self.request(), new).await?;
+        let outcome = self.engine.facts.save_or_change(&self.request(), sent.into_saved()?).await?;
         let near = find_similar(self.engine, &self.model, &outcome).await;
         let near: Vec<Memory> = near.into_iter().map(|(memory, _)| memory).collect();
         Ok(answer::written(&outcome, &near))
@@ -155,7 +162,7 @@ impl Execution<'_> {
         let Some(digest) = MemoryView::from(waits).sha256 else { return Ok(plain) };
         let question = UserQuestion {
             key: format!("agree:{digest}"),
-            text: format!("Remember this? {}", harmless(&waits.version.claim.content)),
+            text: format!("Remember this? {}", claim_line(&waits.version.claim)),
         };
         let edit = Box::new(Edit::default());
         let decision = match self.reply_to(&question) {

@@ -182,6 +182,10 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "category": category(),
             "domain": said("e.g. travel, health"),
             "valid_until": said("Date, if it ends"),
+            "rule": {
+                "type": "object",
+                "description": "{key, value} of a rule the user set",
+            },
         })
     };
     vec![

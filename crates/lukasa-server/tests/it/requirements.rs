@@ -1,7 +1,168 @@
-//! Every test that `docs/requirements.md` names exists.
+//! `docs/requirements.md` lists every requirement in the wording of `docs/requirements-wording.txt`, says
+//! what is missing where a row is not done, and names only tests that exist.
+//!
+//! Every check is a pure function of the two texts, with a test of its own that plants a fault.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The number of requirements.
+const REQUIREMENTS: usize = 219;
+/// The minimum number of rows that are done. Raise it with every row that gets done.
+const MIN_DONE: usize = 169;
+/// The minimum length of the text that says what is missing, in words.
+const MIN_MISSING_WORDS: usize = 4;
+
+const MISSING: &str = "Missing: ";
+const DIFFERENCE: &str = "Difference: ";
+
+/// Where tests are, and their folders. In the last three they are named by sentences.
+const PLACES: [(&str, &str); 10] = [
+    ("text", "crates/lukasa-text"),
+    ("core", "crates/lukasa-core"),
+    ("store", "crates/lukasa-store"),
+    ("engine", "crates/lukasa-engine"),
+    ("models", "crates/lukasa-models"),
+    ("server", "crates/lukasa-server"),
+    ("evals", "evals"),
+    ("web", "web/test"),
+    ("elements", "clients/elements/test"),
+    ("sdk", "clients/ai-sdk/test"),
+];
+
+/// A row of the table.
+#[derive(Debug, PartialEq, Eq)]
+struct RequirementRow<'p> {
+    id: &'p str,
+    wording: &'p str,
+    state: &'p str,
+    /// The names of the tests.
+    proof: &'p str,
+    /// What is missing or different.
+    note: &'p str,
+}
+
+/// The rows of the page. A line without exactly four cells is no row.
+fn rows(page: &str) -> Vec<RequirementRow<'_>> {
+    page.lines().filter_map(row).collect()
+}
+
+fn row(line: &str) -> Option<RequirementRow<'_>> {
+    let cells: Vec<&str> = line.strip_prefix("| R")?.split('|').map(str::trim).collect();
+    let [_, wording, state, cell, ""] = cells[..] else { return None };
+    let id = line.get(2..)?.split(' ').next()?;
+    let note = [MISSING, DIFFERENCE].iter().filter_map(|word| cell.find(*word)).min();
+    let (proof, note) = cell.split_at(note.unwrap_or(cell.len()));
+    Some(RequirementRow { id, wording, state, proof, note })
+}
+
+/// The ids that are absent, repeated, unknown or not in order.
+fn number_faults(ids: &[&str], count: usize) -> Vec<String> {
+    let expected: Vec<String> = (1..=count).map(|number| format!("R{number:03}")).collect();
+    let mut faults = Vec::new();
+    for place in 0..ids.len().max(count) {
+        let found = ids.get(place).copied().unwrap_or("nothing");
+        let wanted = expected.get(place).map_or("nothing", String::as_str);
+        if found != wanted {
+            faults.push(format!("{found} where {wanted} must be"));
+        }
+    }
+    faults
+}
+
+/// The rows that differ from the list, which has one requirement per line.
+fn wording_faults(rows: &[RequirementRow<'_>], list: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (row, line) in rows.iter().zip(list.lines()) {
+        if format!("{} {}", row.id, row.wording) != line {
+            faults.push(format!("{}: the wording is not `{line}`", row.id));
+        }
+    }
+    if rows.len() != list.lines().count() {
+        faults.push(format!("{} rows, but {} requirements", rows.len(), list.lines().count()));
+    }
+    faults
+}
+
+/// The rows with an unknown state, done rows without a test, and rows that are not done and do not
+/// say what is missing.
+fn state_faults(rows: &[RequirementRow<'_>]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for row in rows {
+        let missing = row.note.strip_prefix(MISSING).unwrap_or("");
+        let says_missing = missing.split_whitespace().count() >= MIN_MISSING_WORDS;
+        let names_tests = row.proof.contains('`');
+        let fault = match row.state {
+            "done" if !names_tests => "done, but names no test",
+            "done" if row.note.contains(MISSING) => "done, but says that something is missing",
+            "partly" if !names_tests => "partly done, but names no test",
+            "partly" | "missing" if !says_missing => "does not say what is missing",
+            "missing" if names_tests => "missing, but names a test",
+            "done" | "partly" | "missing" => continue,
+            _ => "is neither done, partly nor missing",
+        };
+        faults.push(format!("{}: {fault}", row.id));
+    }
+    faults
+}
+
+fn count_done(rows: &[RequirementRow<'_>]) -> usize {
+    rows.iter().filter(|row| row.state == "done").count()
+}
+
+/// The named tests that do not exist, and the named files that do not. A name in backticks is a
+/// test in the place named before it; one with a slash is a path of the repository.
+fn absent_proofs(
+    rows: &[RequirementRow<'_>],
+    source: impl Fn(&str) -> String,
+    is_file: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let sources = PLACES.map(|(place, _)| (place, source(place)));
+    let mut absent = Vec::new();
+    for row in rows {
+        let mut place = "";
+        for (number, part) in row.proof.split('`').enumerate() {
+            if number % 2 == 0 {
+                let words: Vec<&str> = part.split(|c: char| !c.is_alphanumeric()).collect();
+                let named = words.into_iter().rfind(|word| PLACES.iter().any(|(p, _)| p == word));
+                place = named.unwrap_or(place);
+                continue;
+            }
+            let exists = match sources.iter().find(|(name, _)| *name == place) {
+                Some((_, text)) => is_test(text, place, part),
+                None => is_file(part),
+            };
+            if !exists {
+                absent.push(format!("{} {place} {part}", row.id));
+            }
+        }
+    }
+    absent
+}
+
+/// Whether a source has a test of this name, or a module of tests.
+fn is_test(source: &str, place: &str, name: &str) -> bool {
+    let written = match place {
+        "web" | "elements" | "sdk" => vec![format!("\"{name}\"")],
+        _ => vec![format!("fn {name}("), format!("mod {name};")],
+    };
+    written.iter().any(|written| source.contains(written))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn document(name: &str) -> String {
+    fs::read_to_string(root().join("docs").join(name)).unwrap()
+}
+
+fn source_of(place: &str) -> String {
+    let (_, folder) = PLACES.into_iter().find(|(name, _)| *name == place).unwrap();
+    let mut files = Vec::new();
+    source_files(&root().join(folder), &mut files);
+    files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect()
+}
 
 fn source_files(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -14,58 +175,99 @@ fn source_files(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The names in backticks after the name of a crate that are not functions there.
-fn missing(page: &str, source: impl Fn(&str) -> String) -> Vec<String> {
-    let mut missing = Vec::new();
-    for line in page.lines().filter(|line| line.starts_with("| R")) {
-        let proof = line.rsplit('|').nth(1).unwrap_or("");
-        let mut place = "";
-        for (i, part) in proof.split('`').enumerate() {
-            let crates = ["text", "core", "store", "engine", "server", "evals", "web"];
-            if i % 2 == 0 {
-                let words = part.split(|c: char| !c.is_alphanumeric());
-                let named = |name: &&str| words.clone().any(|word| word == *name);
-                place = crates.into_iter().rfind(named).unwrap_or(place);
-            } else if !part.contains('/') {
-                let text = source(place);
-                // The tests of the console are named by sentences.
-                let named = match place {
-                    "web" => vec![format!("\"{part}\"")],
-                    _ => vec![format!("fn {part}("), format!("mod {part};")],
-                };
-                let there = named.iter().any(|name| text.contains(name));
-                if !there {
-                    missing.push(format!("{place} {part}"));
-                }
-            }
-        }
-    }
-    missing
+#[test]
+fn every_requirement_is_listed_in_its_own_wording() {
+    let (page, list) = (document("requirements.md"), document("requirements-wording.txt"));
+    let rows = rows(&page);
+    let listed: Vec<&str> = list.lines().map(|line| line.split(' ').next().unwrap_or("")).collect();
+    let ids: Vec<&str> = rows.iter().map(|row| row.id).collect();
+    assert_eq!(number_faults(&listed, REQUIREMENTS), Vec::<String>::new());
+    assert_eq!(number_faults(&ids, REQUIREMENTS), Vec::<String>::new());
+    assert_eq!(wording_faults(&rows, &list), Vec::<String>::new());
 }
 
-fn source_of(place: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let dir = match place {
-        "evals" => root.join("evals"),
-        "web" => root.join("web/test"),
-        _ => root.join(format!("crates/lukasa-{place}")),
-    };
-    let mut files = Vec::new();
-    source_files(&dir, &mut files);
-    files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect()
+#[test]
+fn every_row_that_is_not_done_says_what_is_missing() {
+    let page = document("requirements.md");
+    let rows = rows(&page);
+    assert_eq!(state_faults(&rows), Vec::<String>::new());
+    let done = count_done(&rows);
+    assert!(done >= MIN_DONE, "{done} rows are done, and {MIN_DONE} were");
 }
 
 #[test]
 fn every_named_test_exists() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/requirements.md");
-    let page = fs::read_to_string(page).unwrap();
-    assert!(page.lines().filter(|line| line.starts_with("| R")).count() > 40);
-    let missing = missing(&page, source_of);
-    assert!(missing.is_empty(), "named in docs/requirements.md but not there: {missing:#?}");
+    let page = document("requirements.md");
+    let absent = absent_proofs(&rows(&page), source_of, |path| root().join(path).is_file());
+    assert!(absent.is_empty(), "named in docs/requirements.md but not there: {absent:#?}");
+}
+
+const PAGE: &str = "# Title\n| id | requirement | state | proof |\n|---|---|---|---|\n\
+    | R001 | Saves a memory | done | engine `saves`. Difference: also `later`. |\n\
+    | R002 | Exports | partly | server `exports`. Missing: the import of an export. |\n\
+    | R003 | Shares | missing | Missing: nothing can be shared yet. |\n";
+
+#[test]
+fn rows_are_split_into_their_cells() {
+    let rows = rows(PAGE);
+    assert_eq!(rows.len(), 3);
+    let (id, wording, state) = ("R001", "Saves a memory", "done");
+    let (proof, note) = ("engine `saves`. ", "Difference: also `later`.");
+    assert_eq!(rows[0], RequirementRow { id, wording, state, proof, note });
+    assert_eq!((rows[2].proof, rows[2].note), ("", "Missing: nothing can be shared yet."));
+    assert_eq!(row("| R004 | Too | few |"), None);
+    assert_eq!(row("| R004 | One | cell | too | many |"), None);
+}
+
+#[test]
+fn absent_and_misplaced_requirement_is_detected() {
+    assert_eq!(number_faults(&["R001", "R002"], 2), Vec::<String>::new());
+    assert_eq!(number_faults(&["R001"], 2), ["nothing where R002 must be"]);
+    assert_eq!(number_faults(&["R001", "R002", "R003"], 2), ["R003 where nothing must be"]);
+    let faults = ["R002 where R001 must be", "R001 where R002 must be"];
+    assert_eq!(number_faults(&["R002", "R001"], 2), faults);
+}
+
+#[test]
+fn reworded_requirement_is_detected() {
+    let list = "R001 Saves a memory\nR002 Exports\nR003 Shares\n";
+    assert_eq!(wording_faults(&rows(PAGE), list), Vec::<String>::new());
+    let other = list.replace("Exports", "Exports and imports");
+    let fault = ["R002: the wording is not `R002 Exports and imports`"];
+    assert_eq!(wording_faults(&rows(PAGE), &other), fault);
+    let longer = format!("{list}R004 Erases\n");
+    assert_eq!(wording_faults(&rows(PAGE), &longer), ["3 rows, but 4 requirements"]);
+}
+
+#[test]
+fn state_without_its_proof_or_its_gap_is_detected() {
+    assert_eq!(state_faults(&rows(PAGE)), Vec::<String>::new());
+    assert_eq!(count_done(&rows(PAGE)), 1);
+    for (from, to, fault) in [
+        ("| done |", "| mostly |", "R001: is neither done, partly nor missing"),
+        ("engine `saves`", "engine", "R001: done, but names no test"),
+        ("Difference: also", "Missing: also", "R001: done, but says that something is missing"),
+        ("server `exports`", "server", "R002: partly done, but names no test"),
+        ("the import of an export", "some", "R002: does not say what is missing"),
+        ("Missing: the import", "Difference: the import", "R002: does not say what is missing"),
+        ("Missing: nothing can", "Nothing can", "R003: does not say what is missing"),
+        ("| missing | ", "| missing | core `shares`. ", "R003: missing, but names a test"),
+    ] {
+        assert!(PAGE.contains(from), "{from}");
+        assert_eq!(state_faults(&rows(&PAGE.replace(from, to))), [fault]);
+    }
 }
 
 #[test]
 fn missing_test_name_is_detected() {
-    let page = "| R999 | something | done | engine `no_such_test`; server `isolation` |";
-    assert_eq!(missing(page, |_| "mod isolation;".into()), ["engine no_such_test"]);
+    let page = "| R998 | something | done | engine `no_such_test`; server `isolation`. |\n\
+        | R999 | other | done | `docs/a.md`, `docs/b.md`; web `a sentence`, `no sentence`. \
+        Difference: `not_read`. |";
+    let source = |place: &str| match place {
+        "server" => "mod isolation;".to_owned(),
+        "web" => "test(\"a sentence\", () => {})".to_owned(),
+        _ => "fn no_such_test_at_all() {}".to_owned(),
+    };
+    let absent = absent_proofs(&rows(page), source, |path| path == "docs/a.md");
+    assert_eq!(absent, ["R998 engine no_such_test", "R999  docs/b.md", "R999 web no sentence"]);
 }

@@ -9,6 +9,7 @@
 mod claim;
 mod correction;
 mod english;
+mod own;
 mod pasted;
 mod request;
 mod sentence;
@@ -20,6 +21,7 @@ use crate::slot::Slot;
 use pasted::MessageContext;
 use sentence::Sentence;
 
+pub use own::{MAX_OWN_SENTENCES, OwnSentence, own_sentences};
 pub use signs::{opens_introduction, signals_change};
 
 /// What the user asks of the memory, or tells it, outright.
@@ -76,6 +78,13 @@ pub fn find(text: &str) -> Vec<Statement> {
         at += used;
     }
     found
+}
+
+/// Whether a text asks to forget something. Linear in the text.
+pub fn asks_to_forget(text: &str) -> bool {
+    let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
+    let sentences = sentence::split(&text[..end], false);
+    sentences.iter().any(|own| !own.is_too_long() && request::forget(own).is_some())
 }
 
 /// The statement of a sentence, and the number of sentences that it takes: a correction can be in

@@ -25,9 +25,9 @@ def list_memories(query: params.ListMemoriesQuery | None = None) -> Call[models.
 def save_memory(body: params.CreateMemory, query: params.SaveMemoryQuery | None = None) -> Call[models.Written]:
     """Save a memory.
 
-    The memory is active at once. Saving the same content again returns the existing memory.
-    With `similar=true` the answer also lists possible duplicates: update one of these instead,
-    or keep both.
+    The memory is active at once. Saving the same content again returns the existing memory, and
+    saving a rule under an existing key changes the rule. With `similar=true` the answer also
+    lists possible duplicates: update one of these instead, or keep both.
     """
     return Call(
         "POST",

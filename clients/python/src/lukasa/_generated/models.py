@@ -118,6 +118,16 @@ class Clusters(View):
     data: list[Cluster]
 
 
+class Conflict(View):
+    """A rule that the message, or another line, is against."""
+    rule: str
+    """The mark of the rule."""
+    memory: str | None = Field(default=None)
+    """The mark of the line that is against it; absent if it is the message."""
+    about: str
+    """What it is about."""
+
+
 class Context(View):
     """Text to put into the prompt, with its citations."""
     retrieval_id: str
@@ -133,6 +143,9 @@ class Context(View):
     """The rules in both parts, which must be respected."""
     soft: list[Citation]
     """The other memories, as context for judgment."""
+    conflicts: list[Conflict]
+    """The rules that the message, or another line, is against: to be settled with the user first.
+    """
     domains: list[DomainDetected]
     budget: Budget
     times: list[Time]

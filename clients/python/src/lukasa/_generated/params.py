@@ -65,9 +65,12 @@ class CloseSession(TypedDict, total=False):
     """
 
 
+MemoryContent = Union[str, Sequence[Any], Mapping[str, Any]]
+
+
 class EditMemory(TypedDict, total=False):
     """Edits to a proposed memory."""
-    content: str | None
+    content: MemoryContent | None
     summary: str | None
     detail: str | None
     category: str | None
@@ -87,7 +90,9 @@ class ConfirmMemory(TypedDict, total=False):
     confirm: bool
     """Yes or no; yes if absent."""
     sha256: str | None
-    """The `sha256` of the proposal that was shown to the user. Required for a yes."""
+    """The `sha256` of the proposal that was shown to the user. Without it a user agrees to the
+    words as they are now; send `If-Match` to make sure that these were shown.
+    """
     edits: EditMemory | None
 
 
@@ -134,6 +139,9 @@ class Evidence(TypedDict):
     description: str
 
 
+EvidenceInput = Union[Evidence, str]
+
+
 class CreateMemoryOptions(TypedDict, total=False):
     """What a `CreateMemory` may leave out."""
     summary: str | None
@@ -158,7 +166,9 @@ class CreateMemoryOptions(TypedDict, total=False):
     tags: Sequence[str]
     importance: float | None
     """Between 0 and 1; 0.5 if absent."""
-    evidence: Sequence[Evidence]
+    evidence: Sequence[EvidenceInput]
+    confidence: float | None
+    """For a proposal: how sure it is, between 0 and 1."""
     reasoning: str | None
     session_id: str | None
     """The session and turns that it comes from."""
@@ -167,6 +177,11 @@ class CreateMemoryOptions(TypedDict, total=False):
     """Start of its validity; now if absent."""
     valid_until: str | datetime | None
     """End of its validity; open if absent."""
+    ttl: str | None
+    """How long it lasts if it has no `valid_until`: `temporary` (one day), `contextual` (a week),
+    `deadline` (a week after the date in its content) or `lasting`. If absent, circumstances
+    last as long as their domain says, and everything else lasts.
+    """
     keep_without_domain: bool
     """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
     domain is not open. Accepted only from the user.
@@ -175,8 +190,10 @@ class CreateMemoryOptions(TypedDict, total=False):
 
 class CreateMemory(CreateMemoryOptions):
     """A memory to save or propose."""
-    content: str
-    """One short line that may be put into a prompt."""
+    content: MemoryContent
+    """One short line that may be put into a prompt; or the value of a rule, as a list or an
+    object.
+    """
 
 
 class CreateUserOptions(TypedDict, total=False):
@@ -396,7 +413,8 @@ class RetrieveRequest(TypedDict, total=False):
     known_at: str | datetime | None
     """What Lukasa knew at this instant; now if absent."""
     timezone: str | None
-    """The user's time zone, for words such as "yesterday"; UTC if absent."""
+    """The user's time zone, for words such as "yesterday"; the remembered one if absent, or UTC.
+    """
     deadline_ms: int | None
     """Deadline in milliseconds; 2,000 if absent. The answer contains what was confirmed by then.
     """
@@ -483,7 +501,7 @@ class UpdateMemory(TypedDict, total=False):
     """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
     domain is not open. Accepted only from the user.
     """
-    content: str | None
+    content: MemoryContent | None
     summary: str | None
     detail: str | None
     category: str | None

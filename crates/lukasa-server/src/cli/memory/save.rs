@@ -14,7 +14,7 @@ use super::{open_domain, print_written};
 Examples:
   lukasa save I only do index funds
   lukasa save 'Prefers window seats' --domain travel --tag seats
-  lukasa save 'No meetings before ten' --domain schedule --hard earliest-meeting
+  lukasa save 'No meetings before ten' --domain schedule --hard earliest_meeting --value 10:00
   echo 'Allergic to penicillin' | lukasa save - --domain health --open
 
 The memory is active at once. Saving the same again returns the existing memory. Some domains (finance,
@@ -39,6 +39,9 @@ pub struct SaveArgs {
     /// Make it a rule that must be respected, with this key in its domain
     #[arg(long, value_name = "NAME", requires = "domain")]
     hard: Option<String>,
+    /// The value of the rule, as JSON or a text
+    #[arg(long, value_name = "JSON", requires = "hard")]
+    value: Option<String>,
     /// A tag; can be given more than once
     #[arg(long = "tag", value_name = "WORD")]
     tags: Vec<String>,
@@ -48,6 +51,9 @@ pub struct SaveArgs {
     /// Until when it is valid; without end if absent
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
+    /// How long it lasts: temporary (a day), contextual (a week), deadline (a week after its date) or lasting
+    #[arg(long, value_name = "WORD", conflicts_with = "until")]
+    ttl: Option<String>,
     /// Open the domain first, if it is closed
     #[arg(long, conflicts_with = "keep_without_domain")]
     open: bool,
@@ -95,11 +101,15 @@ impl SaveArgs {
         set("key", self.hard.as_ref());
         set("valid_from", self.since.as_ref());
         set("valid_until", self.until.as_ref());
+        set("ttl", self.ttl.as_ref());
         if self.keep_without_domain {
             body["keep_without_domain"] = json!(true);
         }
         if self.hard.is_some() {
             body["force"] = json!("hard");
+        }
+        if let Some(value) = &self.value {
+            body["value"] = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
         }
         if !self.tags.is_empty() {
             body["tags"] = json!(self.tags);

@@ -182,9 +182,15 @@ async fn context_lists_hard_rules_first_and_states_the_precedence() {
     assert!(order.map(at).is_sorted(), "{text}");
     assert!(!text.contains("### Current context"), "an empty category is left out");
     assert!(!text.contains("secret body") && !text.contains("A long story"), "{text}");
-    for rule in
-        ["\"You told me\"", "\"You mentioned\"", "never as \"You believe\"", "cite its mark", "ask"]
-    {
+    for rule in [
+        "\"You told me\"",
+        "\"You mentioned\"",
+        "never as \"You believe\"",
+        "cite its mark",
+        "ask",
+        "never honesty, safety or warnings of risk",
+        "line marked high-stakes, check with the user",
+    ] {
         at(rule);
     }
     assert_eq!(given.at("/hard/0/memory_id"), rule);
@@ -327,7 +333,10 @@ async fn low_confidence_facts_are_searchable_but_not_in_contexts() {
     extract(&app, "Surely likes papaya", 0.8).await;
     let given = retrieve(&alice, "Do I like durian or papaya?", in_chat()).await;
     let text = given.at("/context");
-    assert!(text.contains("Surely likes papaya (inferred, 80% sure)"), "{text}");
+    assert!(
+        text.contains("Surely likes papaya (inferred 20") && text.contains(", 80% sure)"),
+        "{text}"
+    );
     assert!(!text.contains("durian"), "{text}");
     let reasons = given.json()["dynamic"]["left_out"].clone();
     assert_eq!(reasons[0]["reason"], "not sure enough", "{reasons}");
@@ -419,6 +428,62 @@ async fn repeated_message_is_answered_from_the_cache_until_something_changes() {
         "{}",
         after.text()
     );
+}
+
+#[tokio::test]
+async fn context_tells_what_a_changed_memory_said_before() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let started = json!({ "content": "Lives in Berlin", "valid_from": "2026-01-01" });
+    let home = save(&alice, started).await;
+    let moved = json!({ "content": "Lives in Lisbon", "valid_from": "2026-03-01" });
+    alice.patch(&format!("/api/memory/{home}"), moved).await.expect(200);
+    let text = retrieve(&alice, "Where do I live?", in_chat()).await.at("/context");
+    assert!(text.contains("; until 2026-03-01: Lives in Berlin)"), "{text}");
+    // A correction was never true before.
+    let fixed = json!({ "content": "Lives in Porto", "mode": "correction" });
+    alice.patch(&format!("/api/memory/{home}"), fixed).await.expect(200);
+    let text = retrieve(&alice, "Where do I live?", json!({})).await.at("/context");
+    assert!(text.contains("Lives in Porto"), "{text}");
+    alice.post(&format!("/api/memory/{home}/forget"), json!({})).await.expect(200);
+    let text = retrieve(&alice, "Where do I live?", in_chat()).await.at("/context");
+    assert!(!text.contains("Berlin"), "{text}");
+}
+
+#[tokio::test]
+async fn context_quotes_no_turn_that_is_only_a_question() {
+    let app = TestApp::with_models(TestModels::with_words()).await;
+    let alice = alice(&app).await;
+    let turns = json!({ "turns": [
+        { "role": "user", "content": "Which oolong tastes best with cake?" },
+        { "role": "user", "content": "I ordered oolong and cake for the party." },
+    ] });
+    alice.post("/api/sessions", json!({ "id": "past" })).await.expect(200);
+    assert!(alice.post("/api/sessions/past/turns", turns).await.is_good());
+    let given = retrieve(&alice, "What oolong and cake did I order?", in_chat()).await;
+    let text = given.at("/context");
+    assert!(text.contains("I ordered oolong"), "{text}");
+    assert!(!text.contains("Which oolong"), "{text}");
+    let left: Vec<Value> = given.json()["dynamic"]["left_out"].as_array().unwrap().clone();
+    assert!(left.iter().any(|one| one["reason"] == "only a question"), "{left:?}");
+}
+
+#[tokio::test]
+async fn remembered_time_zone_is_the_default_of_a_context() {
+    let app = TestApp::with_keys().await;
+    let alice = app.human("acme", "alice").await;
+    let ask = async |more: Value| {
+        let given = retrieve(&alice, "What did I say yesterday?", more).await;
+        given.at("/times/0/from")
+    };
+    let utc = ask(json!({})).await;
+    let zone = json!({ "force": "hard", "domain": "personal", "key": "timezone",
+        "content": "Pacific/Kiritimati", "value": "Pacific/Kiritimati" });
+    alice.post("/api/memory", zone).await.expect(201);
+    let there = ask(json!({})).await;
+    assert_ne!(there, utc, "fourteen hours ahead");
+    assert_eq!(ask(json!({ "timezone": "Pacific/Kiritimati" })).await, there);
+    assert_eq!(ask(json!({ "timezone": "UTC" })).await, utc);
 }
 
 #[tokio::test]

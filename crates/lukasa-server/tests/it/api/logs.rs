@@ -47,7 +47,7 @@ async fn say_everywhere(client: &Client, word: &str) {
     client.post("/api/memory", body.clone()).await.expect(201);
     let mut other = body;
     other["content"] = format!("another {word}").into();
-    client.post("/api/memory", other).await.refused(409, "key_taken");
+    client.post("/api/memory", other).await.expect(200);
     for path in ["", "/history", "/links"] {
         client.get(&format!("/api/memory/{word}{path}")).await.expect(200);
     }

@@ -304,7 +304,7 @@ async fn memory_can_be_addressed_by_words_unique_to_it() {
 }
 
 #[tokio::test]
-async fn hard_memory_key_is_unique() {
+async fn saving_a_hard_memory_key_again_changes_the_rule() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
     let rule = |value: &str| {
@@ -314,13 +314,117 @@ async fn hard_memory_key_is_unique() {
         })
     };
     let first = alice.post("/api/memory", rule("economy")).await.expect(201);
-    let taken = alice.post("/api/memory", rule("business")).await.refused(409, "key_taken");
+    let changed = alice.post("/api/memory", rule("business")).await.expect(200);
+    assert_eq!(changed.at("/memory/id"), first.at("/memory/id"));
+    assert_eq!(changed.at("/event/type"), "memory.updated");
+    let rules = alice.get("/api/memory?type=HARD&domain=travel").await.expect(200);
+    assert_eq!(rules.each("value"), ["business"]);
+    let other = json!({ "content": "Sits", "force": "hard", "domain": "travel", "key": "seat" });
+    let other = alice.post("/api/memory", other).await.expect(201).at("/memory/id");
+    let path = format!("/api/memory/{other}");
+    let taken = alice.patch(&path, json!({ "key": "class" })).await.refused(409, "key_taken");
     assert_eq!(taken.at("/candidates/0/id"), first.at("/memory/id"));
     let homeless = json!({ "content": "Flies", "force": "hard" });
     let refused = alice.post("/api/memory", homeless).await.refused(422, "invalid_request");
     assert_eq!(refused.at("/errors/0/pointer"), "/force");
     let unknown = json!({ "content": "Flies", "domain": "astrology" });
     alice.post("/api/memory", unknown).await.refused(404, "domain_not_found");
+}
+
+#[tokio::test]
+async fn rule_content_may_be_a_list_or_an_object() {
+    let app = TestApp::with_keys().await;
+    let alice = app.human("acme", "alice").await;
+    let rule = json!({ "type": "HARD", "domain": "food", "key": "exclude_ingredients",
+        "content": ["shellfish"] });
+    let saved = alice.post("/api/memory", rule).await.expect(201);
+    assert_eq!(saved.at("/memory/content"), "shellfish");
+    assert_eq!(saved.json()["memory"]["value"], json!(["shellfish"]));
+    let path = format!("/api/memory/{}", saved.at("/memory/id"));
+    let more = json!({ "content": ["shellfish", "peanuts"] });
+    let changed = alice.patch(&path, more).await.expect(200);
+    assert_eq!(changed.at("/memory/content"), "shellfish, peanuts");
+    let by_value = json!({ "force": "hard", "domain": "shopping", "key": "max_price",
+        "content": { "amount": 50, "currency": "EUR" } });
+    alice.post("/api/memory", by_value.clone()).await.expect(201);
+    let mut twice = by_value;
+    twice["value"] = json!({ "amount": 60 });
+    let refused = alice.post("/api/memory", twice).await.refused(422, "invalid_request");
+    assert_eq!(refused.at("/errors/0/pointer"), "/value");
+    alice.post("/api/memory", json!({ "content": [1] })).await.refused(422, "invalid_request");
+
+    let given = alice.post("/api/memory/retrieve", json!({ "query": "hello" })).await.expect(200);
+    let text = given.at("/context");
+    assert!(text.contains("[food] exclude_ingredients: shellfish, peanuts (said"), "{text}");
+    assert!(text.contains("[shopping] max_price: amount 50, currency EUR (said"), "{text}");
+    let found = alice.post("/api/memory/search", json!({ "query": "peanuts" })).await.expect(200);
+    assert!(found.text().contains("exclude_ingredients"), "the value is indexed");
+}
+
+#[tokio::test]
+async fn conflict_of_a_rule_with_the_message_is_told() {
+    let app = TestApp::with_keys().await;
+    let alice = app.human("acme", "alice").await;
+    let rule = json!({ "force": "hard", "domain": "schedule", "key": "no_meetings_after",
+        "content": "16:00" });
+    alice.post("/api/memory", rule).await.expect(201);
+    let ask = async |query: &str| {
+        alice.post("/api/memory/retrieve", json!({ "query": query })).await.expect(200)
+    };
+    let told = ask("Please book a meeting with Ana at 17:00").await;
+    let rule = told.at("/hard/0/mark");
+    assert_eq!(told.json()["conflicts"], json!([{ "rule": rule, "about": "17:00" }]));
+    assert!(told.at("/context").contains("## Conflicts with hard preferences"), "{}", told.text());
+    let fine = ask("Please book a meeting with Ana at 15:00").await;
+    assert_eq!(fine.json()["conflicts"], json!([]));
+    assert!(!fine.at("/context").contains("Conflicts"));
+}
+
+#[tokio::test]
+async fn rules_of_the_domain_of_a_message_are_in_its_context_beside_identity() {
+    let app = TestApp::with_keys().await;
+    let alice = app.human("acme", "alice").await;
+    for n in 0..70 {
+        let (domain, key) = if n == 0 { ("travel", "seat") } else { ("shopping", "rule") };
+        let rule = json!({ "force": "hard", "domain": domain, "key": format!("{key}_{n}"),
+            "importance": if n == 0 { 0.1 } else { 0.6 },
+            "content": format!("Rule number {n} for an area of life that nobody asked about") });
+        alice.post("/api/memory", rule).await.expect(201);
+    }
+    let who = json!({ "content": "Her name is Mirembe, a nurse", "category": "profile" });
+    alice.post("/api/memory", who).await.expect(201);
+    let ask = async |query: &str| {
+        let given = alice.post("/api/memory/retrieve", json!({ "query": query })).await;
+        given.expect(200)
+    };
+    let plain = ask("plan my weekend").await;
+    assert!(plain.at("/context").contains("Mirembe"));
+    assert!(!plain.at("/baseline/content").contains("[travel] seat_0"), "over the share of rules");
+    let flight = ask("book a flight and a hotel for my trip").await;
+    assert!(flight.at("/dynamic/content").contains("[travel] seat_0"), "{}", flight.text());
+    assert!(flight.json()["budget"]["used"].as_u64() <= flight.json()["budget"]["limit"].as_u64());
+}
+
+#[tokio::test]
+async fn save_with_a_ttl_ends_the_memory() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let save = async |ttl: &str, content: &str| {
+        let body = json!({ "content": content, "ttl": ttl, "valid_from": "2099-01-01T00:00:00Z" });
+        alice.post("/api/memory", body).await
+    };
+    let ends = async |ttl: &str, content: &str| {
+        let saved = save(ttl, content).await.expect(201).json();
+        saved["memory"]["valid_until"].as_str().map(str::to_owned)
+    };
+    assert_eq!(ends("temporary", "Is tired").await.unwrap(), "2099-01-02T00:00:00Z");
+    assert_eq!(ends("CONTEXTUAL", "Is in Rome").await.unwrap(), "2099-01-08T00:00:00Z");
+    let paper = ends("deadline", "Hands in the paper by 10 March 2099").await.unwrap();
+    assert_eq!(paper, "2099-03-18T00:00:00Z");
+    assert_eq!(ends("lasting", "Is called Ada").await, None);
+    let refused = save("deadline", "Hands in the paper").await.refused(422, "invalid_request");
+    assert_eq!(refused.at("/errors/0/pointer"), "/ttl");
+    save("forever", "Is called Ada").await.refused(422, "invalid_request");
 }
 
 #[tokio::test]

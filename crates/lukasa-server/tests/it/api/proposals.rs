@@ -27,7 +27,7 @@ async fn proposal_is_accepted_only_by_a_human_and_by_its_digest() {
     let path = format!("/api/memory/{id}/confirm");
     let yes = json!({ "confirm": true, "sha256": digest });
     agent.post(&path, yes.clone()).await.refused(403, "human_needed");
-    human.post(&path, json!({ "confirm": true })).await.refused(422, "invalid_request");
+    agent.post(&path, json!({ "confirm": true })).await.refused(403, "human_needed");
     let other = json!({ "confirm": true, "sha256": "0".repeat(64) });
     human.post(&path, other).await.refused(409, "other_words");
     let confirmed = human.post(&path, yes.clone()).await.expect(200);
@@ -42,6 +42,27 @@ async fn proposal_is_accepted_only_by_a_human_and_by_its_digest() {
     human.post(&path, json!({ "confirm": false })).await.refused(409, "not_proposed");
     let edit = json!({ "edits": { "content": "Orders from Aldi" } });
     human.post(&path, edit).await.refused(422, "invalid_request");
+}
+
+#[tokio::test]
+async fn proposal_is_accepted_by_a_plain_yes_of_the_user() {
+    let app = TestApp::with_keys().await;
+    let human = app.human("acme", "alice").await;
+    let body = json!({ "type": "SOFT", "domain": "shopping", "content": "Prefers Kroger",
+        "confidence": 0.6, "evidence": ["Last 5 orders were Kroger"] });
+    let proposed = human.post("/api/memory/propose", body.clone()).await.expect(201);
+    assert_eq!(proposed.json()["memory"]["confidence"], 0.6);
+    assert_eq!(proposed.at("/memory/evidence/0/description"), "Last 5 orders were Kroger");
+    let path = format!("/api/memory/{}/confirm", proposed.at("/memory/id"));
+    let yes = json!({ "confirm": true });
+    let stale = human.with("if-match", "\"ver_00000000000000000000000000\"");
+    stale.post(&path, yes.clone()).await.refused(412, "version_mismatch");
+    let confirmed = human.post(&path, yes).await.expect(200);
+    assert_eq!(confirmed.at("/memory/status"), "active");
+    let asked = human.post("/api/memory/retrieve", json!({ "query": "groceries?" })).await;
+    assert!(asked.at("/context").contains("Prefers Kroger (confirmed"), "{}", asked.at("/context"));
+    // A memory that is saved is stated, so a confidence says nothing about it.
+    human.post("/api/memory", body).await.refused(422, "invalid_request");
 }
 
 #[tokio::test]

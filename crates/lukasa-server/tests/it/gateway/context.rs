@@ -39,6 +39,47 @@ async fn gateway_adds_memories_and_reports_them_in_headers() {
 }
 
 #[tokio::test]
+async fn gateway_headers_set_budget_window_and_time_zone() {
+    let fixture = TestGateway::answering(AuthMode::Keys, "Yes").await;
+    let (ada, direct) = fixture.assistant("ada").await;
+    for n in 0..40 {
+        direct.save(&format!("Has read book number {n} about the sea and its many fish")).await;
+    }
+    let tokens = async |name: &str, value: &str| {
+        let answer = say(&ada.with(name, value), &["Which books have I read?"]).await.expect(200);
+        answer.header("lukasa-context-tokens").unwrap().parse::<usize>().unwrap()
+    };
+    let plain = tokens("x-lukasa-budget", "compact").await;
+    assert!(tokens("x-lukasa-budget", "standard").await > plain);
+    assert!((1..=300).contains(&tokens("x-lukasa-budget", "300").await));
+    assert!((1..=600).contains(&tokens("x-lukasa-window", "4000").await));
+    assert!(tokens("x-lukasa-timezone", "Europe/Lisbon").await > 0);
+    for (name, value) in [
+        ("x-lukasa-budget", "huge"),
+        ("x-lukasa-budget", "100001"),
+        ("x-lukasa-window", "-1"),
+        ("x-lukasa-timezone", "Mars/Olympus"),
+    ] {
+        let refused = say(&ada.with(name, value), &["Hello"]).await.expect(400);
+        assert_eq!(refused.at("/error/code"), "malformed_header", "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn gateway_tells_the_model_which_rule_a_message_is_against() {
+    let fixture = TestGateway::answering(AuthMode::Keys, "Yes").await;
+    let (ada, _) = fixture.assistant("ada").await;
+    let human = fixture.app.human("acme", "ada").await;
+    let rule = json!({ "type": "HARD", "domain": "food", "key": "exclude_ingredients",
+        "content": ["shellfish"] });
+    human.post("/api/memory", rule).await.expect(201);
+    say(&ada, &["Cook a dinner with shellfish for me"]).await.expect(200);
+    let sent = fixture.last().json().to_string();
+    assert!(sent.contains("[food] exclude_ingredients: shellfish"), "{sent}");
+    assert!(sent.contains("Conflicts with hard preferences"), "{sent}");
+}
+
+#[tokio::test]
 async fn request_of_a_user_without_memories_is_unchanged() {
     let fixture = TestGateway::answering(AuthMode::Local, "Hello").await;
     let me = fixture.through(&fixture.app.anonymous());

@@ -437,6 +437,8 @@ pub const HARMLESS: &[&str] = &[
     "insert_text",
     "keep_turns",
     "keep_without_domain",
+    "confidence",
+    "ttl",
     "quotations",
     "show_hidden",
     "trust",

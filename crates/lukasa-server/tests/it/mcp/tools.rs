@@ -65,6 +65,31 @@ async fn mcp_save_equals_the_api_save() {
 }
 
 #[tokio::test]
+async fn mcp_rule_has_a_key_and_a_value_and_waits_for_the_user() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let args = json!({ "domain": "food",
+        "rule": { "key": "exclude_ingredients", "value": ["shellfish", "peanuts"] } });
+    let saved = done(&key, "save_memory", args).await;
+    let memory = &saved["memory"];
+    assert_eq!((&memory["status"], &memory["force"]), (&json!("proposed"), &json!("hard")));
+    assert_eq!(memory["value"], json!(["shellfish", "peanuts"]));
+    let path = format!("/api/memory/{}/confirm", memory["id"].as_str().unwrap());
+    human.post(&path, json!({ "confirm": true })).await.expect(200);
+    let listed = done(&key, "list_memories", json!({})).await;
+    assert_eq!(listed["memories"][0]["key"], "exclude_ingredients");
+    // A plain memory has none of these fields: they would only cost tokens.
+    let plain =
+        done(&key, "save_memory", json!({ "content": "Likes tea", "confidence": 0.9 })).await;
+    assert!(plain["memory"].get("force").is_none() && plain["memory"].get("key").is_none());
+    assert_eq!((&plain["memory"]["importance"], plain["memory"].get("tier")), (&json!(0.5), None));
+    let given = human.post("/api/memory/retrieve", json!({ "query": "hello" })).await.expect(200);
+    let text = given.at("/context");
+    assert!(text.contains("[food] exclude_ingredients: shellfish, peanuts (confirmed"), "{text}");
+}
+
+#[tokio::test]
 async fn mcp_learn_prompt_names_the_tools_and_needs_the_right_to_read() {
     let app = TestApp::with_keys().await;
     let key = app.tenant_key("acme").await.about("alice");

@@ -73,6 +73,11 @@ pub fn only_requests(text: &str) -> bool {
     requests(text, &TokenizedText::new(text))
 }
 
+/// Whether every sentence of the text is a question. Linear in the text.
+pub fn only_asks(text: &str) -> bool {
+    only_questions(&TokenizedText::new(text))
+}
+
 /// Whether the text mentions "the user" in the third person, which users themselves do not write.
 pub fn speaks_of_a_user(text: &str) -> bool {
     OF_A_USER.any(&TokenizedText::new(text))
@@ -86,7 +91,7 @@ pub fn authorises(text: &str) -> bool {
 pub(super) fn orders(text: &str, tokenized: &TokenizedText) -> bool {
     markup::is_marked_up(text)
         || !find_orders(tokenized).is_empty()
-        || only_asks(tokenized)
+        || only_questions(tokenized)
         || address::has_foreign_address(text, tokenized)
         || !find_standing_commands(tokenized).is_empty()
 }
@@ -153,7 +158,7 @@ fn covers(innocent: &[Range<usize>], range: &Range<usize>) -> bool {
 }
 
 /// Whether the text only asks: every sentence is a question or a greeting, and none is a statement.
-fn only_asks(tokenized: &TokenizedText) -> bool {
+fn only_questions(tokenized: &TokenizedText) -> bool {
     let mut sentences = 0;
     for (number, asked) in tokenized.questions.iter().enumerate() {
         let own: Vec<_> =

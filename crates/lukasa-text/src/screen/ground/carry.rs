@@ -269,6 +269,18 @@ impl Clause {
     }
 }
 
+/// Whether a text is a possibility, a wish or a past rather than a statement about now.
+pub fn is_hedged(text: &str) -> bool {
+    let languages = languages(text);
+    let tokenized = TokenizedText::new(text);
+    HEDGES.find(&tokenized).any(|found| languages[found.means])
+}
+
+/// Whether a text can be English, judged by its stop words.
+pub fn may_be_english(text: &str) -> bool {
+    languages(text)[language_index("en")]
+}
+
 /// The languages that a text can be in, judged by its stop words.
 fn languages(text: &str) -> [bool; LANGUAGES.len() + 1] {
     let own: Vec<String> = words(text).iter().map(|word| fold(&word.text)).collect();

@@ -1,0 +1,352 @@
+//! Whether a text is against a rule such as `exclude_ingredients: shellfish, peanuts`,
+//! `no_meetings_after: 16:00` or `max_price: 50 EUR`.
+//!
+//! The key says what kind of limit the value is. A rule whose key says no such thing has no
+//! condition: nothing is compared with it. Times and amounts count only as written in figures.
+
+use crate::terms::{Language, Term, words};
+
+/// Maximum number of characters of a text that are read.
+const MAX_CHARS: usize = 4_000;
+/// Maximum number of words before a mention that can deny it: "no shellfish", "without any nuts".
+const DENIAL_WORDS: usize = 3;
+
+const EXCLUDES: [&str; 19] = [
+    "exclude",
+    "excludes",
+    "excluded",
+    "avoid",
+    "avoids",
+    "never",
+    "no",
+    "not",
+    "without",
+    "forbid",
+    "forbidden",
+    "ban",
+    "banned",
+    "allergy",
+    "allergies",
+    "allergic",
+    "intolerance",
+    "dislike",
+    "dislikes",
+];
+const UPPER: [&str; 4] = ["after", "latest", "until", "past"];
+const LOWER: [&str; 4] = ["before", "earliest", "from", "since"];
+const AT_MOST: [&str; 6] = ["max", "maximum", "limit", "budget", "under", "most"];
+const DENIALS: [&str; 18] = [
+    "no", "not", "without", "never", "avoid", "free", "don't", "ohne", "kein", "keine", "keinen",
+    "nicht", "sin", "sans", "pas", "sem", "senza", "geen",
+];
+/// Words of a key that do not say what it is about.
+const GENERAL: [&str; 8] = ["time", "price", "amount", "cost", "hour", "start", "end", "total"];
+
+/// What a rule forbids.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RuleCondition {
+    /// None of these may occur: the words of each, with their terms.
+    Excludes(Vec<(String, Vec<Term>)>),
+    /// Nothing of the subject before or after a time of the day, in minutes.
+    Times { subject: Vec<Term>, from: Option<u32>, until: Option<u32> },
+    /// No higher amount, in this currency if it has one.
+    AtMost { amount: f64, currency: Option<&'static str> },
+}
+
+impl RuleCondition {
+    /// The condition of a key and the text of its value, if the key says what the value limits.
+    pub fn parse(key: &str, value: &str) -> Option<Self> {
+        let key: Vec<String> = key
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        let has = |list: &[&str]| key.iter().any(|word| list.contains(&word.as_str()));
+        let time = times(value).first().map(|(minutes, _)| *minutes);
+        if let Some(minutes) = time.filter(|_| has(&UPPER) || has(&LOWER)) {
+            let is_about = |word: &&String| {
+                let lists: [&[&str]; 4] = [&UPPER, &LOWER, &EXCLUDES, &GENERAL];
+                lists.iter().all(|list| !list.contains(&word.as_str()))
+            };
+            let subject: Vec<&str> = key.iter().filter(is_about).map(String::as_str).collect();
+            let subject = terms(&subject.join(" "));
+            let until = has(&UPPER).then_some(minutes);
+            let from = if until.is_none() { Some(minutes) } else { None };
+            return Some(Self::Times { subject, from, until });
+        }
+        if has(&AT_MOST) {
+            let found = amounts(value).into_iter().next();
+            let bare = || Some((first_number(value)?, None, String::new()));
+            let (amount, currency, _) = found.or_else(bare)?;
+            return Some(Self::AtMost { amount, currency });
+        }
+        if !has(&EXCLUDES) {
+            return None;
+        }
+        let names = value.split([',', ';']).map(str::trim).filter(|name| !name.is_empty());
+        let named = names.map(|name| (name.to_owned(), terms(name)));
+        let named: Vec<_> = named.filter(|(_, terms)| !terms.is_empty()).collect();
+        (!named.is_empty()).then_some(Self::Excludes(named))
+    }
+}
+
+/// A text prepared for comparison with many rules.
+#[derive(Debug)]
+pub struct ComparedText {
+    /// Each word with its term.
+    words: Vec<(String, Option<Term>)>,
+    times: Vec<(u32, String)>,
+    amounts: Vec<(f64, Option<&'static str>, String)>,
+}
+
+impl ComparedText {
+    pub fn new(text: &str) -> Self {
+        let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
+        let text = &text[..end];
+        let is_word = |c: char| c.is_alphanumeric() || c == '\'';
+        let split = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty());
+        let word = |word: &str| (word.to_lowercase(), terms(word).first().copied());
+        Self { words: split.map(word).collect(), times: times(text), amounts: amounts(text) }
+    }
+
+    /// What of the text is against the rule, in the words of the rule or the text.
+    pub fn breaks(&self, rule: &RuleCondition) -> Option<String> {
+        match rule {
+            RuleCondition::Excludes(named) => {
+                let found = |(_, terms): &&(String, Vec<Term>)| self.mentions(terms);
+                named.iter().find(found).map(|(name, _)| name.clone())
+            }
+            RuleCondition::Times { subject, from, until } => {
+                let own = |term: &Term| self.words.iter().any(|(_, word)| *word == Some(*term));
+                let is_about = subject.is_empty() || subject.iter().any(own);
+                let breaks = |minutes: u32| {
+                    from.is_some_and(|from| minutes < from)
+                        || until.is_some_and(|until| minutes > until)
+                };
+                let mut found = self.times.iter().filter(|(minutes, _)| breaks(*minutes));
+                found.next().filter(|_| is_about).map(|(_, written)| written.clone())
+            }
+            RuleCondition::AtMost { amount, currency } => {
+                let comparable = |other: Option<&str>| {
+                    currency.is_none() || other.is_none() || other == *currency
+                };
+                let mut found = self.amounts.iter();
+                let found = found.find(|(own, other, _)| own > amount && comparable(*other));
+                found.map(|(_, _, written)| written.clone())
+            }
+        }
+    }
+
+    /// Whether the terms occur next to each other, and the words before them do not deny them.
+    fn mentions(&self, terms: &[Term]) -> bool {
+        let own: Vec<(usize, Term)> = self
+            .words
+            .iter()
+            .enumerate()
+            .filter_map(|(at, (_, term))| term.map(|term| (at, term)))
+            .collect();
+        own.windows(terms.len()).any(|window| {
+            let same = window.iter().map(|(_, term)| term).eq(terms);
+            let (first, last) = (window[0].0, window[window.len() - 1].0);
+            let before = &self.words[first.saturating_sub(DENIAL_WORDS)..first];
+            let after = self.words.get(last + 1).into_iter();
+            let mut around = before.iter().chain(after.filter(|(word, _)| word == "free"));
+            same && !around.any(|(word, _)| DENIALS.contains(&word.as_str()))
+        })
+    }
+}
+
+fn terms(text: &str) -> Vec<Term> {
+    words(text, Language::ENGLISH).into_iter().map(|word| word.term).collect()
+}
+
+/// The runs of digits of a text: start, end, and the number before and after a separator.
+fn numbers(text: &str) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (at, c) in text.char_indices() {
+        match found.last_mut() {
+            Some((_, end)) if c.is_ascii_digit() && *end == at => *end = at + 1,
+            _ if c.is_ascii_digit() => found.push((at, at + 1)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The times of the day in a text, in minutes, as written: "17:00", "5 pm", "5:30pm", "17h".
+fn times(text: &str) -> Vec<(u32, String)> {
+    let lower = text.to_ascii_lowercase();
+    let runs = numbers(&lower);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < runs.len() {
+        let (start, mut end) = runs[at];
+        let Ok(hour) = lower[start..end].parse::<u32>() else {
+            at += 1;
+            continue;
+        };
+        let mut minute = None;
+        if let Some(&(next, next_end)) = runs.get(at + 1)
+            && next == end + 1
+            && next_end - next == 2
+            && matches!(&lower[end..next], ":" | "h")
+        {
+            minute = lower[next..next_end].parse::<u32>().ok();
+            end = next_end;
+            at += 1;
+        }
+        at += 1;
+        let rest = &lower[end..];
+        let behind = rest.trim_start();
+        let half = ["am", "pm"].into_iter().find(|half| {
+            behind.strip_prefix(half).is_some_and(|more| !more.starts_with(char::is_alphanumeric))
+        });
+        let by_h =
+            rest.strip_prefix('h').is_some_and(|more| !more.starts_with(char::is_alphanumeric));
+        let (hour, end) = match half {
+            Some(half) => {
+                let hour = hour % 12 + if half == "pm" { 12 } else { 0 };
+                (hour, end + (rest.len() - behind.len()) + half.len())
+            }
+            None if minute.is_some() || by_h => (hour, end),
+            None => continue,
+        };
+        if hour < 24 && minute.unwrap_or(0) < 60 {
+            found.push((hour * 60 + minute.unwrap_or(0), text[start..end].to_owned()));
+        }
+    }
+    found
+}
+
+/// The currencies that are known, by their code, signs and words.
+const CURRENCIES: [(&str, [&str; 5]); 4] = [
+    ("EUR", ["€", "eur", "euro", "euros", "eur."]),
+    ("USD", ["$", "usd", "dollar", "dollars", "us$"]),
+    ("GBP", ["£", "gbp", "pound", "pounds", "quid"]),
+    ("CHF", ["chf", "franken", "francs", "franc", "fr."]),
+];
+
+/// The amounts of money in a text, as written.
+fn amounts(text: &str) -> Vec<(f64, Option<&'static str>, String)> {
+    let lower = text.to_lowercase();
+    // Positions are those of the lower-case text, which is as long for the signs and words here.
+    let shown = if lower.len() == text.len() { text } else { lower.as_str() };
+    let mut found = Vec::new();
+    let mut runs = numbers(&lower).into_iter().peekable();
+    while let Some((start, mut end)) = runs.next() {
+        while let Some(&(next, next_end)) = runs.peek() {
+            if next != end + 1 || !matches!(&lower[end..next], "." | ",") {
+                break;
+            }
+            end = next_end;
+            runs.next();
+        }
+        let Some(amount) = number(&lower[start..end]) else { continue };
+        let behind = lower[end..].trim_start();
+        let word: String = behind.chars().take_while(|c| !c.is_whitespace() && *c != ',').collect();
+        let before = lower[..start].trim_end();
+        let currency = CURRENCIES.iter().find(|(_, names)| {
+            names.contains(&word.trim_end_matches(['?', '!', '.', ')']))
+                || names.iter().any(|name| {
+                    let rest = before.strip_suffix(name);
+                    rest.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+                })
+        });
+        if let Some((code, _)) = currency {
+            found.push((amount, Some(*code), format!("{} {code}", &shown[start..end])));
+        }
+    }
+    found
+}
+
+/// A number with separators of thousands or decimals: "1,200", "49.90", "49,90".
+fn number(text: &str) -> Option<f64> {
+    let decimals = text.rfind([',', '.']).filter(|at| text.len() - at - 1 != 3);
+    let digits: String = text
+        .char_indices()
+        .filter_map(|(at, c)| match c {
+            ',' | '.' => (Some(at) == decimals).then_some('.'),
+            digit => Some(digit),
+        })
+        .collect();
+    digits.parse().ok()
+}
+
+fn first_number(text: &str) -> Option<f64> {
+    let (start, _) = numbers(text).into_iter().next()?;
+    let run: String = text[start..]
+        .chars()
+        .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
+        .collect();
+    number(run.trim_end_matches(['.', ',']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn breaks(key: &str, value: &str, text: &str) -> Option<String> {
+        let rule = RuleCondition::parse(key, value)?;
+        ComparedText::new(text).breaks(&rule)
+    }
+
+    #[test]
+    fn text_against_an_exclusion_is_found() {
+        let (key, value) = ("exclude_ingredients", "shellfish, peanuts, goat cheese");
+        for (text, about) in [
+            ("Find me a recipe with peanut butter", Some("peanuts")),
+            ("order the Shellfish platter", Some("shellfish")),
+            ("salad with goat cheese please", Some("goat cheese")),
+            ("a recipe without peanuts", None),
+            ("peanut-free cookies", None),
+            ("cheese from the goat farm", None),
+            ("what is for dinner?", None),
+        ] {
+            assert_eq!(breaks(key, value, text).as_deref(), about, "{text}");
+        }
+    }
+
+    #[test]
+    fn time_against_a_rule_is_found() {
+        for (key, value, text, about) in [
+            ("no_meetings_after", "16:00", "Book a meeting with Ana at 17:00", Some("17:00")),
+            ("no_meetings_after", "16:00", "set up the meetings for 5 pm today", Some("5 pm")),
+            ("no_meetings_after", "16:00", "Book a meeting at 15:30", None),
+            ("no_meetings_after", "16:00", "dinner at 19:00", None),
+            ("earliest_meeting", "10:00", "meeting at 8:30am?", Some("8:30am")),
+            ("earliest_meeting", "10am", "meeting at 12am", Some("12am")),
+            ("latest_call", "18h", "a call at 19h", Some("19")),
+            ("no_meetings_after", "16:00", "the meeting has 17 people", None),
+        ] {
+            assert_eq!(breaks(key, value, text).as_deref(), about, "{text}");
+        }
+    }
+
+    #[test]
+    fn amount_against_a_limit_is_found() {
+        for (value, text, about) in [
+            ("amount 50, currency EUR", "buy the lamp for 80 euros", Some("80 EUR")),
+            ("50 EUR", "a lamp for €1,200 please", Some("1,200 EUR")),
+            ("50", "a lamp for $ 60", Some("60 USD")),
+            ("50 EUR", "a lamp for 60 dollars", None),
+            ("50 EUR", "a lamp for 49,90 €", None),
+            ("50 EUR", "a lamp with 80 watts", None),
+        ] {
+            assert_eq!(breaks("max_price", value, text).as_deref(), about, "{value} {text}");
+        }
+    }
+
+    #[test]
+    fn rule_without_a_limiting_key_has_no_condition() {
+        assert_eq!(RuleCondition::parse("seat", "aisle"), None);
+        assert_eq!(RuleCondition::parse("tone", "formal"), None);
+        assert_eq!(RuleCondition::parse("no_meetings_after", ""), None);
+    }
+
+    #[test]
+    fn comparison_is_linear_in_the_text() {
+        let text = "17:00 80 € shellfish ".repeat(100_000);
+        let compared = ComparedText::new(&text);
+        assert!(compared.words.len() <= MAX_CHARS);
+    }
+}
