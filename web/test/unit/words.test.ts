@@ -122,7 +122,13 @@ test("planted faults are found", () => {
     const { copy: _, ...shell } = book.shell ?? {};
     return { ...book, shell: message === undefined ? shell : { ...shell, copy: message } };
   };
-  for (const fault of ["Ask nobody", "This area is shut", "2 turns of a chat", "A courier", "Done!"]) {
+  for (const fault of [
+    "Ask nobody",
+    "This area is shut",
+    "2 turns of a chat",
+    "A courier",
+    "Done!",
+  ]) {
     assert.equal(bannedWords("en", plant(en, fault)).length, 1, fault);
   }
   for (const fault of ["Alles auslöschen", "Der Bereich ist verschlossen", "Der Courier"]) {

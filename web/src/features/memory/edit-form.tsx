@@ -38,7 +38,7 @@ function draftOf(memory: MemoryView): Draft {
 }
 
 /** The value of a rule as typed: JSON if it is a list, an object or a number, else a text. */
-function valueOf(typed: string): unknown {
+function typedValue(typed: string): unknown {
   if (!/^[[{\d-]/.test(typed)) return typed;
   try {
     return JSON.parse(typed);
@@ -57,7 +57,7 @@ export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | unde
   if (draft.force !== was.force) changes.force = draft.force;
   if (draft.force === "hard") {
     if (draft.key.trim() !== was.key) changes.key = draft.key.trim();
-    if (draft.value.trim() !== was.value) changes.value = valueOf(draft.value.trim());
+    if (draft.value.trim() !== was.value) changes.value = typedValue(draft.value.trim());
   }
   const redated = draft.from !== was.from || draft.until !== was.until;
   if (draft.from !== was.from && draft.from) changes.valid_from = `${draft.from}T00:00:00Z`;

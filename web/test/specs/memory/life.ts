@@ -81,7 +81,7 @@ export async function live(lukasa: Lukasa): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
   for (const memory of LIFE) {
     const { memory: saved } = await lukasa.memories.save(memory);
-    if (saved) ids[memory.content] = saved.id;
+    if (saved) ids[saved.content] = saved.id;
   }
   const retire = await lukasa.memories.save({
     content: "Wants to retire at 50",
