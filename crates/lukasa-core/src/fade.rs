@@ -23,6 +23,11 @@ pub const ARCHIVE_CONFIDENCE: f32 = 0.3;
 pub const STALE_AFTER: SignedDuration = SignedDuration::from_hours(24 * 365);
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
+/// After how many days the importance of an inferred fact is lower by `IMPORTANCE_STEP` (R139).
+const IMPORTANCE_STEP_DAYS: f64 = 182.5;
+const IMPORTANCE_STEP: f64 = 0.1;
+/// The importance that age alone does not lower further.
+const MIN_IMPORTANCE: f64 = 0.1;
 /// How long a temporary memory is valid (R142).
 const TEMPORARY_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 /// How long circumstances that were only mentioned are valid (R142).
@@ -127,6 +132,18 @@ impl Belief {
     }
 }
 
+/// The importance of a memory at a given time: that of an inferred one decreases by a tenth every six
+/// months since it was last said or confirmed.
+pub fn importance_at(facets: &Facets, when: Timestamp) -> f32 {
+    if facets.firm || facets.force == Force::Hard {
+        return facets.importance;
+    }
+    let importance = f64::from(facets.importance);
+    let days = when.duration_since(facets.fresh_at).as_secs_f64() / SECONDS_PER_DAY;
+    let aged = importance - IMPORTANCE_STEP * days.max(0.0) / IMPORTANCE_STEP_DAYS;
+    aged.max(importance.min(MIN_IMPORTANCE)) as f32
+}
+
 words!(
     /// How long a memory lasts, as its writer says.
     Lifetime {
@@ -226,6 +243,25 @@ mod tests {
             assert_eq!(holds.fades_at(), None);
             assert!(!holds.is_archived(day(10_000)));
         }
+    }
+
+    #[test]
+    fn inferred_importance_decreases_by_a_tenth_every_half_year() {
+        let inferred = Facets {
+            importance: 0.6,
+            firm: false,
+            force: Force::Soft,
+            fresh_at: day(0),
+            ..crate::recall::tests::facets()
+        };
+        let at = |facets: &Facets, days: i64| (importance_at(facets, day(days)) * 100.0).round();
+        assert_eq!((at(&inferred, 0), at(&inferred, 365), at(&inferred, -9)), (60.0, 40.0, 60.0));
+        assert_eq!(at(&inferred, 10_000), 10.0, "age alone does not make it unimportant");
+        let low = Facets { importance: 0.05, ..inferred.clone() };
+        assert_eq!(at(&low, 10_000), 5.0);
+        let stated = Facets { firm: true, ..inferred.clone() };
+        let rule = Facets { force: Force::Hard, ..inferred };
+        assert_eq!((at(&stated, 10_000), at(&rule, 10_000)), (60.0, 60.0));
     }
 
     #[test]

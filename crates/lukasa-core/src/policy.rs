@@ -50,6 +50,8 @@ pub struct Policy {
     /// How many already processed turns an extraction pass sees again, for context.
     pub window: usize,
     pub keep_turns: Keep,
+    /// Days after which a memory that has expired is permanently removed; `None` means never (C18).
+    pub history_days: Option<u32>,
     /// Minutes without a turn after which a session counts as closed; `None` means never.
     pub idle_close_minutes: Option<u32>,
     /// Minimum confidence for an inferred fact to be put into a prompt unasked.
@@ -96,6 +98,9 @@ pub struct Patch {
     pub keep_turns: Option<Keep>,
     /// Zero means never.
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub history_days: Option<u32>,
+    /// Zero means never.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_close_minutes: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inject_confidence: Option<f32>,
@@ -114,6 +119,9 @@ pub struct Patch {
     pub agents: Option<AgentPatch>,
 }
 
+/// The longest retention of expired memories that a policy can name: a hundred years.
+const MAX_HISTORY_DAYS: u32 = 36_500;
+
 /// The default preset.
 pub const BALANCED: &str = "balanced";
 /// Every preset: the default, and one for each common style of memory.
@@ -128,6 +136,7 @@ impl Default for Policy {
             extract: Trigger::Close,
             window: 10,
             keep_turns: Keep::Full,
+            history_days: None,
             idle_close_minutes: Some(30),
             inject_confidence: INJECT_CONFIDENCE,
             recall_confidence: 0.4,
@@ -148,9 +157,11 @@ impl Policy {
             BALANCED => base,
             // Inferred facts are active at once.
             "advisor" => Self { admission: Admission::Auto, ..base },
-            // After every turn, only important facts with high confidence; no recall-only tier.
+            // After every turn, only important facts with high confidence; no recall-only tier. What
+            // has expired is removed after ninety days.
             "chat" => Self {
                 extract: Trigger::Turn,
+                history_days: Some(90),
                 recall_confidence: 0.7,
                 inject_importance: 0.7,
                 floors: BTreeMap::from([(Category::Profile, 0.9), (Category::Context, 0.7)]),
@@ -204,6 +215,9 @@ impl Policy {
         if let Some(minutes) = patch.idle_close_minutes {
             self.idle_close_minutes = Some(minutes).filter(|minutes| *minutes > 0);
         }
+        if let Some(days) = patch.history_days {
+            self.history_days = Some(days).filter(|days| *days > 0);
+        }
         if let Some(tokens) = patch.daily_tokens {
             self.daily_tokens = Some(tokens).filter(|tokens| *tokens > 0);
         }
@@ -219,6 +233,11 @@ impl Policy {
     pub fn floor(&self, category: Category) -> f32 {
         let floor = self.floors.get(&category).copied().unwrap_or(self.inject_confidence);
         floor.max(INJECT_CONFIDENCE)
+    }
+
+    /// How long an expired memory is kept; `None` means forever.
+    pub fn history(&self) -> Option<SignedDuration> {
+        self.history_days.map(|days| SignedDuration::from_hours(24 * i64::from(days)))
     }
 
     pub fn idle_close(&self) -> Option<SignedDuration> {
@@ -246,6 +265,9 @@ impl Patch {
         }
         if self.window.is_some_and(|window| window > 100) {
             faults.push(("window", "at most 100 turns".into()));
+        }
+        if self.history_days.is_some_and(|days| days > MAX_HISTORY_DAYS) {
+            faults.push(("history_days", format!("at most {MAX_HISTORY_DAYS} days")));
         }
         if self.domains.iter().flatten().any(|(name, _)| !domain::is_name(name)) {
             faults.push(("domains", "each must be a domain name".into()));
@@ -300,12 +322,22 @@ mod tests {
     }
 
     #[test]
+    fn policy_history_of_zero_days_means_forever() {
+        let chat = Policy::preset("chat").unwrap();
+        assert_eq!(chat.history(), Some(SignedDuration::from_hours(24 * 90)));
+        let patch = Patch { history_days: Some(0), ..Patch::default() };
+        assert_eq!(Policy::resolve(&chat, None, Some(&patch)).history(), None);
+        assert_eq!(Policy::default().history(), None);
+    }
+
+    #[test]
     fn policy_patch_is_validated() {
         let patch = Patch {
             preset: Some("reckless".into()),
             inject_confidence: Some(1.5),
+            history_days: Some(u32::MAX),
             ..Patch::default()
         };
-        assert_eq!(patch.faults().len(), 2);
+        assert_eq!(patch.faults().len(), 3);
     }
 }

@@ -14,6 +14,7 @@ use crate::consolidation::Consolidator;
 use crate::error::Result;
 use crate::learning::Learning;
 use crate::parts::Parts;
+use crate::policy::Policies;
 use crate::portraits::Portraits;
 use crate::queue::{JobFailure, JobQueue};
 use crate::removal::Removals;
@@ -30,6 +31,7 @@ pub use lukasa_core::job::Lane;
 pub struct Jobs {
     pub(crate) parts: Arc<Parts>,
     pub(crate) queue: JobQueue,
+    pub(crate) policies: Policies,
     pub(crate) sessions: Sessions,
     pub(crate) statements: Statements,
     pub(crate) learning: Learning,
@@ -107,7 +109,7 @@ impl Jobs {
 
     /// Maintenance of one user: consolidates learned facts, phrases portraits whose facts have
     /// changed, and removes expired rows: the trash after thirty days, retrieval records after
-    /// ninety. Queues the next run for when the next row expires; if there is none, the next write
+    /// ninety, expired memories as the policy says. Queues the next run for when the next row expires; if there is none, the next write
     /// queues it.
     async fn run_upkeep(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
         self.removals.purge(request).await?;
@@ -121,7 +123,8 @@ impl Jobs {
         let now = micros(request.moment.now);
         let mut batch = Batch::default();
         job::finish(&mut batch, &scope, job);
-        match next_expiry(job::oldest(&scope).await?) {
+        let (policy, _) = self.policies.load(&scope).await?;
+        match next_expiry(job::oldest(&scope).await?, policy.history()) {
             Some(next) => {
                 // Rows written in the meantime may expire before that.
                 let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));
@@ -138,8 +141,8 @@ impl Jobs {
     }
 }
 
-/// When the next retained row expires.
-fn next_expiry(oldest: OldestRows) -> Option<Timestamp> {
+/// When the next retained row expires, if expired memories are kept for `history`.
+fn next_expiry(oldest: OldestRows, history: Option<SignedDuration>) -> Option<Timestamp> {
     let after =
         |at: Option<Timestamp>, days: i64| at.map(|at| at + SignedDuration::from_hours(24 * days));
     let ends = [
@@ -148,6 +151,7 @@ fn next_expiry(oldest: OldestRows) -> Option<Timestamp> {
         after(oldest.answered, IDEMPOTENCY_DAYS),
         after(oldest.given, USAGE_DAYS),
         after(oldest.ended, EXPIRED_DAYS),
+        oldest.expired.zip(history).map(|(at, history)| at + history),
     ];
     ends.into_iter().flatten().min()
 }

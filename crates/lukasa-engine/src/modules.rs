@@ -110,7 +110,7 @@ impl Modules {
         let queue = JobQueue::new(parts(), tx(), state.running);
         let recall = Recall::new(parts(), tx(), embeddings.clone(), state.recall_caches);
         let facts = Facts::new(parts(), tx(), policies.clone());
-        let removals = Removals::new(parts(), tx(), facts.clone());
+        let removals = Removals::new(parts(), tx(), policies.clone(), facts.clone());
         let sessions = Sessions::new(
             parts(),
             tx(),
@@ -138,6 +138,7 @@ impl Modules {
         let jobs = Jobs {
             parts: parts(),
             queue: queue.clone(),
+            policies: policies.clone(),
             sessions: sessions.clone(),
             statements,
             learning: learning.clone(),

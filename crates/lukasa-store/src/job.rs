@@ -140,6 +140,8 @@ pub struct OldestRows {
     pub given: Option<Timestamp>,
     /// When the first of the extracted facts expired, or will expire.
     pub ended: Option<Timestamp>,
+    /// When the first of all active facts expired, or will expire.
+    pub expired: Option<Timestamp>,
 }
 
 pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
@@ -164,7 +166,10 @@ pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
         (select min(ended) from (select max(valid_until) as ended from fact_version \
            where user_id = $1 and known_until is null and state in ('active', 'candidate') \
            group by fact_id having bool_and(valid_until is not null and extracted \
-             and consented_at is null)) by_fact)";
+             and consented_at is null)) by_fact), \
+        (select min(ended) from (select max(valid_until) as ended from fact_version \
+           where user_id = $1 and known_until is null group by fact_id \
+           having bool_and(state = 'active' and valid_until is not null)) by_fact)";
     let found = one(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
         let mut c = Columns::of(row, "job");
         Ok(OldestRows {
@@ -173,6 +178,7 @@ pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
             answered: c.take()?,
             given: c.take()?,
             ended: c.take()?,
+            expired: c.take()?,
         })
     })?;
     Ok(found.unwrap_or_default())

@@ -490,6 +490,22 @@ pub async fn facts_trashed_before(
     all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact_version").take()?)))
 }
 
+/// Facts that have expired: all of their versions stopped being valid at or before a given time.
+pub async fn facts_ended_before(
+    scope: &Scope,
+    before: Timestamp,
+    limit: i64,
+) -> Result<Vec<FactId>> {
+    const SQL: &str = "select fact_id from fact_version where user_id = $1 \
+                          and known_until is null \
+                        group by fact_id \
+                       having bool_and(state = 'active' and valid_until is not null) \
+                          and max(valid_until) <= $2 \
+                        order by max(valid_until), fact_id limit $3";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &before, &limit]).await?;
+    all(&rows, |row| Ok(FactId::from_uuid(Columns::of(row, "fact_version").take()?)))
+}
+
 /// When a fact was erased, if it was.
 pub async fn erased_at(scope: &Scope, fact: FactId) -> Result<Option<Timestamp>> {
     const SQL: &str = "select erased_at from tombstone where user_id = $1 and fact_id = $2";

@@ -111,6 +111,23 @@ fn baseline_keeps_hard_rules_in_a_small_budget() {
 }
 
 #[test]
+fn baseline_in_a_small_budget_drops_the_last_categories_first() {
+    let texts: Vec<String> = (0..24).map(|n| format!("Statement number {n} of the user")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut all = memories(&texts);
+    for (n, version) in all.iter_mut().enumerate() {
+        version.claim.category = Category::ALL[n % 4];
+        version.claim.kind = crate::fact::Kind::ALL[n % 8];
+    }
+    let total = count(RULES) + FRAME_TOKENS + 240;
+    let block = baseline(&all, &EarlierClaims::new(), &Budget { total, dynamic: 0 });
+    let lines = |category| block.items.iter().filter(|i| i.section == Section::of(category)).count();
+    assert_eq!(lines(Category::Profile), 6, "{}", block.content);
+    assert_eq!(lines(Category::Fact), 0, "{}", block.content);
+    assert!(block.left_out.iter().any(|left| left.reason == LeftOutReason::OverBudget));
+}
+
+#[test]
 fn baseline_drops_other_memories_when_a_rule_does_not_fit() {
     let rule = "Never book a table where peanuts are served, because the allergy is severe";
     let mut all = memories(&[rule, "Likes tea"]);

@@ -19,6 +19,9 @@ const EARLIER_CHARS: usize = 100;
 /// Maximum length of a turn in a line, in characters.
 const TURN_CHARS: usize = 400;
 
+/// Domains whose memories are to be phrased carefully (R188).
+const CAREFUL: [&str; 1] = ["relationships"];
+
 /// What a memory said before it changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierClaim {
@@ -88,10 +91,9 @@ pub(super) fn reliability(version: &Version) -> String {
         }
         (None, None) => format!("said {}", date(version.known.from)),
     };
-    match is_high_stakes(&version.claim) {
-        true => format!("{relied}; high-stakes"),
-        false => relied,
-    }
+    let stakes = if is_high_stakes(&version.claim) { "; high-stakes" } else { "" };
+    let care = version.claim.domain.as_deref().is_some_and(|domain| CAREFUL.contains(&domain));
+    format!("{relied}{stakes}{}", if care { "; mention with care" } else { "" })
 }
 
 /// Whether a memory is a rule to be respected: the user stated it as one, or agreed to it.
@@ -191,6 +193,15 @@ mod tests {
         );
         fact.claim.content = "Likes peanuts".into();
         assert!(!memory_line(&fact, &EarlierClaims::new()).contains("high-stakes"));
+    }
+
+    #[test]
+    fn memory_about_relationships_asks_for_careful_phrasing() {
+        let mut fact = version(Voice::stated(Origin::UserSaid));
+        fact.claim.content = "Is separated from Jonas".into();
+        assert!(!memory_line(&fact, &EarlierClaims::new()).contains("with care"));
+        fact.claim.domain = Some("relationships".into());
+        assert!(memory_line(&fact, &EarlierClaims::new()).ends_with("; mention with care)"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod section;
 pub mod selective;
 
 use crate::fact::{Category, Force, Tier, Version};
-use crate::fade::{Belief, INJECT_CONFIDENCE};
+use crate::fade::{Belief, INJECT_CONFIDENCE, importance_at};
 use crate::origin::Origin;
 use crate::recall::Facets;
 use crate::time::Timestamp;
@@ -56,7 +56,8 @@ impl Budget {
     }
 
     /// The tokens that lines of a category may take in the baseline: 300, 500, 200 and 500 of
-    /// 1,500.
+    /// 1,500. A smaller budget takes nothing from these shares: the categories are filled in their
+    /// order, so that the last ones are dropped first.
     pub fn category(&self, category: Category) -> usize {
         let share = match category {
             Category::Profile => 300,
@@ -64,7 +65,7 @@ impl Budget {
             Category::Style => 200,
             Category::Fact => 500,
         };
-        self.total * share / Self::COMPACT
+        self.total.max(Self::COMPACT) * share / Self::COMPACT
     }
 }
 
@@ -93,13 +94,13 @@ const RULES_PERCENT: usize = 40;
 const ASSISTANT_PERCENT: usize = 30;
 
 /// Order of the baseline: rules, then memories from the user, then memories from assistants; within
-/// each by importance, then freshness.
-pub fn precedence(a: &Facets, b: &Facets) -> std::cmp::Ordering {
+/// each by importance at a given time, then freshness.
+pub fn precedence(a: &Facets, b: &Facets, at: Timestamp) -> std::cmp::Ordering {
     let hard = |facets: &Facets| facets.force == Force::Hard && !facets.told;
     hard(b)
         .cmp(&hard(a))
         .then(a.told.cmp(&b.told))
-        .then(b.importance.total_cmp(&a.importance))
+        .then(importance_at(b, at).total_cmp(&importance_at(a, at)))
         .then(b.fresh_at.cmp(&a.fresh_at))
 }
 

@@ -7,7 +7,7 @@ mod query_terms;
 pub mod rank;
 mod scorer;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use serde::{Deserialize, Serialize};
 

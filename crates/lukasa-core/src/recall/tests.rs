@@ -11,7 +11,7 @@ use crate::fact::{Category, Force, Kind, MemoryType, Tier};
 use crate::session::Role;
 use crate::time::{Period, Timestamp};
 
-fn facets() -> Facets {
+pub(crate) fn facets() -> Facets {
     Facets {
         domain: None,
         category: Category::Fact,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lukasa_core::context::block::{self, PromptLine};
 use lukasa_core::context::{Budget, EarlierClaim, EarlierClaims, may_inject, precedence};
+use lukasa_core::recall::Facets;
 use lukasa_core::recall::index::Index;
 use lukasa_core::{AsOf, Category, FactId, Force, Version, VersionId};
 use lukasa_store::context::Baseline;
@@ -120,7 +121,8 @@ pub(super) async fn rules_of_domains(
             .filter(|(unit, _)| is_usable(unit, point, &ctx.shut))
             .filter(|(unit, _)| !shown.contains(&FactId::from_uuid(unit.subject)))
             .collect();
-        rules.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
+        let order = |a: &Facets, b: &Facets| precedence(a, b, point.valid);
+        rules.sort_by(|(a, af), (b, bf)| order(af, bf).then(b.subject.cmp(&a.subject)));
         rules.truncate(MAX_DOMAIN_RULES);
         let ids = |(unit, _): &(&lukasa_core::recall::index::Unit, _)| {
             (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
@@ -152,7 +154,8 @@ fn candidates(
             facets.own && facets.force == Force::Hard || may_inject(facets, point.valid)
         })
         .collect();
-    usable.sort_by(|(a, af), (b, bf)| precedence(af, bf).then(b.subject.cmp(&a.subject)));
+    let order = |a: &Facets, b: &Facets| precedence(a, b, point.valid);
+    usable.sort_by(|(a, af), (b, bf)| order(af, bf).then(b.subject.cmp(&a.subject)));
     let ids = |(unit, _): &(&lukasa_core::recall::index::Unit, _)| {
         (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
     };

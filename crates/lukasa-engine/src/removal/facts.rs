@@ -96,8 +96,8 @@ impl Removals {
         self.facts.add_key_holder(request, &claim, from, Some(fact), restored).await
     }
 
-    /// Permanently removes what has been in the trash for thirty days, and retrieval records older
-    /// than ninety days.
+    /// Permanently removes what has been in the trash for thirty days, what expired as long ago as
+    /// the policy says, and retrieval records older than ninety days.
     pub async fn purge(&self, request: &Request) -> Result<Outcome> {
         let writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
@@ -108,9 +108,16 @@ impl Removals {
         idempotency::forget_before(&writing.scope, writing.stamp.at - days(IDEMPOTENCY_DAYS))
             .await?;
         context::forget_before(&writing.scope, writing.stamp.at - days(USAGE_DAYS)).await?;
-        let facts = removal::facts_trashed_before(&writing.scope, before, PURGE_BATCH_SIZE).await?;
+        let mut facts =
+            removal::facts_trashed_before(&writing.scope, before, PURGE_BATCH_SIZE).await?;
+        let (policy, _) = self.policies.load(&writing.scope).await?;
+        if let Some(history) = policy.history() {
+            let room = PURGE_BATCH_SIZE.saturating_sub_unsigned(facts.len() as u64);
+            let before = writing.stamp.at - history;
+            facts.extend(removal::facts_ended_before(&writing.scope, before, room).await?);
+        }
         if facts.is_empty() {
-            let outcome = Outcome::of(Verb::Purge, "Nothing in the trash is old enough.".into());
+            let outcome = Outcome::of(Verb::Purge, "Nothing is old enough to be removed.".into());
             return writing.answer(outcome).await;
         }
         let message = format!("Permanently removed: {}", facts.len());

@@ -31,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::facts::{Facts, Target};
 use crate::journal::{ErasureJournal, JournalEntry};
 use crate::parts::Parts;
+use crate::policy::Policies;
 use crate::signing::Signatures;
 use crate::subscriptions::Subscriptions;
 use crate::transaction::{Effect, Transactions, Writing};
@@ -52,12 +53,18 @@ const MAX_LISTED: i64 = 1_000;
 pub struct Removals {
     parts: Arc<Parts>,
     transactions: Transactions,
+    policies: Policies,
     facts: Facts,
 }
 
 impl Removals {
-    pub(crate) fn new(parts: Arc<Parts>, transactions: Transactions, facts: Facts) -> Self {
-        Self { parts, transactions, facts }
+    pub(crate) fn new(
+        parts: Arc<Parts>,
+        transactions: Transactions,
+        policies: Policies,
+        facts: Facts,
+    ) -> Self {
+        Self { parts, transactions, policies, facts }
     }
 }
 

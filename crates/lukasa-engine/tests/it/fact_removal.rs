@@ -1,6 +1,8 @@
 //! Forget, delete, restore, purge and erase.
 
+use jiff::SignedDuration;
 use lukasa_core::Status;
+use lukasa_core::policy::Patch;
 use lukasa_engine::facts::{NewMemory, Target};
 use lukasa_engine::{Error, IdempotencyKey, Point};
 use lukasa_store::list::ListFilter;
@@ -66,6 +68,31 @@ async fn trash_is_purged_after_thirty_days() {
     let purged = story.engine.removals.purge(&story.request()).await.unwrap();
     assert_eq!(purged.receipts.len(), 1);
     assert!(matches!(story.get(fact).await, Err(Error::MemoryNotFound)));
+}
+
+#[tokio::test]
+async fn expired_memory_is_purged_after_the_history_days_of_the_policy() {
+    let story = Story::begin().await;
+    let mut week = NewMemory::saying("stays with Marta this week");
+    week.valid_until = Some(story.now() + SignedDuration::from_hours(24 * 7));
+    let week = Story::fact(&story.engine.facts.save(&story.request(), week).await.unwrap());
+    let home = Story::fact(&story.save("lives in Lisbon").await);
+    story.pass(DAY);
+    story.change(home, "lives in Porto").await;
+    story.pass(400 * DAY);
+    let kept = story.engine.removals.purge(&story.request()).await.unwrap();
+    assert!(kept.receipts.is_empty(), "expired memories are kept unless the policy says otherwise");
+    let after = |days: u32| Patch { history_days: Some(days), ..Patch::default() };
+    story.engine.policies.set(&story.request(), after(500)).await.unwrap();
+    let early = story.engine.removals.purge(&story.request()).await.unwrap();
+    assert!(early.receipts.is_empty());
+    story.engine.policies.set(&story.request(), after(90)).await.unwrap();
+    let purged = story.engine.removals.purge(&story.request()).await.unwrap();
+    let removed: Vec<_> = purged.receipts.iter().map(|receipt| receipt.fact).collect();
+    assert_eq!(removed, [week]);
+    assert!(matches!(story.get(week).await, Err(Error::MemoryNotFound)));
+    let history = story.engine.facts.history(&story.alice(), home, story.now()).await.unwrap();
+    assert!(history.len() > 1, "a memory that is still valid keeps its history");
 }
 
 #[tokio::test]

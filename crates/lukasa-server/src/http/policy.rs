@@ -40,6 +40,10 @@ pub struct PolicyPatch {
     /// How much of the turns is kept after learning: `full`, `excerpts` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     keep_turns: Option<String>,
+    /// After how many days a memory that has expired is permanently removed; 0 means never. A
+    /// memory that still has a valid version keeps its whole history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history_days: Option<u32>,
     /// After how many minutes without a turn a session counts as closed; 0 means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     idle_close_minutes: Option<u32>,

@@ -426,6 +426,7 @@ pub const HARMLESS: &[&str] = &[
     "format",
     "freeze",
     "fusion",
+    "history_days",
     "idle_close_minutes",
     "importance",
     "dry_run",
