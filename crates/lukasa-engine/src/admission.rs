@@ -9,6 +9,7 @@ use lukasa_store::{Scope, domain, session};
 use lukasa_text::screen::ground;
 
 use crate::error::{Error, Result};
+use crate::telemetry::record_admission;
 
 /// Claims longer than this are screened on a blocking thread.
 const INLINE_CHARS: usize = 4_000;
@@ -58,6 +59,25 @@ impl<'a> AdmissionRequest<'a> {
 
 /// Decides whether a claim is accepted, and in which state.
 pub(crate) async fn admit(
+    scope: &Scope,
+    claim: Claim,
+    ask: AdmissionRequest<'_>,
+) -> Result<AdmittedClaim> {
+    let admitted = decide_claim(scope, claim, ask).await;
+    let decision = match &admitted {
+        Ok(claim) if claim.state == State::Active => Some("accept"),
+        Ok(_) => Some("ask"),
+        Err(Error::SecretRejected(_)) => Some("reject_secret"),
+        Err(Error::OptInNeeded(_)) => Some("reject_closed"),
+        Err(_) => None,
+    };
+    if let Some(decision) = decision {
+        record_admission(ask.writer, decision);
+    }
+    admitted
+}
+
+async fn decide_claim(
     scope: &Scope,
     claim: Claim,
     ask: AdmissionRequest<'_>,

@@ -17,6 +17,7 @@ use lukasa_store::{crash, ledger};
 use crate::error::Result;
 use crate::parts::Parts;
 use crate::request::Moment;
+use crate::telemetry::record_model_call;
 use crate::transaction::Transactions;
 
 pub use lukasa_store::ledger::{ModelCall, ModelSum};
@@ -128,6 +129,7 @@ impl ChatModels {
                     (outcome, TokensUsed::default(), Err(error.to_string()))
                 }
             };
+            record_model_call(purpose, outcome, tokens, took);
             let call = ModelCall {
                 id: ids.call(),
                 at: micros(moment.now),

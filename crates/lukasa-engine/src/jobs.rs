@@ -21,6 +21,7 @@ use crate::removal::Removals;
 use crate::request::{Moment, Request};
 use crate::sessions::Sessions;
 use crate::statements::Statements;
+use crate::telemetry::record_job;
 use crate::webhooks::TenantWebhooks;
 
 pub use crate::queue::{AssignedJob, WorkOutcome};
@@ -65,7 +66,11 @@ impl Jobs {
             let failed = JobFailure::crashed();
             return self.queue.release_failed(claimed, failed, moment).await;
         }
-        match self.perform(claimed, moment).await {
+        let started = (self.parts.ticks)();
+        let performed = self.perform(claimed, moment).await;
+        let result = if performed.is_ok() { "done" } else { "failed" };
+        record_job(claimed.kind.as_str(), result, (self.parts.ticks)() - started);
+        match performed {
             Ok(()) => Ok(WorkOutcome::Done(claimed.kind)),
             Err(failed) => self.queue.release_failed(claimed, failed, moment).await,
         }

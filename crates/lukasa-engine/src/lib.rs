@@ -54,6 +54,7 @@ mod signing;
 pub mod state;
 mod statements;
 mod subscriptions;
+pub mod telemetry;
 mod transaction;
 pub mod undo;
 pub mod vault;
@@ -202,6 +203,15 @@ impl Engine {
     /// Backlog of work over all users.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
         Ok(self.0.parts.store.backlog(now).await?)
+    }
+
+    /// The work that is under way or waiting, for metrics.
+    pub async fn backlogs(&self, now: Timestamp) -> Result<telemetry::Backlogs> {
+        let store = &self.0.parts.store;
+        let (lanes, erasures) =
+            futures_util::try_join!(store.lane_backlogs(now), store.erasure_backlog())?;
+        let (index_bytes, indexes) = self.0.state.recall_caches.index_size();
+        Ok(telemetry::Backlogs { pools: store.pool_usage(), lanes, erasures, index_bytes, indexes })
     }
 
     /// The migrations of this build that the schema lacks.

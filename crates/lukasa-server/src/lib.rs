@@ -13,6 +13,7 @@ pub mod http;
 pub mod listen;
 pub mod models;
 pub mod postgres;
+pub mod telemetry;
 pub mod tools;
 mod url;
 pub mod webhook;

@@ -5,6 +5,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::Result;
 use crate::migrate::{embedded_migrations, owner};
+use crate::pool::PoolUsage;
 use crate::{ConnectOptions, Scope, Store};
 
 /// Settings of the database server and properties of the serving role.
@@ -156,6 +157,69 @@ impl Store {
             dead: row.try_get(3)?,
             archive_fault: row.try_get(4)?,
         })
+    }
+}
+
+/// Due and failed jobs of one lane, over all users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneBacklog {
+    pub lane: String,
+    /// Jobs that are due.
+    pub due: i64,
+    pub due_since: Option<Timestamp>,
+    /// Failed jobs.
+    pub dead: i64,
+}
+
+/// Erasures of users that were begun and are not finished.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ErasureBacklog {
+    pub unfinished: i64,
+    pub since: Option<Timestamp>,
+}
+
+const LANES: &str = "\
+    select lane, /* whatever their user_id */ \
+           count(*) filter (where state = 'waiting'), \
+           min(run_at) filter (where state = 'waiting'), \
+           count(*) filter (where state = 'dead') \
+      from job where (state = 'waiting' and run_at <= $1) or state = 'dead' group by lane";
+const ERASURES: &str = "\
+    select count(*), /* whatever their user_id */ min(erased_at) \
+      from erasure where finished_at is null";
+
+impl Store {
+    /// Reads the backlog of each lane that has one.
+    pub async fn lane_backlogs(&self, now: Timestamp) -> Result<Vec<LaneBacklog>> {
+        let mut connection = self.pools.admission.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.worker = 'on'").await?;
+        let rows = transaction.query(LANES, &[&now]).await?;
+        transaction.rollback().await?;
+        let lane = |row: &tokio_postgres::Row| {
+            Ok(LaneBacklog {
+                lane: row.try_get(0)?,
+                due: row.try_get(1)?,
+                due_since: row.try_get(2)?,
+                dead: row.try_get(3)?,
+            })
+        };
+        rows.iter().map(lane).collect()
+    }
+
+    /// Reads how many erasures of users are unfinished, and since when.
+    pub async fn erasure_backlog(&self) -> Result<ErasureBacklog> {
+        let mut connection = self.pools.admission.get().await?;
+        let transaction = connection.transaction().await?;
+        transaction.batch_execute("set local app.scrub = 'on'").await?;
+        let row = transaction.query_one(ERASURES, &[]).await?;
+        transaction.rollback().await?;
+        Ok(ErasureBacklog { unfinished: row.try_get(0)?, since: row.try_get(1)? })
+    }
+
+    /// The connections of each pool.
+    pub fn pool_usage(&self) -> Vec<PoolUsage> {
+        self.pools.usage()
     }
 }
 

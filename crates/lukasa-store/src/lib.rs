@@ -55,7 +55,7 @@ use lukasa_core::{TenantId, UserId};
 
 pub use error::{Error, Result};
 pub use migrate::{Migration, migrate, pending};
-pub use pool::PoolSizes;
+pub use pool::{PoolSizes, PoolUsage};
 pub use scope::{Batch, Directory, Scope};
 
 /// Connections to the database, in pools by purpose.

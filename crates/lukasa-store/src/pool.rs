@@ -38,6 +38,16 @@ impl Default for PoolSizes {
     }
 }
 
+/// The connections of one pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolUsage {
+    pub pool: &'static str,
+    pub limit: usize,
+    pub used: usize,
+    /// Callers that wait for a connection.
+    pub waiting: usize,
+}
+
 #[derive(Clone)]
 pub(crate) struct Pools {
     pub reads: Pool,
@@ -74,6 +84,22 @@ impl Pools {
 
     pub async fn for_lossy_write(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
         write_with(&self.background, &self.gates, user).await
+    }
+
+    /// The connections of each pool.
+    pub fn usage(&self) -> Vec<PoolUsage> {
+        let pools = [
+            ("reads", &self.reads),
+            ("writes", &self.writes),
+            ("admission", &self.admission),
+            ("background", &self.background),
+        ];
+        let usage = |(pool, of): (&'static str, &Pool)| {
+            let status = of.status();
+            let used = status.size.saturating_sub(status.available);
+            PoolUsage { pool, limit: status.max_size, used, waiting: status.waiting }
+        };
+        pools.into_iter().map(usage).collect()
     }
 
     pub fn close(&self) {

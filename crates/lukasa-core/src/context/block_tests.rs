@@ -121,7 +121,8 @@ fn baseline_in_a_small_budget_drops_the_last_categories_first() {
     }
     let total = count(RULES) + FRAME_TOKENS + 240;
     let block = baseline(&all, &EarlierClaims::new(), &Budget { total, dynamic: 0 });
-    let lines = |category| block.items.iter().filter(|i| i.section == Section::of(category)).count();
+    let lines =
+        |category| block.items.iter().filter(|i| i.section == Section::of(category)).count();
     assert_eq!(lines(Category::Profile), 6, "{}", block.content);
     assert_eq!(lines(Category::Fact), 0, "{}", block.content);
     assert!(block.left_out.iter().any(|left| left.reason == LeftOutReason::OverBudget));

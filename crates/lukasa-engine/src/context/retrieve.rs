@@ -35,6 +35,7 @@ use crate::recall::{
 };
 use crate::request::Moment;
 use crate::sessions::check_session_name;
+use crate::telemetry::record_degraded;
 
 /// Request for a context.
 #[derive(Debug, Clone)]
@@ -235,6 +236,7 @@ impl Contexts {
             Err(_) => "timed out".to_owned(),
         };
         tracing::warn!(reason, "database unavailable; context is degraded");
+        record_degraded(Degraded::Database);
         Ok(confirmed.degraded(ask, moment))
     }
 

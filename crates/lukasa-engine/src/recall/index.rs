@@ -66,6 +66,12 @@ impl IndexCache {
             loads: Arc::new(Semaphore::new(MAX_CONCURRENT_LOADS)),
         }
     }
+
+    /// Bytes and number of the cached indexes, as of the cache's last maintenance.
+    pub(crate) fn size(&self) -> (u64, u64) {
+        self.cache.run_pending_tasks();
+        (self.cache.weighted_size(), self.cache.entry_count())
+    }
 }
 
 /// Permit for a full load of one user's index.

@@ -66,6 +66,11 @@ impl RecallCaches {
     pub(crate) fn with_index_limits(self, bytes: u64, passages: usize) -> Self {
         Self { indexes: Arc::new(IndexCache::within(bytes, passages)), ..self }
     }
+
+    /// Bytes and number of the cached indexes.
+    pub(crate) fn index_size(&self) -> (u64, u64) {
+        self.indexes.size()
+    }
 }
 
 fn new_recall_cache() -> RecallCache {

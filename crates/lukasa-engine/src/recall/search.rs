@@ -23,6 +23,7 @@ use super::{OpenedIndex, QuestionVector, RecallKey};
 use crate::closed_domains::closed_domains;
 use crate::error::Result;
 use crate::memory::{Memory, Point, as_memory};
+use crate::telemetry::record_recall;
 
 /// How long a request waits for the reranker.
 const RERANK_TIMEOUT: Duration = Duration::from_millis(200);
@@ -255,6 +256,7 @@ impl Recall {
     ) -> RecallResult {
         let UnrankedRecall { recalled: mut found, keep, ordered } = found;
         if ordered {
+            record_recall(&found);
             return found;
         }
         let started = (self.parts.ticks)();
@@ -276,6 +278,7 @@ impl Recall {
         if let Some((key, state)) = keep.filter(|_| whole) {
             self.caches.results.insert(key, Arc::new((state, found.clone())));
         }
+        record_recall(&found);
         found
     }
 

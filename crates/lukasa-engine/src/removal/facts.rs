@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::facts::{Target, remaining};
 use crate::journal::JournalEntry;
 use crate::request::Request;
+use crate::telemetry::record_removal;
 use crate::transaction::{Effect, ErasureSummary, Outcome, WriteStart, Writing};
 
 /// Maximum number of facts per purge, so that its transaction stays short.
@@ -178,8 +179,11 @@ async fn remove(
     for id in &facts {
         outcome.receipts.push(remove_one(&mut writing, verb, *id, again, &mut effect).await?);
     }
+    let removed = facts.len();
     effect.also = facts;
-    writing.finish(verb, effect, outcome).await
+    let outcome = writing.finish(verb, effect, outcome).await?;
+    record_removal(verb.as_str(), removed);
+    Ok(outcome)
 }
 
 /// Permanently removes one fact, and adds its erasure record and journal entry to the effect.

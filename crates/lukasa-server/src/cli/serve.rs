@@ -17,6 +17,7 @@ use crate::gateway::{Gateway, UpstreamSettings};
 use crate::http::router_with;
 use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
+use crate::telemetry::MetricsSettings;
 use crate::webhook::WebhookSettings;
 use crate::workers::{Workers, connections};
 
@@ -109,6 +110,8 @@ pub struct ServeArgs {
     #[command(flatten)]
     limits: LimitSettings,
     #[command(flatten)]
+    metrics: MetricsSettings,
+    #[command(flatten)]
     logging: LoggingArgs,
     /// When stopping, how long to keep serving while `/readyz` reports not ready, in seconds, so that a
     /// load balancer can redirect requests. Default 5, or 0 without authentication
@@ -156,6 +159,7 @@ impl ServeArgs {
             journal: ErasureJournalArgs { erasure_journal: None },
             scrub_at: None,
             limits: LimitSettings::default(),
+            metrics: MetricsSettings::default(),
             logging: LoggingArgs { log: "warn".into(), log_format: LogFormat::Text },
             drain_delay: None,
             grace: 20,
@@ -217,6 +221,7 @@ impl ServeArgs {
             webhooks,
             journal,
             scrub_at,
+            metrics,
             logging: _,
             grace,
             limits,
@@ -253,6 +258,7 @@ impl ServeArgs {
         check(&engine, opened).await?;
         let engine = journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
+        metrics.start(&engine).await?;
         if *auth == Auth::Off {
             engine.credentials.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
         }

@@ -14,6 +14,7 @@ use super::serve::{
 use super::{DatabaseArgs, ErasureJournalArgs, FormatArgs, say, say_json};
 use crate::clock;
 use crate::models::ModelSettings;
+use crate::telemetry::MetricsSettings;
 use crate::webhook::WebhookSettings;
 use crate::workers::{Workers, connections};
 
@@ -50,6 +51,8 @@ pub struct WorkArgs {
     #[command(flatten)]
     journal: ErasureJournalArgs,
     #[command(flatten)]
+    metrics: MetricsSettings,
+    #[command(flatten)]
     logging: LoggingArgs,
     #[command(flatten)]
     format: FormatArgs,
@@ -71,6 +74,7 @@ impl WorkArgs {
             once,
             webhooks,
             journal,
+            metrics,
             logging,
             format,
             grace,
@@ -93,6 +97,7 @@ impl WorkArgs {
         if once {
             return work_once(&engine, &format).await;
         }
+        metrics.start(&engine).await?;
         tracing::info!(workers, "working");
         let workers = Workers::start(&engine, workers);
         wait_for_stop_signal().await;

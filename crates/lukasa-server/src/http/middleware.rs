@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::clock;
+use crate::telemetry::record_request;
 
 /// The dated version of the API, sent with every response.
 pub const VERSION: &str = "2026-11-15";
@@ -53,12 +54,14 @@ pub async fn wrap_request(request: Request, next: Next) -> Response {
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(REQUEST_ID, value);
     }
+    let took = started.elapsed();
+    record_request(&method, route.as_deref(), response.status(), took);
     tracing::info!(
         request_id = %id,
         %method,
         route = route.as_deref().unwrap_or("-"),
         status = response.status().as_u16(),
-        micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         "request"
     );
     response

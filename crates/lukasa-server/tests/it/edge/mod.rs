@@ -3,4 +3,5 @@
 mod bodies;
 mod budgets;
 mod connections;
+mod metrics;
 mod rates;

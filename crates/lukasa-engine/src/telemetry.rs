@@ -1,0 +1,87 @@
+//! Metrics of the engine's work. Labels are words of this program only: no user, tenant, session,
+//! model name or text is ever one. Without a recorder in the process, recording costs nothing.
+
+use lukasa_core::admission::Writer;
+use lukasa_core::model::TokensUsed;
+use lukasa_core::recall::Degraded;
+use metrics::{counter, histogram};
+
+use crate::recall::RecallResult;
+
+/// The work that is under way or waiting, for the gauges of a scrape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backlogs {
+    pub pools: Vec<lukasa_store::PoolUsage>,
+    pub lanes: Vec<lukasa_store::health::LaneBacklog>,
+    pub erasures: lukasa_store::health::ErasureBacklog,
+    /// Bytes and number of the cached indexes of users.
+    pub index_bytes: u64,
+    pub indexes: u64,
+}
+
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// Records one recall: whether it was cached, the time of each stage, and what was skipped.
+pub(crate) fn record_recall(found: &RecallResult) {
+    counter!("lukasa_recalls_total", "cached" => if found.cached { "yes" } else { "no" })
+        .increment(1);
+    if !found.cached {
+        let took = &found.took;
+        let stages = [
+            ("embed", took.embed),
+            ("rank", took.rank),
+            ("rerank", took.rerank),
+            ("fetch", took.fetch),
+        ];
+        for (stage, micros) in stages {
+            histogram!("lukasa_recall_stage_seconds", "stage" => stage).record(seconds(micros));
+        }
+    }
+    for part in &found.degraded {
+        record_degraded(*part);
+    }
+}
+
+/// Records an answer that was made without a part.
+pub(crate) fn record_degraded(part: Degraded) {
+    counter!("lukasa_degraded_total", "part" => part.as_str()).increment(1);
+}
+
+/// Records an admission decision.
+pub(crate) fn record_admission(writer: Writer, decision: &'static str) {
+    let writer = match writer {
+        Writer::Human => "human",
+        Writer::Agent => "agent",
+        Writer::Extraction => "extraction",
+        Writer::Import => "import",
+    };
+    counter!("lukasa_admissions_total", "writer" => writer, "decision" => decision).increment(1);
+}
+
+/// Records a job that ended.
+pub(crate) fn record_job(kind: &'static str, result: &'static str, micros: u64) {
+    counter!("lukasa_jobs_total", "kind" => kind, "result" => result).increment(1);
+    histogram!("lukasa_job_seconds", "kind" => kind).record(seconds(micros));
+}
+
+/// Records a call of a chat model.
+pub(crate) fn record_model_call(
+    purpose: &'static str,
+    outcome: &'static str,
+    tokens: TokensUsed,
+    micros: u64,
+) {
+    counter!("lukasa_model_calls_total", "purpose" => purpose, "outcome" => outcome).increment(1);
+    let sides = [("input", tokens.input), ("output", tokens.output)];
+    for (side, tokens) in sides {
+        counter!("lukasa_model_tokens_total", "side" => side).increment(u64::from(tokens));
+    }
+    histogram!("lukasa_model_call_seconds", "purpose" => purpose).record(seconds(micros));
+}
+
+/// Records memories that were permanently removed.
+pub(crate) fn record_removal(verb: &'static str, memories: usize) {
+    counter!("lukasa_memories_removed_total", "verb" => verb).increment(memories as u64);
+}
