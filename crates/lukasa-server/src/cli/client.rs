@@ -2,6 +2,7 @@
 //! client, so they work from another machine and are authenticated like any other caller.
 
 use std::io::IsTerminal as _;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -64,6 +65,16 @@ impl ServerArgs {
 
     pub fn url(&self) -> &str {
         self.url.trim_end_matches('/')
+    }
+
+    /// The address of a server on this machine that requires no key; `None` for any other.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        if self.key.as_deref().is_some_and(|key| !key.is_empty()) {
+            return None;
+        }
+        let url = reqwest::Url::parse(&self.url).ok().filter(|url| url.scheme() == "http")?;
+        let address = url.socket_addrs(|| None).ok()?.into_iter().find(|a| a.ip().is_loopback());
+        address.filter(|address| address.port() != 0)
     }
 
     pub fn key(&self) -> Option<&str> {

@@ -1,8 +1,9 @@
 //! `lukasa mcp`: MCP over standard input and output, for assistants that start a program instead of
 //! calling a URL.
 //!
-//! It is a bridge: each line on standard input is a message that is sent to a running server's `/mcp`,
-//! and each message of the response is a line on standard output. All rules are in the server.
+//! It is a bridge: each line on standard input is a message that is sent to a server's `/mcp`, and
+//! each message of the response is a line on standard output. All rules are in the server, which is
+//! started if none runs on this machine.
 //! Nothing but the protocol is ever written to standard output.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
@@ -13,12 +14,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::client::ServerArgs;
+use super::start::StartArgs;
 
 /// The path of the server's MCP endpoint.
 const PATH: &str = "/mcp";
@@ -39,10 +41,15 @@ For a server on another machine, or one that requires a key:
   { \"mcpServers\": { \"lukasa\": { \"command\": \"lukasa\", \"args\": [\"mcp\"],
     \"env\": { \"LUKASA_URL\": \"https://memory.example.com\", \"LUKASA_KEY\": \"lk_live_...\" } } } }
 
+If no server runs on this machine, this command starts one, which keeps running. Its log is server.log
+in the data folder.
+
 An assistant that can call a URL needs no bridge: give it the server's /mcp.")]
 pub struct McpArgs {
     #[command(flatten)]
     server: ServerArgs,
+    #[command(flatten)]
+    start: StartArgs,
 }
 
 /// State of the connection: the version and session that the older protocol negotiates first.
@@ -59,6 +66,9 @@ struct BridgeState {
 #[derive(Clone)]
 struct Bridge {
     server: ServerArgs,
+    start: StartArgs,
+    /// Held while a server is being started.
+    starting: Arc<tokio::sync::Mutex<()>>,
     client: Client,
     state: Arc<Mutex<BridgeState>>,
 }
@@ -68,8 +78,10 @@ impl McpArgs {
         if std::io::stdin().is_terminal() {
             log("this command speaks MCP and is started by an assistant; see `lukasa mcp --help`");
         }
-        let client = self.server.client()?;
-        let bridge = Bridge { server: self.server, client, state: Arc::default() };
+        let Self { server, start } = self;
+        let client = server.client()?;
+        let bridge =
+            Bridge { server, start, starting: Arc::default(), client, state: Arc::default() };
         let mut lines = read_lines();
         let mut calls = JoinSet::new();
         while let Some(line) = lines.recv().await {
@@ -188,7 +200,7 @@ impl Bridge {
         if let Some(session) = session {
             request = request.header(SESSION_HEADER, session);
         }
-        let response = request.send().await.with_context(|| self.server.unreachable())?;
+        let response = self.send_or_start(request).await?;
         self.with_state(|state| state.reached = true);
         if method == "initialize" {
             let session = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok());
@@ -196,6 +208,24 @@ impl Bridge {
             self.with_state(|state| state.session = session);
         }
         self.deliver(message, response).await
+    }
+
+    /// Sends a request; if no server runs, starts one first.
+    async fn send_or_start(&self, request: RequestBuilder) -> anyhow::Result<Response> {
+        let again = request.try_clone();
+        match request.send().await {
+            Err(error) if error.is_connect() => {
+                let one_at_a_time = self.starting.lock().await;
+                self.start.ensure_server(&self.server).await?;
+                drop(one_at_a_time);
+                match again {
+                    Some(again) => again.send().await,
+                    None => Err(error),
+                }
+            }
+            answered => answered,
+        }
+        .with_context(|| self.server.unreachable())
     }
 
     async fn deliver(&self, message: &Value, mut response: Response) -> anyhow::Result<()> {

@@ -24,6 +24,7 @@ mod serve;
 mod shell;
 mod show;
 mod sign_in;
+mod start;
 mod state;
 mod vault;
 mod webhook;

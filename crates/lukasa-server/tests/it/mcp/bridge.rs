@@ -6,13 +6,31 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
+use lukasa_store::testing::TestDatabase;
+
 use super::NEWER;
 use crate::app::TestApp;
 
 /// Runs the bridge over these messages; returns its exit code, its messages and its standard error.
 async fn bridge(url: &str, key: &str, messages: &[Value]) -> (Option<i32>, Vec<Value>, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lukasa"))
+    bridge_with(url, key, &["--no-start"], None, messages).await
+}
+
+/// The same with these flags, and with this database for a server that is started.
+async fn bridge_with(
+    url: &str,
+    key: &str,
+    more: &[&str],
+    database: Option<&TestDatabase>,
+    messages: &[Value],
+) -> (Option<i32>, Vec<Value>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
+    if let Some(database) = database {
+        command.env("DATABASE_URL", database.url());
+    }
+    let mut child = command
         .args(["mcp", "--url", url, "--user", "alice"])
+        .args(more)
         .env("LUKASA_KEY", key)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -87,4 +105,81 @@ async fn mcp_bridge_reports_an_unreachable_server_with_the_next_step() {
     assert!(answers.iter().any(|answer| answer["error"]["data"]["code"] == "unauthenticated"));
     assert!(answers.iter().any(|answer| answer["error"]["code"] == -32700), "{answers:?}");
     assert!(stderr.contains("lukasa key create"), "{stderr}");
+}
+
+/// Stops the process that serves at this address.
+fn stop_server_at(address: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").expect("a list of processes").flatten();
+    let serves = |pid: &str| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        line.contains(" serve ") && line.contains(&format!("--listen {address} "))
+    };
+    let pids = processes.filter_map(|entry| entry.file_name().into_string().ok());
+    let Some(pid) = pids.filter(|name| name.parse::<u32>().is_ok()).find(|pid| serves(pid)) else {
+        return false;
+    };
+    std::process::Command::new("kill").args(["-TERM", &pid]).status().is_ok_and(|s| s.success())
+}
+
+#[tokio::test]
+async fn mcp_bridge_starts_a_server_that_keeps_running() {
+    let app = TestApp::local().await;
+    let folder = tempfile::tempdir().unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (address, url) = (free.to_string(), format!("http://{free}"));
+    let more = ["--data-dir", folder.path().to_str().unwrap()];
+    let save = message(
+        1,
+        "tools/call",
+        &json!({ "name": "save_memory", "arguments": { "content": "Likes tea" },
+                 "_meta": { "io.modelcontextprotocol/protocolVersion": NEWER,
+                            "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+                            "io.modelcontextprotocol/clientCapabilities": {} } }),
+    );
+    let (code, answers, stderr) =
+        bridge_with(&url, "", &more, Some(&app.database), std::slice::from_ref(&save)).await;
+    let served = app.anonymous().at(&url).get("/healthz").await;
+    let stopped = stop_server_at(&address);
+    assert_eq!(code, Some(0), "{stderr} {answers:?}");
+    assert_eq!(
+        answers[0]["result"]["structuredContent"]["memory"]["content"], "Likes tea",
+        "{answers:?}"
+    );
+    assert_eq!(served.status, 200, "it keeps running");
+    assert!(stopped, "it was the server that the bridge started");
+    assert!(folder.path().join("server.log").exists());
+}
+
+#[tokio::test]
+async fn mcp_bridge_names_why_a_server_could_not_be_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let database = TestDatabase::fresh().await;
+    // A database that nobody listens for.
+    let gone = database.url().replace(&format!(":{}", database_port(&database)), ":1");
+    let more = ["--data-dir", folder.path().to_str().unwrap()];
+    let list = message(7, "tools/list", &json!({}));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lukasa"))
+        .args(["mcp", "--url", &format!("http://{free}")])
+        .args(more)
+        .env("DATABASE_URL", gone)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("lukasa runs");
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(format!("{list}\n").as_bytes()).await.unwrap();
+    drop(input);
+    let output = child.wait_with_output().await.unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("cannot reach the database"), "{text}");
+    assert!(text.contains("lukasa doctor"), "{text}");
+}
+
+fn database_port(database: &TestDatabase) -> u16 {
+    let url: reqwest::Url = database.url().parse().expect("a URL");
+    url.port().unwrap_or(5432)
 }
