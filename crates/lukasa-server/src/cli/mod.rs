@@ -43,11 +43,23 @@ use serde_json::json;
 
 use crate::postgres::{self, DataFolderServer, ManagedPostgres};
 
+/// What `lukasa --version` prints; `-V` prints the number alone.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit:  ",
+    env!("LUKASA_BUILD_COMMIT"),
+    "\ntarget:  ",
+    env!("LUKASA_BUILD_TARGET"),
+    "\nconsole: ",
+    env!("LUKASA_BUILD_CONSOLE")
+);
+
 /// Long-term memory for AI assistants that its user can read, correct, undo and erase.
 #[derive(Debug, Parser)]
 #[command(
     name = "lukasa",
     version,
+    long_version = LONG_VERSION,
     propagate_version = true,
     after_help = "\
 First steps:

@@ -94,6 +94,20 @@ async fn migrate_is_idempotent() {
 }
 
 #[test]
+fn version_names_the_commit_the_target_and_the_console() {
+    let run = |flag: &str| {
+        let run = Command::new(env!("CARGO_BIN_EXE_lukasa")).arg(flag).output().unwrap();
+        text(&run.stdout)
+    };
+    let long = run("--version");
+    let names: Vec<&str> =
+        long.lines().filter_map(|line| line.split_once(':')).map(|l| l.0).collect();
+    assert_eq!(names, ["commit", "target", "console"], "{long}");
+    assert!(long.starts_with(&format!("lukasa {}\n", env!("CARGO_PKG_VERSION"))), "{long}");
+    assert_eq!(run("-V").trim(), format!("lukasa {}", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
 fn cli_help_matches_its_snapshot() {
     let help = Command::new(env!("CARGO_BIN_EXE_lukasa")).arg("--help").output().unwrap();
     insta::assert_snapshot!(text(&help.stdout));
