@@ -1,4 +1,5 @@
-//! How many memories to retrieve for a message (R157): most messages need few, and some none.
+//! How many memories to retrieve for a message (R157), and how relevant they must be: most messages
+//! need few, and some none.
 
 /// Words that refer to the past or to the user.
 const BACKWARD: &[&str] = &[
@@ -37,8 +38,19 @@ const BACKWARD: &[&str] = &[
     "mon",
     "ma",
     "mes",
+    "moi",
     "je",
     "rappelle",
+    "io",
+    "mio",
+    "mia",
+    "eu",
+    "meu",
+    "minha",
+    "meinem",
+    "meinen",
+    "meiner",
+    "mich",
     "私",
     "僕",
     "我",
@@ -66,6 +78,37 @@ const ONWARD: &[&str] = &[
     "yes",
 ];
 
+/// Words for the user in a question that an assistant asks about them.
+const THE_USER: &[&str] = &["user", "user's", "they", "their", "them", "we", "us", "our"];
+/// Relevance that a memory needs for a message that refers to the user. Embeddings of a paraphrase can
+/// be hardly similar, so that only clearly unrelated ones are left out.
+const PERSONAL_RELEVANCE: f32 = 0.05;
+/// The same for any other message, such as a question of general knowledge, which shares a word with
+/// some memory by chance.
+const GENERAL_RELEVANCE: f32 = 0.25;
+/// Queries of at most this many words are names of subjects ("favourite drink") rather than questions.
+const SUBJECT_WORDS: usize = 3;
+
+/// The words of a text in lower case; an apostrophe is part of a word.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty())
+}
+
+/// Whether a text in lower case refers to the user or to the past.
+fn refers_back(text: &str) -> bool {
+    words(text)
+        .any(|word| BACKWARD.contains(&word) || word.starts_with("j'") || word.starts_with("i'"))
+        || ["私", "僕", "我", "나", "내"].iter().any(|word| text.contains(word))
+}
+
+/// The least relevance of memories that are worth showing for a message.
+pub fn min_relevance(message: &str) -> f32 {
+    let text = message.trim().to_lowercase().replace('’', "'");
+    let is_subject = words(&text).nth(SUBJECT_WORDS).is_none();
+    let is_about_user = refers_back(&text) || words(&text).any(|word| THE_USER.contains(&word));
+    if is_subject || is_about_user { PERSONAL_RELEVANCE } else { GENERAL_RELEVANCE }
+}
+
 /// How many memories to retrieve for a message.
 pub fn memories_wanted(message: &str) -> usize {
     const MANY: usize = 10;
@@ -76,11 +119,8 @@ pub fn memories_wanted(message: &str) -> usize {
     if ONWARD.contains(&plain) {
         return if length < 20 { 0 } else { FEW };
     }
-    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    let refers_back = words.any(|word| BACKWARD.contains(&word))
-        || ["私", "僕", "我", "나", "내"].iter().any(|word| text.contains(word));
     match length {
-        _ if refers_back || length > 100 => MANY,
+        _ if refers_back(&text) || length > 100 => MANY,
         0..20 => 0,
         _ => FEW,
     }
@@ -89,6 +129,30 @@ pub fn memories_wanted(message: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn general_questions_need_more_relevant_memories() {
+        for general in [
+            "What is the capital of France?",
+            "How do vaccines work?",
+            "Write a haiku about autumn rain",
+            "Explain the difference between TCP and UDP",
+        ] {
+            assert_eq!(min_relevance(general), GENERAL_RELEVANCE, "{general}");
+        }
+        for personal in [
+            "Where do I live?",
+            "What's my pet's name?",
+            "I’m hungry, what shall we cook?",
+            "Which drinks does the user like?",
+            "Quel est mon plat préféré ?",
+            "我住在哪里？",
+            "favourite drink",
+            "",
+        ] {
+            assert_eq!(min_relevance(personal), PERSONAL_RELEVANCE, "{personal}");
+        }
+    }
 
     #[test]
     fn retrieval_count_depends_on_the_message() {

@@ -184,8 +184,8 @@ impl Context {
     }
 }
 
-/// Results below this relevance are not put into the prompt.
-const MIN_RELEVANCE: f32 = 0.15;
+/// Turns below this relevance are not put into the prompt.
+const MIN_TURN_RELEVANCE: f32 = 0.15;
 
 /// What a retrieval has confirmed so far: the session's frozen baseline, read in the same round
 /// trip as the user and the state of their memory. Only this may be in a degraded answer: what an
@@ -547,6 +547,7 @@ fn dynamic(
     sure: impl Fn(&Version) -> bool,
 ) -> ContextPart {
     let given: Vec<FactId> = input.baseline.iter().flat_map(PromptLine::facts).collect();
+    let least = selective::min_relevance(input.message);
     let mut left_out = Vec::new();
     let mut findings = Vec::new();
     for f in &found.memories {
@@ -556,7 +557,7 @@ fn dynamic(
             LeftOutReason::InBaseline
         } else if !sure(version) {
             LeftOutReason::NotSure
-        } else if f.why.relevance < MIN_RELEVANCE {
+        } else if !f.why.is_relevant(least) {
             LeftOutReason::NotRelevant
         } else {
             findings.push(Finding::Memory(version, f.why.relevance));
@@ -565,7 +566,7 @@ fn dynamic(
         left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
     }
     for f in &found.turns {
-        let reason = if f.why.relevance < MIN_RELEVANCE {
+        let reason = if f.why.relevance < MIN_TURN_RELEVANCE {
             LeftOutReason::NotRelevant
         } else if f.turn.role == Role::User && directive::only_asks(start_of(&f.turn.content)) {
             LeftOutReason::OnlyAsks

@@ -98,6 +98,15 @@ pub struct ResultExplanation {
     pub fused_rank: usize,
 }
 
+impl ResultExplanation {
+    /// Whether it is at least this relevant, or was found by a link, a time or a speaker that the
+    /// question names.
+    pub fn is_relevant(&self, least: f32) -> bool {
+        let named = |arm: &Arm| matches!(arm, Arm::Link | Arm::Time | Arm::Speaker);
+        self.relevance >= least || self.arms.iter().any(|(arm, ..)| named(arm))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledFact {
     pub memory: Memory,

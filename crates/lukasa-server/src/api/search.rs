@@ -1,11 +1,11 @@
 //! Shape of a search request, shared by all protocols.
 
 use jiff::tz::TimeZone;
-use lukasa_core::context::Budget;
+use lukasa_core::context::{Budget, selective};
 use lukasa_core::recall::rank::{Arm, Fusion, Tuning};
 use lukasa_core::{Force, Kind, MemoryType, Role, Tier};
 use lukasa_engine::Point;
-use lukasa_engine::recall::{Filter, RecallQuery};
+use lukasa_engine::recall::{Filter, RecallQuery, RecallResult};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -41,6 +41,10 @@ pub struct SearchRequest {
     pub tier: Option<String>,
     /// Between 0 and 1; a stated memory counts as 0.95 or more.
     pub min_confidence: Option<f32>,
+    /// Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query about
+    /// the user, and 0.25 for any other, such as a question of general knowledge. A memory that was
+    /// found by a link, a name or a time in the query is not left out.
+    pub min_relevance: Option<f32>,
     /// How many sessions at most; none if absent.
     pub sessions: Option<usize>,
     /// Only turns of this session.
@@ -89,12 +93,23 @@ impl SearchRequest {
         })
     }
 
+    /// Removes the memories that are not relevant enough.
+    pub(crate) fn leave_out_irrelevant(&self, found: &mut RecallResult) {
+        let least = self.min_relevance.unwrap_or_else(|| selective::min_relevance(&self.query));
+        if !self.precise.unwrap_or(false) {
+            found.memories.retain(|found| found.why.is_relevant(least));
+        }
+    }
+
     pub(crate) fn recall(&self) -> Result<RecallQuery, Problem> {
         let count = |value: Option<usize>, default: usize, name: &str| {
             let count = value.unwrap_or(default);
             let refused = || refuse(&format!("`{name}` is at most {MAX_RESULTS}"));
             if count <= MAX_RESULTS { Ok(count) } else { Err(refused()) }
         };
+        if self.min_relevance.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
+            return Err(refuse("`min_relevance` is between 0 and 1"));
+        }
         if self.query.chars().count() > QUERY_CHARS {
             return Err(refuse(&format!("`query` has at most {QUERY_CHARS} characters")));
         }

@@ -166,7 +166,8 @@ impl From<&RecallResult> for SearchAnswer {
 /// Search for memories relevant to a message.
 ///
 /// Search by keyword, meaning, links and time covers the user's whole memory, and the scores are
-/// fused. With `as_of` and `known_at` it answers for any point on both time axes.
+/// fused. What is not relevant enough is left out, so that a question of general knowledge finds
+/// nothing. With `as_of` and `known_at` it answers for any point on both time axes.
 #[utoipa::path(post, path = "/api/memory/search", tag = "recall", request_body = SearchRequest, responses(
     (status = 200, body = SearchAnswer),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -175,6 +176,8 @@ pub async fn search_memories(
     Reader(caller): Reader,
     sent: JsonRequest<SearchRequest>,
 ) -> Result<Json<SearchAnswer>, Problem> {
-    let found = app.engine().recall.search(&caller, &sent.body.recall()?, clock::now()).await?;
+    let query = sent.body.recall()?;
+    let mut found = app.engine().recall.search(&caller, &query, clock::now()).await?;
+    sent.body.leave_out_irrelevant(&mut found);
     Ok(Json(SearchAnswer::from(&found)))
 }

@@ -88,8 +88,9 @@ impl Execution<'_> {
             }
             Action::Recall | Action::Search => {
                 sent.require("query")?;
-                let asked = sent.into_request::<SearchRequest>()?.recall()?;
-                let found = engine.recall.search(model, &asked, now).await?;
+                let asked = sent.into_request::<SearchRequest>()?;
+                let mut found = engine.recall.search(model, &asked.recall()?, now).await?;
+                asked.leave_out_irrelevant(&mut found);
                 return Ok(match self.tool.action {
                     Action::Search => answer::results(&found),
                     _ => answer::recalled(&found),

@@ -83,6 +83,38 @@ async fn search_finds_a_paraphrase_by_vector() {
 }
 
 #[tokio::test]
+async fn search_for_general_knowledge_finds_nothing() {
+    let Some(models) = TestModels::with_meaning() else { return };
+    let app = TestApp::with_models(models).await;
+    let alice = alice(&app).await;
+    for memory in [
+        "Speaks English, Portuguese and some French",
+        "Takes the number 28 tram to work",
+        "Drinks oolong tea every morning",
+        "Has a dog called Bruno, a border collie",
+        "Is writing a book about tides",
+        "Goes climbing at the indoor hall in winter",
+    ] {
+        alice.save(memory).await;
+    }
+    let general =
+        ["What is the capital of France?", "What is the GDP of Brazil?", "Who wrote Hamlet?"];
+    for question in general {
+        assert!(contents(&search(&alice, question).await).is_empty(), "{question}");
+        let all = search_with(&alice, question, json!({ "min_relevance": 0.0 })).await.expect(200);
+        assert!(!contents(&all).is_empty(), "{question}");
+        let sent = json!({ "message": question });
+        let context = alice.post("/api/memory/retrieve", sent).await.expect(200).json();
+        assert_eq!(context["dynamic"]["items"], json!([]), "{question}");
+    }
+    let mine = search(&alice, "How do I commute?").await;
+    assert!(contents(&mine).contains(&"Takes the number 28 tram to work".to_owned()), "{mine:?}");
+    search_with(&alice, "tea", json!({ "min_relevance": 1.5 }))
+        .await
+        .refused(400, "malformed_body");
+}
+
+#[tokio::test]
 async fn search_finds_words_in_languages_without_spaces() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;

@@ -427,6 +427,7 @@ pub const HARMLESS: &[&str] = &[
     "freeze",
     "fusion",
     "history_days",
+    "min_relevance",
     "idle_close_minutes",
     "importance",
     "dry_run",
