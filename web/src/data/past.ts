@@ -38,6 +38,8 @@ export function useMeaning(query: string, then: PointInTime | undefined) {
     enabled: query.length > 0,
     staleTime: 30_000,
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => lukasa.memories.search({ query, limit: 50, ...then }, { signal }),
+    // All of them: the page shows the weak ones on demand.
+    queryFn: ({ signal }) =>
+      lukasa.memories.search({ query, limit: 50, min_relevance: 0, ...then }, { signal }),
   });
 }

@@ -116,6 +116,7 @@ test("request body has only chosen settings, and freeze only with a chat", () =>
     query: "hi",
     limit: 10,
     turns: 5,
+    min_relevance: 0,
     rerank: false,
   });
 });

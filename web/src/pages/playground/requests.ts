@@ -33,6 +33,7 @@ export function searchBody(query: string, setting: Setting, timezone?: string): 
     query,
     limit: MAX_MEMORIES,
     turns: MAX_TURNS,
+    min_relevance: 0,
     domains,
     precise,
     as_of,
