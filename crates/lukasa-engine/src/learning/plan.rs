@@ -5,7 +5,7 @@ use lukasa_core::learning::judge::SimilarMemory;
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::transcript::TranscriptTurn;
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
-use lukasa_core::policy::Policy;
+use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::time::micros;
 use lukasa_core::{Domain, Ids, Session, Turn, Version};
 use lukasa_store::learning::{self, Pass};
@@ -67,14 +67,14 @@ impl Learning {
             async { Ok(learning::unapplied_answer(&scope, id).await?) },
             async { Ok(session::turns(&scope, id, through, MAX_TURNS).await?) }
         )?;
-        let window = i32::try_from(policy.window).unwrap_or(0).min(through);
-        let before = session::turns(&scope, id, through - window, i64::from(window)).await?;
         let mut turns = turns;
         // A stored answer covers only the turns it was asked about, whatever was appended since.
         match &answered {
             Some(pass) => turns.retain(|turn| turn.number <= pass.last_turn),
             None => cut(&mut turns),
         }
+        let window = i32::try_from(earlier_turns(&policy, turns.len())).unwrap_or(0).min(through);
+        let before = session::turns(&scope, id, through - window, i64::from(window)).await?;
         let news = Transcript::of(&turns);
         let before = Transcript::of(&before).turns;
         Ok(Some(Plan { session, turns, news, policy, domains, answered, before, state }))
@@ -201,6 +201,15 @@ impl Learning {
             );
         }
         Ok(near)
+    }
+}
+
+/// How many turns before the new ones a pass shows again. After a turn it shows the last messages of
+/// the window and no more (R080), otherwise a whole window besides the new ones.
+fn earlier_turns(policy: &Policy, new: usize) -> usize {
+    match policy.extract {
+        Trigger::Turn => policy.window.saturating_sub(new),
+        Trigger::Close | Trigger::Idle | Trigger::Manual => policy.window,
     }
 }
 

@@ -1,10 +1,15 @@
 //! The rules by which learning decides about proposals, with a scripted model and a real PostgreSQL.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use lukasa_core::Status;
+use lukasa_core::policy::{Patch, Trigger};
+use lukasa_core::{Category, Status};
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{ProposalDecision, Target};
+use lukasa_engine::recall::RecallQuery;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
 
@@ -174,4 +179,61 @@ async fn pasted_correction_does_not_change_a_stated_memory() {
     chat_about(&story, "a", vec![user("See this:\n> Careful: it's 19:30, not 19:00.")]).await;
     work(&story).await;
     assert_eq!(story.active().await, ["User's choir meets on Thursdays at 19:00."]);
+}
+
+#[tokio::test]
+async fn pass_after_a_turn_shows_the_last_ten_messages() {
+    let (story, chat) = story_learning(Vec::new()).await;
+    let patch = Patch { extract: Some(Trigger::Turn), titles: Some(false), ..Patch::default() };
+    story.engine.policies.set(&story.request(), patch).await.unwrap();
+    let say = async |numbers: std::ops::Range<usize>| {
+        let turns = numbers.map(|n| user(&format!("I read page {n:02} of it."))).collect();
+        story.pass(1);
+        story.engine.sessions.append_turns(&story.request(), "c", turns).await.unwrap();
+        work(&story).await;
+        let asks = chat.asks();
+        let shown = asks.last().unwrap().messages[1].content.clone();
+        (0..40).filter(|n| shown.contains(&format!("page {n:02} of"))).collect::<Vec<usize>>()
+    };
+    for number in 0..15 {
+        let shown = say(number..number + 1).await;
+        assert_eq!(shown, (number.saturating_sub(9)..=number).collect::<Vec<_>>());
+    }
+    assert_eq!(say(15..18).await, (8..18).collect::<Vec<_>>(), "three of the ten are new");
+    assert_eq!(say(18..32).await, (18..32).collect::<Vec<_>>(), "every new one is learned from");
+    assert_eq!(chat.asked(), 17);
+    let session = story.engine.sessions.get(&story.alice(), "c", story.now()).await.unwrap();
+    assert_eq!(session.extracted_through, 32, "each turn once");
+}
+
+#[tokio::test]
+async fn fact_below_the_floor_of_its_category_is_kept_out_of_prompts() {
+    let scored = |content: &str, quote: &str, kind: &str, confidence: f64| {
+        json!({"op": "add", "content": content, "kind": kind, "importance": 8,
+               "confidence": confidence, "quote": quote, "evidence": [{"turn": 1, "quote": quote}]})
+    };
+    let (story, _) = story_learning(vec![
+        scored("User lives in Lisbon.", "I live in Lisbon", "fact", 0.85),
+        scored("User owns a red boat.", "I own a red boat", "fact", 0.95),
+        scored("User likes papaya.", "I like papaya", "preference", 0.85),
+    ])
+    .await;
+    let floors = Some(BTreeMap::from([(Category::Profile, 0.9)]));
+    let patch = Patch { floors, ..Patch::default() };
+    story.engine.policies.set(&story.request(), patch).await.unwrap();
+    let said = "I live in Lisbon. I own a red boat. I like papaya.";
+    chat_about(&story, "c", vec![user(said)]).await;
+    work(&story).await;
+    assert_eq!(memories(&story, Status::Active).await.len(), 3);
+    let mut ask = ContextRequest::about("Do I live in Lisbon with a red boat, and like papaya?");
+    ask.within = Duration::from_secs(60);
+    ask.turns = Some(0);
+    let given = story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    let text = format!("{}{}", given.baseline.content, given.dynamic.content);
+    assert!(text.contains("red boat") && text.contains("papaya"), "{text}");
+    assert!(!text.contains("lives in Lisbon"), "0.85 is below the floor of its category: {text}");
+    let ask = RecallQuery::about("Where do I live?");
+    let found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+    let found = found.memories.iter().map(|found| found.memory.version.claim.content.as_str());
+    assert!(found.into_iter().any(|content| content == "User lives in Lisbon."), "recall finds it");
 }

@@ -425,6 +425,12 @@ async fn reranker_sets_the_order_unless_it_fails() {
     assert_eq!(ranks.len(), contents(&fused).len(), "nothing is lost on the way");
     ranks.sort_unstable();
     assert!(ranks.iter().zip(1..).all(|(rank, n)| *rank == n));
+    // It scores the share of a text's words that are in the question, so the shorter text wins.
+    let fused_noon = search_with(&alice, "tea noon", json!({ "rerank": false })).await.expect(200);
+    assert_eq!(contents(&fused_noon)[0], "Tea in the morning, tea at noon and tea at night");
+    let noon = search(&alice, "tea noon").await;
+    assert_eq!(contents(&noon)[0], "Green tea", "{}", noon.text());
+    assert!(noon.json()["memories"][0]["why"]["fused_rank"].as_u64().unwrap() > 1);
     for mood in [Mood::Malformed, Mood::Short, Mood::Failing, Mood::Late(Duration::from_secs(30))] {
         reranker.set_mood(mood);
         let start = Instant::now();
