@@ -38,6 +38,7 @@ pub mod operation;
 pub mod origin;
 pub mod policy;
 pub mod portrait;
+pub mod quality;
 pub mod recall;
 pub mod record;
 pub mod removal;

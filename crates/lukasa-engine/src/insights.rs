@@ -1,17 +1,20 @@
 //! Daily statistics of how a user's memory grew, was used and was corrected.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures_util::try_join;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan as _};
 use lukasa_core::cluster::{Cluster, clusters};
+use lukasa_core::quality::{Quality, QualityCounts};
 use lukasa_core::{Caller, Tier, Timestamp, Verb, Version};
 use lukasa_store::insights::{self as kept, DailyModelCalls, DailyRecalls};
-use lukasa_store::{context, domain, portrait, recallable};
+use lukasa_store::{context, domain, portrait, quality, recallable};
 
 use crate::error::{Error, Result};
+use crate::parts::Parts;
 use crate::state::{MemorySummary, summarize};
 use crate::transaction::Transactions;
 
@@ -49,6 +52,8 @@ pub struct Insights {
     pub days: Vec<DayStatistics>,
     /// Active memories by domain; those without one are under the empty string.
     pub domains: Vec<(String, i64)>,
+    /// Quality figures of the whole range.
+    pub quality: Quality,
 }
 
 /// Maximum number of memories that are clustered, the most important first.
@@ -57,12 +62,13 @@ const MAX_CLUSTERED: i64 = 2_000;
 /// Statistics about one user's memory.
 #[derive(Clone)]
 pub struct Statistics {
+    parts: Arc<Parts>,
     transactions: Transactions,
 }
 
 impl Statistics {
-    pub(crate) fn new(transactions: Transactions) -> Self {
-        Self { transactions }
+    pub(crate) fn new(parts: Arc<Parts>, transactions: Transactions) -> Self {
+        Self { parts, transactions }
     }
 
     /// Statistics of the last `days` days, including today.
@@ -75,13 +81,14 @@ impl Statistics {
         let from = midnight(first)?;
         let until = midnight(today)? + SignedDuration::from_hours(24);
         let scope = self.transactions.read(caller, now).await?;
-        let (done, began, risen, recalls, asked, stats) = tokio::try_join!(
+        let (done, began, risen, recalls, asked, stats, counts) = tokio::try_join!(
             kept::operations(&scope, from, until),
             kept::first_known(&scope, from, until),
             kept::net_changes(&scope, from, until),
             kept::recalls(&scope, from, until),
             kept::model_calls(&scope, from, until),
             context::stats(&scope, now),
+            quality::counts(&scope, from, now),
         )?;
         let on = |day: Date, verb: Verb| -> i64 {
             let found = done.iter().find(|(at, name, _)| *at == day && name == verb.as_str());
@@ -119,7 +126,24 @@ impl Statistics {
                 asked: asked.iter().find(|asked| asked.day == day).cloned(),
             });
         }
-        Ok(Insights { days: list, domains: stats.by_domain })
+        Ok(Insights { days: list, domains: stats.by_domain, quality: Quality::from(&counts) })
+    }
+
+    /// Quality figures over the users of the database, for operators, and how many users there are.
+    /// At most the first `max_users` users are read, each in a scope of their own.
+    pub async fn quality_of_users(
+        &self,
+        days: i64,
+        max_users: i64,
+        now: Timestamp,
+    ) -> Result<(Quality, i64)> {
+        let from = now - SignedDuration::from_hours(24 * days.clamp(1, INSIGHT_DAYS));
+        let mut counts = QualityCounts::default();
+        for (tenant, user) in self.parts.store.list_user_ids(None, max_users).await? {
+            let scope = self.parts.store.read(tenant, user).await?;
+            counts += quality::counts(&scope, from, now).await?;
+        }
+        Ok((Quality::from(&counts), counts.users))
     }
 
     /// The clusters of a user's memories, the largest first, with the memories they are made of.

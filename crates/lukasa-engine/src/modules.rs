@@ -173,7 +173,7 @@ impl Modules {
             ),
             events: Events::new(tx(), subscriptions),
             facts,
-            insights: Statistics::new(tx()),
+            insights: Statistics::new(parts(), tx()),
             jobs,
             learning,
             policies,

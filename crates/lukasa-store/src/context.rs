@@ -223,6 +223,14 @@ pub async fn append_calls(
     Ok(!scope.query(SQL, &params).await?.is_empty())
 }
 
+/// Records that the reasons of the answer after a retrieval were asked for.
+pub async fn mark_explained(scope: &Scope, id: RetrievalId) -> Result<()> {
+    const SQL: &str = "update retrieval set trace = jsonb_set(trace, '{explained}', 'true') \
+                        where user_id = $1 and retrieval_id = $2";
+    scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?;
+    Ok(())
+}
+
 pub async fn find_retrieval(scope: &Scope, id: RetrievalId) -> Result<Option<Retrieval>> {
     const SQL: &str = concat!(
         "select ",

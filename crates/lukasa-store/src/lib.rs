@@ -37,6 +37,7 @@ pub mod passage;
 pub mod policy;
 mod pool;
 pub mod portrait;
+pub mod quality;
 pub mod recallable;
 pub mod removal;
 pub mod review;

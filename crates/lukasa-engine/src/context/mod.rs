@@ -7,6 +7,7 @@
 
 mod baseline;
 mod baseline_key;
+mod budget_use;
 mod retrieval_log;
 mod retrieve;
 mod tool_calls;
@@ -21,8 +22,9 @@ use crate::parts::Parts;
 use crate::recall::Recall;
 use crate::transaction::Transactions;
 
+pub use budget_use::BudgetUse;
 pub(crate) use retrieval_log::MAX_CONCURRENT_RETRIEVAL_WRITES;
-pub use retrieve::{BudgetUse, ConfirmedContext, Context, ContextPart, ContextRequest};
+pub use retrieve::{ConfirmedContext, Context, ContextPart, ContextRequest};
 pub use tool_calls::ToolRun;
 pub use usage::{
     BaselineRecord, NewUsage, RetrievalRecord, SessionRetrievals, USAGE_TYPES, UsageRecord,

@@ -36,7 +36,7 @@ impl Contexts {
             at: lukasa_core::time::micros(now),
             etag: Some(context.baseline.etag.clone()).filter(|etag| !etag.is_empty()),
             dynamic: context.dynamic.content.clone(),
-            trace: trace(context),
+            trace: trace(context, ask.session.is_some()),
             facts,
         };
         let (contexts, tenant, user) = (self.clone(), caller.tenant, caller.user);
@@ -67,7 +67,7 @@ impl Contexts {
 }
 
 /// Trace of a retrieval: which memories, why and how long it took; no text of the message.
-fn trace(context: &Context) -> serde_json::Value {
+fn trace(context: &Context, in_session: bool) -> serde_json::Value {
     let item = |item: &PromptLine| {
         json!({"mark": item.mark, "source": item.source, "also": item.also, "section": item.section,
                "tokens": item.tokens, "relevance": item.relevance})
@@ -77,11 +77,16 @@ fn trace(context: &Context) -> serde_json::Value {
         json!({"source": place.source, "arms": arms.collect::<Vec<_>>(),
                "fused_rank": place.fused, "rank": place.last})
     };
+    // Outside of a session nothing is cached, so there is nothing to count.
+    let cache =
+        in_session.then(|| json!({"hits": context.cache.hits, "misses": context.cache.misses}));
     json!({
         "baseline": context.baseline.items.iter().map(item).collect::<Vec<_>>(),
         "dynamic": context.dynamic.items.iter().map(item).collect::<Vec<_>>(),
         "left_out": context.baseline.left_out.iter().chain(&context.dynamic.left_out).collect::<Vec<_>>(),
-        "budget": {"limit": context.spent.limit, "baseline": context.spent.baseline, "dynamic": context.spent.dynamic},
+        "budget": {"limit": context.spent.limit, "window": context.spent.window,
+                   "baseline": context.spent.baseline, "dynamic": context.spent.dynamic, "cost_micros": context.spent.cost_micros},
+        "cache": cache,
         "found": context.found.iter().map(found).collect::<Vec<_>>(),
         "considered": context.considered,
         "degraded": context.degraded,

@@ -25,12 +25,13 @@ use super::Contexts;
 use super::baseline::{
     earlier_claims, in_order, lines_to_json, part_from_baseline, render, rules_of_domains,
 };
+use super::budget_use::BudgetUse;
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::facts::remembered_zone;
 use crate::memory::Point;
 use crate::recall::{
-    Filter, OpenedIndex, RecallContext, RecallQuery, RecallResult, RecallTimings,
+    CacheUse, Filter, OpenedIndex, RecallContext, RecallQuery, RecallResult, RecallTimings,
     ResultExplanation, is_usable,
 };
 use crate::request::Moment;
@@ -105,14 +106,6 @@ impl From<Block> for ContextPart {
     }
 }
 
-/// Token budget and its use.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BudgetUse {
-    pub limit: usize,
-    pub baseline: usize,
-    pub dynamic: usize,
-}
-
 /// Ranks of one result in recall: with every arm that found it, after fusion, and at the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultRanks {
@@ -156,6 +149,7 @@ pub struct Context {
     pub found: Vec<ResultRanks>,
     pub considered: usize,
     pub cached: bool,
+    pub cache: CacheUse,
     /// What was unavailable or skipped.
     pub degraded: Vec<Degraded>,
     pub model: Option<String>,
@@ -172,11 +166,12 @@ impl Context {
             dynamic: ContextPart::default(),
             frozen: false,
             domains: Vec::new(),
-            spent: BudgetUse { limit: budget.total, ..BudgetUse::default() },
+            spent: BudgetUse { limit: budget.total, window: ask.window, ..BudgetUse::default() },
             times: Vec::new(),
             found: Vec::new(),
             considered: 0,
             cached: false,
+            cache: CacheUse::default(),
             degraded: Vec::new(),
             model: None,
             took: RecallTimings::default(),
@@ -305,8 +300,8 @@ impl Contexts {
         context.spent.baseline = context.baseline.tokens;
         let left = budget.total.saturating_sub(context.baseline.tokens);
         context.found = ResultRanks::of_all(&found);
-        let RecallResult { considered, cached, model, took, .. } = &found;
-        (context.considered, context.cached) = (*considered, *cached);
+        let RecallResult { considered, cached, cache, model, took, .. } = &found;
+        (context.considered, context.cached, context.cache) = (*considered, *cached, *cache);
         (context.model, context.took) = (model.clone(), *took);
         (context.times, context.degraded) = (found.times.clone(), found.degraded.clone());
         let large = found.memories.iter().map(|f| f.memory.version.claim.content.len());
@@ -329,6 +324,7 @@ impl Contexts {
         };
         context.dynamic = self.parts.cpu.run_if(large > LARGE_TEXT_CHARS, build).await?;
         context.spent.dynamic = context.dynamic.tokens;
+        context.spent.set_cost(self.parts.models.as_ref());
         if !incognito {
             self.record_retrieval_later(caller, ask, &context, ctx.state, now);
         }

@@ -2,7 +2,7 @@
 //! was given.
 
 use futures_util::try_join;
-use lukasa_core::{Caller, FactId, Timestamp, Turn, Version};
+use lukasa_core::{Caller, FactId, RetrievalId, Timestamp, Turn, Version};
 use lukasa_store::context::{self as kept, Retrieval, Usage};
 use lukasa_store::{fact, session};
 
@@ -66,6 +66,27 @@ impl Contexts {
             let usage = used.iter().find(|usage| usage.fact == id).cloned();
             grounds.push(Grounds { memory: as_memory(version, &known, at), usage });
         }
+        drop(scope);
+        if let Some(retrieval) = &retrieval {
+            self.mark_explained_later(caller, retrieval.id);
+        }
         Ok(TurnExplanation { turn, grounds, retrieval })
+    }
+
+    /// Records in the background that the reasons of an answer were asked for, for statistics.
+    fn mark_explained_later(&self, caller: &Caller, retrieval: RetrievalId) {
+        let (contexts, tenant, user) = (self.clone(), caller.tenant, caller.user);
+        tokio::spawn(async move {
+            // The semaphore is never closed, so acquiring a permit cannot fail.
+            let _permit = contexts.retrieval_writes.acquire().await;
+            let written = async {
+                let scope = contexts.parts.store.write_lossy(tenant, user).await?;
+                kept::mark_explained(&scope, retrieval).await?;
+                scope.commit().await
+            };
+            if let Err(error) = written.await {
+                tracing::warn!(%error, "could not record that an answer was explained");
+            }
+        });
     }
 }

@@ -21,6 +21,7 @@ use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::learning::{self, Pass};
 use lukasa_store::passage::{self, Change};
 use lukasa_store::{Batch, fact, session};
+use lukasa_text::tokens;
 use serde::Serialize;
 use serde_json::json;
 
@@ -89,6 +90,7 @@ impl Learning {
         restated: &BTreeSet<FactId>,
     ) -> Result<(), JobFailure> {
         let JudgedAnswer { pass, read, near } = *answer;
+        let tokens_read = plan.turns.iter().map(|turn| tokens::count(&turn.content)).sum();
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(_) => return Ok(()),
@@ -152,6 +154,7 @@ impl Learning {
         session::advance(&mut batch, scope, &session.id, pass.first_turn - 1, pass.last_turn);
         let operation = (!learned.is_empty()).then_some(writing.stamp.operation);
         learned.outcome.left.malformed = NonZeroUsize::new(read.malformed);
+        learned.outcome.tokens.read = tokens_read;
         let (outcome, at) = (json!(learned.outcome), writing.stamp.at);
         learning::mark_applied(&mut batch, scope, pass.id, operation, outcome, at);
         job::finish(&mut batch, scope, job);
@@ -227,6 +230,14 @@ impl LearnedAs {
 struct PassOutcome {
     learned: BTreeMap<LearnedAs, usize>,
     left: LeftProposals,
+    tokens: PassTokens,
+}
+
+/// Tokens of the turns that a pass read, and of the memories that it added or changed.
+#[derive(Debug, Clone, Default, Serialize)]
+struct PassTokens {
+    read: usize,
+    learned: usize,
 }
 
 /// Counts of the proposals that were left out.
@@ -313,6 +324,7 @@ impl LearnedChanges {
                 match self.change(&kept, known, stamp) {
                     Ok(changes) => {
                         self.outcome.count(LearnedAs::Changed);
+                        self.outcome.tokens.learned += tokens::count(&kept.claim.content);
                         self.merge(changes);
                     }
                     // It cannot replace the existing fact, so it is added beside it.
@@ -352,6 +364,7 @@ impl LearnedChanges {
 
     fn open(&mut self, kept: &JudgedClaim, stamp: &mut Stamp) -> FactId {
         let provenance = self.provenance(kept);
+        self.outcome.tokens.learned += tokens::count(&kept.claim.content);
         let mut claim = kept.claim.clone();
         claim.evidence = self.evidence(kept);
         let until = expires_at(&claim, kept.said_at).or(kept.until);
@@ -422,7 +435,10 @@ mod tests {
     #[test]
     fn pass_outcome_names_only_what_happened() {
         let mut outcome = PassOutcome::default();
-        assert_eq!(json!(outcome), json!({"learned": {}, "left": {}}));
+        assert_eq!(
+            json!(outcome),
+            json!({"learned": {}, "left": {}, "tokens": {"read": 0, "learned": 0}})
+        );
         for learned in [LearnedAs::Added, LearnedAs::Changed, LearnedAs::Added] {
             outcome.count(learned);
         }
@@ -434,9 +450,11 @@ mod tests {
         outcome.leave(judge::Reason::Known);
         outcome.leave(judge::Reason::OthersOrder);
         outcome.left.malformed = NonZeroUsize::new(4);
+        outcome.tokens = PassTokens { read: 900, learned: 40 };
         let expected = json!({
             "learned": {"added": 3, "changed": 1, "proposed": 1, "guessed": 1, "contested": 1, "reinforced": 1},
             "left": {"known_already": 1, "order_in_others_words": 1, "malformed": 4},
+            "tokens": {"read": 900, "learned": 40},
         });
         assert_eq!(json!(outcome), expected);
     }

@@ -128,6 +128,7 @@ impl RecallQuery {
         } = self;
         // The state is compared when a result is reused: it is not part of the key.
         let RecallContext { state: _, model, shut } = ctx;
+        let session = session.as_deref()?;
         let key = QuestionKey {
             text,
             filter: filter.into(),
@@ -139,11 +140,12 @@ impl RecallQuery {
             tuning,
             rerank: *rerank,
             precise: *precise,
-            session: session.as_deref()?,
+            session,
             model: model.as_ref().map(ModelKey::from),
             closed_domains: shut,
         };
-        Some((user, json_digest(&key).ok()?))
+        let question = json_digest(&key).ok()?;
+        Some(RecallKey { user, session: session.to_owned(), question })
     }
 }
 
@@ -167,8 +169,8 @@ mod tests {
 
     fn digest(query: &RecallQuery, ctx: &RecallContext) -> String {
         let user = UserId::from_uuid(uuid::Uuid::nil());
-        let (_, digest) = query.cache_key(user, ctx).expect("a key");
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        let key = query.cache_key(user, ctx).expect("a key");
+        key.question.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! No chat model is asked. If the embedder does not answer in time, only the vector arm is skipped;
 //! if the reranker does not, only the reordering. What was skipped is listed in `degraded`.
 
+mod conversation;
 mod index;
 mod key;
 mod lookup;
@@ -12,39 +13,40 @@ mod search;
 
 use std::sync::Arc;
 
-use lukasa_core::TenantId;
-use lukasa_store::passage::RecallState;
+use lukasa_core::{TenantId, UserId};
 use moka::sync::Cache;
 
 use crate::embeddings::Embeddings;
 use crate::parts::Parts;
 use crate::transaction::Transactions;
 
+use conversation::ConversationCache;
 pub(crate) use index::{IndexCache, RecallContext};
 pub(crate) use key::{FilterKey, PointKey, json_digest};
 pub(crate) use lookup::is_usable;
 pub(crate) use open::{OpenedIndex, PointGate, QuestionVector};
 pub use search::{
-    Filter, RecallQuery, RecallResult, RecallTimings, RecalledFact, RecalledSession, RecalledTurn,
-    ResultExplanation,
+    CacheUse, Filter, RecallQuery, RecallResult, RecallTimings, RecalledFact, RecalledSession,
+    RecalledTurn, ResultExplanation,
 };
 
 /// Cached embeddings of recent questions, by tenant, model and text (R161).
 type QuestionCache = Cache<(TenantId, String, String), Arc<[f32]>>;
 
-/// Cached recall results per question in a session, with the state of the record. They are reused
-/// for five minutes, unless the user's memory has changed (R158, R159).
-type RecallCache = Cache<RecallKey, Arc<(RecallState, RecallResult)>>;
-
-/// A user, and a digest of the whole question.
-type RecallKey = (lukasa_core::UserId, [u8; 32]);
+/// A question in a conversation: a digest of everything its result depends on besides the memories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RecallKey {
+    user: UserId,
+    session: String,
+    question: [u8; 32],
+}
 
 /// The indexes and results that are kept between requests.
 #[derive(Clone)]
 pub(crate) struct RecallCaches {
     indexes: Arc<IndexCache>,
     questions: QuestionCache,
-    results: RecallCache,
+    conversations: ConversationCache,
     /// Limits how many indexes of points in the past are built at a time.
     points: PointGate,
 }
@@ -54,7 +56,7 @@ impl Default for RecallCaches {
         Self {
             indexes: Arc::default(),
             questions: new_question_cache(),
-            results: new_recall_cache(),
+            conversations: ConversationCache::default(),
             points: PointGate::default(),
         }
     }
@@ -71,11 +73,6 @@ impl RecallCaches {
     pub(crate) fn index_size(&self) -> (u64, u64) {
         self.indexes.size()
     }
-}
-
-fn new_recall_cache() -> RecallCache {
-    let ttl = std::time::Duration::from_secs(5 * 60);
-    Cache::builder().max_capacity(10_000).time_to_live(ttl).build()
 }
 
 fn new_question_cache() -> QuestionCache {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{future::OptionFuture, try_join};
+use futures_util::try_join;
 use jiff::tz::TimeZone;
 use lukasa_core::learning::explicit;
 use lukasa_core::recall::Degraded;
@@ -143,7 +143,16 @@ pub struct RecallResult {
     pub considered: usize,
     /// Whether it is a cached result.
     pub cached: bool,
+    pub cache: CacheUse,
     pub took: RecallTimings,
+}
+
+/// How many of the memories that were found came from the cache of the conversation, and how many
+/// were read from the database.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheUse {
+    pub hits: usize,
+    pub misses: usize,
 }
 
 /// Time spent per stage, in microseconds.
@@ -196,10 +205,10 @@ impl Recall {
     ) -> Result<UnrankedRecall> {
         let OpenedIndex { scope, ctx, user_index, .. } = opened;
         let key = ask.cache_key(scope.user(), ctx);
-        if let Some(kept) = key.as_ref().and_then(|key| self.caches.results.get(key))
-            && kept.0 == ctx.state
-        {
-            let recalled = reuse(&kept.1, ask.point.resolve(now));
+        let conversations = &self.caches.conversations;
+        let kept = key.as_ref().and_then(|key| conversations.find(key, ctx.state, now));
+        if let Some(kept) = kept {
+            let recalled = reuse(kept, ask.point.resolve(now));
             return Ok(UnrankedRecall { recalled, keep: None, ordered: true });
         }
         let QuestionVector { vector, failed, took: embed, .. } = question;
@@ -235,7 +244,15 @@ impl Recall {
             self.embeddings.fill_later(scope.tenant(), scope.user(), vector.embedder);
         }
         let started = (self.parts.ticks)();
-        let (memories, mut turns) = fetch(scope, looked.facts, looked.turns, point).await?;
+        // A version of the past has another end of its known period than the current one.
+        let session = ask.session.as_deref().filter(|_| ask.point.is_now());
+        let given = conversations.results(scope.user(), session);
+        let cached = |id| given.memory(id, ctx.state, now).cloned();
+        let ((versions, cache), mut turns) = try_join!(
+            fetch_versions(scope, &looked.facts, cached),
+            fetch_turns(scope, looked.turns)
+        )?;
+        let memories = recalled_facts(looked.facts, &versions, point);
         let found_turns: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
         let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();
         // A request to forget something names it.
@@ -252,9 +269,10 @@ impl Recall {
             model,
             considered: looked.considered,
             cached: false,
+            cache,
             took,
         };
-        Ok(UnrankedRecall { recalled, keep: key.map(|key| (key, ctx.state)), ordered: false })
+        Ok(UnrankedRecall { recalled, keep: key.map(|key| (key, ctx.state, now)), ordered: false })
     }
 
     /// Reranks the results, if a reranker is configured and requested.
@@ -268,8 +286,8 @@ impl Recall {
             record_recall(&found);
             return found;
         }
-        let started = (self.parts.ticks)();
-        if ask.rerank {
+        if ask.rerank && self.parts.models.reranker().is_some() {
+            let started = (self.parts.ticks)();
             let lines = found.memories.iter().map(|found| &found.memory.version.claim.content);
             let lines: Vec<&str> = lines.map(String::as_str).collect();
             let order = self.rerank(&ask.text, &lines, &mut found.degraded).await;
@@ -278,14 +296,14 @@ impl Recall {
             let lines: Vec<&str> = lines.collect();
             let order = self.rerank(&ask.text, &lines, &mut found.degraded).await;
             found.turns = reordered(found.turns, &order);
+            found.took.rerank = (self.parts.ticks)() - started;
         }
-        found.took.rerank = (self.parts.ticks)() - started;
         found.memories.truncate(ask.memories);
         found.turns.truncate(ask.turns);
         found.degraded.dedup();
         let whole = found.degraded.iter().all(|missing| *missing == Degraded::OlderTurns);
-        if let Some((key, state)) = keep.filter(|_| whole) {
-            self.caches.results.insert(key, Arc::new((state, found.clone())));
+        if let Some((key, state, now)) = keep.filter(|_| whole) {
+            self.caches.conversations.keep(key, state, &found, now);
         }
         record_recall(&found);
         found
@@ -327,8 +345,8 @@ impl Recall {
 /// Results before reranking.
 pub(crate) struct UnrankedRecall {
     recalled: RecallResult,
-    /// Cache key of the result, and the state of the record it is valid for.
-    keep: Option<(RecallKey, RecallState)>,
+    /// Cache key of the result, the state of the record it is valid for, and when it was fetched.
+    keep: Option<(RecallKey, RecallState, Timestamp)>,
     /// Whether it is a cached result, already reranked.
     ordered: bool,
 }
@@ -341,10 +359,10 @@ impl UnrankedRecall {
 }
 
 /// A cached result, without memories that are no longer valid.
-fn reuse(kept: &RecallResult, point: AsOf) -> RecallResult {
-    let mut found = kept.clone();
+fn reuse(mut found: RecallResult, point: AsOf) -> RecallResult {
     found.memories.retain(|found| found.memory.version.valid.contains(point.valid));
     (found.cached, found.took) = (true, RecallTimings::default());
+    found.cache = CacheUse { hits: found.memories.len(), misses: 0 };
     found
 }
 
@@ -353,40 +371,55 @@ fn reordered<T>(things: Vec<T>, order: &[usize]) -> Vec<T> {
     order.iter().filter_map(|at| things.get_mut(*at).and_then(Option::take)).collect()
 }
 
-/// Loads the content of the results, in their order and as known at that point: what became known
-/// later is not included.
-async fn fetch(
+/// The versions with these ids: those that are cached, and the others from the database.
+async fn fetch_versions(
     scope: &Scope,
+    facts: &[((FactId, VersionId), ResultExplanation)],
+    cached: impl Fn(VersionId) -> Option<Version>,
+) -> Result<(Vec<Version>, CacheUse)> {
+    let mut versions: Vec<Version> = facts.iter().filter_map(|((_, id), _)| cached(*id)).collect();
+    let hits = versions.len();
+    let is_missing = |id: &VersionId| versions.iter().all(|version| version.id != *id);
+    let missing = facts.iter().map(|(ids, _)| *ids).filter(|(_, id)| is_missing(id));
+    let missing: Vec<(FactId, VersionId)> = missing.collect();
+    if !missing.is_empty() {
+        versions.extend(recallable::versions(scope, &missing).await?);
+    }
+    Ok((versions, CacheUse { hits, misses: missing.len() }))
+}
+
+/// The memories of the results, in their order and as known at that point: what became known later
+/// is not included.
+fn recalled_facts(
     facts: Vec<((FactId, VersionId), ResultExplanation)>,
-    turns: Vec<(TurnId, ResultExplanation)>,
+    versions: &[Version],
     point: AsOf,
-) -> Result<(Vec<RecalledFact>, Vec<RecalledTurn>)> {
-    let versions: Vec<_> = facts.iter().map(|(ids, _)| *ids).collect();
-    let turn_rows: Vec<_> = turns.iter().map(|(id, _)| id.uuid()).collect();
-    let versions: OptionFuture<_> =
-        (!versions.is_empty()).then(|| recallable::versions(scope, &versions)).into();
-    let turn_ids: Vec<TurnId> = turns.iter().map(|(id, _)| *id).collect();
-    let forgotten: OptionFuture<_> =
-        (!turn_ids.is_empty()).then(|| fact::forgotten_turns(scope, &turn_ids)).into();
-    let turn_rows: OptionFuture<_> =
-        (!turn_rows.is_empty()).then(|| session::turns_by_id(scope, &turn_rows)).into();
-    let (versions, turn_rows, forgotten) = try_join!(
-        async { versions.await.transpose() },
-        async { turn_rows.await.transpose() },
-        async { forgotten.await.transpose() }
-    )?;
-    let (versions, turn_rows) = (versions.unwrap_or_default(), turn_rows.unwrap_or_default());
-    let forgotten = forgotten.unwrap_or_default();
+) -> Vec<RecalledFact> {
     let memories = facts.into_iter().filter_map(|((_, id), why)| {
         let mut version = versions.iter().find(|version| version.id == id)?.clone();
         version.known.until = version.known.until.filter(|until| *until <= point.known);
         let memory = as_memory(&version, std::slice::from_ref(&version), point.valid);
         Some(RecalledFact { memory, why })
     });
+    memories.collect()
+}
+
+/// Loads the turns of the results, in their order.
+async fn fetch_turns(
+    scope: &Scope,
+    turns: Vec<(TurnId, ResultExplanation)>,
+) -> Result<Vec<RecalledTurn>> {
+    if turns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<TurnId> = turns.iter().map(|(id, _)| *id).collect();
+    let rows: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
+    let (rows, forgotten) =
+        try_join!(session::turns_by_id(scope, &rows), fact::forgotten_turns(scope, &ids))?;
     // The words of a forgotten memory are not quoted from the turn where they were said.
     let turns = turns.into_iter().filter(|(id, _)| !forgotten.contains(&id.to_string()));
     let turns = turns.filter_map(|(id, why)| {
-        Some(RecalledTurn { turn: turn_rows.iter().find(|turn| turn.id == id)?.clone(), why })
+        Some(RecalledTurn { turn: rows.iter().find(|turn| turn.id == id)?.clone(), why })
     });
-    Ok((memories.collect(), turns.collect()))
+    Ok(turns.collect())
 }

@@ -21,6 +21,7 @@ mod masking;
 mod portraits;
 mod process_state;
 mod proposals;
+mod quality;
 mod recall;
 mod save;
 mod sessions;

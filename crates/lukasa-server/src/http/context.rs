@@ -232,6 +232,9 @@ pub struct BudgetView {
     used: usize,
     baseline: usize,
     dynamic: usize,
+    /// The cost of the used tokens as input of the first chat model (`LUKASA_CHAT`), in millionths of
+    /// the currency of its price; null without a price.
+    cost_micros: Option<u64>,
 }
 
 fn source(source: &LineSource) -> [Option<String>; 4] {
@@ -311,6 +314,7 @@ impl From<&Context> for ContextView {
                 used: spent.baseline + spent.dynamic,
                 baseline: spent.baseline,
                 dynamic: spent.dynamic,
+                cost_micros: spent.cost_micros,
             },
             times: context.times.iter().map(TimeView::from).collect(),
             considered: context.considered,

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use lukasa_core::quality::{Alert, Figure, Quality};
 use lukasa_engine::insights::{DayStatistics, Insights};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -124,6 +125,128 @@ pub struct InsightsView {
     days: Vec<InsightDay>,
     /// Active memories by domain, the largest first.
     domains: Vec<DomainCount>,
+    quality: QualityView,
+    /// Figures beyond their limits.
+    alerts: Vec<AlertView>,
+}
+
+/// The range in which a figure should be.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GoalView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<f64>,
+}
+
+/// A measured value, the number of its samples, and its goal.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FigureView {
+    value: f64,
+    count: i64,
+    goal: GoalView,
+    met: bool,
+}
+
+impl From<Figure> for FigureView {
+    fn from(figure: Figure) -> Self {
+        let goal = GoalView { min: figure.goal.min, max: figure.goal.max };
+        let value = (figure.value * 10_000.0).round() / 10_000.0;
+        Self { value, count: figure.count, goal, met: figure.is_met() }
+    }
+}
+
+/// Quality figures of the whole period. A figure with too few samples is absent.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct QualityView {
+    /// Answers that cite a supplied memory, of those with supplied memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    citation_rate: Option<FigureView>,
+    /// Accepted proposals, of those that the user decided on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposal_acceptance: Option<FigureView>,
+    /// Proposals that the user changed, of those accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edits_on_confirm: Option<FigureView>,
+    /// Answers that were explained (`why`), of those after a retrieval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_share: Option<FigureView>,
+    /// New memories that waited for consent, of all new memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gated_share: Option<FigureView>,
+    /// Active memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active_memories: Option<FigureView>,
+    /// Tokens of memory learned from 10,000 tokens of conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    learned_tokens: Option<FigureView>,
+    /// Mean confidence of what was extracted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extraction_confidence: Option<FigureView>,
+    /// Memories that were taken from the cache of their conversation, of those found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_hit_rate: Option<FigureView>,
+    /// The 95th percentile of the time of a retrieval, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recall_ms: Option<FigureView>,
+    /// The 95th percentile of the time of the reranker, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rerank_ms: Option<FigureView>,
+    /// The 95th percentile of the share of memory in the context window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_share: Option<FigureView>,
+    /// The share of the token budgets that memory took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget_use: Option<FigureView>,
+    /// Cost of memory per message, prompts and learning together, in millionths of the currency of
+    /// the prices; absent without prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_cost_micros: Option<FigureView>,
+}
+
+impl From<&Quality> for QualityView {
+    fn from(quality: &Quality) -> Self {
+        let of = |figure: Option<Figure>| figure.map(FigureView::from);
+        Self {
+            citation_rate: of(quality.citation_rate),
+            proposal_acceptance: of(quality.proposal_acceptance),
+            edits_on_confirm: of(quality.edits_on_confirm),
+            why_share: of(quality.why_share),
+            gated_share: of(quality.gated_share),
+            active_memories: of(quality.active_memories),
+            learned_tokens: of(quality.learned_tokens),
+            extraction_confidence: of(quality.extraction_confidence),
+            cache_hit_rate: of(quality.cache_hit_rate),
+            recall_ms: of(quality.recall_ms),
+            rerank_ms: of(quality.rerank_ms),
+            window_share: of(quality.window_share),
+            budget_use: of(quality.budget_use),
+            message_cost_micros: of(quality.message_cost_micros),
+        }
+    }
+}
+
+/// A figure beyond its limit, and what to do about it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AlertView {
+    #[schema(example = "cache_hits")]
+    code: &'static str,
+    message: String,
+    value: f64,
+    limit: f64,
+    next_step: &'static str,
+}
+
+impl From<&Alert> for AlertView {
+    fn from(alert: &Alert) -> Self {
+        Self {
+            code: alert.code.as_str(),
+            message: alert.message(),
+            value: alert.value,
+            limit: alert.limit,
+            next_step: alert.code.next_step(),
+        }
+    }
 }
 
 /// Counts by domain, the largest first; equal counts by name.
@@ -140,7 +263,12 @@ fn by_size<'n>(counts: impl IntoIterator<Item = (&'n String, &'n i64)>) -> Vec<D
 impl From<&Insights> for InsightsView {
     fn from(insights: &Insights) -> Self {
         let domains = by_size(insights.domains.iter().map(|(name, count)| (name, count)));
-        Self { days: insights.days.iter().map(InsightDay::from).collect(), domains }
+        Self {
+            days: insights.days.iter().map(InsightDay::from).collect(),
+            domains,
+            quality: QualityView::from(&insights.quality),
+            alerts: insights.quality.alerts().iter().map(AlertView::from).collect(),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod memory_commands;
 use std::process::{Command, Output};
 
 use lukasa_store::testing::TestDatabase;
+use serde_json::json;
 
 fn lukasa(database: &TestDatabase, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
@@ -72,6 +73,50 @@ async fn doctor_reports_a_healthy_database_and_the_fix_for_a_broken_one() {
     let refused = lukasa(&database, &["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(refused.status.code(), Some(1), "a server does not serve from it either");
     assert!(text(&refused.stderr).contains("refusing to serve"));
+}
+
+#[tokio::test]
+async fn alerts_are_in_the_api_and_in_doctor_with_the_next_step() {
+    let app = crate::app::TestApp::with_keys().await;
+    let tenant = app.tenant_key("acme").await;
+    let (alice, bob) = (tenant.about("alice"), tenant.about("bob"));
+    alice.save("Drinks oolong tea").await;
+    for number in 0..10 {
+        // Each in a conversation of its own, so that none finds its memories in the cache.
+        let ask = json!({ "query": "What do I drink?", "session_id": format!("c{number}") });
+        let given = alice.post("/api/memory/retrieve", ask).await.expect(200);
+        alice.wait_for_retrieval(&given.at("/retrieval_id")).await;
+    }
+    let path = "/api/insights?days=1";
+    let seen = alice.get(path).await.expect(200).json();
+    assert_eq!(seen["quality"]["cache_hit_rate"]["value"], 0.0, "{seen:#}");
+    assert_eq!(seen["quality"]["cache_hit_rate"]["count"], 10);
+    assert_eq!(seen["quality"]["cache_hit_rate"]["goal"], json!({ "min": 0.7 }));
+    assert_eq!(seen["quality"]["active_memories"]["met"], false, "fewer than five");
+    assert!(seen["quality"].get("citation_rate").is_none(), "nothing was answered");
+    assert_eq!(seen["alerts"].as_array().unwrap().len(), 1, "{seen:#}");
+    // A slow reranker, and a third of a window of 32,000 tokens.
+    let slow = "update retrieval set trace = jsonb_set(jsonb_set(trace, '{micros,rerank}', '700000'), \
+                  '{budget,baseline}', '10560')";
+    app.database.admin().await.batch_execute(slow).await.unwrap();
+    let seen = alice.get(path).await.expect(200).json();
+    let alerts = seen["alerts"].as_array().unwrap();
+    let codes: Vec<_> = alerts.iter().map(|alert| alert["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["cache_hits", "rerank_time", "window_share"]);
+    assert_eq!((&alerts[1]["value"], &alerts[1]["limit"]), (&json!(700.0), &json!(500.0)));
+    assert_eq!(bob.get(path).await.expect(200).json()["alerts"], json!([]), "not of another user");
+    let report = lukasa(&app.database, &["doctor", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let warned: Vec<_> = checks.iter().filter(|check| check["check"] == "alert").collect();
+    assert_eq!(warned.len(), 3, "{report:#}");
+    for (check, alert) in warned.into_iter().zip(alerts) {
+        assert_eq!(check["result"], "warning");
+        assert_eq!((&check["found"], &check["fix"]), (&alert["message"], &alert["next_step"]));
+    }
+    let quality = checks.iter().find(|check| check["check"] == "quality").unwrap();
+    let found = quality["found"].as_str().unwrap();
+    assert!(found.contains("cache_hit_rate 0 % (goal missed)"), "{found}");
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! `lukasa doctor`
 
+mod quality;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -153,6 +155,7 @@ impl DoctorArgs {
         if let (Ok(engine), true) = (&engine, pending.is_empty()) {
             checks.push(self.embedder(engine).await);
             checks.extend(backlog(engine).await);
+            checks.extend(quality::quality(engine).await);
         }
         if pending.is_empty() {
             let journal = self.journal.or_beside(&opened);
