@@ -639,6 +639,17 @@ export interface components {
              */
             replace?: string | null;
         };
+        /** @description A figure beyond its limit, and what to do about it. */
+        AlertView: {
+            /** @example cache_hits */
+            code: string;
+            message: string;
+            /** Format: double */
+            value: number;
+            /** Format: double */
+            limit: number;
+            next_step: string;
+        };
         Alive: {
             /** @example ok */
             status: string;
@@ -737,6 +748,12 @@ export interface components {
             used: number;
             baseline: number;
             dynamic: number;
+            /**
+             * Format: int64
+             * @description The cost of the used tokens as input of the first chat model (`LUKASA_CHAT`), in millionths of
+             *     the currency of its price; null without a price.
+             */
+            cost_micros?: number | null;
         };
         /** @description A line of the prompt, and its source. */
         CitationView: {
@@ -1322,6 +1339,15 @@ export interface components {
             /** @example at most 2000 characters */
             detail: string;
         };
+        /** @description A measured value, the number of its samples, and its goal. */
+        FigureView: {
+            /** Format: double */
+            value: number;
+            /** Format: int64 */
+            count: number;
+            goal: components["schemas"]["GoalView"];
+            met: boolean;
+        };
         FoundMemory: {
             memory: components["schemas"]["MemoryView"];
             why: components["schemas"]["WhyFoundView"];
@@ -1351,6 +1377,13 @@ export interface components {
             baselines: components["schemas"]["BaselineView"][];
             /** @description Newest first, at most 200. */
             retrievals: components["schemas"]["RetrievalView"][];
+        };
+        /** @description The range in which a figure should be. */
+        GoalView: {
+            /** Format: double */
+            min?: number | null;
+            /** Format: double */
+            max?: number | null;
         };
         /** @description A memory that a turn used or was given. */
         GroundsView: {
@@ -1467,6 +1500,9 @@ export interface components {
             days: components["schemas"]["InsightDay"][];
             /** @description Active memories by domain, the largest first. */
             domains: components["schemas"]["DomainCount"][];
+            quality: components["schemas"]["QualityView"];
+            /** @description Figures beyond their limits. */
+            alerts: components["schemas"]["AlertView"][];
         };
         /** @description A key or token with its secret, which is shown only once. */
         IssuedView: components["schemas"]["KeyView"] & {
@@ -2018,6 +2054,23 @@ export interface components {
             requires_opt_in?: boolean;
             /** Format: int32 */
             default_expiration_days?: number | null;
+        };
+        /** @description Quality figures of the whole period. A figure with too few samples is absent. */
+        QualityView: {
+            citation_rate?: components["schemas"]["FigureView"] | null;
+            proposal_acceptance?: components["schemas"]["FigureView"] | null;
+            edits_on_confirm?: components["schemas"]["FigureView"] | null;
+            why_share?: components["schemas"]["FigureView"] | null;
+            gated_share?: components["schemas"]["FigureView"] | null;
+            active_memories?: components["schemas"]["FigureView"] | null;
+            learned_tokens?: components["schemas"]["FigureView"] | null;
+            extraction_confidence?: components["schemas"]["FigureView"] | null;
+            cache_hit_rate?: components["schemas"]["FigureView"] | null;
+            recall_ms?: components["schemas"]["FigureView"] | null;
+            rerank_ms?: components["schemas"]["FigureView"] | null;
+            window_share?: components["schemas"]["FigureView"] | null;
+            budget_use?: components["schemas"]["FigureView"] | null;
+            message_cost_micros?: components["schemas"]["FigureView"] | null;
         };
         /** @description Counts of what removing a source affects. */
         ReachedView: {
@@ -2994,6 +3047,7 @@ export interface components {
     pathItems: never;
 }
 export type AgentsPatch = components['schemas']['AgentsPatch'];
+export type AlertView = components['schemas']['AlertView'];
 export type Alive = components['schemas']['Alive'];
 export type AnswerView = components['schemas']['AnswerView'];
 export type AppendTurn = components['schemas']['AppendTurn'];
@@ -3050,12 +3104,14 @@ export type Evidence = components['schemas']['Evidence'];
 export type EvidenceInput = components['schemas']['EvidenceInput'];
 export type EvidenceView = components['schemas']['EvidenceView'];
 export type FieldError = components['schemas']['FieldError'];
+export type FigureView = components['schemas']['FigureView'];
 export type FoundMemory = components['schemas']['FoundMemory'];
 export type FoundSession = components['schemas']['FoundSession'];
 export type FoundSessionView = components['schemas']['FoundSessionView'];
 export type FoundSessions = components['schemas']['FoundSessions'];
 export type FoundTurn = components['schemas']['FoundTurn'];
 export type GivenView = components['schemas']['GivenView'];
+export type GoalView = components['schemas']['GoalView'];
 export type GroundsView = components['schemas']['GroundsView'];
 export type History = components['schemas']['History'];
 export type ImportUse = components['schemas']['ImportUse'];
@@ -3095,6 +3151,7 @@ export type PortraitView = components['schemas']['PortraitView'];
 export type PortraitsView = components['schemas']['PortraitsView'];
 export type Problem = components['schemas']['Problem'];
 export type PutDomain = components['schemas']['PutDomain'];
+export type QualityView = components['schemas']['QualityView'];
 export type ReachedView = components['schemas']['ReachedView'];
 export type RecallTimes = components['schemas']['RecallTimes'];
 export type ReceiptKey = components['schemas']['ReceiptKey'];

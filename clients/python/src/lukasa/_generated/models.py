@@ -19,6 +19,15 @@ class AgentsPatch(View):
     """
 
 
+class Alert(View):
+    """A figure beyond its limit, and what to do about it."""
+    code: str
+    message: str
+    value: float
+    limit: float
+    next_step: str
+
+
 class Alive(View):
     status: str
     version: str
@@ -74,6 +83,10 @@ class Budget(View):
     used: int
     baseline: int
     dynamic: int
+    cost_micros: int | None = Field(default=None)
+    """The cost of the used tokens as input of the first chat model (`LUKASA_CHAT`), in millionths
+    of the currency of its price; null without a price.
+    """
 
 
 class Citation(View):
@@ -421,6 +434,14 @@ class FieldError(View):
     detail: str
 
 
+class Figure(View):
+    """A measured value, the number of its samples, and its goal."""
+    value: float
+    count: int
+    goal: Goal
+    met: bool
+
+
 class FoundMemory(View):
     memory: Memory
     why: WhyFound
@@ -454,6 +475,12 @@ class Given(View):
     baselines: list[Baseline]
     retrievals: list[Retrieval]
     """Newest first, at most 200."""
+
+
+class Goal(View):
+    """The range in which a figure should be."""
+    min: float | None = Field(default=None)
+    max: float | None = Field(default=None)
 
 
 class Grounds(View):
@@ -533,6 +560,9 @@ class Insights(View):
     """Every day of the period, the oldest first."""
     domains: list[DomainCount]
     """Active memories by domain, the largest first."""
+    quality: Quality
+    alerts: list[Alert]
+    """Figures beyond their limits."""
 
 
 class Issued(View):
@@ -907,6 +937,24 @@ class Problem(View):
     """The operation that blocks the request."""
     domain: str | None = Field(default=None)
     """The domain that the user must open first."""
+
+
+class Quality(View):
+    """Quality figures of the whole period. A figure with too few samples is absent."""
+    citation_rate: Figure | None = Field(default=None)
+    proposal_acceptance: Figure | None = Field(default=None)
+    edits_on_confirm: Figure | None = Field(default=None)
+    why_share: Figure | None = Field(default=None)
+    gated_share: Figure | None = Field(default=None)
+    active_memories: Figure | None = Field(default=None)
+    learned_tokens: Figure | None = Field(default=None)
+    extraction_confidence: Figure | None = Field(default=None)
+    cache_hit_rate: Figure | None = Field(default=None)
+    recall_ms: Figure | None = Field(default=None)
+    rerank_ms: Figure | None = Field(default=None)
+    window_share: Figure | None = Field(default=None)
+    budget_use: Figure | None = Field(default=None)
+    message_cost_micros: Figure | None = Field(default=None)
 
 
 class Reached(View):
@@ -1542,6 +1590,7 @@ DetectAnswer.model_rebuild()
 DomainQuestion.model_rebuild()
 Domains.model_rebuild()
 EpisodePage.model_rebuild()
+Figure.model_rebuild()
 FoundMemory.model_rebuild()
 FoundSessionView.model_rebuild()
 FoundSessions.model_rebuild()
@@ -1572,6 +1621,7 @@ Policy.model_rebuild()
 Portrait.model_rebuild()
 Portraits.model_rebuild()
 Problem.model_rebuild()
+Quality.model_rebuild()
 Receipts.model_rebuild()
 Replayed.model_rebuild()
 ReviewItem.model_rebuild()
