@@ -190,7 +190,7 @@ async fn learning_figures_are_the_mean_confidence_and_the_tokens_per_conversatio
         let number = asked.fetch_add(1, Ordering::Relaxed);
         let (said, content) = LEARNED[number % LEARNED.len()];
         let mut found = memory(content, said);
-        found["confidence"] = if number % 2 == 0 { 0.9.into() } else { 0.8.into() };
+        found["confidence"] = if number.is_multiple_of(2) { 0.9.into() } else { 0.8.into() };
         answer(&[found])
     })
     .await;
