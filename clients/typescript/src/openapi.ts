@@ -21,7 +21,8 @@ export interface paths {
         /**
          * Search for memories relevant to a message.
          * @description Search by keyword, meaning, links and time covers the user's whole memory, and the scores are
-         *     fused. With `as_of` and `known_at` it answers for any point on both time axes.
+         *     fused. What is not relevant enough is left out, so that a question of general knowledge finds
+         *     nothing. With `as_of` and `known_at` it answers for any point on both time axes.
          */
         post: operations["search_memories"];
     };
@@ -1937,6 +1938,12 @@ export interface components {
             keep_turns?: string | null;
             /**
              * Format: int32
+             * @description After how many days a memory that has expired is permanently removed; 0 means never. A
+             *     memory that still has a valid version keeps its whole history.
+             */
+            history_days?: number | null;
+            /**
+             * Format: int32
              * @description After how many minutes without a turn a session counts as closed; 0 means never.
              */
             idle_close_minutes?: number | null;
@@ -2310,6 +2317,13 @@ export interface components {
              * @description Between 0 and 1; a stated memory counts as 0.95 or more.
              */
             min_confidence?: number | null;
+            /**
+             * Format: float
+             * @description Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query about
+             *     the user, and 0.25 for any other, such as a question of general knowledge. A memory that was
+             *     found by a link, a name or a time in the query is not left out.
+             */
+            min_relevance?: number | null;
             /** @description How many sessions at most; none if absent. */
             sessions?: number | null;
             /** @description Only turns of this session. */

@@ -44,7 +44,8 @@ def search_memories(body: params.SearchRequest) -> Call[models.SearchAnswer]:
     """Search for memories relevant to a message.
 
     Search by keyword, meaning, links and time covers the user's whole memory, and the scores
-    are fused. With `as_of` and `known_at` it answers for any point on both time axes.
+    are fused. What is not relevant enough is left out, so that a question of general knowledge
+    finds nothing. With `as_of` and `known_at` it answers for any point on both time axes.
     """
     return Call(
         "POST",

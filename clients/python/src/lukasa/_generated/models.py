@@ -859,6 +859,10 @@ class PolicyPatch(View):
     """How many earlier turns a pass sees again, for context."""
     keep_turns: str | None = Field(default=None)
     """How much of the turns is kept after learning: `full`, `excerpts` or `none`."""
+    history_days: int | None = Field(default=None)
+    """After how many days a memory that has expired is permanently removed; 0 means never. A
+    memory that still has a valid version keeps its whole history.
+    """
     idle_close_minutes: int | None = Field(default=None)
     """After how many minutes without a turn a session counts as closed; 0 means never."""
     inject_confidence: float | None = Field(default=None)

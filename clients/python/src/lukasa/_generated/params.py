@@ -313,6 +313,10 @@ class PolicyPatch(TypedDict, total=False):
     """How many earlier turns a pass sees again, for context."""
     keep_turns: str | None
     """How much of the turns is kept after learning: `full`, `excerpts` or `none`."""
+    history_days: int | None
+    """After how many days a memory that has expired is permanently removed; 0 means never. A
+    memory that still has a valid version keeps its whole history.
+    """
     idle_close_minutes: int | None
     """After how many minutes without a turn a session counts as closed; 0 means never."""
     inject_confidence: float | None
@@ -437,6 +441,11 @@ class SearchRequestOptions(TypedDict, total=False):
     tier: str | None
     min_confidence: float | None
     """Between 0 and 1; a stated memory counts as 0.95 or more."""
+    min_relevance: float | None
+    """Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query
+    about the user, and 0.25 for any other, such as a question of general knowledge. A memory
+    that was found by a link, a name or a time in the query is not left out.
+    """
     sessions: int | None
     """How many sessions at most; none if absent."""
     session_id: str | None
