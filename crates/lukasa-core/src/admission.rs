@@ -157,7 +157,9 @@ impl Screening {
         }
         let texts = [Some(&claim.content), claim.summary.as_ref()].into_iter().flatten();
         let evidence = claim.evidence.iter().map(|item| &item.description);
+        let project = claim.project.as_ref().map(ToString::to_string);
         let other_texts = claim.tags.iter().chain(&claim.key).chain(&claim.reasoning);
+        let other_texts = other_texts.chain(&project);
         let mut screening = Self::default();
         for text in texts.chain(&values) {
             let reading = Reading::of(text);

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::id::{FactId, OperationId, VersionId};
 use crate::limits;
 use crate::origin::{Origin, Voice};
+use crate::project::Project;
 use crate::time::{Period, Timestamp};
 
 /// Defines an enum with one fixed text per variant, the same in the database and on the wire.
@@ -123,6 +124,9 @@ pub struct Claim {
     pub importance: f32,
     pub evidence: Vec<ClaimEvidence>,
     pub reasoning: Option<String>,
+    /// The project it belongs to; absent if it holds everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
 }
 
 impl Claim {
@@ -143,6 +147,7 @@ impl Claim {
             importance: 0.5,
             evidence: Vec::new(),
             reasoning: None,
+            project: None,
         }
     }
 
@@ -225,6 +230,15 @@ impl Claim {
             .or_else(|| lists.find(|(_, found)| *found).map(|(field, _)| field))
     }
 
+    /// The project of this claim if it is learned or saved in a session with a project: what is made,
+    /// planned or going on there belongs to the project. Who the user is, what they prefer and the
+    /// rules that they set hold everywhere.
+    pub fn project_in(&self, project: Option<&Project>) -> Option<Project> {
+        let is_work = matches!(self.kind, Kind::Project | Kind::Context | Kind::Artifact)
+            || self.memory_type == MemoryType::Task;
+        project.filter(|_| is_work && self.force == Force::Soft).cloned()
+    }
+
     /// The digest of everything shown to the user when consent is asked for. Consent with another
     /// digest was given to other words.
     pub fn consent_digest(&self) -> String {
@@ -272,7 +286,7 @@ pub(crate) fn canonical(value: &serde_json::Value) -> String {
 
 /// A digest for finding duplicates: claims with the same category and the same content, ignoring
 /// case and surrounding space, have the same fingerprint (R091). For a hard memory the domain, key
-/// and value count too.
+/// and value count too, and for a memory of a project the project.
 pub fn fingerprint(claim: &Claim) -> Uuid {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
@@ -286,6 +300,10 @@ pub fn fingerprint(claim: &Claim) -> Uuid {
         part(claim.domain.as_deref().unwrap_or(""));
         part(claim.key.as_deref().unwrap_or(""));
         part(&claim.value.as_ref().map(canonical).unwrap_or_default());
+    }
+    if let Some(project) = &claim.project {
+        part("project");
+        part(project.as_str());
     }
     let digest = hash.finalize();
     let mut bytes = [0u8; 16];
@@ -309,6 +327,7 @@ pub struct Edit {
     pub tags: Option<Vec<String>>,
     pub importance: Option<f32>,
     pub reasoning: Option<Option<String>>,
+    pub project: Option<Option<Project>>,
 }
 
 impl Edit {
@@ -369,6 +388,9 @@ impl Edit {
         }
         if let Some(reasoning) = &self.reasoning {
             new.reasoning.clone_from(reasoning);
+        }
+        if let Some(project) = &self.project {
+            new.project.clone_from(project);
         }
         new.category = self.category.unwrap_or(new.category);
         new.memory_type = self.memory_type.unwrap_or(new.memory_type);
@@ -475,6 +497,22 @@ pub(crate) mod tests {
         assert_ne!(fingerprint(&one), fingerprint(&Claim::saying("i drink teas")));
         let style = Claim { category: Category::Style, ..one.clone() };
         assert_ne!(fingerprint(&one), fingerprint(&style));
+    }
+
+    #[test]
+    fn fingerprint_and_project_of_a_claim_depend_on_the_project_and_its_kind() {
+        let own = Project::parse("a");
+        for kind in Kind::ALL {
+            let soft = Claim { kind: *kind, ..Claim::saying("x") };
+            let is_work = matches!(kind, Kind::Project | Kind::Context | Kind::Artifact);
+            assert_eq!(soft.project_in(own.as_ref()).is_some(), is_work, "{kind:?}");
+            assert_eq!(soft.project_in(None), None);
+            let task = Claim { memory_type: MemoryType::Task, ..soft.clone() };
+            assert_eq!(task.project_in(own.as_ref()), own);
+            assert_eq!(Claim { force: Force::Hard, ..task }.project_in(own.as_ref()), None);
+            let of_project = Claim { project: own.clone(), ..soft.clone() };
+            assert_ne!(fingerprint(&of_project), fingerprint(&soft));
+        }
     }
 
     #[test]

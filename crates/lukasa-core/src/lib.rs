@@ -7,7 +7,7 @@
 //! Reading order: [`id`] and [`time`] (the basics), [`fact`] (what is stored), [`origin`] and
 //! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
 //! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
-//! them), [`session`] (conversations), [`policy`] (what may happen without asking), [`learning`]
+//! them), [`session`] (conversations), [`project`] (what a session sees), [`policy`] (what may happen without asking), [`learning`]
 //! (extraction from conversations), [`consolidation`] and [`removal`] (re-rating and removal). The
 //! words of a message are understood by `lukasa-text`; [`recall`] finds relevant memories,
 //! [`context`] puts them into a prompt, and [`portrait`] summarizes them for the user. [`vault`]
@@ -38,6 +38,7 @@ pub mod operation;
 pub mod origin;
 pub mod policy;
 pub mod portrait;
+pub mod project;
 pub mod quality;
 pub mod recall;
 pub mod record;
@@ -71,6 +72,7 @@ pub use operation::{Operation, Verb};
 pub use origin::{Origin, Voice};
 pub use policy::Policy;
 pub use portrait::Portrait;
+pub use project::{Project, ProjectScope};
 pub use record::{Changes, Refusal, Stamp};
 pub use removal::{Depth, Fate, RemovedTurns, Sources};
 pub use session::{Exchange, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};

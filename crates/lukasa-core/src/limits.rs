@@ -14,6 +14,8 @@ pub const EVIDENCE_ITEMS: usize = 20;
 pub const EVIDENCE_CHARS: usize = 1_000;
 pub const TAGS: usize = 20;
 pub const TAG_CHARS: usize = 64;
+/// The name of a project.
+pub const PROJECT_CHARS: usize = 64;
 pub const RELATION_CHARS: usize = 64;
 pub const TURNS: usize = 100;
 pub const NAME_CHARS: usize = 255;

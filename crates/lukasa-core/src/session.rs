@@ -10,6 +10,7 @@ use crate::id::{FactId, RetrievalId, TurnId, UserId, derived};
 use crate::limits;
 use crate::memory_block;
 use crate::origin::Origin;
+use crate::project::Project;
 use crate::time::Timestamp;
 
 words!(
@@ -73,6 +74,9 @@ pub struct Session {
     /// The last turn a generated title was made from; absent if the title was given by a caller.
     #[serde(default)]
     pub named_from: Option<i32>,
+    /// The project it belongs to, set when it is opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
 }
 
 impl Session {
@@ -92,14 +96,21 @@ impl Session {
             keep: Keep::Full,
             incognito: false,
             named_from: None,
+            project: None,
         }
     }
 
-    /// Derived session name for a client that does not send one: a hash of the user and the opening
-    /// message, so that the same session is found each time. Two sessions of a user with the same
-    /// opening are one.
-    pub fn derived_name(user: UserId, opening: &str) -> String {
-        let id = derived("session", &[user.uuid().as_bytes(), opening.as_bytes()]);
+    /// Derived session name for a client that does not send one: a hash of the user, the project and
+    /// the opening message, so that the same session is found each time. Two sessions of a user with
+    /// the same project and opening are one.
+    pub fn derived_name(user: UserId, project: Option<&Project>, opening: &str) -> String {
+        let (user, opening) = (user.uuid(), opening.as_bytes());
+        let id = match project {
+            None => derived("session", &[user.as_bytes(), opening]),
+            Some(project) => {
+                derived("session", &[user.as_bytes(), opening, project.as_str().as_bytes()])
+            }
+        };
         format!("chat_{}", id.simple())
     }
 
@@ -241,6 +252,8 @@ pub struct Exchange {
     pub answer: Option<NewTurn>,
     /// The provider's id of the answer, if it stores answers.
     pub response: Option<String>,
+    /// The project of the session, if it has to be opened.
+    pub project: Option<Project>,
 }
 
 impl Exchange {
@@ -279,6 +292,7 @@ mod tests {
             said: said.iter().map(new).collect(),
             answer: (!answer.is_empty()).then(|| new(&(Role::Assistant, answer))),
             response: None,
+            project: None,
         }
     }
 
@@ -353,10 +367,12 @@ mod tests {
     #[test]
     fn unnamed_session_is_found_by_its_opening_message() {
         let user = |name| UserId::named(crate::id::TenantId::named("acme"), name);
-        let name = Session::derived_name(user("ada"), "hi");
-        assert_eq!(name, Session::derived_name(user("ada"), "hi"));
-        assert_ne!(name, Session::derived_name(user("bob"), "hi"));
-        assert_ne!(name, Session::derived_name(user("ada"), "hi!"));
+        let name = Session::derived_name(user("ada"), None, "hi");
+        assert_eq!(name, Session::derived_name(user("ada"), None, "hi"));
+        assert_ne!(name, Session::derived_name(user("bob"), None, "hi"));
+        assert_ne!(name, Session::derived_name(user("ada"), None, "hi!"));
+        let project = Project::parse("a");
+        assert_ne!(name, Session::derived_name(user("ada"), project.as_ref(), "hi"));
     }
 
     #[test]

@@ -78,12 +78,16 @@ pub fn of_sessions(sessions: &[Session], turns: &[Turn]) -> String {
 /// Leaves out what a model derived from the turns, such as a generated title: it can be made again.
 fn session_state(session: &Session) -> Value {
     let title = session.title.as_ref().filter(|_| session.named_from.is_none());
-    json!({
+    let mut state = json!({
         "id": session.id, "title": title, "opened_at": session.opened_at,
         "last_turn_at": session.last_turn_at, "turns": session.turns, "state": session.state,
         "closed_at": session.closed_at, "extracted_through": session.extracted_through,
         "keep": session.keep,
-    })
+    });
+    if let Some(project) = &session.project {
+        state["project"] = json!(project);
+    }
+    state
 }
 
 /// The digest of these values as a set, independent of their order.

@@ -159,7 +159,7 @@ pub(crate) async fn find_quotation(
     }
     let stored = match session {
         Some(name) => session::find(scope, name).await?,
-        None => session::page(scope, SessionFilter::default(), None, 1).await?.pop(),
+        None => session::page(scope, &SessionFilter::default(), None, 1).await?.pop(),
     };
     let Some(stored) = stored else { return Ok(None) };
     let after = stored.turns.saturating_sub(i32::try_from(QUOTED_TURNS).unwrap_or(i32::MAX)).max(0);

@@ -24,6 +24,8 @@ pub enum Error {
     KeyNotFound,
     #[error("there is no such session")]
     SessionNotFound,
+    #[error("the session belongs to another project")]
+    OtherProject,
     #[error("there is no such retrieval")]
     RetrievalNotFound,
     #[error("there is no failed job with this id")]
@@ -125,6 +127,7 @@ impl Error {
             Error::UserNotFound => "user_not_found",
             Error::KeyNotFound => "key_not_found",
             Error::SessionNotFound => "session_not_found",
+            Error::OtherProject => "other_project",
             Error::RetrievalNotFound => "retrieval_not_found",
             Error::JobNotFound => "job_not_found",
             Error::TurnNotFound => "turn_not_found",

@@ -9,7 +9,7 @@
 use lukasa_core::learning::explicit::{self, KnownMemory, TOOL_WINDOW, TypedStatement};
 use lukasa_core::learning::judge::says_the_same;
 use lukasa_core::time::micros;
-use lukasa_core::{Edit, State, Status, Turn, TurnId, Version};
+use lukasa_core::{Edit, ProjectScope, State, Status, Turn, TurnId, Version};
 use lukasa_store::job::ClaimedJob;
 use lukasa_store::{Batch, domain_question, fact, portrait, session};
 use lukasa_text::statement::StatementKind;
@@ -56,11 +56,16 @@ impl Statements {
     ) -> Result<(), JobFailure> {
         let scope = self.transactions.read(&request.caller, request.moment.now).await?;
         let turns = session::turns_by_id(&scope, &[turn.uuid()]).await?;
+        let Some(turn) = turns.into_iter().next() else {
+            drop(scope);
+            return self.queue.drop_job(job).await;
+        };
+        let project = session::project_of(&scope, &turn.session).await?;
+        let projects = ProjectScope::of(project.as_ref());
         drop(scope);
-        let Some(turn) = turns.into_iter().next() else { return self.queue.drop_job(job).await };
         for (place, stated) in explicit::find(&turn).iter().enumerate() {
             let request = request.of_statement(&turn.id.to_string(), place, vec![turn.id]);
-            match self.carry_out_one(&request, &turn, stated).await {
+            match self.carry_out_one(&request, &turn, stated, &projects).await {
                 Ok(()) => {}
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why).into()),
                 // It was rejected by a rule, or the memory is not there any more. The other
@@ -95,11 +100,12 @@ impl Statements {
         request: &Request,
         turn: &Turn,
         stated: &TypedStatement,
+        projects: &ProjectScope,
     ) -> Result<()> {
         let statement = &stated.statement;
-        let known = self.known(request, stated).await?;
+        let known = self.known(request, stated, projects).await?;
         if statement.kind != StatementKind::Forget
-            && self.is_saved(request, turn, stated, &known).await?
+            && self.is_saved(request, turn, stated, &known, projects).await?
         {
             return Ok(());
         }
@@ -147,6 +153,7 @@ impl Statements {
         turn: &Turn,
         stated: &TypedStatement,
         known: &[(Memory, f32)],
+        projects: &ProjectScope,
     ) -> Result<bool> {
         let claim = explicit::claim(&stated.statement);
         if known.iter().any(|(memory, _)| says_the_same(&claim, &memory.version.claim)) {
@@ -154,8 +161,9 @@ impl Statements {
         }
         let scope = self.transactions.read(&request.caller, request.moment.now).await?;
         let recent = fact::opened_since(&scope, turn.said_at - TOOL_WINDOW, None).await?;
+        let is_seen = |old: &&Version| projects.admits(old.claim.project.as_ref());
         let repeats = |old: &Version| explicit::repeats(&claim.content, &old.claim.content);
-        Ok(recent.iter().any(repeats))
+        Ok(recent.iter().filter(is_seen).any(repeats))
     }
 
     /// The active memories nearest to a statement: to the claim that it replaces, and to its own.
@@ -163,14 +171,14 @@ impl Statements {
         &self,
         request: &Request,
         stated: &TypedStatement,
+        projects: &ProjectScope,
     ) -> Result<Vec<(Memory, f32)>> {
         let statement = &stated.statement;
         let mut known: Vec<(Memory, f32)> = Vec::new();
         let texts = statement.replaces.iter().chain([&statement.content]);
         for text in texts {
-            for (memory, score) in
-                self.recall.near(&request.caller, text, request.moment.now).await?
-            {
+            let (caller, now) = (&request.caller, request.moment.now);
+            for (memory, score) in self.recall.near(caller, text, projects.clone(), now).await? {
                 let is_active =
                     memory.status == Status::Active && memory.version.state == State::Active;
                 let is_new = known.iter().all(|(old, _)| old.version.fact != memory.version.fact);

@@ -54,7 +54,7 @@ pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Le
     all(&scope.query(SQL, &params).await?, learned_fact)
 }
 
-/// The latest sessions since a time, newest first, and the texts remembered of each: its episodes
+/// The latest sessions of no project since a time, newest first, and the texts remembered of each: its episodes
 /// and the facts extracted from it that are still current.
 pub async fn recent_sessions(
     scope: &Scope,
@@ -70,7 +70,7 @@ pub async fn recent_sessions(
                and k.known_until is null and k.state in ('active', 'candidate')) \
              order by f.version_id) \
          from session s where s.user_id = $1 and s.trashed_at is null and not s.incognito \
-           and s.last_turn_at >= $2 \
+           and s.project is null and s.last_turn_at >= $2 \
          order by s.last_turn_at desc, s.session_id desc limit $3";
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &since, &limit];
     all(&scope.query(SQL, &params).await?, |row| {

@@ -1,7 +1,7 @@
 //! Records of what was put into prompts: baselines, retrievals with their traces, and reported
 //! uses.
 
-use lukasa_core::{FactId, RetrievalId, Timestamp, TurnId, UsageId};
+use lukasa_core::{FactId, Project, RetrievalId, Timestamp, TurnId, UsageId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::Row;
@@ -24,12 +24,15 @@ pub struct Baseline {
     pub items: Value,
     pub facts: Vec<FactId>,
     pub domains: Vec<String>,
+    /// The project whose memories it may quote.
+    pub project: Option<Project>,
     pub rendered_at: Timestamp,
 }
 
 macro_rules! baseline_columns {
     () => {
-        "session_id, wishes, etag, nonce, content, items, facts, domains, rendered_at"
+        "session_id, wishes, etag, nonce, content, items, facts, domains, project, \
+         rendered_at"
     };
 }
 
@@ -44,6 +47,7 @@ fn baseline(row: &Row) -> Result<Baseline> {
         items: c.take()?,
         facts: facts(c.take()?),
         domains: c.take()?,
+        project: c.project()?,
         rendered_at: c.take()?,
     })
 }
@@ -82,14 +86,15 @@ pub async fn freeze(scope: &Scope, new: &Baseline, state: RecallState) -> Result
     const SQL: &str = concat!(
         "insert into baseline (user_id, tenant_id, ",
         baseline_columns!(),
-        ") select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
-           where $12 = coalesce((select facts from recall_state where user_id = $1), 0) \
-             and $13 = coalesce((select epoch from recall_state where user_id = $1), 0) \
+        ") select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 \
+           where $13 = coalesce((select facts from recall_state where user_id = $1), 0) \
+             and $14 = coalesce((select epoch from recall_state where user_id = $1), 0) \
              and not exists (select 1 from users \
                               where user_id = $1 and deleted_at is not null) \
            on conflict do nothing"
     );
-    let params: [Param<'_>; 13] = [
+    let project = new.project.as_ref().map(Project::as_str);
+    let params: [Param<'_>; 14] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),
         &new.session,
@@ -100,6 +105,7 @@ pub async fn freeze(scope: &Scope, new: &Baseline, state: RecallState) -> Result
         &new.items,
         &uuids(&new.facts),
         &new.domains,
+        &project,
         &new.rendered_at,
         &state.facts,
         &state.epoch,
@@ -108,12 +114,33 @@ pub async fn freeze(scope: &Scope, new: &Baseline, state: RecallState) -> Result
     find_baseline(scope, &new.session, &new.wishes).await
 }
 
+/// Removes the baseline of the same session and options, if it is of another project.
+pub async fn thaw_other_project(scope: &Scope, new: &Baseline) -> Result<()> {
+    const SQL: &str = "delete from baseline where user_id = $1 and session_id = $2 and wishes = $3 \
+                          and project is distinct from $4";
+    let project = new.project.as_ref().map(Project::as_str);
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &new.session, &new.wishes, &project];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
 /// Removes every baseline that quotes one of these facts.
 pub fn thaw_facts(batch: &mut Batch, scope: &Scope, revoked: &[FactId]) {
     const SQL: &str = "delete from baseline where user_id = $1 and facts && $2";
     if !revoked.is_empty() {
         batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(uuids(revoked))]);
     }
+}
+
+/// Removes every baseline of another project, or of none, that quotes this fact.
+pub fn thaw_elsewhere(batch: &mut Batch, scope: &Scope, fact: FactId, project: &Project) {
+    const SQL: &str = "delete from baseline where user_id = $1 and facts && $2 \
+                          and project is distinct from $3";
+    let project = project.as_str().to_owned();
+    batch.push(
+        SQL,
+        vec![Box::new(scope.user().uuid()), Box::new(vec![fact.uuid()]), Box::new(project)],
+    );
 }
 
 /// Removes every baseline and portrait that quotes something of this domain.

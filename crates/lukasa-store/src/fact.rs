@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use lukasa_core::id::VersionId;
 use lukasa_core::record::Changes;
 use lukasa_core::{
-    Category, Claim, FactId, Force, Kind, MemoryType, OperationId, Origin, Period, State, Tier,
-    Timestamp, TurnId, Version, fingerprint,
+    Category, Claim, FactId, Force, Kind, MemoryType, OperationId, Origin, Period, Project, State,
+    Tier, Timestamp, TurnId, Version, fingerprint,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -20,7 +20,7 @@ use crate::scope::{Batch, Param, Scope};
 macro_rules! version_columns {
     () => {
         "fact_id, version_id, number, content, summary, detail, category, type, kind, force, \
-         domain, key, value, tags, importance, evidence, reasoning, state, tier, origin, \
+         domain, key, value, tags, importance, evidence, reasoning, project, state, tier, origin, \
          extracted, confidence, session, turns, confirmed_at, last_confirmed_at, consented_at, \
          valid_from, valid_until, known_from, known_until, opened_by, closed_by, reopens"
     };
@@ -48,6 +48,7 @@ pub(crate) fn version(row: &Row) -> Result<Version> {
             importance: c.take()?,
             evidence: c.json()?,
             reasoning: c.take()?,
+            project: c.project()?,
         },
         state: c.word(State::parse)?,
         tier: c.word(Tier::parse)?,
@@ -234,11 +235,12 @@ pub async fn find_pending_duplicate(scope: &Scope, claim: &Claim) -> Result<Opti
     one(&scope.query(SQL, &[&scope.user().uuid(), &fingerprint(claim)]).await?, version)
 }
 
-/// The hard fact that occupies (domain, key) from `from` on, other than `asking`.
+/// The hard fact that occupies (domain, key) in a project from `from` on, other than `asking`.
 pub async fn holder_of_key(
     scope: &Scope,
     domain: &str,
     key: &str,
+    project: Option<&Project>,
     from: Timestamp,
     asking: Option<FactId>,
 ) -> Result<Option<Version>> {
@@ -250,31 +252,32 @@ pub async fn holder_of_key(
         " from fact_version where user_id = $1 and known_until is null and state = 'active' \
            and force = 'hard' and domain = $2 and key = $3 \
            and (valid_until is null or valid_until > $4) \
-           and ($5::uuid is null or fact_id <> $5) \
+           and ($5::uuid is null or fact_id <> $5) and project is not distinct from $6 \
           order by valid_from, version_id limit 1"
     );
     let asking = asking.map(FactId::uuid);
-    let params: [Param<'_>; 5] = [&scope.user().uuid(), &domain, &key, &from, &asking];
+    let project = project.map(Project::as_str);
+    let params: [Param<'_>; 6] = [&scope.user().uuid(), &domain, &key, &from, &asking, &project];
     one(&scope.query(SQL, &params).await?, version)
 }
 
-/// The hard fact with this domain and key that is valid at `now`.
+/// The hard fact of no project with this domain and key that is valid at `now`.
 pub async fn value_of_key(
     scope: &Scope,
     domain: &str,
     key: &str,
     now: Timestamp,
 ) -> Result<Option<Version>> {
-    Ok(holder_of_key(scope, domain, key, now, None).await?.filter(|v| v.valid.contains(now)))
+    Ok(holder_of_key(scope, domain, key, None, now, None).await?.filter(|v| v.valid.contains(now)))
 }
 
-/// Every (domain, key) that any version of a hard fact has had.
-pub async fn keys_held(scope: &Scope) -> Result<Vec<(String, String)>> {
-    const SQL: &str = "select distinct domain, key from fact_version \
+/// Every (domain, key, project) that any version of a hard fact has had.
+pub async fn keys_held(scope: &Scope) -> Result<Vec<(String, String, Option<Project>)>> {
+    const SQL: &str = "select distinct domain, key, project from fact_version \
                         where user_id = $1 and force = 'hard'";
     all(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
         let mut c = Columns::of(row, "fact_version");
-        Ok((c.take()?, c.take()?))
+        Ok((c.take()?, c.take()?, c.project()?))
     })
 }
 
@@ -343,7 +346,7 @@ fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
         version_columns!(),
         ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
                    $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, \
-                   $33, $34, $35, $36, $37)"
+                   $33, $34, $35, $36, $37, $38)"
     );
     let claim = v.claim.clone();
     let evidence = serde_json::to_value(&claim.evidence)
@@ -371,6 +374,7 @@ fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
             Box::new(claim.importance),
             Box::new(evidence),
             Box::new(claim.reasoning),
+            Box::new(claim.project.map(String::from)),
             Box::new(v.state.as_str()),
             Box::new(v.tier.as_str()),
             Box::new(v.origin.as_str()),

@@ -2,7 +2,8 @@
 
 use lukasa_core::id::VersionId;
 use lukasa_core::{
-    AsOf, Category, FactId, Force, Kind, MemoryType, Status, Tier, Timestamp, Version,
+    AsOf, Category, FactId, Force, Kind, MemoryType, Project, ProjectScope, Status, Tier,
+    Timestamp, Version,
 };
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
@@ -27,6 +28,39 @@ pub struct ListFilter {
     pub tag: Option<String>,
     /// Text that must occur in the content, in any case.
     pub search: Option<String>,
+    pub projects: ListedProjects,
+}
+
+/// The projects of listed memories.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ListedProjects {
+    /// Memories of every project, and of none.
+    #[default]
+    All,
+    /// Only memories of this project; `None`: only those of no project.
+    Only(Option<Project>),
+    /// Memories of no project, and of this one.
+    Within(Project),
+}
+
+impl ListedProjects {
+    /// What a request with this scope sees.
+    pub fn seen_in(scope: &ProjectScope) -> Self {
+        match scope {
+            ProjectScope::All => Self::All,
+            ProjectScope::NoProject => Self::Only(None),
+            ProjectScope::One(project) => Self::Within(project.clone()),
+        }
+    }
+
+    /// The names that are listed, with an empty one for no project; absent for all.
+    fn names(&self) -> Option<Vec<&str>> {
+        match self {
+            Self::All => None,
+            Self::Only(project) => Some(vec![project.as_ref().map_or("", Project::as_str)]),
+            Self::Within(project) => Some(vec!["", project.as_str()]),
+        }
+    }
 }
 
 /// Cursor: the last row of the previous page.
@@ -51,7 +85,8 @@ macro_rules! filters {
           and ($6::text is null or category = $6) and ($7::text is null or tier = $7) \
           and ($8::text is null or $8 = any(tags)) \
           and ($9::text is null or strpos(lower(content), lower($9)) > 0) \
-          and ($10::uuid is null or (fact_id, version_id) < ($10, $11))"
+          and ($10::uuid is null or (fact_id, version_id) < ($10, $11)) \
+          and ($12::text[] is null or coalesce(project, '') = any($12))"
     };
 }
 
@@ -74,18 +109,18 @@ const ACTIVE_NOW: &str = concat!(
     "select ",
     version_columns!(),
     ", false from fact_version where user_id = $1 and known_until is null and state = 'active' \
-       and valid_from <= $13 and (valid_until is null or valid_until > $13)",
+       and valid_from <= $14 and (valid_until is null or valid_until > $14)",
     filters!(),
-    " order by fact_id desc, version_id desc limit $12"
+    " order by fact_id desc, version_id desc limit $13"
 );
 
 /// Proposed, candidate, forgotten or trashed facts, in the order of the same index.
 const BY_STATE_NOW: &str = concat!(
     "select ",
     version_columns!(),
-    ", false from fact_version where user_id = $1 and known_until is null and state = $13",
+    ", false from fact_version where user_id = $1 and known_until is null and state = $14",
     filters!(),
-    " order by fact_id desc, version_id desc limit $12"
+    " order by fact_id desc, version_id desc limit $13"
 );
 
 /// Facts of every status, in the order of the same index. Whether a version is replaced is computed
@@ -99,7 +134,7 @@ const ALL_NOW: &str = concat!(
                   and next.known_until is null and next.valid_from >= v.valid_until) as replaced \
       from (select * from fact_version where user_id = $1 and known_until is null",
     filters!(),
-    " order by fact_id desc, version_id desc limit $12) v \
+    " order by fact_id desc, version_id desc limit $13) v \
       order by fact_id desc, version_id desc"
 );
 
@@ -112,21 +147,21 @@ const ANY: &str = concat!(
     version_columns!(),
     ", exists (select 1 from fact_version next \
                 where next.user_id = $1 and next.fact_id = v.fact_id and next.state = 'active' \
-                  and next.known_from <= $14 \
-                  and (next.known_until is null or next.known_until > $14) \
+                  and next.known_from <= $15 \
+                  and (next.known_until is null or next.known_until > $15) \
                   and next.valid_from >= v.valid_until) as replaced \
-      from fact_version v where user_id = $1 and known_from <= $14 \
-       and (known_until is null or known_until > $14)",
+      from fact_version v where user_id = $1 and known_from <= $15 \
+       and (known_until is null or known_until > $15)",
     filters!(),
-    ") known where case coalesce($15, 'any') \
+    ") known where case coalesce($16, 'any') \
         when 'any' then true \
-        when 'active' then state = 'active' and valid_from <= $13 \
-                           and (valid_until is null or valid_until > $13) \
-        when 'upcoming' then state = 'active' and valid_from > $13 \
-        when 'expired' then state = 'active' and valid_until <= $13 and not replaced \
-        when 'superseded' then state = 'active' and valid_until <= $13 and replaced \
-        else state = $15 end \
-      order by fact_id desc, version_id desc limit $12"
+        when 'active' then state = 'active' and valid_from <= $14 \
+                           and (valid_until is null or valid_until > $14) \
+        when 'upcoming' then state = 'active' and valid_from > $14 \
+        when 'expired' then state = 'active' and valid_until <= $14 and not replaced \
+        when 'superseded' then state = 'active' and valid_until <= $14 and replaced \
+        else state = $16 end \
+      order by fact_id desc, version_id desc limit $13"
 );
 
 fn listed(row: &Row) -> Result<ListedVersion> {
@@ -154,7 +189,8 @@ pub async fn page(
     let point = at.unwrap_or(AsOf { valid: now, known: END_OF_TIME });
     let status = filter.status.map(Status::as_str);
     let user = scope.user().uuid();
-    let params: [Param<'_>; 15] = [
+    let projects = filter.projects.names();
+    let params: [Param<'_>; 16] = [
         &user,
         &filter.domain,
         &force,
@@ -166,6 +202,7 @@ pub async fn page(
         &filter.search,
         &after_fact,
         &after_version,
+        &projects,
         &limit,
         &point.valid,
         &point.known,
@@ -177,16 +214,16 @@ pub async fn page(
     }
     scope.query(FORCE_CUSTOM_PLAN, &[]).await?;
     let rows = match (at, filter.status) {
-        (None, Some(Status::Active)) => scope.query(ACTIVE_NOW, &params[..13]).await?,
+        (None, Some(Status::Active)) => scope.query(ACTIVE_NOW, &params[..14]).await?,
         (
             None,
             Some(Status::Proposed | Status::Candidate | Status::Forgotten | Status::Trashed),
         ) => {
             let mut params = params;
-            params[12] = &status;
-            scope.query(BY_STATE_NOW, &params[..13]).await?
+            params[13] = &status;
+            scope.query(BY_STATE_NOW, &params[..14]).await?
         }
-        (None, None) => scope.query(ALL_NOW, &params[..12]).await?,
+        (None, None) => scope.query(ALL_NOW, &params[..13]).await?,
         _ => scope.query(ANY, &params).await?,
     };
     all(&rows, listed)

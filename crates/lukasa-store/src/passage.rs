@@ -133,6 +133,16 @@ pub struct StoredPassage {
     pub place: Option<TurnPosition>,
 }
 
+/// Passages with the projects of their sessions. A session's project never changes.
+macro_rules! passages {
+    () => {
+        "select p.source_id, p.part, p.subject_id, p.kind, p.language, p.words, p.terms, \
+                p.session_id, p.number, p.role, p.said_at, p.recorded_at, s.project \
+           from passage p left join session s \
+             on s.user_id = p.user_id and s.session_id = p.session_id and s.user_id = $1"
+    };
+}
+
 fn stored(row: &Row) -> Result<StoredPassage> {
     let mut c = Columns::of(row, "passage");
     let (source, part, subject) = (c.take()?, c.take()?, c.take()?);
@@ -144,9 +154,10 @@ fn stored(row: &Row) -> Result<StoredPassage> {
     let number: Option<i32> = c.take()?;
     let role: Option<&str> = c.take()?;
     let (said_at, recorded_at): (Option<Timestamp>, Option<Timestamp>) = (c.take()?, c.take()?);
+    let project = c.project()?;
     let place = match (session, number, role.and_then(Role::parse), said_at, recorded_at) {
         (Some(session), Some(number), Some(role), Some(said_at), Some(recorded_at)) => {
-            Some(TurnPosition { session, number, role, said_at, recorded_at })
+            Some(TurnPosition { session, project, number, role, said_at, recorded_at })
         }
         _ => None,
     };
@@ -172,13 +183,11 @@ pub async fn turn_floor(scope: &Scope, limit: i64) -> Result<Option<i64>> {
 /// The passages since a revision; all of them since revision 0. With a floor, turns up to that
 /// revision are left out.
 pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<StoredPassage>> {
-    const SQL: &str = "select source_id, part, subject_id, kind, language, words, terms, \
-                       session_id, number, role, said_at, recorded_at \
-                       from passage where user_id = $1 and revision > $2";
-    const ABOVE: &str = "select source_id, part, subject_id, kind, language, words, terms, \
-                         session_id, number, role, said_at, recorded_at \
-                         from passage where user_id = $1 and revision > $2 \
-                           and (kind = 'fact' or revision > $3)";
+    const SQL: &str = concat!(passages!(), " where p.user_id = $1 and p.revision > $2");
+    const ABOVE: &str = concat!(
+        passages!(),
+        " where p.user_id = $1 and p.revision > $2 and (p.kind = 'fact' or p.revision > $3)"
+    );
     let user = scope.user().uuid();
     match floor {
         None => all(&scope.query(SQL, &[&user, &revision]).await?, stored),

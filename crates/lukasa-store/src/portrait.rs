@@ -45,13 +45,13 @@ fn stored(row: &Row) -> Result<StoredPortrait> {
     })
 }
 
-/// Up to `limit` active facts, most important first.
+/// Up to `limit` active facts that belong to no project, most important first.
 pub async fn material(scope: &Scope, now: Timestamp, limit: i64) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
         " from fact_version where user_id = $1 and known_until is null and state = 'active' \
-           and valid_from <= $2 and (valid_until is null or valid_until > $2) \
+           and project is null and valid_from <= $2 and (valid_until is null or valid_until > $2) \
           order by force, importance desc, known_from desc, version_id limit $3"
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &now, &limit];

@@ -14,7 +14,7 @@ use crate::scope::{Param, Scope};
 
 macro_rules! facet_columns {
     () => {
-        "version_id, fact_id, domain, category, type, kind, force, tier, importance, \
+        "version_id, fact_id, domain, project, category, type, kind, force, tier, importance, \
          case when consented_at is not null then 1.0::real \
               when confidence is null and last_confirmed_at is not null then 1.0::real \
               when confidence is null then 0.95::real else confidence end, \
@@ -42,6 +42,7 @@ fn recallable(row: &Row) -> Result<RecallableVersion> {
         fact: FactId::from_uuid(c.take()?),
         facets: Facets {
             domain: c.take()?,
+            project: c.project()?,
             category: c.word(Category::parse)?,
             memory_type: c.word(MemoryType::parse)?,
             kind: c.word(Kind::parse)?,
@@ -115,17 +116,18 @@ pub async fn versions(scope: &Scope, found: &[(FactId, VersionId)]) -> Result<Ve
     all(&scope.query(SQL, &[&scope.user().uuid(), &facts, &versions]).await?, version)
 }
 
-/// For each of these versions the content that its fact had until then, in the same domain, if it had
-/// it for a day or longer.
+/// For each of these versions the content that its fact had until then, in the same domain and
+/// project, if it had it for a day or longer.
 pub async fn earlier(
     scope: &Scope,
     changed: &[&Version],
 ) -> Result<Vec<(FactId, String, Timestamp)>> {
     const SQL: &str = "select f.fact_id, f.content, f.valid_until from fact_version f \
-                         join unnest($2::uuid[], $3::timestamptz[], $4::text[]) \
-                              as c (fact_id, valid_from, domain) \
+                         join unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[]) \
+                              as c (fact_id, valid_from, domain, project) \
                            on f.fact_id = c.fact_id and f.valid_until = c.valid_from \
                               and f.domain is not distinct from c.domain \
+                              and f.project is not distinct from c.project \
                         where f.user_id = $1 and f.fact_id = any($2) \
                           and f.known_until is null and f.state = 'active' \
                           and f.valid_until >= f.valid_from + interval '1 day'";
@@ -133,7 +135,9 @@ pub async fn earlier(
     let starts: Vec<Timestamp> = changed.iter().map(|version| version.valid.from).collect();
     let domains: Vec<Option<&str>> =
         changed.iter().map(|version| version.claim.domain.as_deref()).collect();
-    let params: [Param<'_>; 4] = [&scope.user().uuid(), &facts, &starts, &domains];
+    let project = |version: &&Version| version.claim.project.as_ref().map(ToString::to_string);
+    let projects: Vec<Option<String>> = changed.iter().map(project).collect();
+    let params: [Param<'_>; 5] = [&scope.user().uuid(), &facts, &starts, &domains, &projects];
     all(&scope.query(SQL, &params).await?, |row| {
         let mut c = Columns::of(row, "fact_version");
         Ok((FactId::from_uuid(c.take()?), c.take()?, c.take()?))

@@ -1,6 +1,7 @@
 //! Reads a row's columns one after the other, in the order the statement lists them. By position
 //! rather than by name: a version has three dozen columns and a page of them is read often.
 
+use lukasa_core::Project;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
@@ -43,6 +44,13 @@ impl<'r> Columns<'r> {
     pub(crate) fn maybe_json<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>> {
         let value: Option<serde_json::Value> = self.take()?;
         value.map(serde_json::from_value).transpose().map_err(|e| self.corrupt(e.to_string()))
+    }
+
+    /// The name of a project, or null.
+    pub(crate) fn project(&mut self) -> Result<Option<Project>> {
+        let Some(name) = self.take::<Option<&str>>()? else { return Ok(None) };
+        let project = Project::parse(name);
+        project.map(Some).ok_or_else(|| self.corrupt("invalid name of a project".to_owned()))
     }
 
     fn corrupt(&self, what: String) -> Error {

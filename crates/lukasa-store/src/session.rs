@@ -1,7 +1,8 @@
 //! Sessions and their turns.
 
 use lukasa_core::{
-    Keep, MaskedTurns, OperationId, Origin, Role, Session, SessionState, Timestamp, Turn, TurnId,
+    Keep, MaskedTurns, OperationId, Origin, Project, Role, Session, SessionState, Timestamp, Turn,
+    TurnId,
 };
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
@@ -14,7 +15,8 @@ use crate::scope::{Batch, Param, Scope};
 macro_rules! session_columns {
     () => {
         "session_id, title, opened_at, last_turn_at, turns, state, closed_at, trashed_at, \
-         extracted_through, summary, summary_through, store, incognito, named_from"
+         extracted_through, summary, summary_through, store, incognito, named_from, \
+         project"
     };
 }
 
@@ -43,6 +45,7 @@ pub(crate) fn session(row: &Row) -> Result<Session> {
         keep: c.word(Keep::parse)?,
         incognito: c.take()?,
         named_from: c.take()?,
+        project: c.project()?,
     })
 }
 
@@ -92,18 +95,27 @@ pub async fn is_incognito(scope: &Scope, id: &str) -> Result<bool> {
     Ok(one(&rows, |row| Columns::of(row, "session").take())?.unwrap_or(false))
 }
 
+/// The project of a session; `None` if it has none or does not exist.
+pub async fn project_of(scope: &Scope, id: &str) -> Result<Option<Project>> {
+    const SQL: &str = "select project from session where user_id = $1 and session_id = $2";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &id]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "session").project())?.flatten())
+}
+
 /// Filter of a list of sessions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFilter {
     /// Lists the sessions in the trash instead of the others.
     pub trashed: bool,
     pub state: Option<SessionState>,
+    /// Only sessions of this project.
+    pub project: Option<Project>,
 }
 
 /// Up to `limit` sessions, the one with the latest turn first.
 pub async fn page(
     scope: &Scope,
-    which: SessionFilter,
+    which: &SessionFilter,
     before: Option<&SessionPlace>,
     limit: i64,
 ) -> Result<Vec<Session>> {
@@ -112,13 +124,16 @@ pub async fn page(
         session_columns!(),
         " from session where user_id = $1 and not incognito \
            and (trashed_at is not null) = $5 and ($6::text is null or state = $6) \
+           and ($7::text is null or project = $7) \
            and ($2::timestamptz is null or (last_turn_at, session_id) < ($2, $3)) \
           order by last_turn_at desc, session_id desc limit $4"
     );
     let at = before.map(|place| place.last_turn_at);
     let id = before.map(|place| place.id.as_str());
     let state = which.state.map(SessionState::as_str);
-    let params: [Param<'_>; 6] = [&scope.user().uuid(), &at, &id, &limit, &which.trashed, &state];
+    let project = which.project.as_ref().map(Project::as_str);
+    let params: [Param<'_>; 7] =
+        [&scope.user().uuid(), &at, &id, &limit, &which.trashed, &state, &project];
     all(&scope.query(SQL, &params).await?, session)
 }
 
@@ -134,8 +149,8 @@ pub async fn by_ids(scope: &Scope, ids: &[String]) -> Result<Vec<Session>> {
 
 pub fn open(batch: &mut Batch, scope: &Scope, new: &Session) {
     const SQL: &str = "insert into session (user_id, tenant_id, session_id, title, opened_at, \
-                       last_turn_at, turns, store, incognito) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+                       last_turn_at, turns, store, incognito, project) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     batch.push_one(
         SQL,
         vec![
@@ -148,6 +163,7 @@ pub fn open(batch: &mut Batch, scope: &Scope, new: &Session) {
             Box::new(new.turns),
             Box::new(new.keep.as_str()),
             Box::new(new.incognito),
+            Box::new(new.project.clone().map(String::from)),
         ],
     );
 }
@@ -356,7 +372,7 @@ pub fn put_back(batch: &mut Batch, scope: &Scope, session: &Session) {
         "insert into session (user_id, tenant_id, ",
         session_columns!(),
         ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
-          $16)"
+          $16, $17)"
     );
     batch.push_one(
         SQL,
@@ -377,6 +393,7 @@ pub fn put_back(batch: &mut Batch, scope: &Scope, session: &Session) {
             Box::new(session.keep.as_str()),
             Box::new(session.incognito),
             Box::new(session.named_from),
+            Box::new(session.project.clone().map(String::from)),
         ],
     );
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use anyhow::{Context, Result};
 use futures_util::try_join;
 use lukasa_core::{
-    Category, Claim, FactId, Force, Kind, LinkId, MemoryType, OperationId, Origin, State, Tier,
-    Timestamp,
+    Category, Claim, FactId, Force, Kind, LinkId, MemoryType, OperationId, Origin, Project, State,
+    Tier, Timestamp,
 };
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row as SqlRow, Statement};
@@ -19,7 +19,7 @@ use super::step::{FOREVER, No, UNKNOWN};
 /// The columns of a version except its own id, in the order of the reader and of mutants that copy
 /// a row.
 pub const COLUMNS: &str = "user_id, tenant_id, fact_id, number, content, summary, detail, \
-    category, type, kind, force, domain, key, value, tags, importance, evidence, reasoning, \
+    category, type, kind, force, domain, key, value, tags, importance, evidence, reasoning, project, \
     state, tier, origin, extracted, confidence, session, turns, confirmed_at, last_confirmed_at, \
     consented_at, valid_from, valid_until, known_from, known_until, opened_by, closed_by, \
     reopens, fingerprint";
@@ -216,6 +216,7 @@ impl Reader<'_> {
             importance: row.try_get(at())?,
             evidence: serde_json::from_value(row.try_get(at())?)?,
             reasoning: row.try_get(at())?,
+            project: row.try_get::<_, Option<&str>>(at())?.and_then(Project::parse),
         };
         let state = word(row, at(), State::parse)?;
         let tier = word(row, at(), Tier::parse)?;

@@ -56,6 +56,7 @@ impl JudgedTurn {
             standing: &standing,
             domains: &self.domains,
             policy: &self.policy,
+            project: None,
         };
         judge::judge_all(items, &[], &scene)
     }

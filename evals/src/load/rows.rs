@@ -15,7 +15,7 @@ pub const OPERATIONS: &str = "copy operation (user_id, tenant_id, operation_id, 
 pub const FACTS: &str = "copy fact (user_id, tenant_id, fact_id) from stdin binary";
 pub const VERSIONS: &str = "copy fact_version (user_id, tenant_id, fingerprint, fact_id, \
     version_id, number, content, summary, detail, category, type, kind, force, domain, key, value, \
-    tags, importance, evidence, reasoning, state, tier, origin, extracted, confidence, session, \
+    tags, importance, evidence, reasoning, project, state, tier, origin, extracted, confidence, session, \
     turns, confirmed_at, last_confirmed_at, consented_at, valid_from, valid_until, known_from, \
     known_until, opened_by, closed_by, reopens) from stdin binary";
 
@@ -111,6 +111,7 @@ impl Rows {
     pub fn version(&mut self, person: &FillUser, v: &Version) -> Result<()> {
         let claim = &v.claim;
         let evidence = serde_json::to_value(&claim.evidence)?;
+        let project = claim.project.as_ref().map(ToString::to_string);
         self.row(&[
             (Type::UUID, &person.caller.user.uuid()),
             (Type::UUID, &person.caller.tenant.uuid()),
@@ -132,6 +133,7 @@ impl Rows {
             (Type::FLOAT4, &claim.importance),
             (Type::JSONB, &evidence),
             (Type::TEXT, &claim.reasoning),
+            (Type::TEXT, &project),
             (Type::TEXT, &v.state.as_str()),
             (Type::TEXT, &v.tier.as_str()),
             (Type::TEXT, &v.origin.as_str()),

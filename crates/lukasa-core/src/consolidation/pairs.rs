@@ -152,8 +152,12 @@ pub fn find_pairs(
     pairs
 }
 
-/// The pair of two versions, if there is something to compare.
+/// The pair of two versions, if there is something to compare. Memories of different projects are
+/// not compared: each may be true where it belongs.
 fn pair_of(a: &Version, b: &Version, score: f32) -> Option<FactPair> {
+    if a.claim.project != b.claim.project {
+        return None;
+    }
     let (older, newer) =
         if (a.valid.from, a.fact) <= (b.valid.from, b.fact) { (a, b) } else { (b, a) };
     let reason = match contradiction(&older.claim, &newer.claim) {
@@ -294,6 +298,7 @@ fn may_merge(a: &Version, b: &Version) -> bool {
             claim.key.clone(),
             claim.value.clone(),
             claim.tags.clone(),
+            claim.project.clone(),
         )
     };
     [a, b].iter().all(|version| !version.is_firm() && version.claim.force == Force::Soft)

@@ -38,6 +38,7 @@ use crate::fact::{
 use crate::id::{FactId, TurnId};
 use crate::origin::{Origin, Voice};
 use crate::policy::{Admission, Policy};
+use crate::project::Project;
 use crate::time::Timestamp;
 
 /// Two memories with at least this similarity may be duplicates (R092).
@@ -94,6 +95,8 @@ pub struct JudgeContext<'s> {
     /// Every domain, and whether the user has opened it.
     pub domains: &'s [(Domain, bool)],
     pub policy: &'s Policy,
+    /// The project of the session.
+    pub project: Option<&'s Project>,
 }
 
 /// A claim to be stored, with its state and rating.
@@ -221,7 +224,10 @@ fn judge_with(
         }
     };
     let replaced = match is_change {
-        true => named.or_else(|| find_target(&kept.claim, near, scene)),
+        true => {
+            let named = named.filter(|old| old.claim.project == kept.claim.project);
+            named.or_else(|| find_target(&kept.claim, near, scene))
+        }
         false => None,
     };
     if let Some(version) = replaced.filter(|version| !says_the_same(&kept.claim, &version.claim)) {
@@ -273,7 +279,10 @@ fn judge_with(
 fn other_value<'s>(kept: &JudgedClaim, scene: &JudgeContext<'s>) -> Option<&'s Version> {
     let mut active = scene.standing.values().filter(|version| version.state == State::Active);
     (kept.state == State::Active).then_some(())?;
-    active.find(|old| shared_slot(&kept.claim, &old.claim).is_some_and(Slot::has_one_value))
+    active.find(|old| {
+        old.claim.project == kept.claim.project
+            && shared_slot(&kept.claim, &old.claim).is_some_and(Slot::has_one_value)
+    })
 }
 
 /// The attribute of the user that two claims are both about.
@@ -293,13 +302,16 @@ fn is_repetition(claim: &Claim, version: &Version, near: &[SimilarMemory]) -> bo
 }
 
 /// The active memory that a change without a valid target most likely means: one about the same
-/// attribute, the most similar one, or the one with the most words in common.
+/// attribute, the most similar one, or the one with the most words in common. What belongs to a
+/// project changes no memory that does not.
 fn find_target<'s>(
     claim: &Claim,
     near: &[SimilarMemory],
     scene: &JudgeContext<'s>,
 ) -> Option<&'s Version> {
-    let active = || scene.standing.values().filter(|version| version.state == State::Active);
+    let may_change =
+        |old: &Version| old.state == State::Active && old.claim.project == claim.project;
+    let active = || scene.standing.values().filter(|version| may_change(version));
     let same = |old: &&Version| shared_slot(claim, &old.claim).is_some();
     if let Some(version) = active().find(same) {
         return Some(version);
@@ -307,7 +319,7 @@ fn find_target<'s>(
     let mut near: Vec<_> = near.iter().filter(|near| near.score >= SAME_MEANING).collect();
     near.sort_by(|a, b| b.score.total_cmp(&a.score));
     let similar = near.iter().filter_map(|near| scene.standing.get(&near.fact));
-    if let Some(version) = similar.into_iter().find(|old| old.state == State::Active) {
+    if let Some(version) = similar.into_iter().find(|old| may_change(old)) {
         return Some(version);
     }
     let shared = |old: &Version| {
@@ -453,7 +465,7 @@ fn assess(
     } else {
         (State::Active, Tier::Tentative, RECALL_ONLY_CONFIDENCE)
     };
-    let claim = Claim {
+    let mut claim = Claim {
         category,
         memory_type: item.memory_type.unwrap_or_else(|| type_of(item.kind)),
         kind: item.kind,
@@ -464,6 +476,7 @@ fn assess(
         evidence: counted.iter().map(|found| evidence(found)).collect(),
         ..Claim::saying(&item.content)
     };
+    claim.project = claim.project_in(scene.project);
     if !claim.faults().is_empty() {
         return Err((Reason::TooLong, None));
     }

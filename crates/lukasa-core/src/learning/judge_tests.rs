@@ -28,6 +28,7 @@ struct Fixture {
     standing: BTreeMap<FactId, Version>,
     domains: Vec<(Domain, bool)>,
     policy: Policy,
+    project: Option<Project>,
 }
 
 impl Fixture {
@@ -37,6 +38,7 @@ impl Fixture {
             standing: BTreeMap::new(),
             domains: builtin_domains().into_iter().map(|domain| (domain, false)).collect(),
             policy: Policy::default(),
+            project: None,
         }
     }
 
@@ -68,6 +70,7 @@ impl Fixture {
             standing: &self.standing,
             domains: &self.domains,
             policy: &self.policy,
+            project: self.project.as_ref(),
         };
         let near: Vec<SimilarMemory> =
             self.standing.keys().map(|fact| SimilarMemory { fact: *fact, score }).collect();

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::Facets;
 use super::passage::{PassageKind, TurnPosition};
+use crate::project::Project;
 use crate::session::Role;
 use crate::time::Timestamp;
 
@@ -71,6 +72,8 @@ pub struct Index {
     unit_at: HashMap<Uuid, usize>,
     session_at: HashMap<String, usize>,
     session_names: Vec<String>,
+    /// The project of each session.
+    session_projects: Vec<Option<Project>>,
     /// For each session, the lowest turn number and its unit.
     first_turns: Vec<(i32, usize)>,
     /// Links between facts: `links` in both directions, `outward` only in the direction made.
@@ -95,6 +98,15 @@ impl Index {
 
     pub fn session_name(&self, session: usize) -> &str {
         &self.session_names[session]
+    }
+
+    /// The project that a memory belongs to, or the session of a turn.
+    pub fn project_of<'i>(&'i self, unit: &'i Unit) -> Option<&'i Project> {
+        match (&unit.facets, unit.session) {
+            (Some(facets), _) => facets.project.as_ref(),
+            (None, Some(session)) => self.session_projects[session].as_ref(),
+            (None, None) => None,
+        }
     }
 
     pub fn session_number(&self, name: &str) -> Option<usize> {
@@ -136,6 +148,7 @@ impl Index {
             + map(&self.unit_at)
             + map(&self.session_at)
             + list(&self.session_names)
+            + list(&self.session_projects)
             + list(&self.first_turns)
             + map(&self.links)
             + map(&self.outward)
@@ -184,6 +197,7 @@ impl Index {
                 None => {
                     self.session_at.insert(place.session.clone(), self.first_turns.len());
                     self.session_names.push(place.session);
+                    self.session_projects.push(place.project);
                     self.first_turns.push((place.number, unit));
                     self.first_turns.len() - 1
                 }

@@ -12,6 +12,7 @@ pub(crate) mod tests;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::{Category, Force, Kind, MemoryType, Tier, words};
+use crate::project::Project;
 use crate::time::Timestamp;
 
 words!(
@@ -29,6 +30,7 @@ words!(
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facets {
     pub domain: Option<String>,
+    pub project: Option<Project>,
     pub category: Category,
     pub memory_type: MemoryType,
     pub kind: Kind,
@@ -60,6 +62,7 @@ impl Facets {
     pub(crate) fn heap_bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
         let names = self.names.iter().map(|name| name.capacity() + size_of::<String>());
-        text(&self.domain) + text(&self.session) + names.sum::<usize>()
+        let project = self.project.as_ref().map_or(0, |project| project.as_str().len());
+        text(&self.domain) + text(&self.session) + project + names.sum::<usize>()
     }
 }

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::fact::{Version, value_text};
+use crate::project::Project;
 use crate::session::{Role, Turn};
 use crate::time::Timestamp;
 
@@ -34,6 +35,8 @@ impl PassageKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnPosition {
     pub session: String,
+    /// The project of the session. It is read from there, so it is absent in a new passage.
+    pub project: Option<Project>,
     pub number: i32,
     pub role: Role,
     pub said_at: Timestamp,
@@ -121,6 +124,7 @@ pub fn of_turn(turn: &Turn) -> Vec<Passage> {
         },
         place: Some(TurnPosition {
             session: turn.session.clone(),
+            project: None,
             number: turn.number,
             role: turn.role,
             said_at: turn.said_at,

@@ -13,6 +13,7 @@ use crate::time::{Period, Timestamp};
 
 pub(crate) fn facets() -> Facets {
     Facets {
+        project: None,
         domain: None,
         category: Category::Fact,
         memory_type: MemoryType::Profile,
@@ -75,6 +76,7 @@ fn turns(said: &[(&str, &str)]) -> Index {
                 name.map(|word| word.term.as_sort(TermKind::Speaker)),
             ),
             place: Some(TurnPosition {
+                project: None,
                 session: "s".into(),
                 number: number as i32 + 1,
                 role: Role::User,
@@ -306,6 +308,7 @@ fn grown_index_answers_like_one_built_at_once() {
     let whole = turns(&said);
     let mut grown = turns(&said[..1]);
     let place = |n: usize| TurnPosition {
+        project: None,
         session: "s".into(),
         number: n as i32 + 1,
         role: Role::User,

@@ -176,7 +176,7 @@ enum Piece {
     Hint(Vec<String>),
 }
 
-const HINTS: [&str; 4] = ["inferred", "rule", "until ", "from "];
+const HINTS: [&str; 5] = ["inferred", "rule", "project ", "until ", "from "];
 
 /// Splits the last mark off a line, if it ends with one.
 fn peel(text: &str) -> Option<(&str, Piece)> {

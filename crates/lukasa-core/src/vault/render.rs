@@ -169,6 +169,9 @@ pub(super) fn steady_hints(version: &Version) -> Vec<String> {
         let value = claim.value.as_ref().map(|value| format!(" = {value}")).unwrap_or_default();
         hints.push(line::hint(&format!("rule {key}{value}")));
     }
+    if let Some(project) = &claim.project {
+        hints.push(line::hint(&format!("project {project}")));
+    }
     if let Some(until) = version.valid.until {
         hints.push(format!("until {}", day(until)));
     }

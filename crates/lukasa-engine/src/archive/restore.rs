@@ -452,7 +452,7 @@ async fn plan(
     };
     let takes_held_key = |v: &Version| match (&v.claim.domain, &v.claim.key) {
         (Some(domain), Some(key)) if v.claim.force == Force::Hard => {
-            keys.iter().any(|(d, k)| d == domain && k == key)
+            keys.iter().any(|(d, k, p)| d == domain && k == key && *p == v.claim.project)
         }
         _ => false,
     };

@@ -16,7 +16,7 @@ use super::retrieve::{ContextPart, ContextRequest};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::Result;
 use crate::parts::Parts;
-use crate::recall::{OpenedIndex, is_usable};
+use crate::recall::{OpenedIndex, RecallContext, is_usable};
 
 /// Renders a new baseline; also returns the domains it quotes.
 pub(super) async fn render(
@@ -27,8 +27,7 @@ pub(super) async fn render(
     point: AsOf,
 ) -> Result<(ContextPart, Vec<String>)> {
     let (asked, ctx) = (ask.domains.clone(), opened.ctx.clone());
-    let choose =
-        move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &ctx.shut);
+    let choose = move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &ctx);
     let candidates = opened.user_index.with(&parts.cpu, choose).await?;
     let versions = in_order(&opened.scope, &candidates).await?;
     let earlier = earlier_claims(&opened.scope, versions.iter()).await?;
@@ -118,7 +117,7 @@ pub(super) async fn rules_of_domains(
             .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
             .filter(|(_, facets)| facets.force == Force::Hard && facets.own && !facets.told)
             .filter(|(_, facets)| is_asked(facets.domain.as_ref()))
-            .filter(|(unit, _)| is_usable(unit, point, &ctx.shut))
+            .filter(|(unit, _)| is_usable(index, unit, point, &ctx))
             .filter(|(unit, _)| !shown.contains(&FactId::from_uuid(unit.subject)))
             .collect();
         let order = |a: &Facets, b: &Facets| precedence(a, b, point.valid);
@@ -139,7 +138,7 @@ fn candidates(
     asked: Option<&[String]>,
     budget: &Budget,
     point: AsOf,
-    shut: &[String],
+    ctx: &RecallContext,
 ) -> Vec<(FactId, VersionId)> {
     let within = |domain: Option<&String>| match (asked, domain) {
         (Some(asked), Some(domain)) => asked.contains(domain),
@@ -147,7 +146,7 @@ fn candidates(
     };
     let mut usable: Vec<_> = (0..index.len())
         .map(|at| index.unit(at))
-        .filter(|unit| is_usable(unit, point, shut))
+        .filter(|unit| is_usable(index, unit, point, ctx))
         .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
         .filter(|(_, facets)| within(facets.domain.as_ref()))
         .filter(|(_, facets)| {
@@ -202,6 +201,7 @@ mod tests {
             items,
             facts: Vec::new(),
             domains: Vec::new(),
+            project: None,
             rendered_at: Timestamp::UNIX_EPOCH,
         }
     }

@@ -1,5 +1,6 @@
 //! The key under which a session's baseline is stored.
 
+use lukasa_core::Project;
 use serde::Serialize;
 
 use super::retrieve::ContextRequest;
@@ -15,6 +16,8 @@ struct BaselineKey<'k> {
     window: Option<usize>,
     point: PointKey,
     filter: FilterKey<'k>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<&'k Project>,
 }
 
 impl ContextRequest {
@@ -34,6 +37,7 @@ impl ContextRequest {
             point,
             zone: _,
             within: _,
+            project,
         } = self;
         let key = BaselineKey {
             domains: domains.as_deref(),
@@ -41,6 +45,7 @@ impl ContextRequest {
             window: *window,
             point: (*point).into(),
             filter: filter.into(),
+            project: project.as_ref(),
         };
         let digest = json_digest(&key).map_err(|error| {
             let what = format!("key: {error}");
@@ -105,6 +110,8 @@ mod tests {
             filtered(Filter { min_confidence: Some(0.5), ..any() }),
             filtered(Filter { session: Some("chat".into()), ..any() }),
             filtered(Filter { roles: Some(vec![Role::User]), ..any() }),
+            ContextRequest { project: Project::parse("a"), ..request() },
+            ContextRequest { project: Project::parse("b"), ..request() },
         ];
         let keys: BTreeSet<String> = requests.iter().map(key).collect();
         assert_eq!(keys.len(), requests.len());

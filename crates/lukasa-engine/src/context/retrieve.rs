@@ -14,7 +14,8 @@ use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::Arm;
 use lukasa_core::{
-    AsOf, Caller, Domain, FactId, Ids, Period, RetrievalId, Role, Timestamp, Version, VersionId,
+    AsOf, Caller, Domain, FactId, Ids, Period, Project, ProjectScope, RetrievalId, Role, Timestamp,
+    Version, VersionId,
 };
 use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::{Scope, domain, session};
@@ -63,6 +64,8 @@ pub struct ContextRequest {
     pub zone: Option<TimeZone>,
     /// Timeout; what is confirmed by then is the answer.
     pub within: Duration,
+    /// The project it is about; that of the session if absent.
+    pub project: Option<Project>,
 }
 
 impl ContextRequest {
@@ -81,6 +84,7 @@ impl ContextRequest {
             point: Point::default(),
             zone: None,
             within: Duration::from_secs(2),
+            project: None,
         }
     }
 }
@@ -245,13 +249,13 @@ impl Contexts {
         let (now, mut asked) = (moment.now, dynamic_ask(ask));
         let mut model = self.recall.expected_model().await;
         let mut question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
-        let mut inputs = self.open_inputs(caller, ask, now, confirmed).await?;
+        let mut inputs = self.open_inputs(caller, ask, &asked, now, confirmed).await?;
         if question.wanted && inputs.opened.ctx.model != model {
             // The model was switched since: embed the question again, outside the transaction.
             model.clone_from(&inputs.opened.ctx.model);
             drop(inputs);
             question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
-            inputs = self.open_inputs(caller, ask, now, confirmed).await?;
+            inputs = self.open_inputs(caller, ask, &asked, now, confirmed).await?;
         }
         let RetrievalInputs { opened, domains, frozen, stale, incognito, zone } = inputs;
         asked.zone = ask.zone.clone().or(zone).unwrap_or(TimeZone::UTC);
@@ -337,13 +341,14 @@ impl Contexts {
         &self,
         caller: &Caller,
         ask: &ContextRequest,
+        asked: &RecallQuery,
         now: Timestamp,
         confirmed: &ConfirmedContext,
     ) -> Result<RetrievalInputs> {
         let (scope, permit) = self.recall.begin_reading(caller, ask.point).await?;
         let known = async {
             let (ctx, frozen, incognito) = try_join!(
-                self.recall.load_recall_context(&scope, now),
+                self.recall.load_recall_context(&scope, asked, now),
                 frozen(&scope, ask),
                 is_incognito(&scope, ask)
             )?;
@@ -390,15 +395,20 @@ impl Contexts {
             items: lines_to_json(&part),
             facts: part.items.iter().flat_map(PromptLine::facts).collect(),
             domains,
+            project: ctx.projects.project().cloned(),
             rendered_at: lukasa_core::time::micros(now),
         };
         let scope = self.parts.store.write(caller.tenant, caller.user).await?;
         for domain in stale.iter().filter(|domain| ctx.shut.contains(domain)) {
             kept::thaw_domain(&scope, domain).await?;
         }
-        let kept = kept::freeze(&scope, &new, ctx.state).await?;
+        let (_, kept) = try_join!(
+            kept::thaw_other_project(&scope, &new),
+            kept::freeze(&scope, &new, ctx.state)
+        )?;
         scope.commit().await?;
-        Ok(kept.filter(|kept| kept.etag != new.etag).map_or(part, |kept| part_from_baseline(&kept)))
+        let is_other = |kept: &Baseline| kept.etag != new.etag && kept.project == new.project;
+        Ok(kept.filter(is_other).map_or(part, |kept| part_from_baseline(&kept)))
     }
 
     /// The domains a message is about: the given ones, or those detected from its words.
@@ -446,6 +456,8 @@ fn confirm(
     let shut = |kept: &Baseline| kept.domains.iter().any(|domain| ctx.shut.contains(domain));
     match frozen {
         Some(kept) if shut(&kept) => (None, kept.domains),
+        // It was rendered before the session was opened, and with it its project.
+        Some(kept) if kept.project.as_ref() != ctx.projects.project() => (None, Vec::new()),
         Some(kept) => {
             // Set once: a second attempt of the same request would read the same or a later one.
             let _ = confirmed.0.set(part_from_baseline(&kept));
@@ -491,6 +503,7 @@ fn dynamic_ask(ask: &ContextRequest) -> RecallQuery {
         zone: ask.zone.clone().unwrap_or(TimeZone::UTC),
         precise: ask.precise,
         session: ask.session.clone(),
+        projects: ask.project.as_ref().map(|project| ProjectScope::of(Some(project))),
         ..RecallQuery::about(&ask.message)
     }
 }
@@ -508,7 +521,7 @@ impl Contexts {
         let find = move |index: &Index| {
             let usable = (0..index.len())
                 .map(|at| index.unit(at))
-                .filter(|unit| is_usable(unit, point, &ctx.shut));
+                .filter(|unit| is_usable(index, unit, point, &ctx));
             let mut changed: Vec<(Timestamp, FactId, VersionId)> = usable
                 .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
                 .filter(|(_, facets)| facets.known_from > since && may_inject(facets, point.valid))

@@ -18,7 +18,7 @@ use crate::transaction::Transactions;
 
 pub use confirm::ProposalDecision;
 pub use link::LinkedMemory;
-pub use lukasa_store::list::{ListFilter, ListPlace};
+pub use lukasa_store::list::{ListFilter, ListPlace, ListedProjects};
 pub(crate) use read::remembered_zone;
 pub use read::{Cursor, HistoryEntry, Listing, OperationLogPage, Page};
 pub use save::NewMemory;

@@ -5,8 +5,8 @@ use lukasa_core::fade::Lifetime;
 use lukasa_core::learning::explicit;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Claim, Edit, FactId, Force, Origin, PassId, Period, State, Tier, Timestamp, TurnId, Verb,
-    Version, Voice, Writer,
+    Claim, Edit, FactId, Force, Origin, PassId, Period, Project, ProjectScope, State, Tier,
+    Timestamp, TurnId, Verb, Version, Voice, Writer,
 };
 use lukasa_store::{Batch, Scope, fact, left_out, session};
 
@@ -37,6 +37,9 @@ pub struct NewMemory {
     /// A human's consent: keep a sensitive claim as a memory without a domain, although its domain
     /// is not open.
     pub keep_without_domain: bool,
+    /// The project of the session it is saved in, if the session is not stored yet. What a session's
+    /// memories are about belongs to its project, unless the claim names one.
+    pub active_project: Option<Project>,
     /// The pass and place of the left-out proposal that the user keeps with it.
     pub left_out: Option<(PassId, i32)>,
 }
@@ -53,6 +56,7 @@ impl NewMemory {
             confidence: None,
             tier: Tier::Strong,
             keep_without_domain: false,
+            active_project: None,
             left_out: None,
         }
     }
@@ -94,8 +98,10 @@ async fn stated_already(
     let from = request.moment.now - explicit::TOOL_WINDOW;
     let recent = fact::opened_since(scope, from, Some(explicit::CREDENTIAL)).await?;
     let is_current = |old: &Version| old.state == State::Active && old.known.until.is_none();
+    let seen = ProjectScope::of(claim.project.as_ref());
+    let is_seen = |old: &Version| seen.admits(old.claim.project.as_ref());
     let repeats = |old: &Version| explicit::repeats(&claim.content, &old.claim.content);
-    Ok(recent.into_iter().find(|old| is_current(old) && repeats(old)))
+    Ok(recent.into_iter().find(|old| is_current(old) && is_seen(old) && repeats(old)))
 }
 
 impl Facts {
@@ -121,7 +127,7 @@ impl Facts {
         self.create(request, new, State::Proposed).await
     }
 
-    async fn create(&self, request: &Request, new: NewMemory, state: State) -> Result<Outcome> {
+    async fn create(&self, request: &Request, mut new: NewMemory, state: State) -> Result<Outcome> {
         Error::faults(new.claim.faults())?;
         check_confidence(new.confidence)?;
         // A proposal with a confidence is an inference.
@@ -137,7 +143,9 @@ impl Facts {
         // the same one.
         let mut valid = Period::new(new.valid_from.unwrap_or(now), new.valid_until)
             .ok_or(lukasa_core::Refusal::EmptyValidity)?;
-        let (scope, claim) = (&writing.scope, new.claim.clone());
+        let scope = &writing.scope;
+        new.claim.project = project_of(scope, &new).await?;
+        let claim = new.claim.clone();
         let keep_without_domain = new.keep_without_domain;
         let ask =
             AdmissionRequest { keep_without_domain, ..AdmissionRequest::new(writer, &screening) };
@@ -242,11 +250,25 @@ impl Facts {
             return result;
         };
         let scope = self.parts.store.read(request.caller.tenant, request.caller.user).await?;
-        let holder = fact::holder_of_key(&scope, domain, key, from, asking).await?;
+        let holder =
+            fact::holder_of_key(&scope, domain, key, claim.project.as_ref(), from, asking).await?;
         let now = request.moment.now;
         let memory = holder.map(|v| Box::new(as_memory(&v, std::slice::from_ref(&v), now)));
         Err(Error::KeyTaken(memory))
     }
+}
+
+/// The project of a new memory: the one that it names, or that of its session if it belongs there.
+async fn project_of(scope: &Scope, new: &NewMemory) -> Result<Option<Project>> {
+    if new.claim.project.is_some() {
+        return Ok(new.claim.project.clone());
+    }
+    let of_session = match (&new.active_project, &new.session) {
+        (Some(project), _) => Some(project.clone()),
+        (None, Some(session)) => session::project_of(scope, session).await?,
+        (None, None) => None,
+    };
+    Ok(new.claim.project_in(of_session.as_ref()))
 }
 
 /// The ids that are turns of this user. A caller can send any ids.

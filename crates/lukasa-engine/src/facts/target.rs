@@ -1,7 +1,7 @@
 //! Target of a verb: a memory named by its id, or by text that occurs in exactly one.
 
-use lukasa_core::{FactId, Status, Timestamp, Version};
-use lukasa_store::list::{ListFilter, page};
+use lukasa_core::{FactId, ProjectScope, Status, Timestamp, Version};
+use lukasa_store::list::{ListFilter, ListedProjects, page};
 use lukasa_store::{Scope, fact};
 
 use crate::error::{Error, Result};
@@ -15,6 +15,8 @@ pub enum Target {
     Id(FactId),
     /// Text that occurs, in any case, in the content of one active memory.
     Substring(String),
+    /// The same, among the memories of these projects.
+    SubstringIn(String, ProjectScope),
 }
 
 impl Target {
@@ -26,10 +28,20 @@ impl Target {
         }
     }
 
+    /// The same target, with text searched for only among the memories of these projects.
+    #[must_use]
+    pub fn within(self, projects: &ProjectScope) -> Self {
+        match self {
+            Target::Substring(text) => Target::SubstringIn(text, projects.clone()),
+            other => other,
+        }
+    }
+
     pub(crate) async fn fact(&self, scope: &Scope, now: Timestamp) -> Result<FactId> {
-        let text = match self {
+        let (text, projects) = match self {
             Target::Id(id) => return Ok(*id),
-            Target::Substring(text) => text,
+            Target::Substring(text) => (text, ListedProjects::All),
+            Target::SubstringIn(text, projects) => (text, ListedProjects::seen_in(projects)),
         };
         if text.trim().is_empty() {
             return Err(Error::MemoryNotFound);
@@ -37,6 +49,7 @@ impl Target {
         let filter = ListFilter {
             status: Some(Status::Active),
             search: Some(text.clone()),
+            projects,
             ..ListFilter::default()
         };
         let found = page(scope, &filter, now, None, None, CANDIDATES).await?;

@@ -14,8 +14,8 @@ use lukasa_core::learning::{ExtractionAnswer, LeftProposal};
 use lukasa_core::link::CONTRADICTS;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Changes, Edit, FactId, Keep, Link, Period, Session, Stamp, State, Tier, Turn, TurnId, Verb,
-    Version, Voice,
+    Changes, Edit, FactId, Keep, Link, Period, Project, ProjectScope, Session, Stamp, State, Tier,
+    Turn, TurnId, Verb, Version, Voice,
 };
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::learning::{self, Pass};
@@ -69,7 +69,7 @@ impl Learning {
                 return self.skip_erased_turns(request, job, &plan).await;
             }
             if let Some((pass, read)) = self.answer(request, &plan).await? {
-                let near = self.compare(request, &read).await?;
+                let near = self.compare(request, &read, &plan.projects()).await?;
                 let answer = JudgedAnswer { pass: &pass, read: &read, near: &near };
                 let restated = self.restate(request, &plan, &answer).await?;
                 return self.apply(request, job, &plan, &answer, &restated).await;
@@ -112,14 +112,14 @@ impl Learning {
             drop(writing);
             return if is_claimed { self.queue.drop_job(job).await } else { Ok(()) };
         };
-        let standing: BTreeMap<FactId, Version> =
-            standing.into_iter().map(|version| (version.fact, version)).collect();
+        let standing: BTreeMap<FactId, Version> = standing_in(standing, session.project.as_ref());
         let scene = JudgeContext {
             transcript: &plan.news,
             offered: &pass.offered,
             standing: &standing,
             domains: &domains,
             policy: &policy,
+            project: session.project.as_ref(),
         };
         let verdicts = judge::judge_all(&read.items, near, &scene);
         let mut learned = LearnedChanges::of(&session);
@@ -200,6 +200,17 @@ impl Learning {
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }
+}
+
+/// The versions that a session of this project sees, by fact.
+pub(super) fn standing_in(
+    standing: Vec<Version>,
+    project: Option<&Project>,
+) -> BTreeMap<FactId, Version> {
+    let seen = ProjectScope::of(project);
+    let standing = standing.into_iter();
+    let standing = standing.filter(|version| seen.admits(version.claim.project.as_ref()));
+    standing.map(|version| (version.fact, version)).collect()
 }
 
 /// What became of a proposal that was accepted, as it is named in the outcome of a pass.

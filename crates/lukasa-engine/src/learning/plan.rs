@@ -7,7 +7,7 @@ use lukasa_core::learning::transcript::TranscriptTurn;
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
 use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::time::micros;
-use lukasa_core::{Domain, Ids, Session, Turn, Version};
+use lukasa_core::{Domain, Ids, ProjectScope, Session, Turn, Version};
 use lukasa_store::learning::{self, Pass};
 use lukasa_store::passage::{self, RecallState};
 use lukasa_store::{portrait, session};
@@ -46,6 +46,11 @@ impl Plan {
     pub(super) fn first(&self) -> i32 {
         // Turns right after the watermark may be removed, so do not use the first turn's number.
         self.session.extracted_through + 1
+    }
+
+    /// The projects whose memories the session sees.
+    pub(super) fn projects(&self) -> ProjectScope {
+        ProjectScope::of(self.session.project.as_ref())
     }
 
     pub(super) fn last(&self) -> i32 {
@@ -101,7 +106,7 @@ impl Learning {
             scope.commit().await?;
         }
         let now = request.moment.now;
-        let offered = self.offer_for(request, &plan.news).await?;
+        let offered = self.offer_for(request, &plan.news, plan.projects()).await?;
         let typed = plan.news.learnable_texts().any(|text| !text.trim().is_empty());
         let (text, model, read) = if typed {
             let names: Vec<&str> =
@@ -146,11 +151,12 @@ impl Learning {
         Ok(kept.then_some((pass, read)))
     }
 
-    /// The known memories relevant to the new turns.
+    /// The known memories of these projects relevant to the new turns.
     pub(super) async fn offer_for(
         &self,
         request: &Request,
         news: &Transcript,
+        projects: ProjectScope,
     ) -> Result<Vec<OfferedMemory>> {
         let typed: String = news.learnable_texts().collect::<Vec<_>>().join(" ");
         let text: String = typed.chars().take(4_000).collect();
@@ -159,6 +165,7 @@ impl Learning {
         }
         let mut ask = RecallQuery::about(&text);
         ask.memories = MAX_OFFERED;
+        ask.projects = Some(projects);
         let found = self.recall.search(&request.caller, &ask, request.moment.now).await?;
         let mut offered: Vec<Version> =
             found.memories.into_iter().map(|found| found.memory.version).collect();
@@ -188,11 +195,12 @@ impl Learning {
         &self,
         request: &Request,
         read: &ExtractionAnswer,
+        projects: &ProjectScope,
     ) -> Result<Vec<Vec<SimilarMemory>>> {
         let mut near = Vec::new();
         for item in &read.items {
-            let found =
-                self.recall.near(&request.caller, &item.content, request.moment.now).await?;
+            let (caller, now) = (&request.caller, request.moment.now);
+            let found = self.recall.near(caller, &item.content, projects.clone(), now).await?;
             let found = found.into_iter();
             near.push(
                 found

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use lukasa_core::learning::judge::{self, ExtractionVerdict, JudgeContext};
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::{Transcript, answer, own};
-use lukasa_core::{Domain, FactId, Session, Turn, Verb, Version};
+use lukasa_core::{Domain, FactId, ProjectScope, Session, Turn, Verb, Version};
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::passage::{self, RecallState};
 use lukasa_store::{Batch, Scope, fact, left_out, session};
 
 use super::Learning;
-use super::apply::LearnedChanges;
+use super::apply::{LearnedChanges, standing_in};
 use super::plan::cut;
 use crate::directory::domains;
 use crate::error::Result;
@@ -64,7 +64,8 @@ impl Learning {
         drop(scope);
         let Some(read) = found else { return self.queue.drop_job(job).await };
         let news = Transcript::of(&read.turns);
-        let offered = self.offer_for(request, &news).await?;
+        let projects = ProjectScope::of(read.session.project.as_ref());
+        let offered = self.offer_for(request, &news, projects.clone()).await?;
         let names: Vec<&str> =
             read.domains.iter().map(|(domain, _)| domain.name.as_str()).collect();
         let shown = ExtractInput { summary: None, before: &[], offered: &offered, domains: &names };
@@ -76,7 +77,7 @@ impl Learning {
         let asked = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
         let mut answered = asked.read;
         own::complete(&mut answered, &news);
-        let near = self.compare(request, &answered).await?;
+        let near = self.compare(request, &answered, &projects).await?;
 
         let WriteStart::New(mut writing) = self.transactions.begin(request).await? else {
             return Ok(());
@@ -102,13 +103,14 @@ impl Learning {
         wanted.extend(near.iter().flatten().map(|near| near.fact));
         let standing = fact::current_and_pending(scope, &wanted, request.moment.now).await?;
         let standing: BTreeMap<FactId, Version> =
-            standing.into_iter().map(|version| (version.fact, version)).collect();
+            standing_in(standing, now.session.project.as_ref());
         let scene = JudgeContext {
             transcript: &news,
             offered: &offered,
             standing: &standing,
             domains: &now.domains,
             policy: &policy,
+            project: now.session.project.as_ref(),
         };
         let mut learned = LearnedChanges::of(&now.session);
         for verdict in judge::judge_all(&answered.items, &near, &scene) {

@@ -13,7 +13,7 @@ use lukasa_store::fact;
 use lukasa_text::statement::StatementKind;
 
 use super::Learning;
-use super::apply::JudgedAnswer;
+use super::apply::{JudgedAnswer, standing_in};
 use super::plan::Plan;
 use crate::directory::domains;
 use crate::error::{Error, Result};
@@ -42,13 +42,14 @@ impl Learning {
         )?;
         drop(scope);
         let standing: BTreeMap<FactId, Version> =
-            standing.into_iter().map(|version| (version.fact, version)).collect();
+            standing_in(standing, plan.session.project.as_ref());
         let scene = JudgeContext {
             transcript: &plan.news,
             offered: &pass.offered,
             standing: &standing,
             domains: &domains,
             policy: &policy,
+            project: plan.session.project.as_ref(),
         };
         let mut restated = BTreeSet::new();
         for (place, verdict) in judge::judge_all(&read.items, near, &scene).into_iter().enumerate()

@@ -16,7 +16,7 @@ use std::time::Duration;
 use futures_util::{future::OptionFuture, try_join};
 use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::index::{Index, NewPassage};
-use lukasa_core::{AsOf, UserId};
+use lukasa_core::{AsOf, ProjectScope, UserId};
 use lukasa_store::Scope;
 use lukasa_store::passage::{self, RecallState, StoredPassage, Vector};
 use lukasa_store::recallable::{self, RecallableVersion};
@@ -159,6 +159,8 @@ pub(crate) struct RecallContext {
     pub(crate) model: Option<EmbeddingModel>,
     /// Closed domains, whose memories must not be used.
     pub(crate) shut: Vec<String>,
+    /// The projects whose memories and turns may be used.
+    pub(crate) projects: ProjectScope,
 }
 
 impl IndexCache {

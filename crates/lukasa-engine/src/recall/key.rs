@@ -7,7 +7,7 @@ use jiff::fmt::serde::tz;
 use jiff::tz::TimeZone;
 use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::rank::Tuning;
-use lukasa_core::{Category, Force, Kind, MemoryType, Role, Tier, Timestamp, UserId};
+use lukasa_core::{Category, Force, Kind, MemoryType, ProjectScope, Role, Tier, Timestamp, UserId};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -107,6 +107,7 @@ struct QuestionKey<'k> {
     session: &'k str,
     model: Option<ModelKey<'k>>,
     closed_domains: &'k [String],
+    projects: &'k ProjectScope,
 }
 
 impl RecallQuery {
@@ -125,9 +126,11 @@ impl RecallQuery {
             rerank,
             precise,
             session,
+            // The scope in the context is derived from it.
+            projects: _,
         } = self;
         // The state is compared when a result is reused: it is not part of the key.
-        let RecallContext { state: _, model, shut } = ctx;
+        let RecallContext { state: _, model, shut, projects } = ctx;
         let session = session.as_deref()?;
         let key = QuestionKey {
             text,
@@ -143,6 +146,7 @@ impl RecallQuery {
             session,
             model: model.as_ref().map(ModelKey::from),
             closed_domains: shut,
+            projects,
         };
         let question = json_digest(&key).ok()?;
         Some(RecallKey { user, session: session.to_owned(), question })
@@ -154,6 +158,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use jiff::tz::Offset;
+    use lukasa_core::Project;
     use lukasa_core::recall::rank::{Arm, Fusion};
     use lukasa_store::passage::RecallState;
 
@@ -164,7 +169,12 @@ mod tests {
     }
 
     fn context() -> RecallContext {
-        RecallContext { state: RecallState::default(), model: None, shut: Vec::new() }
+        RecallContext {
+            state: RecallState::default(),
+            model: None,
+            shut: Vec::new(),
+            projects: ProjectScope::default(),
+        }
     }
 
     fn digest(query: &RecallQuery, ctx: &RecallContext) -> String {
@@ -226,6 +236,9 @@ mod tests {
             RecallContext { model: Some(model("large", 64)), ..context() },
             RecallContext { model: Some(model("small", 65)), ..context() },
             RecallContext { shut: vec!["health".into()], ..context() },
+            RecallContext { projects: ProjectScope::All, ..context() },
+            RecallContext { projects: ProjectScope::of(Project::parse("a").as_ref()), ..context() },
+            RecallContext { projects: ProjectScope::of(Project::parse("b").as_ref()), ..context() },
         ];
         let keys: BTreeSet<String> = queries
             .iter()

@@ -31,7 +31,7 @@ pub(super) fn lookup(
     now: Timestamp,
 ) -> LookupResult {
     let point = ask.point.resolve(now);
-    let there = |unit: &Unit| is_usable(unit, point, &ctx.shut);
+    let there = |unit: &Unit| is_usable(index, unit, point, ctx);
     // With a reranker, fetch more candidates than requested.
     let deeper = |count: usize| if deep && count > 0 { count.max(MAX_RERANKED) } else { count };
     let (memories, turns) = (deeper(ask.memories), deeper(ask.turns));
@@ -139,14 +139,17 @@ fn why(found: RankedUnit, rank: usize) -> ResultExplanation {
     }
 }
 
-/// Whether a memory is valid at a point in time, not archived, and in an open domain. Turns always
-/// are.
-pub(crate) fn is_usable(unit: &Unit, point: AsOf, shut: &[String]) -> bool {
+/// Whether a request sees a memory or a turn: it belongs to no project or to one that the request
+/// is about; and a memory is valid at that point in time, not archived, and in an open domain.
+pub(crate) fn is_usable(index: &Index, unit: &Unit, point: AsOf, ctx: &RecallContext) -> bool {
+    if !ctx.projects.admits(index.project_of(unit)) {
+        return false;
+    }
     let Some(facets) = &unit.facets else { return unit.turn.is_some() };
     let valid = facets.valid_from <= point.valid
         && facets.valid_until.is_none_or(|until| until > point.valid);
     let faded = Belief::from(facets).is_archived(point.valid);
-    valid && !faded && facets.domain.as_ref().is_none_or(|domain| !shut.contains(domain))
+    valid && !faded && facets.domain.as_ref().is_none_or(|domain| !ctx.shut.contains(domain))
 }
 
 impl Filter {

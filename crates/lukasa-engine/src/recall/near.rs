@@ -1,6 +1,6 @@
 //! Memories close in meaning to a text: possible duplicates of a new memory.
 
-use lukasa_core::{Caller, Timestamp};
+use lukasa_core::{Caller, ProjectScope, Timestamp};
 
 use super::Recall;
 use super::RecallQuery;
@@ -11,16 +11,18 @@ use crate::memory::Memory;
 const MAX_COMPARED: usize = 5;
 
 impl Recall {
-    /// Possible duplicates of a text, each with the cosine similarity of its vector to the text's.
+    /// Possible duplicates of a text among the memories of these projects, each with the cosine similarity of its vector to the text's.
     /// Without an embedder every similarity is zero.
     pub async fn near(
         &self,
         caller: &Caller,
         text: &str,
+        projects: ProjectScope,
         now: Timestamp,
     ) -> Result<Vec<(Memory, f32)>> {
         let mut ask = RecallQuery::about(text);
         ask.memories = MAX_COMPARED;
+        ask.projects = Some(projects);
         let found = self.search(caller, &ask, now).await?;
         let found: Vec<Memory> = found.memories.into_iter().map(|found| found.memory).collect();
         let Ok(Some(embedder)) = self.embeddings.embedder(now).await else {

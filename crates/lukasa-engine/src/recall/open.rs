@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::try_join;
 use lukasa_core::model::{Embedder, EmbeddingModel, ModelError};
-use lukasa_core::{Caller, TenantId, Timestamp};
-use lukasa_store::{Scope, directory, domain, model, passage};
+use lukasa_core::{Caller, ProjectScope, TenantId, Timestamp};
+use lukasa_store::{Scope, directory, domain, model, passage, session};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Recall;
@@ -128,16 +128,16 @@ impl Recall {
         Ok(EmbeddedQuestion { embedder, values })
     }
 
-    /// Opens the user's index as of now, or as of another point on the time axes.
+    /// Opens the user's index for a question, as of now or of another point on the time axes.
     pub(crate) async fn open(
         &self,
         caller: &Caller,
-        point: Point,
+        ask: &RecallQuery,
         now: Timestamp,
     ) -> Result<OpenedIndex> {
-        let (scope, permit) = self.begin_reading(caller, point).await?;
-        let ctx = self.load_recall_context(&scope, now).await?;
-        self.open_index(caller, scope, permit, ctx, None, point, now).await
+        let (scope, permit) = self.begin_reading(caller, ask.point).await?;
+        let ctx = self.load_recall_context(&scope, ask, now).await?;
+        self.open_index(caller, scope, permit, ctx, None, ask.point, now).await
     }
 
     /// Opens a scope for a question, with a permit if an index has to be built for it.
@@ -186,7 +186,7 @@ impl Recall {
         // a permit must not hold a connection.
         drop(scope);
         let permit = self.caches.indexes.permit().await;
-        self.load(caller, permit, now).await
+        self.load(caller, permit, &ctx.projects, now).await
     }
 
     /// Loads the user's index fully, in a task that continues if the request is cancelled: the next
@@ -195,13 +195,15 @@ impl Recall {
         &self,
         caller: &Caller,
         permit: LoadPermit,
+        projects: &ProjectScope,
         now: Timestamp,
     ) -> Result<OpenedIndex> {
         let (recall, tenant, user) = (self.clone(), caller.tenant, caller.user);
+        let ask = RecallQuery { projects: Some(projects.clone()), ..RecallQuery::about("") };
         detached(async move {
             let _permit = permit;
             let scope = recall.parts.store.read(tenant, user).await?;
-            let ctx = Arc::new(recall.load_recall_context(&scope, now).await?);
+            let ctx = Arc::new(recall.load_recall_context(&scope, &ask, now).await?);
             let user_index = recall.caches.indexes.load(&scope, &ctx, &recall.parts.cpu).await?;
             Ok(OpenedIndex { scope, ctx, user_index, _permit: None })
         })
@@ -209,22 +211,33 @@ impl Recall {
     }
 
     /// Loads what must be known first, in one round trip: whether the user exists, the state of the
-    /// record, the model in use, and the closed domains.
+    /// record, the model in use, the closed domains, and the project of the session.
     pub(crate) async fn load_recall_context(
         &self,
         scope: &Scope,
+        ask: &RecallQuery,
         now: Timestamp,
     ) -> Result<RecallContext> {
-        let (user, state, model, shut) = try_join!(
+        let projects = async {
+            match (&ask.projects, ask.session_in_scope()) {
+                (Some(projects), _) => Ok(projects.clone()),
+                (None, Some(session)) => {
+                    Ok(ProjectScope::of(session::project_of(scope, session).await?.as_ref()))
+                }
+                (None, None) => Ok(ProjectScope::NoProject),
+            }
+        };
+        let (user, state, model, shut, projects) = try_join!(
             directory::me(scope),
             passage::state(scope),
             model::in_use(scope),
-            domain::closed_domains(scope)
+            domain::closed_domains(scope),
+            projects
         )?;
         if user.is_some_and(|user| user.is_gone(now)) {
             return Err(Error::UserGone);
         }
         self.embeddings.cache_model(model.as_ref(), now);
-        Ok(RecallContext { state, model, shut })
+        Ok(RecallContext { state, model, shut, projects })
     }
 }

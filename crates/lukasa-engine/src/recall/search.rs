@@ -10,8 +10,8 @@ use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::{Arm, RankQuery, Tuning};
 use lukasa_core::{
-    AsOf, Caller, Category, FactId, Force, Kind, MemoryType, Period, Role, Tier, Timestamp, Turn,
-    TurnId, Version, VersionId,
+    AsOf, Caller, Category, FactId, Force, Kind, MemoryType, Period, ProjectScope, Role, Tier,
+    Timestamp, Turn, TurnId, Version, VersionId,
 };
 use lukasa_store::passage::RecallState;
 use lukasa_store::{Scope, fact, recallable, session};
@@ -67,6 +67,8 @@ pub struct RecallQuery {
     /// The session it is asked in: its own turns are already visible and not searched, and the same
     /// question in it is answered from a cache for a while.
     pub session: Option<String>,
+    /// The projects it is about; those of the session that is searched or asked in if absent.
+    pub projects: Option<ProjectScope>,
 }
 
 impl RecallQuery {
@@ -83,7 +85,13 @@ impl RecallQuery {
             rerank: true,
             precise: false,
             session: None,
+            projects: None,
         }
+    }
+
+    /// The session whose project the question is about, if it names no project.
+    pub(crate) fn session_in_scope(&self) -> Option<&str> {
+        self.filter.session.as_deref().or(self.session.as_deref())
     }
 }
 
@@ -178,7 +186,7 @@ impl Recall {
         loop {
             let question = self.embed_question(caller.tenant, model.as_ref(), ask).await;
             let started = (self.parts.ticks)();
-            let opened = self.open(caller, ask.point, now).await?;
+            let opened = self.open(caller, ask, now).await?;
             let load = (self.parts.ticks)() - started;
             if question.wanted && opened.ctx.model != model && again {
                 // The model was switched since: embed the question again, outside the transaction.

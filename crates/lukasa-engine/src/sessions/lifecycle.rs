@@ -4,7 +4,7 @@ use futures_util::try_join;
 use lukasa_core::job::Task;
 use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::time::micros;
-use lukasa_core::{Caller, Session, SessionState, Timestamp, Turn};
+use lukasa_core::{Caller, ProjectScope, Session, SessionState, Timestamp, Turn};
 use lukasa_store::job::ClaimedJob;
 use lukasa_store::{Batch, Scope, job, session};
 use serde::{Deserialize, Serialize};
@@ -215,12 +215,14 @@ impl Sessions {
         &self,
         caller: &Caller,
         query: &str,
+        projects: ProjectScope,
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<SessionMatch>> {
         let mut ask = RecallQuery::about(query);
         (ask.memories, ask.turns, ask.sessions) = (0, limit, limit);
         ask.filter.roles = Some(lukasa_core::Role::ALL.to_vec());
+        ask.projects = Some(projects);
         let found = self.recall.search(caller, &ask, now).await?;
         let ids: Vec<String> = found.sessions.iter().map(|s| s.session.clone()).collect();
         let best: Vec<_> = found.sessions.iter().map(|s| s.best.uuid()).collect();

@@ -14,8 +14,8 @@ use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::recall::passage::of_turn;
 use lukasa_core::time::micros;
 use lukasa_core::{
-    Caller, Exchange, FactId, Ids, Keep, MaskedTurns, NewTurn, Role, Session, SessionState,
-    Timestamp, Turn, TurnId,
+    Caller, Exchange, FactId, Ids, Keep, MaskedTurns, NewTurn, Project, Role, Session,
+    SessionState, Timestamp, Turn, TurnId,
 };
 use lukasa_store::passage::{self, Change};
 use lukasa_store::session::SessionPlace;
@@ -64,6 +64,8 @@ pub struct NewSession {
     pub keep: Option<Keep>,
     /// Whether nothing of it is stored.
     pub incognito: bool,
+    /// The project it belongs to.
+    pub project: Option<Project>,
 }
 
 /// Sessions and their turns.
@@ -103,6 +105,7 @@ impl Sessions {
         let (there, (policy, _)) =
             try_join!(async { Ok(session::find(&scope, id).await?) }, self.policies.load(&scope))?;
         if let Some(there) = there {
+            check_project(&there, new.project.as_ref())?;
             return Ok(there);
         }
         let mut batch = Batch::default();
@@ -111,6 +114,7 @@ impl Sessions {
         let mut opened = Session::opened(id, title.as_deref(), now);
         opened.keep = new.keep.unwrap_or(policy.keep_turns);
         opened.incognito = new.incognito;
+        opened.project = new.project;
         if new.incognito {
             opened.title = None;
         }
@@ -130,10 +134,22 @@ impl Sessions {
         to: &str,
         new: Vec<NewTurn>,
     ) -> Result<AppendResult> {
+        self.append_turns_in(request, to, None, new).await
+    }
+
+    /// The same, to a session of this project.
+    pub async fn append_turns_in(
+        &self,
+        request: &Request,
+        to: &str,
+        project: Option<Project>,
+        new: Vec<NewTurn>,
+    ) -> Result<AppendResult> {
         if new.is_empty() || new.len() > TURNS_AT_ONCE {
             return Err(Error::invalid("turns", "between 1 and 100 turns"));
         }
-        self.append(request, to, Exchange { said: new, ..Exchange::default() }, false).await
+        let exchange = Exchange { said: new, project, ..Exchange::default() };
+        self.append(request, to, exchange, false).await
     }
 
     /// Appends the turns of an exchange that the session does not contain yet. The session is
@@ -180,10 +196,14 @@ impl Sessions {
         let mut batch = Batch::default();
         let mut session = match there {
             Some(session) if session.trashed_at.is_some() => return Err(Error::SessionNotFound),
-            Some(session) => session,
+            Some(session) => {
+                check_project(&session, exchange.project.as_ref())?;
+                session
+            }
             None => {
                 let mut new = Session::opened(to, None, now);
                 new.keep = policy.keep_turns;
+                new.project.clone_from(&exchange.project);
                 session::open(&mut batch, &scope, &new);
                 new
             }
@@ -251,6 +271,17 @@ impl Sessions {
         let caller = &request.caller;
         self.embeddings.embed(caller.tenant, caller.user, passages, request.moment.now).await;
         Ok(answer)
+    }
+
+    /// The project of a session; `None` if it has none or does not exist.
+    pub async fn project_of(
+        &self,
+        caller: &Caller,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<Option<Project>> {
+        let scope = self.transactions.read(caller, now).await?;
+        Ok(session::project_of(&scope, id).await?)
     }
 
     /// The session of a chat service's response, by the id of the response.
@@ -323,7 +354,7 @@ impl Sessions {
     ) -> Result<(Vec<Session>, Option<SessionPlace>)> {
         let scope = self.transactions.read(caller, now).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
-        let mut found = session::page(&scope, which, before.as_ref(), wanted).await?;
+        let mut found = session::page(&scope, &which, before.as_ref(), wanted).await?;
         let more = found.len() > limit;
         found.truncate(limit);
         let place = |s: &Session| SessionPlace { last_turn_at: s.last_turn_at, id: s.id.clone() };
@@ -362,6 +393,15 @@ impl Sessions {
         let closed = domain::closed_domains(&scope).await?;
         drop(scope);
         Ok(closed_domains(turns, &closed).await)
+    }
+}
+
+/// Refuses a request that names another project than the session has. The project of a session is
+/// set when it is opened.
+fn check_project(session: &Session, project: Option<&Project>) -> Result<()> {
+    match project {
+        Some(project) if session.project.as_ref() != Some(project) => Err(Error::OtherProject),
+        _ => Ok(()),
     }
 }
 

@@ -173,6 +173,11 @@ impl<'r> Writing<'r> {
         passage::insert(&mut batch, scope, &passages);
         let revoked = effect.revoked();
         context::thaw_facts(&mut batch, scope, &revoked);
+        for version in &effect.changes.opens {
+            if let Some(project) = &version.claim.project {
+                context::thaw_elsewhere(&mut batch, scope, version.fact, project);
+            }
+        }
         portrait::remove_citing(&mut batch, scope, &effect.closed());
         batch.append(effect.with);
         if self.settings.webhooks {

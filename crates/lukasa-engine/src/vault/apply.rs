@@ -321,7 +321,10 @@ impl<'a> PlanRun<'a> {
 
 /// Whether two hard versions have the same key at the same time.
 fn has_same_key(one: &Version, two: &Version) -> bool {
-    let place = |v: &Version| (v.claim.force, v.claim.domain.clone(), v.claim.key.clone());
+    let place = |v: &Version| {
+        let Claim { force, domain, key, project, .. } = v.claim.clone();
+        (force, domain, key, project)
+    };
     one.claim.force == Force::Hard && place(one) == place(two) && one.valid.overlaps(&two.valid)
 }
 
