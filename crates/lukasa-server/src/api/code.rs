@@ -103,6 +103,8 @@ error_codes! {
         "List keys with `GET /api/keys`.";
     SessionNotFound = "session_not_found", 404, "There is no such session",
         "List sessions with `GET /api/sessions`, or open it by appending a turn.";
+    OtherProject = "other_project", 409, "The session belongs to another project",
+        "A session keeps the project it was opened with. Leave the project out, or use another session.";
     JobNotFound = "job_not_found", 404, "There is no failed job with this id",
         "List jobs with `GET /api/jobs`.";
     TurnNotFound = "turn_not_found", 404, "There is no such turn",

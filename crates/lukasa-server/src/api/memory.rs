@@ -2,8 +2,13 @@
 
 use lukasa_core::fade::Lifetime;
 use lukasa_core::learning::judge::SAME_MEANING;
-use lukasa_core::{Caller, Category, Claim, Edit, Force, Kind, MemoryType, Status, Tier};
-use lukasa_engine::facts::{ListFilter, Listing, NewMemory, Target, Update, UpdateMode};
+use lukasa_core::project::INVALID_PROJECT;
+use lukasa_core::{
+    Caller, Category, Claim, Edit, Force, Kind, MemoryType, Project, ProjectScope, Status, Tier,
+};
+use lukasa_engine::facts::{
+    ListFilter, ListedProjects, Listing, NewMemory, Target, Update, UpdateMode,
+};
 use lukasa_engine::{Engine, Memory, Outcome, Point};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -32,6 +37,8 @@ pub struct ListQuery {
     force: Option<String>,
     tier: Option<String>,
     tag: Option<String>,
+    /// Only memories of this project; empty: only those of no project. All if absent.
+    project: Option<String>,
     /// Only what was valid at this instant; now if absent.
     #[param(value_type = Option<String>, format = DateTime)]
     as_of: Option<When>,
@@ -58,6 +65,23 @@ pub(crate) fn parse_enum<T>(
 }
 
 impl ListQuery {
+    fn projects(&self) -> Result<ListedProjects, Problem> {
+        Ok(match self.project.as_deref().map(str::trim) {
+            None => ListedProjects::All,
+            Some("") => ListedProjects::Only(None),
+            Some(name) => ListedProjects::Only(Some(parse_project(name)?)),
+        })
+    }
+
+    /// The list of what is seen in this scope, unless the query names a project.
+    pub(crate) fn listing_in(&self, projects: &ProjectScope) -> Result<Listing, Problem> {
+        let mut listing = self.listing()?;
+        if self.project.is_none() {
+            listing.filter.projects = ListedProjects::seen_in(projects);
+        }
+        Ok(listing)
+    }
+
     pub(crate) fn listing(&self) -> Result<Listing, Problem> {
         let status = match self.status.as_deref().unwrap_or("active") {
             "all" | "ALL" => None,
@@ -83,6 +107,7 @@ impl ListQuery {
                 tier: parse_enum("tier", self.tier.as_deref(), Tier::parse)?,
                 tag: clean(&self.tag),
                 search: clean(&self.search).filter(|text| !text.is_empty()),
+                projects: self.projects()?,
             },
             point: Point {
                 as_of: self.as_of.map(|at| at.0),
@@ -92,6 +117,18 @@ impl ListQuery {
             limit: page_size(self.limit)?,
         })
     }
+}
+
+/// Parses the name of a project.
+pub(crate) fn parse_project(name: &str) -> Result<Project, Problem> {
+    let field = FieldError { pointer: "/project".into(), detail: INVALID_PROJECT.to_owned() };
+    let invalid = || Problem::of(ProblemCode::InvalidRequest).fields(vec![field]);
+    Project::parse(name).ok_or_else(invalid)
+}
+
+/// Parses an optional name of a project; an empty one means none.
+pub(crate) fn parse_optional_project(name: Option<&str>) -> Result<Option<Project>, Problem> {
+    name.filter(|name| !name.trim().is_empty()).map(parse_project).transpose()
 }
 
 /// Parses a category, by its name or an alias that other systems use.
@@ -129,6 +166,9 @@ pub struct CreateMemory {
     force: Option<String>,
     #[schema(example = "travel")]
     domain: Option<String>,
+    /// The project it belongs to. If absent, work that is saved in a session belongs to the project of
+    /// the session, and everything else holds everywhere.
+    project: Option<String>,
     key: Option<String>,
     value: Option<serde_json::Value>,
     #[serde(default)]
@@ -239,6 +279,7 @@ impl CreateMemory {
             importance: self.importance.unwrap_or(blank.importance),
             evidence: self.evidence.into_iter().map(Into::into).collect(),
             reasoning: self.reasoning,
+            project: parse_optional_project(self.project.as_deref())?,
         };
         let lifetime = fields.parse("ttl", self.ttl.as_deref(), Lifetime::parse);
         fields.finish()?;
@@ -276,7 +317,9 @@ pub(crate) async fn find_similar(
 ) -> Vec<(Memory, f32)> {
     let Some(own) = saved.memories.first() else { return Vec::new() };
     // The memory is saved already, so a failed comparison must not fail the request.
-    let near = engine.recall.near(caller, &own.version.claim.content, clock::now()).await;
+    let claim = &own.version.claim;
+    let projects = ProjectScope::of(claim.project.as_ref());
+    let near = engine.recall.near(caller, &claim.content, projects, clock::now()).await;
     let mut near = near.unwrap_or_default();
     near.retain(|(other, score)| *score >= SAME_MEANING && other.version.fact != own.version.fact);
     near
@@ -318,6 +361,9 @@ macro_rules! editing {
             #[serde(default, deserialize_with = "present")]
             #[schema(value_type = Option<String>)]
             reasoning: Option<Option<String>>,
+            #[serde(default, deserialize_with = "present")]
+            #[schema(value_type = Option<String>)]
+            project: Option<Option<String>>,
         }
 
         impl $name {
@@ -345,6 +391,10 @@ macro_rules! editing {
                     tags: self.tags.take(),
                     importance: self.importance,
                     reasoning: self.reasoning.take(),
+                    project: match &self.project {
+                        Some(name) => Some(parse_optional_project(name.as_deref())?),
+                        None => None,
+                    },
                 };
                 fields.finish()?;
                 let domain = edit.domain.as_ref().and_then(Option::as_deref);

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use lukasa_core::{Caller, VersionId};
+use lukasa_core::{Caller, Project, VersionId};
 use lukasa_engine::facts::Cursor;
 use lukasa_engine::{IdempotencyKey, Request as EngineRequest};
 use serde::Serialize;
@@ -182,4 +182,19 @@ pub fn parse_memory_cursor(text: &str) -> Result<Cursor, Problem> {
     let cursor: Cursor = parse_cursor(text)?;
     let is_valid = is_storable(cursor.at.valid) && is_storable(cursor.at.known);
     if is_valid { Ok(cursor) } else { Err(Problem::of(ProblemCode::MalformedCursor)) }
+}
+
+/// Header with the project that a client works on.
+const PROJECT: HeaderName = HeaderName::from_static("x-lukasa-project");
+
+/// The project in the headers of a request; an empty one means none. The error says what is wrong.
+pub(crate) fn project_in(headers: &HeaderMap) -> Result<Option<Project>, &'static str> {
+    let Some(value) = headers.get(PROJECT) else { return Ok(None) };
+    let invalid =
+        "`X-Lukasa-Project` must have 1 to 64 characters, none of them a control character";
+    let name = std::str::from_utf8(value.as_bytes()).map_err(|_| invalid)?.trim();
+    match name {
+        "" => Ok(None),
+        name => Project::parse(name).map(Some).ok_or(invalid),
+    }
 }

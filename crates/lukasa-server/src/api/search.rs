@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use lukasa_core::context::{Budget, selective};
 use lukasa_core::recall::rank::{Arm, Fusion, Tuning};
-use lukasa_core::{Force, Kind, MemoryType, Role, Tier};
+use lukasa_core::{Force, Kind, MemoryType, ProjectScope, Role, Tier};
 use lukasa_engine::Point;
 use lukasa_engine::recall::{Filter, RecallQuery, RecallResult};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::code::ProblemCode;
 use super::error::Problem;
-use super::memory::{parse_category, parse_enum};
+use super::memory::{parse_category, parse_enum, parse_optional_project};
 use super::wire::When;
 
 /// Maximum length of a query: a message, not a document.
@@ -72,6 +72,11 @@ pub struct SearchRequest {
     /// Only memories that the query names by their key or one of their tags, and memories linked to
     /// those. Typing errors are tolerated.
     pub precise: Option<bool>,
+    /// Also memories and turns of this project. If absent, those of the project of `session_id`.
+    pub project: Option<String>,
+    /// Memories and turns of every project.
+    #[serde(default)]
+    pub all_projects: bool,
 }
 
 impl SearchRequest {
@@ -99,6 +104,15 @@ impl SearchRequest {
         if !self.precise.unwrap_or(false) {
             found.memories.retain(|found| found.why.is_relevant(least));
         }
+    }
+
+    /// The projects that the request asks for, if it names any.
+    fn projects(&self) -> Result<Option<ProjectScope>, Problem> {
+        if self.all_projects {
+            return Ok(Some(ProjectScope::All));
+        }
+        let project = parse_optional_project(self.project.as_deref())?;
+        Ok(project.map(ProjectScope::One))
     }
 
     pub(crate) fn recall(&self) -> Result<RecallQuery, Problem> {
@@ -137,6 +151,7 @@ impl SearchRequest {
             rerank: self.rerank.unwrap_or(true),
             precise: self.precise.unwrap_or(false),
             session: None,
+            projects: self.projects()?,
         })
     }
 }

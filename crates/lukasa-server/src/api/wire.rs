@@ -142,6 +142,9 @@ pub struct MemoryView {
     pub force: &'static str,
     #[schema(example = "travel")]
     pub domain: Option<String>,
+    /// The project it belongs to; absent if it holds everywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     pub key: Option<String>,
     pub value: Option<serde_json::Value>,
     pub tags: Vec<String>,
@@ -218,6 +221,7 @@ impl From<&Memory> for MemoryView {
             kind: claim.kind.as_str(),
             force: claim.force.as_str(),
             domain: claim.domain.clone(),
+            project: claim.project.as_ref().map(ToString::to_string),
             key: claim.key.clone(),
             value: claim.value.clone(),
             tags: claim.tags.clone(),

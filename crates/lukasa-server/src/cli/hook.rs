@@ -43,6 +43,9 @@ pub struct HookArgs {
     /// The name of the session to store it in, instead of the one that the hook's input names
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
+    /// The project of the session; set when the session is opened
+    #[arg(long, env = "LUKASA_PROJECT", value_name = "NAME")]
+    project: Option<String>,
 }
 
 /// A message of a conversation.
@@ -70,7 +73,10 @@ impl HookArgs {
         let stored = self.stored_turns(&place).await?;
         let news = messages.get(stored..).unwrap_or_default();
         for (part, turns) in news.chunks(TURNS_PER_REQUEST).enumerate() {
-            let body = json!({ "turns": turns.iter().map(turn).collect::<Vec<_>>() });
+            let mut body = json!({ "turns": turns.iter().map(turn).collect::<Vec<_>>() });
+            if let (0, Some(project)) = (stored, &self.project) {
+                body["project"] = json!(project);
+            }
             let key = format!("hook {session} {}", stored + part * TURNS_PER_REQUEST);
             let request = self.server.request(Method::POST, &format!("{place}/turns"))?;
             let request = request.header("idempotency-key", key).json(&body);

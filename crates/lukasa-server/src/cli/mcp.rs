@@ -50,6 +50,9 @@ pub struct McpArgs {
     server: ServerArgs,
     #[command(flatten)]
     start: StartArgs,
+    /// The project that the assistant works on: it sees memories of this project and of none
+    #[arg(long, env = "LUKASA_PROJECT", value_name = "NAME")]
+    project: Option<String>,
 }
 
 /// State of the connection: the version and session that the older protocol negotiates first.
@@ -69,6 +72,7 @@ struct Bridge {
     start: StartArgs,
     /// Held while a server is being started.
     starting: Arc<tokio::sync::Mutex<()>>,
+    project: Option<String>,
     client: Client,
     state: Arc<Mutex<BridgeState>>,
 }
@@ -78,10 +82,10 @@ impl McpArgs {
         if std::io::stdin().is_terminal() {
             log("this command speaks MCP and is started by an assistant; see `lukasa mcp --help`");
         }
-        let Self { server, start } = self;
+        let Self { server, start, project } = self;
         let client = server.client()?;
-        let bridge =
-            Bridge { server, start, starting: Arc::default(), client, state: Arc::default() };
+        let starting = Arc::default();
+        let bridge = Bridge { server, start, starting, project, client, state: Arc::default() };
         let mut lines = read_lines();
         let mut calls = JoinSet::new();
         while let Some(line) = lines.recv().await {
@@ -199,6 +203,9 @@ impl Bridge {
         }
         if let Some(session) = session {
             request = request.header(SESSION_HEADER, session);
+        }
+        if let Some(project) = &self.project {
+            request = request.header("x-lukasa-project", project);
         }
         let response = self.send_or_start(request).await?;
         self.with_state(|state| state.reached = true);

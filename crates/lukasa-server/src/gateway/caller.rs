@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, header};
 use jiff::tz::TimeZone;
-use lukasa_core::{Caller, Permission, limits, secret};
+use lukasa_core::{Caller, Permission, Project, limits, secret};
 
 use super::refusal::GatewayError;
 use crate::api::App;
 use crate::api::auth::{FailOpenAdmission, forbidden, user_of};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::request::project_in;
 use crate::api::search::{MAX_BUDGET_TOKENS, budget_named};
 
 const KEY: HeaderName = HeaderName::from_static("x-lukasa-key");
@@ -62,6 +63,8 @@ pub struct ContextWishes {
     /// The model's context window in tokens.
     pub window: Option<usize>,
     pub zone: Option<TimeZone>,
+    /// The project that the client works on.
+    pub project: Option<Project>,
 }
 
 impl ContextWishes {
@@ -81,7 +84,8 @@ impl ContextWishes {
         let zone = text(headers, &TIMEZONE)?.map(TimeZone::get).transpose();
         let zone = zone
             .map_err(|_| malformed("`X-Lukasa-Timezone` must be a name such as Europe/Lisbon"))?;
-        Ok(Self { budget, window: window.map(|tokens| tokens as usize), zone })
+        let project = project_in(headers).map_err(malformed)?;
+        Ok(Self { budget, window: window.map(|tokens| tokens as usize), zone, project })
     }
 }
 

@@ -48,6 +48,7 @@ pub async fn retrieve(
     ask.within = BACKGROUND_TIMEOUT;
     ask.tokens = wishes.budget.unwrap_or(ask.tokens);
     (ask.window, ask.zone) = (wishes.window, wishes.zone.clone());
+    ask.project.clone_from(&wishes.project);
     let (moment, confirmed) = (clock::moment(), ConfirmedContext::default());
     let work = {
         let (engine, caller, ask) = (engine.clone(), caller.clone(), ask.clone());

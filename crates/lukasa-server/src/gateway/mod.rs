@@ -118,14 +118,15 @@ impl Gateway {
         if caller.session.is_some() {
             return caller.session.clone();
         }
-        let user = caller.caller.user;
+        let (user, project) = (caller.caller.user, caller.wishes.project.as_ref());
+        let derived = |opening: &str| Session::derived_name(user, project, opening);
         let found = match prompt.earlier() {
             Some(Continuation::Answer(id)) => self.session_of(&caller.caller, &id).await,
-            Some(Continuation::Conversation(name)) => Some(Session::derived_name(user, &name)),
+            Some(Continuation::Conversation(name)) => Some(derived(&name)),
             None => None,
         };
         let first = || said.iter().find(|said| said.role == Role::User);
-        found.or_else(|| first().map(|said| Session::derived_name(user, &said.text)))
+        found.or_else(|| first().map(|said| derived(&said.text)))
     }
 
     /// The session of an answer that the service stores, whichever server recorded it. A client
@@ -296,7 +297,8 @@ async fn converse(
             let is_readable = !is_compressed(answer.headers());
             let parser = AnswerReader::new(protocol, is_stream(answer.headers()));
             let parser = is_readable.then_some(parser);
-            let exchange = memory::new_exchange(&said, started);
+            let mut exchange = memory::new_exchange(&said, started);
+            exchange.project.clone_from(&caller.wishes.project);
             let round = Round {
                 caller: caller.caller.clone(),
                 unverified: caller.unverified.clone(),

@@ -225,6 +225,7 @@ impl ToolLoop {
         // Some services only number their calls; with the retrieval the id is unique.
         call.id = Some(format!("{retrieval} {} {}", self.repeats, made.id));
         call.session.clone_from(session);
+        call.project.clone_from(&caller.wishes.project);
         tools::run(engine, &caller.caller, &caller.permissions, call).await
     }
 

@@ -23,6 +23,7 @@ use crate::api::App;
 use crate::api::auth::Reader;
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::memory::parse_optional_project;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::search::{MAX_BUDGET_TOKENS, budget_named, point, zone};
 use crate::api::wire::When;
@@ -65,6 +66,9 @@ pub struct RetrieveRequest {
     timezone: Option<String>,
     /// Deadline in milliseconds; 2,000 if absent. The answer contains what was confirmed by then.
     deadline_ms: Option<u64>,
+    /// The project it is about; that of the session if absent. Only memories and turns of this
+    /// project, and of none, are used.
+    project: Option<String>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -104,6 +108,7 @@ impl RetrieveRequest {
         ask.precise = self.precise.unwrap_or(false);
         ask.point = point(self.as_of, self.known_at);
         ask.zone = self.timezone.as_deref().map(|name| zone(Some(name))).transpose()?;
+        ask.project = parse_optional_project(self.project.as_deref())?;
         if let Some(deadline) = self.deadline_ms {
             ask.within = Duration::from_millis(deadline.clamp(1, 60_000));
         }

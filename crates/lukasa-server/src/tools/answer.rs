@@ -50,6 +50,8 @@ struct Brief {
     category: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     domain: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
     /// `hard` for a rule, which has a key and often a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     force: Option<&'static str>,
@@ -89,6 +91,7 @@ impl From<MemoryView> for Brief {
             detail: view.detail,
             category: view.category,
             domain: view.domain,
+            project: view.project,
             force: Some(view.force).filter(|force| *force == Force::Hard.as_str()),
             key: view.key,
             value: view.value,

@@ -32,6 +32,7 @@ const NEW: &[&str] = &[
     "valid_from",
     "valid_until",
     "ttl",
+    "project",
 ];
 const UPDATE: &[&str] = &[
     "id",
@@ -49,13 +50,23 @@ const UPDATE: &[&str] = &[
     "turn_ids",
     "valid_from",
     "valid_until",
+    "project",
 ];
 const LIST: &[&str] = &[
     "category", "domain", "type", "kind", "force", "tag", "search", "status", "as_of", "limit",
-    "cursor",
+    "cursor", "project",
 ];
-const RECALL: &[&str] =
-    &["query", "limit", "category", "domains", "kind", "as_of", "timezone", "min_confidence"];
+const RECALL: &[&str] = &[
+    "query",
+    "limit",
+    "category",
+    "domains",
+    "kind",
+    "as_of",
+    "timezone",
+    "min_confidence",
+    "project",
+];
 
 /// Aliases of fields, in order of precedence.
 type Aliases = &'static [(&'static str, &'static [&'static str])];
@@ -187,6 +198,15 @@ impl Arguments {
             Some(_) => Err(fault(name, "a text")),
             None => Err(fault(name, "it is needed")),
         }
+    }
+
+    /// Takes the wish for all projects: `*` instead of a name.
+    pub fn take_all_projects(&mut self) -> bool {
+        let is_all = self.0.get("project").is_some_and(|name| name == "*");
+        if is_all {
+            self.0.remove("project");
+        }
+        is_all
     }
 
     /// Takes an optional text.

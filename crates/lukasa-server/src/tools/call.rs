@@ -2,9 +2,9 @@
 //! answer.
 
 use lukasa_core::context::claim_line;
-use lukasa_core::{Caller, CallerKind, Edit};
+use lukasa_core::{Caller, CallerKind, Edit, ProjectScope};
 use lukasa_engine::directory::OptIn;
-use lukasa_engine::facts::{ProposalDecision, Target};
+use lukasa_engine::facts::{NewMemory, ProposalDecision, Target};
 use lukasa_engine::{Engine, IdempotencyKey, Memory, Outcome, Point, Request};
 use lukasa_text::line::harmless;
 use serde_json::json;
@@ -55,6 +55,11 @@ impl Execution<'_> {
         let mut sent = Arguments::read(self.tool, &self.call.arguments);
         let now = clock::now();
         let (engine, model) = (self.engine, &self.model);
+        let projects = match sent.take_all_projects() {
+            true => ProjectScope::All,
+            false => self.projects().await?,
+        };
+        let target = |text: &str| target(text).within(&projects);
         let outcome = match self.tool.action {
             Action::Save | Action::Propose => return self.create(sent).await,
             Action::Update => {
@@ -82,14 +87,16 @@ impl Execution<'_> {
                 engine.undo.undo(&self.request(), id).await?
             }
             Action::List => {
-                let listing = sent.into_request::<ListQuery>()?.listing()?;
+                let listing = sent.into_request::<ListQuery>()?.listing_in(&projects)?;
                 let page = engine.facts.list(model, &listing, now).await?;
                 return Ok(answer::page(&page, page.next.as_ref().map(print_cursor)));
             }
             Action::Recall | Action::Search => {
                 sent.require("query")?;
                 let asked = sent.into_request::<SearchRequest>()?;
-                let mut found = engine.recall.search(model, &asked.recall()?, now).await?;
+                let mut query = asked.recall()?;
+                query.projects = query.projects.or(Some(projects));
+                let mut found = engine.recall.search(model, &query, now).await?;
                 asked.leave_out_irrelevant(&mut found);
                 return Ok(match self.tool.action {
                     Action::Search => answer::results(&found),
@@ -116,11 +123,12 @@ impl Execution<'_> {
         self.set_session(&mut sent);
         let sent = sent.into_request::<CreateMemory>()?;
         if self.tool.action == Action::Propose {
-            let new = sent.into_new()?;
+            let new = NewMemory { active_project: self.call.project.clone(), ..sent.into_new()? };
             let outcome = self.engine.facts.propose(&self.request(), new).await?;
             return self.proposal_answer(&outcome).await;
         }
-        let outcome = self.engine.facts.save_or_change(&self.request(), sent.into_saved()?).await?;
+        let new = NewMemory { active_project: self.call.project.clone(), ..sent.into_saved()? };
+        let outcome = self.engine.facts.save_or_change(&self.request(), new).await?;
         let near = find_similar(self.engine, &self.model, &outcome).await;
         let near: Vec<Memory> = near.into_iter().map(|(memory, _)| memory).collect();
         Ok(answer::written(&outcome, &near))
@@ -208,6 +216,18 @@ impl Execution<'_> {
     /// The question, if a yes of this caller would be accepted.
     fn if_human(&self, question: UserQuestion) -> Option<UserQuestion> {
         Some(question).filter(|_| self.user.kind == CallerKind::Human)
+    }
+
+    /// The projects whose memories the call sees: that of the client, or of the session.
+    async fn projects(&self) -> Result<ProjectScope, Problem> {
+        let project = match (&self.call.project, &self.call.session) {
+            (Some(project), _) => Some(project.clone()),
+            (None, Some(session)) => {
+                self.engine.sessions.project_of(&self.model, session, clock::now()).await?
+            }
+            (None, None) => None,
+        };
+        Ok(ProjectScope::of(project.as_ref()))
     }
 
     /// Attributes what is written to the session of the call, if it is known.

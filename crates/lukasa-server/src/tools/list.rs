@@ -181,6 +181,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "detail": said("Anything longer; only recall shows it"),
             "category": category(),
             "domain": said("e.g. travel, health"),
+            "project": said("If only for this project"),
             "valid_until": said("Date, if it ends"),
             "rule": {
                 "type": "object",
@@ -269,7 +270,14 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
                 Action::Recall,
                 "Find what bears on a question, also faint memories and long details. Call it when \
                  the answer may depend on what the user said before, and before you save.",
-                takes(json!({ "query": text(), "limit": number() }), &["query"]),
+                takes(
+                    json!({
+                        "query": text(),
+                        "limit": number(),
+                        "project": said("Another project, or * for all"),
+                    }),
+                    &["query"],
+                ),
             ),
             memories(),
         ),

@@ -17,7 +17,7 @@ mod list;
 
 use std::collections::BTreeMap;
 
-use lukasa_core::{Caller, Permission};
+use lukasa_core::{Caller, Permission, Project};
 use lukasa_engine::Engine;
 use serde_json::Value;
 
@@ -38,6 +38,8 @@ pub struct ToolInvocation {
     pub id: Option<String>,
     /// The session the call was made in; memories it writes are attributed to it.
     pub session: Option<String>,
+    /// The project that the client works on.
+    pub project: Option<Project>,
     /// The user's replies to questions of earlier rounds, by the question's key.
     pub replies: BTreeMap<String, UserReply>,
 }

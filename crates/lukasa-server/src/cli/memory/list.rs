@@ -25,6 +25,9 @@ pub struct ListMemoriesArgs {
     /// Only this domain
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
+    /// Only of this project; "" for those of no project
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
     /// Only with this text
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
@@ -53,6 +56,7 @@ impl ListMemoriesArgs {
         for (name, value) in [
             ("status", &self.status),
             ("domain", &self.domain),
+            ("project", &self.project),
             ("search", &self.search),
             ("as_of", &self.as_of),
             ("known_at", &self.known_at),

@@ -29,6 +29,12 @@ pub struct RecallArgs {
     /// Only memories of this domain; can be given more than once
     #[arg(long = "domain", value_name = "NAME")]
     domains: Vec<String>,
+    /// Also search memories and chats of this project
+    #[arg(long, env = "LUKASA_PROJECT", value_name = "NAME")]
+    project: Option<String>,
+    /// Search memories and chats of every project
+    #[arg(long)]
+    all_projects: bool,
     /// Memories that were valid at this time
     #[arg(long, value_name = "DATE")]
     as_of: Option<String>,
@@ -52,7 +58,12 @@ impl RecallArgs {
         if !self.domains.is_empty() {
             body["domains"] = json!(self.domains);
         }
-        for (name, value) in [("as_of", &self.as_of), ("known_at", &self.known_at)] {
+        if self.all_projects {
+            body["all_projects"] = json!(true);
+        }
+        for (name, value) in
+            [("as_of", &self.as_of), ("known_at", &self.known_at), ("project", &self.project)]
+        {
             if let Some(value) = value {
                 body[name] = json!(value);
             }

@@ -27,6 +27,9 @@ pub struct SaveArgs {
     /// Its domain, such as travel
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
+    /// The project it belongs to; it holds everywhere if absent
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
     /// profile, context, style or fact
     #[arg(long, value_name = "WORD")]
     category: Option<String>,
@@ -95,6 +98,7 @@ impl SaveArgs {
             }
         };
         set("domain", self.domain.as_ref());
+        set("project", self.project.as_ref());
         set("category", self.category.as_ref());
         set("kind", self.kind.as_ref());
         set("detail", self.detail.as_ref());

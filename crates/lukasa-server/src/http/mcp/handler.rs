@@ -97,7 +97,7 @@ fn parse_reply(action: &str) -> UserReply {
 
 impl Handler {
     async fn run(&self, caller: &McpCaller, call: ToolInvocation) -> ToolAnswer {
-        let McpCaller { admitted, caller } = caller;
+        let McpCaller { admitted, caller, .. } = caller;
         tools::run(self.app.engine(), caller, &admitted.permissions, call).await
     }
 
@@ -154,6 +154,7 @@ impl ServerHandler for Handler {
         let caller = caller_of(&context)?;
         let mut call =
             ToolInvocation::new(&params.name, Value::Object(params.arguments.unwrap_or_default()));
+        call.project.clone_from(&caller.project);
         let mut accepted = Vec::new();
         for (sealed, response) in params.input_responses.unwrap_or_default() {
             let Some(key) = questions::open(&self.app, &caller.caller, &sealed).await else {

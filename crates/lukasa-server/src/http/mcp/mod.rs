@@ -21,7 +21,7 @@ use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use lukasa_core::{Caller, CallerKind};
+use lukasa_core::{Caller, CallerKind, Project};
 use lukasa_engine::credentials::AdmittedCredential;
 use moka::sync::Cache;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
@@ -34,6 +34,7 @@ use crate::api::auth::USER;
 use crate::api::body::{MAX_JSON_VALUES, ReadBody};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::request::project_in;
 use crate::api::{App, McpSettings};
 use handler::Handler;
 
@@ -48,6 +49,8 @@ const MAX_SESSIONS: u64 = 1_000;
 struct McpCaller {
     admitted: AdmittedCredential,
     caller: Caller,
+    /// The project that the client works on.
+    project: Option<Project>,
 }
 
 /// State of the MCP routes.
@@ -127,7 +130,12 @@ async fn answer(mcp: &Mcp, request: Request) -> Response {
         return Problem::of(ProblemCode::CrossSite).into_response();
     }
     let caller = match mcp.app.admit_caller(request.headers()).await {
-        Ok((admitted, caller)) => McpCaller { admitted, caller },
+        Ok((admitted, caller)) => match project_in(request.headers()) {
+            Ok(project) => McpCaller { admitted, caller, project },
+            Err(what) => {
+                return Problem::of(ProblemCode::MalformedHeader).because(what).into_response();
+            }
+        },
         Err(problem) => return refusal(problem, settings, request.headers()),
     };
     let (mut parts, body) = request.into_parts();

@@ -126,6 +126,7 @@ pub async fn read(
 /// The context for a message. Without a message it is only the baseline block.
 async fn context(engine: &Engine, caller: &McpCaller, about: &str) -> Result<Context, ErrorData> {
     let mut ask = ContextRequest::about(about);
+    ask.project.clone_from(&caller.project);
     if about.is_empty() {
         (ask.memories, ask.turns) = (Some(0), Some(0));
     }

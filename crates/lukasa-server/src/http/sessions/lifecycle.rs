@@ -8,7 +8,7 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use lukasa_core::Permission;
+use lukasa_core::{Permission, ProjectScope};
 use lukasa_engine::Request;
 use lukasa_engine::context::TurnExplanation;
 use lukasa_engine::sessions::{CloseResult, SessionEdit, WindowRequest};
@@ -21,6 +21,7 @@ use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::memory::parse_optional_project;
 use crate::api::request::{JsonRequest, PathParams, QueryParams, page_size, too_large};
 use crate::api::wire::MemoryView;
 use crate::clock;
@@ -202,6 +203,8 @@ pub struct SearchSessionsQuery {
     query: String,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
+    /// Only sessions of this project and of none; all if absent.
+    project: Option<String>,
 }
 
 /// A session found by a search.
@@ -228,7 +231,10 @@ pub async fn search_sessions(
     QueryParams(query): QueryParams<SearchSessionsQuery>,
 ) -> Result<Json<FoundSessions>, Problem> {
     let limit = page_size(query.limit)?;
-    let found = app.engine().sessions.search(&caller, &query.query, limit, clock::now()).await?;
+    let project = parse_optional_project(query.project.as_deref())?;
+    let projects = project.map_or(ProjectScope::All, ProjectScope::One);
+    let sessions = &app.engine().sessions;
+    let found = sessions.search(&caller, &query.query, projects, limit, clock::now()).await?;
     let data = found.iter().map(|found| FoundSessionView {
         session: SessionView::from(&found.session),
         best: found.best.as_ref().map(TurnView::from),

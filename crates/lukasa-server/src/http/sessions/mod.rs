@@ -17,6 +17,7 @@ use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::memory::parse_optional_project;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
@@ -47,6 +48,9 @@ pub struct SessionView {
     keep_turns: &'static str,
     /// Whether no turns are stored.
     incognito: bool,
+    /// The project it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
     /// How far learning is. Only in the answer to a request for one session.
     #[serde(skip_serializing_if = "Option::is_none")]
     learning: Option<SessionLearningView>,
@@ -101,6 +105,7 @@ impl From<&Session> for SessionView {
             summary: session.summary.clone(),
             keep_turns: session.keep.as_str(),
             incognito: session.incognito,
+            project: session.project.as_ref().map(ToString::to_string),
             learning: None,
         }
     }
@@ -200,6 +205,8 @@ pub struct OpenSession {
     /// Store no turns: they are acknowledged and dropped.
     #[serde(default)]
     incognito: bool,
+    /// The project it belongs to. It cannot be changed later.
+    project: Option<String>,
 }
 
 /// Open a session.
@@ -214,10 +221,11 @@ pub async fn open_session(
     sent: JsonRequest<OpenSession>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let OpenSession { id, title, keep_turns, incognito } = sent.body;
+    let OpenSession { id, title, keep_turns, incognito, project } = sent.body;
+    let project = parse_optional_project(project.as_deref())?;
     let unknown = || malformed("`keep_turns` must be full, excerpts or none");
     let keep = keep_turns.map(|word| Keep::parse(&word).ok_or_else(unknown)).transpose()?;
-    let new = NewSession { id, title, keep, incognito };
+    let new = NewSession { id, title, keep, incognito, project };
     let work = async move { engine.sessions.open(&request, new).await };
     Ok(Json(SessionView::from(&app.detached(work).await?)))
 }
@@ -235,6 +243,8 @@ pub struct SessionsQuery {
     /// List the sessions in the trash instead.
     #[serde(default)]
     trashed: bool,
+    /// Only sessions of this project.
+    project: Option<String>,
 }
 
 /// A page of sessions, the most recent first.
@@ -259,7 +269,8 @@ pub async fn list_sessions(
         Problem::of(ProblemCode::MalformedQuery).because("`state` must be active, idle or archived")
     };
     let state = query.state.map(|word| SessionState::parse(&word).ok_or_else(unknown));
-    let which = SessionFilter { trashed: query.trashed, state: state.transpose()? };
+    let project = parse_optional_project(query.project.as_deref())?;
+    let which = SessionFilter { trashed: query.trashed, state: state.transpose()?, project };
     let page = app.engine().sessions.list(&caller, which, before, limit, clock::now());
     let (sessions, next) = page.await?;
     let data = sessions.iter().map(SessionView::from).collect();
@@ -348,6 +359,8 @@ pub(super) fn malformed(reason: &str) -> Problem {
 #[serde(deny_unknown_fields)]
 pub struct AppendTurns {
     turns: Vec<AppendTurn>,
+    /// The project of the session, if it has to be opened. Another one than the session has is refused.
+    project: Option<String>,
 }
 
 /// Result of appending turns.
@@ -380,7 +393,8 @@ pub async fn append_turns(
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let turns: Vec<NewTurn> =
         sent.body.turns.into_iter().map(AppendTurn::into_new).collect::<Result<_, Problem>>()?;
-    let work = async move { engine.sessions.append_turns(&request, &id, turns).await };
+    let project = parse_optional_project(sent.body.project.as_deref())?;
+    let work = async move { engine.sessions.append_turns_in(&request, &id, project, turns).await };
     let appended = app.detached(work).await?;
     let view = AppendedTurns {
         session: SessionView::from(&appended.session),
