@@ -7,8 +7,8 @@
 //! Reading order: [`id`] and [`time`] (the basics), [`fact`] (what is stored), [`origin`] and
 //! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
 //! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
-//! them), [`session`] (conversations), [`project`] (what a session sees), [`policy`] (what may happen without asking), [`learning`]
-//! (extraction from conversations), [`consolidation`] and [`removal`] (re-rating and removal). The
+//! them), [`session`] (conversations), [`project`] (what a session sees), [`policy`] (what may
+//! happen without asking), [`learning`] (extraction from conversations), [`consolidation`] and [`removal`] (re-rating and removal). The
 //! words of a message are understood by `lukasa-text`; [`recall`] finds relevant memories,
 //! [`context`] puts them into a prompt, and [`portrait`] summarizes them for the user. [`vault`]
 //! renders the memory as editable files, [`archive`] defines the export format, [`import`] reads

@@ -107,7 +107,8 @@ struct QuestionKey<'k> {
     session: &'k str,
     model: Option<ModelKey<'k>>,
     closed_domains: &'k [String],
-    projects: &'k ProjectScope,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    projects: Option<&'k ProjectScope>,
 }
 
 impl RecallQuery {
@@ -146,7 +147,7 @@ impl RecallQuery {
             session,
             model: model.as_ref().map(ModelKey::from),
             closed_domains: shut,
-            projects,
+            projects: Some(projects).filter(|projects| **projects != ProjectScope::NoProject),
         };
         let question = json_digest(&key).ok()?;
         Some(RecallKey { user, session: session.to_owned(), question })

@@ -11,8 +11,8 @@ use crate::memory::Memory;
 const MAX_COMPARED: usize = 5;
 
 impl Recall {
-    /// Possible duplicates of a text among the memories of these projects, each with the cosine similarity of its vector to the text's.
-    /// Without an embedder every similarity is zero.
+    /// Possible duplicates of a text among the memories of these projects, each with the cosine
+    /// similarity of its vector to the text's. Without an embedder every similarity is zero.
     pub async fn near(
         &self,
         caller: &Caller,

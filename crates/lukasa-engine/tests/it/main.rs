@@ -20,6 +20,8 @@ mod links;
 mod masking;
 mod portraits;
 mod process_state;
+mod project_histories;
+mod projects;
 mod proposals;
 mod quality;
 mod recall;

@@ -75,6 +75,7 @@ async fn repeated_exchange_with_secret_is_stored_once() {
         said: vec![user(said)],
         answer: Some(NewTurn::saying(Role::Assistant, answer)),
         response: None,
+        project: None,
     };
     let said = format!("The key is {TOKEN}");
     for _ in 0..2 {

@@ -1,6 +1,6 @@
 //! Sessions: what is kept of them, incognito sessions, and the trash.
 
-use lukasa_core::{Keep, SessionState};
+use lukasa_core::{Keep, ProjectScope, SessionState};
 use lukasa_engine::Error;
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::sessions::{NewSession, SessionEdit, SessionFilter};
@@ -63,8 +63,12 @@ async fn trashed_session_is_not_found_and_can_be_restored() {
         .append_turns(&story.request(), "c", vec![user("The pottery class was fun.")])
         .await
         .unwrap();
-    let found =
-        story.engine.sessions.search(&story.alice(), "pottery", 10, story.now()).await.unwrap();
+    let found = story
+        .engine
+        .sessions
+        .search(&story.alice(), "pottery", ProjectScope::All, 10, story.now())
+        .await
+        .unwrap();
     assert_eq!(found[0].session.id, "c");
     assert!(found[0].best.as_ref().unwrap().content.contains("pottery"));
     let edit = SessionEdit { title: Some(Some("Pottery".into())), archived: Some(true) };
@@ -75,12 +79,12 @@ async fn trashed_session_is_not_found_and_can_be_restored() {
         story
             .engine
             .sessions
-            .search(&story.alice(), "pottery", 10, story.now())
+            .search(&story.alice(), "pottery", ProjectScope::All, 10, story.now())
             .await
             .unwrap()
             .is_empty()
     );
-    let trash = SessionFilter { trashed: true, state: None };
+    let trash = SessionFilter { trashed: true, ..SessionFilter::default() };
     assert_eq!(
         story
             .engine
@@ -97,7 +101,7 @@ async fn trashed_session_is_not_found_and_can_be_restored() {
         story
             .engine
             .sessions
-            .search(&story.alice(), "pottery", 10, story.now())
+            .search(&story.alice(), "pottery", ProjectScope::All, 10, story.now())
             .await
             .unwrap()
             .len(),
