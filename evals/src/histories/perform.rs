@@ -91,6 +91,7 @@ impl Performer<'_> {
                     lifetime: None,
                     tier: new.tier,
                     keep_without_domain: true,
+                    active_project: None,
                     left_out: None,
                 };
                 match new.proposal {
