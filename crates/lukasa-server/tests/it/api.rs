@@ -15,6 +15,7 @@ mod memory;
 mod operations;
 mod policy;
 mod portraits;
+mod projects;
 mod proposals;
 mod review;
 mod search;

@@ -167,3 +167,33 @@ async fn gateway_prompts_contain_no_memories_of_other_users() {
         }
     }
 }
+
+#[tokio::test]
+async fn gateway_project_header_limits_memory_and_names_the_session() {
+    let fixture = TestGateway::answering(AuthMode::Keys, "Yes").await;
+    let (ada, direct) = fixture.assistant("ada").await;
+    for (content, project) in
+        [("The launch is in Kourou", "apollo"), ("The launch is in Baikonur", "zeus")]
+    {
+        let body = json!({ "content": content, "project": project });
+        direct.post("/api/memory", body).await.expect(201);
+    }
+    let mut sessions = Vec::new();
+    for (project, seen) in
+        [("apollo", [true, false]), ("zeus", [false, true]), ("", [false, false])]
+    {
+        let answer = say(&ada.with("x-lukasa-project", project), &["Where is the launch?"]).await;
+        let session = answer.expect(200).header("lukasa-session").unwrap().to_owned();
+        let sent = fixture.last().json().to_string();
+        let found = ["Kourou", "Baikonur"].map(|word| sent.contains(word));
+        assert_eq!(found, seen, "{project}: {sent}");
+        fixture.turns(&direct, &session, 2).await;
+        let stored = direct.get(&format!("/api/sessions/{session}")).await.expect(200).json();
+        assert_eq!(stored["project"].as_str().unwrap_or(""), project);
+        sessions.push(session);
+    }
+    sessions.dedup();
+    assert_eq!(sessions.len(), 3, "the same words in another project are another session");
+    let refused = say(&ada.with("x-lukasa-project", &"x".repeat(65)), &["Hello"]).await;
+    assert_eq!(refused.expect(400).at("/error/code"), "malformed_header");
+}

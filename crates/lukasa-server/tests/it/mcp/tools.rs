@@ -309,3 +309,33 @@ async fn mcp_call_with_an_idempotency_key_has_one_effect() {
     assert_eq!(stored["data"].as_array().unwrap().len(), 1);
     assert_eq!(stored["data"][0]["session_id"], "chat");
 }
+
+#[tokio::test]
+async fn mcp_tools_see_the_project_of_the_client() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let (apollo, zeus) =
+        (key.with("x-lukasa-project", "apollo"), key.with("x-lukasa-project", "zeus"));
+    let saved = json!({ "content": "The launch is in Kourou", "project": "apollo" });
+    assert_eq!(done(&apollo, "save_memory", saved).await["memory"]["project"], "apollo");
+    let saved = json!({ "content": "The launch is in Baikonur", "project": "zeus" });
+    done(&zeus, "save_memory", saved).await;
+    let count = async |key: &crate::app::Client, tool: &str, more: Value| {
+        let found = done(key, tool, more).await;
+        found["memories"].as_array().unwrap().len()
+    };
+    let query = json!({ "query": "Where is the launch?" });
+    assert_eq!(count(&apollo, "recall_memories", query.clone()).await, 1);
+    assert_eq!(count(&key, "recall_memories", query).await, 0);
+    let all = json!({ "query": "Where is the launch?", "project": "*" });
+    assert_eq!(count(&key, "recall_memories", all).await, 2);
+    let other = json!({ "query": "Where is the launch?", "project": "zeus" });
+    assert_eq!(count(&apollo, "recall_memories", other).await, 1);
+    assert_eq!(count(&apollo, "list_memories", json!({})).await, 1);
+    assert_eq!(count(&key, "list_memories", json!({})).await, 0);
+    // Words name a memory only among those that the client sees.
+    let changed = json!({ "id": "The launch", "content": "The launch is in Florida" });
+    let changed = done(&apollo, "update_memory", changed).await;
+    assert_eq!(changed["memory"]["project"], "apollo");
+    refused(&key, "forget_memory", json!({ "id": "The launch" }), "memory_not_found").await;
+}
