@@ -4,6 +4,7 @@
 //! provenance and its two periods. Versions are never edited: verbs close some and open others.
 
 use lukasa_text::line::is_visible;
+use lukasa_text::screen::ground;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
@@ -231,11 +232,12 @@ impl Claim {
     }
 
     /// The project of this claim if it is learned or saved in a session with a project: what is made,
-    /// planned or going on there belongs to the project. Who the user is, what they prefer and the
-    /// rules that they set hold everywhere.
+    /// planned or going on there, and facts that are not about the user, belong to the project. Who
+    /// the user is, what they prefer and the rules that they set hold everywhere.
     pub fn project_in(&self, project: Option<&Project>) -> Option<Project> {
         let is_work = matches!(self.kind, Kind::Project | Kind::Context | Kind::Artifact)
-            || self.memory_type == MemoryType::Task;
+            || self.memory_type == MemoryType::Task
+            || self.kind == Kind::Fact && !ground::is_about_user(&self.content);
         project.filter(|_| is_work && self.force == Force::Soft).cloned()
     }
 
@@ -503,7 +505,7 @@ pub(crate) mod tests {
     fn fingerprint_and_project_of_a_claim_depend_on_the_project_and_its_kind() {
         let own = Project::parse("a");
         for kind in Kind::ALL {
-            let soft = Claim { kind: *kind, ..Claim::saying("x") };
+            let soft = Claim { kind: *kind, ..Claim::saying("User has x") };
             let is_work = matches!(kind, Kind::Project | Kind::Context | Kind::Artifact);
             assert_eq!(soft.project_in(own.as_ref()).is_some(), is_work, "{kind:?}");
             assert_eq!(soft.project_in(None), None);
@@ -513,6 +515,8 @@ pub(crate) mod tests {
             let of_project = Claim { project: own.clone(), ..soft.clone() };
             assert_ne!(fingerprint(&of_project), fingerprint(&soft));
         }
+        let port = Claim::saying("The server listens on port 8080");
+        assert_eq!(port.project_in(own.as_ref()), own, "a fact that is not about the user");
     }
 
     #[test]

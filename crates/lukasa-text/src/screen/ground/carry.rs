@@ -269,6 +269,15 @@ impl Clause {
     }
 }
 
+/// Whether the subject of a claim is the user: "User lives in Vigo", "I live in Vigo", "Der Nutzer
+/// wohnt in Wien". That of "The user table has an index" may be something else.
+pub fn is_about_user(claim: &str) -> bool {
+    let tokenized = TokenizedText::new(claim);
+    let first = tokenized.tokens.first().map_or("", |token| token.text.as_str());
+    person::first_person_places(&tokenized).iter().any(|at| *at <= 1)
+        || first != "the" && USER.find(&tokenized).any(|found| found.start <= 1)
+}
+
 /// Whether a text is a possibility, a wish or a past rather than a statement about now.
 pub fn is_hedged(text: &str) -> bool {
     let languages = languages(text);

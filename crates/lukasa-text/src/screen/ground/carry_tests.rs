@@ -1,6 +1,6 @@
 //! Sentences that say a claim of its subject, and sentences that only contain its words.
 
-use super::carries;
+use super::{carries, is_about_user};
 
 #[track_caller]
 fn all(expected: bool, pairs: &[(&str, &str)]) {
@@ -117,4 +117,22 @@ fn short_forms_of_statements_carry_their_claims() {
 #[test]
 fn claim_of_an_unknown_family_is_carried() {
     all(true, &[("User juggles five balls.", "juggling five balls?")]);
+}
+
+#[test]
+fn subject_of_a_claim_is_the_user_or_something_else() {
+    for own in [
+        "User lives in Vigo.",
+        "User's brother is a nurse.",
+        "I live in Vigo",
+        "My car is red",
+        "Der Nutzer wohnt in Wien.",
+    ] {
+        assert!(is_about_user(own), "{own}");
+    }
+    for other in
+        ["The server listens on port 8080", "The user table has an index", "Deploys run on Friday"]
+    {
+        assert!(!is_about_user(other), "{other}");
+    }
 }

@@ -21,7 +21,7 @@ use crate::lexicon::{Lexicon, lexicon};
 use crate::line::is_unseen;
 use crate::word::{is_east_asian, words};
 
-pub use carry::{carries, is_hedged, may_be_english};
+pub use carry::{carries, is_about_user, is_hedged, may_be_english};
 pub use repeat::{UnsharedWord, is_negated, opposes, repeats, unshared_words};
 
 /// Languages with a stop word list, by their two-letter codes.
