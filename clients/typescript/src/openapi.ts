@@ -696,6 +696,8 @@ export interface components {
         /** @description Messages to append, in order: between 1 and 100. */
         AppendTurns: {
             turns: components["schemas"]["AppendTurn"][];
+            /** @description The project of the session, if it has to be opened. Another one than the session has is refused. */
+            project?: string | null;
         };
         /** @description Result of appending turns. */
         AppendedTurns: {
@@ -968,6 +970,11 @@ export interface components {
             force?: string | null;
             /** @example travel */
             domain?: string | null;
+            /**
+             * @description The project it belongs to. If absent, work that is saved in a session belongs to the project of
+             *     the session, and everything else holds everywhere.
+             */
+            project?: string | null;
             key?: string | null;
             value?: unknown;
             tags?: string[];
@@ -1189,6 +1196,7 @@ export interface components {
             /** Format: float */
             importance?: number | null;
             reasoning?: string | null;
+            project?: string | null;
         };
         /** @description Changes to a session. An absent field stays as it is. */
         EditSession: {
@@ -1683,6 +1691,8 @@ export interface components {
             force: string;
             /** @example travel */
             domain?: string | null;
+            /** @description The project it belongs to; absent if it holds everywhere. */
+            project?: string | null;
             key?: string | null;
             value?: unknown;
             tags: string[];
@@ -1844,6 +1854,8 @@ export interface components {
             keep_turns?: string | null;
             /** @description Store no turns: they are acknowledged and dropped. */
             incognito?: boolean;
+            /** @description The project it belongs to. It cannot be changed later. */
+            project?: string | null;
         };
         /** @description A page of operations. */
         OperationPage: {
@@ -2254,6 +2266,11 @@ export interface components {
              * @description Deadline in milliseconds; 2,000 if absent. The answer contains what was confirmed by then.
              */
             deadline_ms?: number | null;
+            /**
+             * @description The project it is about; that of the session if absent. Only memories and turns of this
+             *     project, and of none, are used.
+             */
+            project?: string | null;
         };
         /** @description A question to the user about a memory. */
         ReviewItem: {
@@ -2320,8 +2337,8 @@ export interface components {
             /**
              * Format: float
              * @description Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query about
-             *     the user, and 0.25 for any other, such as a question of general knowledge. A memory that was
-             *     found by a link, a name or a time in the query is not left out.
+             *     the user, and 0.25 for any other, such as a question of general knowledge (0.15 without an
+             *     embedder). A memory that was found by a link, a name or a time in the query is not left out.
              */
             min_relevance?: number | null;
             /** @description How many sessions at most; none if absent. */
@@ -2361,6 +2378,10 @@ export interface components {
              *     those. Typing errors are tolerated.
              */
             precise?: boolean | null;
+            /** @description Also memories and turns of this project. If absent, those of the project of `session_id`. */
+            project?: string | null;
+            /** @description Memories and turns of every project. */
+            all_projects?: boolean;
         };
         /** @description One sentence, with the memories it cites. */
         SentenceView: {
@@ -2456,6 +2477,8 @@ export interface components {
             keep_turns: string;
             /** @description Whether no turns are stored. */
             incognito: boolean;
+            /** @description The project it belongs to. */
+            project?: string | null;
             learning?: components["schemas"]["SessionLearningView"] | null;
         };
         /**
@@ -2776,6 +2799,7 @@ export interface components {
             /** Format: float */
             importance?: number | null;
             reasoning?: string | null;
+            project?: string | null;
         };
         /** @description Uses, newest first. */
         UsagePage: {
@@ -3253,6 +3277,8 @@ export interface operations {
                 force?: string;
                 tier?: string;
                 tag?: string;
+                /** @description Only memories of this project; empty: only those of no project. All if absent. */
+                project?: string;
                 /** @description Only what was valid at this instant; now if absent. */
                 as_of?: string;
                 /** @description What Lukasa knew at this instant; now if absent. */
@@ -4295,6 +4321,8 @@ export interface operations {
                 state?: string;
                 /** @description List the sessions in the trash instead. */
                 trashed?: boolean;
+                /** @description Only sessions of this project. */
+                project?: string;
             };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
@@ -4360,6 +4388,8 @@ export interface operations {
                 query: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
+                /** @description Only sessions of this project and of none; all if absent. */
+                project?: string;
             };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */

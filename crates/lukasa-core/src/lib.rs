@@ -8,11 +8,12 @@
 //! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
 //! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
 //! them), [`session`] (conversations), [`project`] (what a session sees), [`policy`] (what may
-//! happen without asking), [`learning`] (extraction from conversations), [`consolidation`] and [`removal`] (re-rating and removal). The
-//! words of a message are understood by `lukasa-text`; [`recall`] finds relevant memories,
-//! [`context`] puts them into a prompt, and [`portrait`] summarizes them for the user. [`vault`]
-//! renders the memory as editable files, [`archive`] defines the export format, [`import`] reads
-//! other programs' memories, and [`webhook`] defines notifications and their retries.
+//! happen without asking), [`learning`] (extraction from conversations), [`consolidation`] and
+//! [`removal`] (re-rating and removal). The words of a message are understood by `lukasa-text`;
+//! [`recall`] finds relevant memories, [`context`] puts them into a prompt, and [`portrait`]
+//! summarizes them for the user. [`vault`] renders the memory as editable files, [`archive`]
+//! defines the export format, [`import`] reads other programs' memories, and [`webhook`] defines
+//! notifications and their retries.
 
 pub mod admission;
 pub mod archive;

@@ -114,8 +114,8 @@ impl Jobs {
 
     /// Maintenance of one user: consolidates learned facts, phrases portraits whose facts have
     /// changed, and removes expired rows: the trash after thirty days, retrieval records after
-    /// ninety, expired memories as the policy says. Queues the next run for when the next row expires; if there is none, the next write
-    /// queues it.
+    /// ninety, expired memories as the policy says. Queues the next run for when the next row expires;
+    /// if there is none, the next write queues it.
     async fn run_upkeep(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
         self.removals.purge(request).await?;
         self.removals.purge_sources(request).await?;

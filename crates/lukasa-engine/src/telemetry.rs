@@ -6,8 +6,6 @@ use lukasa_core::model::TokensUsed;
 use lukasa_core::recall::Degraded;
 use metrics::{counter, histogram};
 
-use crate::recall::RecallResult;
-
 /// The work that is under way or waiting, for the gauges of a scrape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backlogs {
@@ -23,23 +21,13 @@ fn seconds(micros: u64) -> f64 {
     micros as f64 / 1e6
 }
 
-/// Records one recall: whether it was cached, the time of each stage, and what was skipped.
-pub(crate) fn record_recall(found: &RecallResult) {
-    counter!("lukasa_recalls_total", "cached" => if found.cached { "yes" } else { "no" })
-        .increment(1);
-    if !found.cached {
-        let took = &found.took;
-        let stages = [
-            ("embed", took.embed),
-            ("rank", took.rank),
-            ("rerank", took.rerank),
-            ("fetch", took.fetch),
-        ];
-        for (stage, micros) in stages {
-            histogram!("lukasa_recall_stage_seconds", "stage" => stage).record(seconds(micros));
-        }
+/// Records one recall: whether it was cached, the microseconds of each stage, and what was skipped.
+pub(crate) fn record_recall(cached: bool, stages: &[(&'static str, u64)], degraded: &[Degraded]) {
+    counter!("lukasa_recalls_total", "cached" => if cached { "yes" } else { "no" }).increment(1);
+    for (stage, micros) in stages.iter().filter(|_| !cached) {
+        histogram!("lukasa_recall_stage_seconds", "stage" => *stage).record(seconds(*micros));
     }
-    for part in &found.degraded {
+    for part in degraded {
         record_degraded(*part);
     }
 }

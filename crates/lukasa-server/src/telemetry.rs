@@ -26,7 +26,7 @@ use crate::listen::{self, ListenLimits};
 /// Upper bounds of the histograms of times, in seconds.
 const SECONDS: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
-/// How often recorded times are summed up if nobody asks for them.
+/// How often recorded times are summed up between requests for them.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 /// How long a request for metrics waits for the database.
 const BACKLOG_TIMEOUT: Duration = Duration::from_secs(3);

@@ -86,6 +86,8 @@ const PERSONAL_RELEVANCE: f32 = 0.05;
 /// The same for any other message, such as a question of general knowledge, which shares a word with
 /// some memory by chance.
 const GENERAL_RELEVANCE: f32 = 0.25;
+/// The same if words alone are compared: a shared word is then all that can be found.
+const GENERAL_WORDS_RELEVANCE: f32 = 0.15;
 /// Queries of at most this many words are names of subjects ("favourite drink") rather than questions.
 const SUBJECT_WORDS: usize = 3;
 
@@ -101,12 +103,17 @@ fn refers_back(text: &str) -> bool {
         || ["私", "僕", "我", "나", "내"].iter().any(|word| text.contains(word))
 }
 
-/// The least relevance of memories that are worth showing for a message.
-pub fn min_relevance(message: &str) -> f32 {
+/// The least relevance of memories that are worth showing for a message, whether they were compared
+/// by meaning or by words alone.
+pub fn min_relevance(message: &str, by_meaning: bool) -> f32 {
     let text = message.trim().to_lowercase().replace('’', "'");
-    let is_subject = words(&text).nth(SUBJECT_WORDS).is_none();
+    let is_subject = !text.contains(['?', '？']) && words(&text).nth(SUBJECT_WORDS).is_none();
     let is_about_user = refers_back(&text) || words(&text).any(|word| THE_USER.contains(&word));
-    if is_subject || is_about_user { PERSONAL_RELEVANCE } else { GENERAL_RELEVANCE }
+    match by_meaning {
+        _ if is_subject || is_about_user => PERSONAL_RELEVANCE,
+        true => GENERAL_RELEVANCE,
+        false => GENERAL_WORDS_RELEVANCE,
+    }
 }
 
 /// How many memories to retrieve for a message.
@@ -135,10 +142,12 @@ mod tests {
         for general in [
             "What is the capital of France?",
             "How do vaccines work?",
+            "Who wrote Hamlet?",
             "Write a haiku about autumn rain",
             "Explain the difference between TCP and UDP",
         ] {
-            assert_eq!(min_relevance(general), GENERAL_RELEVANCE, "{general}");
+            assert_eq!(min_relevance(general, true), GENERAL_RELEVANCE, "{general}");
+            assert_eq!(min_relevance(general, false), GENERAL_WORDS_RELEVANCE, "{general}");
         }
         for personal in [
             "Where do I live?",
@@ -150,7 +159,7 @@ mod tests {
             "favourite drink",
             "",
         ] {
-            assert_eq!(min_relevance(personal), PERSONAL_RELEVANCE, "{personal}");
+            assert_eq!(min_relevance(personal, true), PERSONAL_RELEVANCE, "{personal}");
         }
     }
 

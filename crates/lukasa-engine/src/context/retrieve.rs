@@ -556,7 +556,7 @@ fn dynamic(
     sure: impl Fn(&Version) -> bool,
 ) -> ContextPart {
     let given: Vec<FactId> = input.baseline.iter().flat_map(PromptLine::facts).collect();
-    let least = selective::min_relevance(input.message);
+    let least = selective::min_relevance(input.message, found.model.is_some());
     let mut left_out = Vec::new();
     let mut findings = Vec::new();
     for f in &found.memories {

@@ -163,6 +163,15 @@ pub struct CacheUse {
     pub misses: usize,
 }
 
+impl RecallResult {
+    /// Records it in the metrics.
+    fn record(&self) {
+        let RecallTimings { embed, rank, rerank, fetch, .. } = self.took;
+        let stages = [("embed", embed), ("rank", rank), ("rerank", rerank), ("fetch", fetch)];
+        record_recall(self.cached, &stages, &self.degraded);
+    }
+}
+
 /// Time spent per stage, in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecallTimings {
@@ -291,7 +300,7 @@ impl Recall {
     ) -> RecallResult {
         let UnrankedRecall { recalled: mut found, keep, ordered } = found;
         if ordered {
-            record_recall(&found);
+            found.record();
             return found;
         }
         if ask.rerank && self.parts.models.reranker().is_some() {
@@ -313,7 +322,7 @@ impl Recall {
         if let Some((key, state, now)) = keep.filter(|_| whole) {
             self.caches.conversations.keep(key, state, &found, now);
         }
-        record_recall(&found);
+        found.record();
         found
     }
 

@@ -35,17 +35,22 @@ impl Dice {
     }
 }
 
+/// For each word, the place of the project that it belongs to.
+type WordPlaces = BTreeMap<String, usize>;
+/// The ids of memories, each with its word.
+type SavedFacts = Vec<(FactId, String)>;
+
 /// One user with their expected record.
 struct History<'s> {
     story: &'s Story,
     caller: Caller,
     dice: Dice,
     /// For each word, the place of the project that it belongs to.
-    words: BTreeMap<String, usize>,
+    words: WordPlaces,
     /// The saved memories, each with its word.
-    facts: Vec<(FactId, String)>,
+    facts: SavedFacts,
     /// What can be undone, with the state before it.
-    undoable: Vec<(OperationId, BTreeMap<String, usize>, Vec<(FactId, String)>)>,
+    undoable: Vec<(OperationId, WordPlaces, SavedFacts)>,
     next: usize,
 }
 
@@ -189,10 +194,10 @@ impl History<'_> {
     /// how many of none, were seen.
     async fn check(&self, number: u64) -> (usize, usize) {
         let (mut own, mut everywhere) = (0, 0);
-        for place in 0..PROJECTS.len() {
+        for (place, seen_in) in PROJECTS.iter().enumerate() {
             let texts = self.texts(place).await.join("\n");
             for (word, owner) in self.words.iter().filter(|(word, _)| texts.contains(*word)) {
-                let (seen_in, belongs_to) = (PROJECTS[place], PROJECTS[*owner]);
+                let belongs_to = PROJECTS[*owner];
                 let may_see = *owner == 0 || *owner == place;
                 assert!(may_see, "history {number}: {word} of {belongs_to:?} seen in {seen_in:?}");
                 own += usize::from(*owner != 0);

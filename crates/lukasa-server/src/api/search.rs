@@ -42,8 +42,8 @@ pub struct SearchRequest {
     /// Between 0 and 1; a stated memory counts as 0.95 or more.
     pub min_confidence: Option<f32>,
     /// Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query about
-    /// the user, and 0.25 for any other, such as a question of general knowledge. A memory that was
-    /// found by a link, a name or a time in the query is not left out.
+    /// the user, and 0.25 for any other, such as a question of general knowledge (0.15 without an
+    /// embedder). A memory that was found by a link, a name or a time in the query is not left out.
     pub min_relevance: Option<f32>,
     /// How many sessions at most; none if absent.
     pub sessions: Option<usize>,
@@ -100,7 +100,9 @@ impl SearchRequest {
 
     /// Removes the memories that are not relevant enough.
     pub(crate) fn leave_out_irrelevant(&self, found: &mut RecallResult) {
-        let least = self.min_relevance.unwrap_or_else(|| selective::min_relevance(&self.query));
+        let by_meaning = found.model.is_some();
+        let usual = || selective::min_relevance(&self.query, by_meaning);
+        let least = self.min_relevance.unwrap_or_else(usual);
         if !self.precise.unwrap_or(false) {
             found.memories.retain(|found| found.why.is_relevant(least));
         }

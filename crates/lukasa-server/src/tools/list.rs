@@ -181,7 +181,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "detail": said("Anything longer; only recall shows it"),
             "category": category(),
             "domain": said("e.g. travel, health"),
-            "project": said("If only for this project"),
+            "project": text(),
             "valid_until": said("Date, if it ends"),
             "rule": {
                 "type": "object",
@@ -195,14 +195,14 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             Action::Save,
             "Remember something lasting that the user said or asked you to keep. First look with \
              list_memories or recall_memories: if it is known in other words, call update_memory \
-             instead of saving it twice. No secrets. What you only infer: propose_memory.",
+             instead. No secrets. What you only infer: propose_memory.",
             takes(new(), &["content"]),
         ),
         tool(
             "update_memory",
             Action::Update,
-            "Put new words in place of a memory's, rather than saving a near-duplicate. mode change \
-             (default): things are different now. correction: it was never so. The past is kept.",
+            "Put new words in place of a memory's. mode change (default): things are different now. \
+             correction: it was never so. The past is kept.",
             takes(
                 json!({
                     "id": id(),
@@ -241,7 +241,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
                 json!({
                     "from_id": text(),
                     "to_id": text(),
-                    "relation": said("relates_to (default), supersedes, contradicts or your own"),
+                    "relation": said("relates_to (default), supersedes, contradicts, or any"),
                 }),
                 &["from_id", "to_id"],
             ),
@@ -250,7 +250,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             tool(
                 "list_memories",
                 Action::List,
-                "What is known about the user now, newest first. Look here before you save.",
+                "What is known about the user now, newest first.",
                 takes(
                     json!({
                         "category": category(),
@@ -274,7 +274,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
                     json!({
                         "query": text(),
                         "limit": number(),
-                        "project": said("Another project, or * for all"),
+                        "project": said("Or * for all"),
                     }),
                     &["query"],
                 ),

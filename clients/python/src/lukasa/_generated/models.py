@@ -698,6 +698,8 @@ class Memory(View):
     kind: str
     force: str
     domain: str | None = Field(default=None)
+    project: str | None = Field(default=None)
+    """The project it belongs to; absent if it holds everywhere."""
     key: str | None = Field(default=None)
     value: Any = Field(default=None)
     tags: list[str]
@@ -1138,6 +1140,8 @@ class Session(View):
     """How much of the turns is kept after learning: `full`, `excerpts` or `none`."""
     incognito: bool
     """Whether no turns are stored."""
+    project: str | None = Field(default=None)
+    """The project it belongs to."""
     learning: SessionLearning | None = Field(default=None)
 
 

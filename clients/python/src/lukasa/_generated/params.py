@@ -53,7 +53,15 @@ class AppendTurn(AppendTurnOptions):
     content: str
 
 
-class AppendTurns(TypedDict):
+class AppendTurnsOptions(TypedDict, total=False):
+    """What a `AppendTurns` may leave out."""
+    project: str | None
+    """The project of the session, if it has to be opened. Another one than the session has is
+    refused.
+    """
+
+
+class AppendTurns(AppendTurnsOptions):
     """Messages to append, in order: between 1 and 100."""
     turns: Sequence[AppendTurn]
 
@@ -83,6 +91,7 @@ class EditMemory(TypedDict, total=False):
     tags: Sequence[str] | None
     importance: float | None
     reasoning: str | None
+    project: str | None
 
 
 class ConfirmMemory(TypedDict, total=False):
@@ -161,6 +170,10 @@ class CreateMemoryOptions(TypedDict, total=False):
     force: str | None
     """`hard`: a rule under a key of its domain; `soft` (the default): context for judgment."""
     domain: str | None
+    project: str | None
+    """The project it belongs to. If absent, work that is saved in a session belongs to the project
+    of the session, and everything else holds everywhere.
+    """
     key: str | None
     value: Any
     tags: Sequence[str]
@@ -291,6 +304,8 @@ class OpenSession(TypedDict, total=False):
     """
     incognito: bool
     """Store no turns: they are acknowledged and dropped."""
+    project: str | None
+    """The project it belongs to. It cannot be changed later."""
 
 
 class Phrasing(TypedDict, total=False):
@@ -422,6 +437,10 @@ class RetrieveRequest(TypedDict, total=False):
     deadline_ms: int | None
     """Deadline in milliseconds; 2,000 if absent. The answer contains what was confirmed by then.
     """
+    project: str | None
+    """The project it is about; that of the session if absent. Only memories and turns of this
+    project, and of none, are used.
+    """
 
 
 class SearchRequestOptions(TypedDict, total=False):
@@ -443,8 +462,9 @@ class SearchRequestOptions(TypedDict, total=False):
     """Between 0 and 1; a stated memory counts as 0.95 or more."""
     min_relevance: float | None
     """Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query
-    about the user, and 0.25 for any other, such as a question of general knowledge. A memory
-    that was found by a link, a name or a time in the query is not left out.
+    about the user, and 0.25 for any other, such as a question of general knowledge (0.15
+    without an embedder). A memory that was found by a link, a name or a time in the query is
+    not left out.
     """
     sessions: int | None
     """How many sessions at most; none if absent."""
@@ -472,6 +492,11 @@ class SearchRequestOptions(TypedDict, total=False):
     """Only memories that the query names by their key or one of their tags, and memories linked to
     those. Typing errors are tolerated.
     """
+    project: str | None
+    """Also memories and turns of this project. If absent, those of the project of `session_id`.
+    """
+    all_projects: bool
+    """Memories and turns of every project."""
 
 
 class SearchRequest(SearchRequestOptions):
@@ -523,6 +548,7 @@ class UpdateMemory(TypedDict, total=False):
     tags: Sequence[str] | None
     importance: float | None
     reasoning: str | None
+    project: str | None
 
 
 class VaultCommandViewOptions(TypedDict, total=False):
@@ -614,6 +640,8 @@ class ListMemoriesQuery(TypedDict, total=False):
     force: str
     tier: str
     tag: str
+    project: str
+    """Only memories of this project; empty: only those of no project. All if absent."""
     as_of: str | datetime
     """Only what was valid at this instant; now if absent."""
     known_at: str | datetime
@@ -682,6 +710,8 @@ class ListSessionsQuery(TypedDict, total=False):
     """Only sessions in this state: `active`, `idle` or `archived`."""
     trashed: bool
     """List the sessions in the trash instead."""
+    project: str
+    """Only sessions of this project."""
 
 
 class SearchSessionsQuery(TypedDict, total=False):
@@ -690,6 +720,8 @@ class SearchSessionsQuery(TypedDict, total=False):
     """The search text."""
     limit: int
     """Between 1 and 200; 50 if absent."""
+    project: str
+    """Only sessions of this project and of none; all if absent."""
 
 
 class ListTurnsQuery(TypedDict, total=False):

@@ -103,9 +103,9 @@ async fn search_for_general_knowledge_finds_nothing() {
         assert!(contents(&search(&alice, question).await).is_empty(), "{question}");
         let all = search_with(&alice, question, json!({ "min_relevance": 0.0 })).await.expect(200);
         assert!(!contents(&all).is_empty(), "{question}");
-        let sent = json!({ "message": question });
+        let sent = json!({ "query": question });
         let context = alice.post("/api/memory/retrieve", sent).await.expect(200).json();
-        assert_eq!(context["dynamic"]["items"], json!([]), "{question}");
+        assert_eq!(context["dynamic"]["citations"], json!([]), "{question}: {context}");
     }
     let mine = search(&alice, "How do I commute?").await;
     assert!(contents(&mine).contains(&"Takes the number 28 tram to work".to_owned()), "{mine:?}");

@@ -428,6 +428,8 @@ pub const HARMLESS: &[&str] = &[
     "fusion",
     "history_days",
     "min_relevance",
+    "project",
+    "all_projects",
     "idle_close_minutes",
     "importance",
     "dry_run",

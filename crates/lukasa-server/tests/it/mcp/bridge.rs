@@ -156,7 +156,7 @@ async fn mcp_bridge_names_why_a_server_could_not_be_started() {
     let folder = tempfile::tempdir().unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let database = TestDatabase::fresh().await;
-    // A database that nobody listens for.
+    // A port without a database.
     let gone = database.url().replace(&format!(":{}", database_port(&database)), ":1");
     let more = ["--data-dir", folder.path().to_str().unwrap()];
     let list = message(7, "tools/list", &json!({}));

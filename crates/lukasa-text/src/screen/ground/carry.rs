@@ -395,7 +395,7 @@ fn clauses(text: &str, languages: &[bool]) -> Vec<Clause> {
         let parts = parts(sentence);
         let last = parts.len().saturating_sub(1);
         for (at, (part, opened)) in parts.iter().enumerate() {
-            let asks = is_question && (*opened || asks(part, at == last)) || requests(part);
+            let asks = is_question && (*opened || asks(part, at == last));
             found.push(Clause::new(part, asks, languages));
         }
     }
@@ -480,15 +480,6 @@ fn is_bare(text: &str) -> bool {
     person::first_person_places(&tokenized).is_empty()
         && !INTERROGATIVES.contains(first)
         && !AUXILIARIES.contains(first)
-}
-
-/// Whether a part of a sentence asks the reader to do something, with or without a question mark:
-/// "can you plan our trip".
-fn requests(part: &str) -> bool {
-    const YOU: [&str; 9] = ["you", "u", "du", "ihr", "tu", "vous", "voce", "usted", "jij"];
-    let tokenized = TokenizedText::new(part);
-    let word = |at: usize| tokenized.tokens.get(at).map_or("", |token| token.text.as_str());
-    AUXILIARIES.contains(word(0)) && YOU.contains(&word(1))
 }
 
 /// Whether a part of a sentence with a question mark belongs to the question.

@@ -69,8 +69,6 @@ fn hedged_statements_and_questions_do_not_carry_a_plain_claim() {
             ("User works at Zorbex.", "Should I work at Zorbex?"),
             ("User likes sushi.", "Do you like sushi?"),
             ("User has a dog.", "maybe I will get a dog"),
-            ("User plans a trip to Malta.", "hey, can you plan our trip to Malta"),
-            ("Der Nutzer kocht Gulasch.", "Kannst du mir sagen wie man Gulasch kocht"),
             ("Der Nutzer wohnt in Wien.", "Wenn ich in Wien wohnen würde, wäre es teuer."),
         ],
     );
