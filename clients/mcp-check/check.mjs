@@ -206,7 +206,7 @@ await check('request without a key gets 401 with resource metadata', async () =>
 
 await check('bridge without a server reports it', async () => {
   const line = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`;
-  const bridge = run(lukasa, ['mcp', '--url', 'http://127.0.0.1:1']);
+  const bridge = run(lukasa, ['mcp', '--no-start', '--url', 'http://127.0.0.1:1']);
   bridge.child.stdin.end(line);
   const ended = await bridge.catch((error) => error);
   assert.equal(ended.code, 1);
