@@ -208,8 +208,8 @@ impl Engine {
     /// The work that is under way or waiting, for metrics.
     pub async fn backlogs(&self, now: Timestamp) -> Result<telemetry::Backlogs> {
         let store = &self.0.parts.store;
-        let (lanes, erasures) =
-            futures_util::try_join!(store.lane_backlogs(now), store.erasure_backlog())?;
+        let lanes = store.lane_backlogs(now).await?;
+        let erasures = store.erasure_backlog().await?;
         let (index_bytes, indexes) = self.0.state.recall_caches.index_size();
         Ok(telemetry::Backlogs { pools: store.pool_usage(), lanes, erasures, index_bytes, indexes })
     }

@@ -11,7 +11,8 @@ select pg_restore_attribute_stats(
   'schemaname', current_schema()::text, 'relname', 'fact_version', 'attname', 'slot', 'inherited', false,
   'null_frac', 0.0::real, 'avg_width', 16, 'n_distinct', -0.8::real);
 
--- Set when the session is opened; the serving role cannot change it.
+-- Set when the session is opened; the serving role cannot change it. Recall joins it to the passages of turns,
+-- which have no copy of it.
 alter table session add column project text check (char_length(project) between 1 and 64);
 
 -- The project whose memories the baseline may quote. A session can get a baseline before it is opened, and

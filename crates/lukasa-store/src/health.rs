@@ -191,7 +191,7 @@ const ERASURES: &str = "\
 impl Store {
     /// Reads the backlog of each lane that has one.
     pub async fn lane_backlogs(&self, now: Timestamp) -> Result<Vec<LaneBacklog>> {
-        let mut connection = self.pools.admission.get().await?;
+        let mut connection = self.pools.background.get().await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.worker = 'on'").await?;
         let rows = transaction.query(LANES, &[&now]).await?;
@@ -209,7 +209,7 @@ impl Store {
 
     /// Reads how many erasures of users are unfinished, and since when.
     pub async fn erasure_backlog(&self) -> Result<ErasureBacklog> {
-        let mut connection = self.pools.admission.get().await?;
+        let mut connection = self.pools.background.get().await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.scrub = 'on'").await?;
         let row = transaction.query_one(ERASURES, &[]).await?;

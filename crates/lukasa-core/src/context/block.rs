@@ -122,13 +122,7 @@ pub fn baseline(versions: &[Version], earlier: &EarlierClaims, budget: &Budget) 
     let (critical, rules): (Vec<&Version>, Vec<&Version>) =
         versions.iter().filter(|v| is_rule(v)).partition(|v| is_high_stakes(&v.claim));
     for version in critical {
-        builder.put(
-            memory(version),
-            Section::Hard,
-            memory_line(version, earlier),
-            None,
-            usize::MAX,
-        );
+        builder.put_memory(version, Section::Hard, earlier);
     }
     let all_critical = builder.left_out.is_empty();
     // Many rules must not displace who the user is: the rest of them is in the dynamic part of the
@@ -239,13 +233,7 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
     let mut builder = BlockBuilder::within(budget.saturating_sub(FRAME_TOKENS));
     builder.marks = baseline.len();
     for version in rules {
-        builder.put(
-            memory(version),
-            Section::Hard,
-            memory_line(version, earlier),
-            None,
-            usize::MAX,
-        );
+        builder.put_memory(version, Section::Hard, earlier);
     }
     // Conflicts with the message go before everything that is only relevant to it.
     let rules: Vec<&PromptLine> = baseline.iter().chain(&builder.items).collect();
@@ -253,13 +241,7 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
     let reserved = conflict_tokens(&told.collect::<Vec<_>>()).min(builder.left);
     builder.left -= reserved;
     for version in changed {
-        builder.put(
-            memory(version),
-            Section::Changed,
-            memory_line(version, earlier),
-            None,
-            usize::MAX,
-        );
+        builder.put_memory(version, Section::Changed, earlier);
     }
     for finding in found {
         match finding {
@@ -352,6 +334,11 @@ impl BlockBuilder {
                 self.left_out.extend(left);
             }
         }
+    }
+
+    /// Adds the line of a memory if it fits into the total budget.
+    fn put_memory(&mut self, version: &Version, section: Section, earlier: &EarlierClaims) {
+        self.put(memory(version), section, memory_line(version, earlier), None, usize::MAX);
     }
 
     /// Adds a line if it fits into both the total and the category's remaining budget; returns the

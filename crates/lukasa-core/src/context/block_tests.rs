@@ -183,7 +183,7 @@ fn dynamic_part_continues_the_marks() {
 
 #[test]
 fn many_rules_do_not_displace_identity_in_the_baseline() {
-    let rule = |n: usize| format!("Shopping rule number {n} of an area that nobody asked for");
+    let rule = |n: usize| format!("Shopping rule number {n} of an area outside the message");
     let mut texts: Vec<String> = (0..100).map(rule).collect();
     texts.push("Never serve peanuts: allergy".to_owned());
     texts.push("Is called Mirembe and is a nurse".to_owned());

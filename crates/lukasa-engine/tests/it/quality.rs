@@ -83,7 +83,7 @@ async fn citation_rate_counts_answers_that_cite_a_supplied_memory() {
     // It cites a memory that it was not given: the baseline is older than that memory.
     let unknown = Story::fact(&story.save("Keeps bees").await);
     answered(&story, "chat0", &[unknown], Some(given.id)).await;
-    retrieve(&story, "chat1", "Nobody answers this.").await;
+    retrieve(&story, "chat1", "A message without an answer.").await;
     assert_eq!(value(quality(&story).await.citation_rate), (0.6, 10));
     // The figures are of one user and of one period.
     let bob = lukasa_core::Caller::human(story.tenant, "bob", "local");

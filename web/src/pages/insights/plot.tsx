@@ -2,9 +2,10 @@
  * The SVG plot of a chart. The pointer or the arrow keys choose the day whose numbers are shown. Series differ
  * by pattern and dash as well as by colour.
  */
-import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, useRef } from "react";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
+import { useWidth } from "../../ui/width.ts";
 import { type Chart, count, dayName, top } from "./charts.ts";
 
 const HEIGHT = 136;
@@ -280,16 +281,4 @@ export function Sign({ chart, which }: { chart: Chart; which: number }) {
 function short(value: number): string {
   if (value < 1_000) return value < 1 ? String(Number(value.toPrecision(2))) : count(value);
   return `${count(value / 1_000)}k`;
-}
-
-function useWidth(place: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = place.current;
-    if (!element) return;
-    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, [place]);
-  return width;
 }

@@ -4,7 +4,7 @@
  */
 import { Minus, Pause, Play, Plus, Table2, ZoomOut } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
-import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
@@ -12,6 +12,7 @@ import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Slider } from "../../ui/slider.tsx";
+import { useWidth } from "../../ui/width.ts";
 import { BeadBoard } from "./shape-board.tsx";
 import {
   areasOf,
@@ -220,17 +221,4 @@ export function Shape({
       </div>
     </div>
   );
-}
-
-/** The width of an element, now and after every change. */
-function useWidth(place: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = place.current;
-    if (!element) return;
-    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, [place]);
-  return width;
 }

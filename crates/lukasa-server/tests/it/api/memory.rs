@@ -388,7 +388,7 @@ async fn rules_of_the_domain_of_a_message_are_in_its_context_beside_identity() {
         let (domain, key) = if n == 0 { ("travel", "seat") } else { ("shopping", "rule") };
         let rule = json!({ "force": "hard", "domain": domain, "key": format!("{key}_{n}"),
             "importance": if n == 0 { 0.1 } else { 0.6 },
-            "content": format!("Rule number {n} for an area of life that nobody asked about") });
+            "content": format!("Rule number {n} for an area outside the message") });
         alice.post("/api/memory", rule).await.expect(201);
     }
     let who = json!({ "content": "Her name is Mirembe, a nurse", "category": "profile" });

@@ -6,14 +6,12 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-use lukasa_store::testing::TestDatabase;
-
 use super::NEWER;
 use crate::app::TestApp;
 
 /// Runs the bridge over these messages; returns its exit code, its messages and its standard error.
 async fn bridge(url: &str, key: &str, messages: &[Value]) -> (Option<i32>, Vec<Value>, String) {
-    bridge_with(url, key, &["--no-start"], None, messages).await
+    bridge_with(url, key, &["--no-start"], "", messages).await
 }
 
 /// The same with these flags, and with this database for a server that is started.
@@ -21,17 +19,14 @@ async fn bridge_with(
     url: &str,
     key: &str,
     more: &[&str],
-    database: Option<&TestDatabase>,
+    database_url: &str,
     messages: &[Value],
 ) -> (Option<i32>, Vec<Value>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
-    if let Some(database) = database {
-        command.env("DATABASE_URL", database.url());
-    }
-    let mut child = command
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lukasa"))
         .args(["mcp", "--url", url, "--user", "alice"])
         .args(more)
         .env("LUKASA_KEY", key)
+        .env("DATABASE_URL", database_url)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -138,7 +133,7 @@ async fn mcp_bridge_starts_a_server_that_keeps_running() {
                             "io.modelcontextprotocol/clientCapabilities": {} } }),
     );
     let (code, answers, stderr) =
-        bridge_with(&url, "", &more, Some(&app.database), std::slice::from_ref(&save)).await;
+        bridge_with(&url, "", &more, &app.database.url(), std::slice::from_ref(&save)).await;
     let served = app.anonymous().at(&url).get("/healthz").await;
     let stopped = stop_server_at(&address);
     assert_eq!(code, Some(0), "{stderr} {answers:?}");
@@ -155,31 +150,13 @@ async fn mcp_bridge_starts_a_server_that_keeps_running() {
 async fn mcp_bridge_names_why_a_server_could_not_be_started() {
     let folder = tempfile::tempdir().unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let database = TestDatabase::fresh().await;
-    // A port without a database.
-    let gone = database.url().replace(&format!(":{}", database_port(&database)), ":1");
     let more = ["--data-dir", folder.path().to_str().unwrap()];
     let list = message(7, "tools/list", &json!({}));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lukasa"))
-        .args(["mcp", "--url", &format!("http://{free}")])
-        .args(more)
-        .env("DATABASE_URL", gone)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("lukasa runs");
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(format!("{list}\n").as_bytes()).await.unwrap();
-    drop(input);
-    let output = child.wait_with_output().await.unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("cannot reach the database"), "{text}");
-    assert!(text.contains("lukasa doctor"), "{text}");
-}
-
-fn database_port(database: &TestDatabase) -> u16 {
-    let url: reqwest::Url = database.url().parse().expect("a URL");
-    url.port().unwrap_or(5432)
+    let no_database = "postgres://lukasa@127.0.0.1:1/lukasa";
+    let (code, answers, _) =
+        bridge_with(&format!("http://{free}"), "", &more, no_database, &[list]).await;
+    let error = answers[0]["error"]["message"].as_str().unwrap();
+    assert!(error.contains("cannot reach the database"), "{error}");
+    assert!(error.contains("lukasa doctor"), "{error}");
+    assert_eq!(code, Some(1));
 }
