@@ -193,6 +193,10 @@ recall *args: _server
 freeze *args: _server
     cargo run --profile fast -p lukasa-evals -- freeze "$@"
 
+# One user with 100,000 turns and 20,000 memories, beside another server with --beside FILE; needs --models DIR.
+long-history *args: _server
+    cargo run --profile fast -p lukasa-evals -- long-history "$@"
+
 # Measures the recall of past turns and memories; arguments are passed to the eval.
 retrieval *args: _server
     cargo run --profile fast -p lukasa-evals -- retrieval "$@"

@@ -16,6 +16,7 @@ pub mod http_connection;
 pub mod kills;
 pub mod learning;
 pub mod load;
+pub mod long_history;
 pub mod mutation;
 pub mod nodes;
 pub mod overload;

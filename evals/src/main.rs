@@ -58,6 +58,8 @@ enum Command {
     Reversible(lukasa_evals::reversible::Args),
     /// The cost of recall, compared with a bare hybrid statement on the same data.
     Recall(lukasa_evals::recall::Args),
+    /// One user with years of conversations: what a question costs, beside another server.
+    LongHistory(lukasa_evals::long_history::Args),
     /// Retrieval quality on public data sets, compared with plain baselines.
     Retrieval(lukasa_evals::retrieval::Args),
     /// Vaults edited, synced, wiped and restored: the same state, to the hash.
@@ -94,6 +96,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Story(args) => lukasa_evals::learning::story::run(args).await,
         Command::Reversible(args) => lukasa_evals::reversible::run(args).await,
         Command::Recall(args) => lukasa_evals::recall::run(args).await,
+        Command::LongHistory(args) => lukasa_evals::long_history::run(args).await,
         Command::Retrieval(args) => lukasa_evals::retrieval::run(args).await,
         Command::Vault(args) => lukasa_evals::vault::run(args).await,
         Command::FuzzVault(args) => lukasa_evals::vault::fuzz::run(&args),

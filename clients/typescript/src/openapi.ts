@@ -2368,7 +2368,7 @@ export interface components {
             fusion?: string | null;
             /**
              * @description Only these arms: `keyword`, `keyword_window`, `keyword_session`, `vector`, `vector_window`,
-             *     `speaker`, `time`, `recency`, `prior`, `link`.
+             *     `speaker`, `time`, `recency`, `prior`, `session_best`, `link`.
              */
             arms?: string[] | null;
             /** @description All arms except these. */

@@ -86,10 +86,11 @@ struct PassageText {
     text: String,
 }
 
-impl From<Passage> for PassageText {
-    fn from(passage: Passage) -> Self {
+impl PassageText {
+    /// The text of a passage, unless it is found by words alone.
+    fn of(passage: Passage) -> Option<Self> {
         let hash = passage.hash();
-        Self { source: passage.source, part: passage.part, hash, text: passage.text }
+        Some(Self { source: passage.source, part: passage.part, hash, text: passage.text? })
     }
 }
 
@@ -124,7 +125,8 @@ impl Embeddings {
         passages: Vec<Passage>,
         now: Timestamp,
     ) {
-        if passages.is_empty() {
+        let texts: Vec<_> = passages.into_iter().filter_map(PassageText::of).collect();
+        if texts.is_empty() {
             return;
         }
         let embedder = match self.embedder(now).await {
@@ -132,12 +134,10 @@ impl Embeddings {
             Ok(None) => return,
             Err(error) => return tracing::debug!(%error, "could not open the embedder"),
         };
-        let (embeddings, words) =
-            (self.clone(), passages.into_iter().map(PassageText::from).collect());
-        let local = embedder.is_local();
+        let (embeddings, local) = (self.clone(), embedder.is_local());
         let work = async move {
             if let Err(error) =
-                embeddings.embed_passages(tenant, user, embedder.as_ref(), words).await
+                embeddings.embed_passages(tenant, user, embedder.as_ref(), texts).await
             {
                 tracing::warn!(%error, "embedding failed; it is retried on the next recall");
             }
@@ -403,5 +403,5 @@ async fn load_texts(scope: &Scope, lacking: &[UnembeddedPassage]) -> Result<Vec<
     }
     let wanted: HashSet<(Uuid, i16)> = lacking.iter().map(|l| (l.source, l.part)).collect();
     made.retain(|passage| wanted.contains(&(passage.source, passage.part)));
-    Ok(made.into_iter().map(PassageText::from).collect())
+    Ok(made.into_iter().filter_map(PassageText::of).collect())
 }

@@ -1,6 +1,7 @@
 //! Records of what was put into prompts: baselines, retrievals with their traces, and reported
 //! uses.
 
+use futures_util::try_join;
 use lukasa_core::{FactId, Project, RetrievalId, Timestamp, TurnId, UsageId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -164,7 +165,9 @@ pub async fn remove_fact(scope: &Scope, fact: FactId) -> Result<()> {
     for sql in [
         "delete from baseline where user_id = $1 and $2 = any(facts)",
         "delete from portrait where user_id = $1 and $2 = any(facts)",
-        "delete from retrieval where user_id = $1 and $2 = any(facts)",
+        "delete from retrieval where user_id = $1 and ($2 = any(facts) or etag in \
+          (select etag from given_baseline where user_id = $1 and $2 = any(facts)))",
+        "delete from given_baseline where user_id = $1 and $2 = any(facts)",
         "delete from usage where user_id = $1 and fact_id = $2",
     ] {
         scope.query(sql, &params).await?;
@@ -172,21 +175,30 @@ pub async fn remove_fact(scope: &Scope, fact: FactId) -> Result<()> {
     Ok(())
 }
 
-/// One retrieval: what was put into the prompt besides the baseline, and why.
+/// One retrieval: what was put into the prompt, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retrieval {
     pub id: RetrievalId,
     pub session: Option<String>,
     pub at: Timestamp,
     pub etag: Option<String>,
+    /// The text of the dynamic part.
     pub dynamic: String,
     pub trace: Value,
+    /// The facts in the prompt.
     pub facts: Vec<FactId>,
+    /// The lines of the baseline, by their sources.
+    pub baseline: Value,
 }
 
-macro_rules! retrieval_columns {
+/// Retrievals, each with the baseline that was given with it.
+macro_rules! retrievals {
     () => {
-        "retrieval_id, session_id, at, etag, dynamic, trace, facts"
+        "select r.retrieval_id, r.session_id, r.at, r.etag, r.dynamic, r.trace, \
+                array(select distinct f from unnest(r.facts || coalesce(b.facts, '{}')) f order by f), \
+                coalesce(b.items, '[]') \
+           from retrieval r left join given_baseline b \
+             on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1"
     };
 }
 
@@ -200,23 +212,66 @@ fn retrieval(row: &Row) -> Result<Retrieval> {
         dynamic: c.take()?,
         trace: c.take()?,
         facts: facts(c.take()?),
+        baseline: c.take()?,
     })
+}
+
+/// The lines of a baseline that was put into a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenBaseline {
+    pub etag: String,
+    pub items: Value,
+    pub facts: Vec<FactId>,
+}
+
+/// Records a baseline that was put into a prompt, unless it is recorded already or something has
+/// been removed since it was made.
+async fn insert_given(
+    scope: &Scope,
+    new: Option<&GivenBaseline>,
+    at: Timestamp,
+    state: RecallState,
+) -> Result<()> {
+    const SQL: &str = "insert into given_baseline (user_id, tenant_id, etag, at, items, facts) \
+                       select $1, $2, $3, $4, $5, $6 \
+                        where ($8::bigint = 0 \
+              or ($7 = coalesce((select removed from recall_state where user_id = $1), 0) \
+                  and $8 = coalesce((select epoch from recall_state where user_id = $1), 0))) \
+                       on conflict do nothing";
+    let Some(new) = new else { return Ok(()) };
+    let params: [Param<'_>; 8] = [
+        &scope.user().uuid(),
+        &scope.tenant().uuid(),
+        &new.etag,
+        &at,
+        &new.items,
+        &uuids(&new.facts),
+        &state.removed,
+        &state.epoch,
+    ];
+    scope.query(SQL, &params).await?;
+    Ok(())
 }
 
 /// Records a retrieval, unless something has been removed since it was made (`state` is the recall
 /// state at that time): it might contain removed text. One that was made when nothing was stored
 /// yet, which is epoch 0, contains nothing that could have been removed.
-pub async fn insert_retrieval(scope: &Scope, new: &Retrieval, state: RecallState) -> Result<()> {
-    const SQL: &str = concat!(
-        "insert into retrieval (user_id, tenant_id, ",
-        retrieval_columns!(),
-        ") select $1, $2, $3, $4, $5, $6, $7, $8, $9 \
+///
+/// The retrieval's facts are those besides the baseline's, which are recorded with the baseline.
+pub async fn insert_retrieval(
+    scope: &Scope,
+    new: &Retrieval,
+    given: Option<&GivenBaseline>,
+    state: RecallState,
+) -> Result<()> {
+    const SQL: &str = "insert into retrieval (user_id, tenant_id, retrieval_id, session_id, at, etag, \
+                         dynamic, trace, facts) \
+           select $1, $2, $3, $4, $5, $6, $7, $8, $9 \
            where ($11::bigint = 0 \
               or ($10 = coalesce((select removed from recall_state where user_id = $1), 0) \
                   and $11 = coalesce((select epoch from recall_state where user_id = $1), 0))) \
              and not exists (select 1 from users \
-                              where user_id = $1 and deleted_at is not null)"
-    );
+                              where user_id = $1 and deleted_at is not null)";
     let params: [Param<'_>; 11] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),
@@ -230,7 +285,7 @@ pub async fn insert_retrieval(scope: &Scope, new: &Retrieval, state: RecallState
         &state.removed,
         &state.epoch,
     ];
-    scope.query(SQL, &params).await?;
+    try_join!(scope.query(SQL, &params), insert_given(scope, given, new.at, state))?;
     Ok(())
 }
 
@@ -259,20 +314,15 @@ pub async fn mark_explained(scope: &Scope, id: RetrievalId) -> Result<()> {
 }
 
 pub async fn find_retrieval(scope: &Scope, id: RetrievalId) -> Result<Option<Retrieval>> {
-    const SQL: &str = concat!(
-        "select ",
-        retrieval_columns!(),
-        " from retrieval where user_id = $1 and retrieval_id = $2"
-    );
+    const SQL: &str = concat!(retrievals!(), " where r.user_id = $1 and r.retrieval_id = $2");
     one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, retrieval)
 }
 
 /// Up to `limit` retrievals of a session, newest first.
 pub async fn retrievals(scope: &Scope, session: &str, limit: i64) -> Result<Vec<Retrieval>> {
     const SQL: &str = concat!(
-        "select ",
-        retrieval_columns!(),
-        " from retrieval where user_id = $1 and session_id = $2 order by at desc limit $3"
+        retrievals!(),
+        " where r.user_id = $1 and r.session_id = $2 order by r.at desc limit $3"
     );
     all(&scope.query(SQL, &[&scope.user().uuid(), &session, &limit]).await?, retrieval)
 }
@@ -337,10 +387,8 @@ pub async fn retrieval_before(
     before: Timestamp,
 ) -> Result<Option<Retrieval>> {
     const SQL: &str = concat!(
-        "select ",
-        retrieval_columns!(),
-        " from retrieval where user_id = $1 and session_id = $2 and at <= $3 \
-          order by at desc limit 1"
+        retrievals!(),
+        " where r.user_id = $1 and r.session_id = $2 and r.at <= $3 order by r.at desc limit 1"
     );
     one(&scope.query(SQL, &[&scope.user().uuid(), &session, &before]).await?, retrieval)
 }
@@ -380,9 +428,12 @@ pub async fn usage(
           select usage_id, fact_id, session_id, retrieval_id, turn_id, type, influence, at \
             from usage where user_id = $1 and ($2::uuid is null or fact_id = $2) \
           union all \
-          select retrieval_id, f.fact_id, session_id, retrieval_id, null::uuid, 'retrieved', null, at \
-            from retrieval, unnest(facts) as f (fact_id) \
-           where user_id = $1 and ($2::uuid is null or f.fact_id = $2)) used \
+          select r.retrieval_id, f.fact_id, r.session_id, r.retrieval_id, null::uuid, 'retrieved', \
+                 null, r.at \
+            from retrieval r left join given_baseline b \
+              on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1, \
+            lateral (select distinct unnest(r.facts || coalesce(b.facts, '{}'))) as f (fact_id) \
+           where r.user_id = $1 and ($2::uuid is null or f.fact_id = $2)) used \
         where $3::timestamptz is null or at < $3 \
            or (at = $3 and (usage_id, fact_id) > ($4, $5)) \
         order by at desc, usage_id, fact_id limit $6";
@@ -399,6 +450,8 @@ pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
     let params: [Param<'_>; 2] = [&user, &before];
     for sql in [
         "delete from retrieval where user_id = $1 and at < $2",
+        "delete from given_baseline b where b.user_id = $1 and b.at < $2 and not exists \
+          (select 1 from retrieval r where r.user_id = $1 and r.etag = b.etag)",
         "delete from usage where user_id = $1 and at < $2",
         "delete from baseline where user_id = $1 and rendered_at < $2",
         "delete from response where user_id = $1 and recorded_at < $2",

@@ -113,7 +113,7 @@ async fn tally(rows: &mut Rows, table: &str, scope: &Scope, sql: &'static str) -
 
 /// Counts the rows that removing a fact removes, by table.
 pub async fn count_fact(scope: &Scope, fact: FactId) -> Result<Rows> {
-    const COUNTED: [&str; 10] = [
+    const COUNTED: [&str; 11] = [
         "fact",
         "fact_version",
         "link",
@@ -121,6 +121,7 @@ pub async fn count_fact(scope: &Scope, fact: FactId) -> Result<Rows> {
         "passage",
         "embedding",
         "baseline",
+        "given_baseline",
         "retrieval",
         "usage",
         "idempotency",
@@ -138,7 +139,9 @@ pub async fn count_fact(scope: &Scope, fact: FactId) -> Result<Rows> {
                (select count(*) from embedding \
                  where user_id = $1 and source_id in (select version_id from versions)), \
                (select count(*) from baseline where user_id = $1 and $2 = any(facts)), \
-               (select count(*) from retrieval where user_id = $1 and $2 = any(facts)), \
+               (select count(*) from given_baseline where user_id = $1 and $2 = any(facts)), \
+               (select count(*) from retrieval where user_id = $1 and ($2 = any(facts) or etag in \
+                 (select etag from given_baseline where user_id = $1 and $2 = any(facts)))), \
                (select count(*) from usage where user_id = $1 and fact_id = $2), \
                (select count(*) from idempotency \
                  where user_id = $1 and $2 = any(facts) and outcome is not null)";

@@ -1,10 +1,14 @@
 //! A user's passages and their embeddings, which recall reads: all of them, or those since a
 //! revision.
 
+use std::collections::HashMap;
+use std::pin::Pin;
+
+use futures_util::{Stream, TryStreamExt as _, try_join};
 use half::f16;
 use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::passage::{Passage, PassageKind, TurnPosition};
-use lukasa_core::{Role, Timestamp};
+use lukasa_core::{Project, Role, Timestamp};
 use lukasa_text::terms::{ANALYZER, Language, Terms};
 use pgvector::HalfVector;
 use tokio_postgres::Row;
@@ -133,17 +137,16 @@ pub struct StoredPassage {
     pub place: Option<TurnPosition>,
 }
 
-/// Passages with the projects of their sessions. A session's project never changes.
+/// The passages since a revision, with columns of the index that recall reads alone.
 macro_rules! passages {
     () => {
-        "select p.source_id, p.part, p.subject_id, p.kind, p.language, p.words, p.terms, \
-                p.session_id, p.number, p.role, p.said_at, p.recorded_at, s.project \
-           from passage p left join session s \
-             on s.user_id = p.user_id and s.session_id = p.session_id and s.user_id = $1"
+        "select source_id, part, subject_id, kind, language, words, terms, session_id, number, \
+                role, said_at, recorded_at, revision \
+           from passage where user_id = $1 and revision > $2"
     };
 }
 
-fn stored(row: &Row) -> Result<StoredPassage> {
+fn stored(row: &Row, projects: &HashMap<String, Project>) -> Result<StoredPassage> {
     let mut c = Columns::of(row, "passage");
     let (source, part, subject) = (c.take()?, c.take()?, c.take()?);
     let kind = c.word(PassageKind::parse)?;
@@ -154,7 +157,7 @@ fn stored(row: &Row) -> Result<StoredPassage> {
     let number: Option<i32> = c.take()?;
     let role: Option<&str> = c.take()?;
     let (said_at, recorded_at): (Option<Timestamp>, Option<Timestamp>) = (c.take()?, c.take()?);
-    let project = c.project()?;
+    let project = session.as_ref().and_then(|session| projects.get(session)).cloned();
     let place = match (session, number, role.and_then(Role::parse), said_at, recorded_at) {
         (Some(session), Some(number), Some(role), Some(said_at), Some(recorded_at)) => {
             Some(TurnPosition { session, project, number, role, said_at, recorded_at })
@@ -180,19 +183,104 @@ pub async fn turn_floor(scope: &Scope, limit: i64) -> Result<Option<i64>> {
     one(&scope.query(FLOOR, &[&user, &limit]).await?, |row| Ok(row.try_get(0)?))
 }
 
+pub(crate) const PASSAGES_SINCE: &str = passages!();
+
+/// Passages in the order of their revisions.
+pub(crate) const PASSAGES_IN_ORDER: &str = concat!(passages!(), " order by revision");
+
 /// The passages since a revision; all of them since revision 0. With a floor, turns up to that
 /// revision are left out.
 pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<StoredPassage>> {
-    const SQL: &str = concat!(passages!(), " where p.user_id = $1 and p.revision > $2");
-    const ABOVE: &str = concat!(
-        passages!(),
-        " where p.user_id = $1 and p.revision > $2 and (p.kind = 'fact' or p.revision > $3)"
-    );
+    const ABOVE: &str = concat!(passages!(), " and (kind = 'fact' or revision > $3)");
     let user = scope.user().uuid();
-    match floor {
-        None => all(&scope.query(SQL, &[&user, &revision]).await?, stored),
-        Some(floor) => all(&scope.query(ABOVE, &[&user, &revision, &floor]).await?, stored),
+    let rows = async {
+        match floor {
+            None => scope.query(PASSAGES_SINCE, &[&user, &revision]).await,
+            Some(floor) => scope.query(ABOVE, &[&user, &revision, &floor]).await,
+        }
+    };
+    let (rows, projects) = try_join!(rows, session_projects(scope))?;
+    all(&rows, |row| stored(row, &projects))
+}
+
+/// The user's passages in blocks, as they arrive.
+pub struct PassageBlocks {
+    rows: RowBlocks,
+    projects: HashMap<String, Project>,
+    floor: Option<i64>,
+    /// The first passage of the next block, with its revision.
+    ahead: Option<(i64, StoredPassage)>,
+}
+
+impl PassageBlocks {
+    /// With a floor, turns up to that revision are left out.
+    pub async fn open(scope: &Scope, floor: Option<i64>) -> Result<Self> {
+        let projects = session_projects(scope).await?;
+        let (user, none) = (scope.user().uuid(), 0_i64);
+        let rows = scope.stream(PASSAGES_IN_ORDER, &[&user, &none]).await?;
+        Ok(Self { rows: Box::pin(rows), projects, floor, ahead: None })
     }
+
+    /// The next `size` passages, or a few more, because a block has all passages of its versions
+    /// and turns; none at the end.
+    pub async fn next(&mut self, size: usize) -> Result<Vec<StoredPassage>> {
+        let mut last = self.ahead.as_ref().map(|(revision, _)| *revision);
+        let mut block: Vec<_> = self.ahead.take().into_iter().map(|(_, ahead)| ahead).collect();
+        while let Some(row) = self.rows.try_next().await? {
+            let revision: i64 = row.try_get("revision")?;
+            let passage = stored(&row, &self.projects)?;
+            let is_old = self.floor.is_some_and(|floor| revision <= floor);
+            if is_old && passage.kind == PassageKind::Turn {
+                continue;
+            }
+            // What was written together has one revision.
+            if block.len() >= size && last != Some(revision) {
+                self.ahead = Some((revision, passage));
+                break;
+            }
+            last = Some(revision);
+            block.push(passage);
+        }
+        Ok(block)
+    }
+}
+
+/// The user's vectors of a model in blocks, as they arrive.
+pub struct VectorBlocks(RowBlocks);
+
+impl VectorBlocks {
+    pub async fn open(scope: &Scope, model: &EmbeddingModel) -> Result<Self> {
+        let (user, none) = (scope.user().uuid(), 0_i64);
+        let rows = scope.stream(vectors_sql(model), &[&user, &model.name, &none]).await?;
+        Ok(Self(Box::pin(rows)))
+    }
+
+    /// The next `size` vectors, or fewer at the end.
+    pub async fn next(&mut self, size: usize) -> Result<Vec<Vector>> {
+        let mut block = Vec::new();
+        while block.len() < size
+            && let Some(row) = self.0.try_next().await?
+        {
+            block.push(vector(&row)?);
+        }
+        Ok(block)
+    }
+}
+
+type RowBlocks = Pin<Box<dyn Stream<Item = Result<Row>> + Send>>;
+
+pub(crate) const SESSION_PROJECTS: &str =
+    "select session_id, project from session where user_id = $1 and project is not null";
+
+/// The projects of the user's sessions that belong to one. A session's project never changes.
+async fn session_projects(scope: &Scope) -> Result<HashMap<String, Project>> {
+    let rows = scope.query(SESSION_PROJECTS, &[&scope.user().uuid()]).await?;
+    let sessions = all(&rows, |row| {
+        let mut c = Columns::of(row, "session");
+        Ok((c.take()?, c.project()?))
+    })?;
+    let named = |(session, project): (String, Option<Project>)| Some((session, project?));
+    Ok(sessions.into_iter().filter_map(named).collect())
 }
 
 /// A passage's vector.
@@ -200,28 +288,27 @@ pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<V
 pub struct Vector {
     pub source: Uuid,
     pub part: i16,
-    pub values: Vec<f32>,
+    pub values: Vec<f16>,
 }
 
 fn vector(row: &Row) -> Result<Vector> {
     let mut c = Columns::of(row, "embedding");
     let (source, part) = (c.take()?, c.take()?);
     let values: HalfVector = c.take()?;
-    Ok(Vector { source, part, values: values.as_slice().iter().map(|v| v.to_f32()).collect() })
+    Ok(Vector { source, part, values: values.into() })
 }
 
-/// The vectors of a model since a revision. The condition on the dimension selects the index. With
-/// a floor, those of turns up to that revision are left out.
+pub(crate) const VECTORS_SINCE: &str = "select source_id, part, vector from embedding where user_id = $1 \
+                             and model = $2 and revision > $3 and dimension <= 1024";
+
+/// The vectors of a model since a revision. With a floor, those of turns up to that revision are
+/// left out.
 pub async fn vectors_since(
     scope: &Scope,
     model: &EmbeddingModel,
     revision: i64,
     floor: Option<i64>,
 ) -> Result<Vec<Vector>> {
-    const SHORT: &str = "select source_id, part, vector from embedding where user_id = $1 \
-                         and model = $2 and revision > $3 and dimension <= 1024";
-    const LONG: &str = "select source_id, part, vector from embedding where user_id = $1 \
-                        and model = $2 and revision > $3 and dimension > 1024";
     const ABOVE: &str = "select e.source_id, e.part, e.vector from embedding e \
                          join passage p on p.user_id = e.user_id and p.source_id = e.source_id \
                            and p.part = e.part \
@@ -232,8 +319,14 @@ pub async fn vectors_since(
         let params: [Param<'_>; 4] = [&user, &model.name, &revision, &floor];
         return all(&scope.query(ABOVE, &params).await?, vector);
     }
-    let sql = if model.dimension <= 1024 { SHORT } else { LONG };
-    all(&scope.query(sql, &[&user, &model.name, &revision]).await?, vector)
+    all(&scope.query(vectors_sql(model), &[&user, &model.name, &revision]).await?, vector)
+}
+
+/// The condition on the dimension selects the index.
+fn vectors_sql(model: &EmbeddingModel) -> &'static str {
+    const LONG: &str = "select source_id, part, vector from embedding where user_id = $1 \
+                        and model = $2 and revision > $3 and dimension > 1024";
+    if model.dimension <= 1024 { VECTORS_SINCE } else { LONG }
 }
 
 /// A passage that a model has not embedded yet, and the source of its text.
@@ -245,10 +338,12 @@ pub struct UnembeddedPassage {
     pub kind: PassageKind,
 }
 
-/// Up to `limit` passages that are not embedded with the model, in a stable order.
+/// Up to `limit` passages that are not embedded with the model, in a stable order. Turns of others
+/// than the user are found by their words alone.
 pub async fn unembedded(scope: &Scope, model: &str, limit: i64) -> Result<Vec<UnembeddedPassage>> {
     const SQL: &str = "select p.source_id, p.part, p.subject_id, p.kind from passage p \
-                        where p.user_id = $1 and not exists (select 1 from embedding e \
+                        where p.user_id = $1 and (p.role is null or p.role = 'user') \
+                          and not exists (select 1 from embedding e \
                           where e.user_id = $1 and e.model = $2 and e.source_id = p.source_id \
                             and e.part = p.part) \
                         order by p.source_id, p.part limit $3";
@@ -321,10 +416,12 @@ pub async fn remove(scope: &Scope, sources: &[Uuid]) -> Result<()> {
     Ok(())
 }
 
-/// How many passages the user has, and how many of them are not embedded with the model.
+/// How many passages to be embedded the user has, and how many of them are not embedded with the
+/// model.
 pub async fn count(scope: &Scope, model: &str) -> Result<(i64, i64)> {
     const SQL: &str = "select p.all_of_them, p.all_of_them - e.made from \
-                         (select count(*) as all_of_them from passage where user_id = $1) p, \
+                         (select count(*) as all_of_them from passage where user_id = $1 \
+                           and (role is null or role = 'user')) p, \
                          (select count(*) as made from embedding \
                            where user_id = $1 and model = $2) e";
     let rows = scope.query(SQL, &[&scope.user().uuid(), &model]).await?;

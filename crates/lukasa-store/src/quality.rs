@@ -37,10 +37,12 @@ async fn query<T: Default>(
 /// Answers after retrievals. An answer is what an assistant said in a session after a retrieval and
 /// before the next one.
 async fn answers(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<AnswerCounts> {
-    const SQL: &str = "with asked as (select retrieval_id, session_id, at, facts, \
-                coalesce((trace ->> 'explained')::boolean, false) as explained \
-           from retrieval \
-          where user_id = $1 and at >= $2 and at <= $3 and session_id is not null), \
+    const SQL: &str = "with asked as (select r.retrieval_id, r.session_id, r.at, \
+                r.facts || coalesce(b.facts, '{}') as facts, \
+                coalesce((r.trace ->> 'explained')::boolean, false) as explained \
+           from retrieval r left join given_baseline b \
+             on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1 \
+          where r.user_id = $1 and r.at >= $2 and r.at <= $3 and r.session_id is not null), \
          said as ( \
          select session_id, at, retrieval_id, null::uuid as turn_id from asked \
          union all \

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::fact::{version, version_columns};
+use crate::passage::{PASSAGES_IN_ORDER, PASSAGES_SINCE, SESSION_PROJECTS, VECTORS_SINCE};
 use crate::row::{Columns, all};
 use crate::scope::{Param, Scope};
 
@@ -87,15 +88,26 @@ pub async fn at(scope: &Scope, point: AsOf) -> Result<Vec<RecallableVersion>> {
     all(&scope.query(SQL, &params).await?, recallable)
 }
 
+/// The statements that read a user's passages, embeddings and links, by name. They are answered
+/// from indexes alone; a test checks their plans.
+pub const INDEX_ONLY_STATEMENTS: [(&str, &str); 5] = [
+    ("passages", PASSAGES_SINCE),
+    ("passages in order", PASSAGES_IN_ORDER),
+    ("vectors", VECTORS_SINCE),
+    ("projects of sessions", SESSION_PROJECTS),
+    ("links", LINKS),
+];
+
+const LINKS: &str =
+    "select from_fact, to_fact from link where user_id = $1 and known_until is null";
+
 /// The links known at `known`, or now, from fact to fact.
 pub async fn links(scope: &Scope, known: Option<Timestamp>) -> Result<Vec<(FactId, FactId)>> {
-    const NOW: &str =
-        "select from_fact, to_fact from link where user_id = $1 and known_until is null";
     const THEN: &str = "select from_fact, to_fact from link where user_id = $1 \
                           and known_from <= $2 and (known_until is null or known_until > $2)";
     let user = scope.user().uuid();
     let rows = match known {
-        None => scope.query(NOW, &[&user]).await?,
+        None => scope.query(LINKS, &[&user]).await?,
         Some(known) => scope.query(THEN, &[&user, &known]).await?,
     };
     all(&rows, |row| {

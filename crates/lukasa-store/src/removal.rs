@@ -280,10 +280,18 @@ pub fn erase_sources(
             )
         };
     }
-    const BY_NAME: [&str; 6] = [
+    const BY_NAME: [&str; 8] = [
         quoting!("baseline"),
         quoting!("portrait"),
         quoting!("retrieval"),
+        concat!(
+            "delete from retrieval where user_id = $1 and etag in (select etag from given_baseline \
+               where user_id = $1 and facts && array(select fact_id from fact_version \
+                 where user_id = $1 and ",
+            cites!(),
+            "))"
+        ),
+        quoting!("given_baseline"),
         concat!(
             "delete from passage where user_id = $1 and source_id in \
               (select version_id from fact_version where user_id = $1 and ",

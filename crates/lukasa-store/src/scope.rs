@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadpool_postgres::Object;
 use futures_util::future::join_all;
-use futures_util::join;
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, join};
 use lukasa_core::{TenantId, UserId};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, RowStream};
 
 use crate::crash;
 use crate::error::{Error, Result};
@@ -106,6 +106,20 @@ impl Transaction {
         let (opened, rows) =
             join!(connection.batch_execute(&self.opening), connection.query(&statement, params));
         opened?;
+        Ok(self.check_writable(rows)?)
+    }
+
+    /// The rows of a query as they arrive, for results that are too large to be held at once.
+    async fn stream(&self, sql: &'static str, params: Params<'_>) -> Result<RowStream> {
+        let connection = self.connection.as_ref().ok_or(Error::Closed)?;
+        let statement = connection.prepare_cached(sql).await?;
+        if !self.begun.swap(true, Ordering::Relaxed) {
+            connection.batch_execute(&self.opening).await?;
+        }
+        let rows = connection.query_raw(&statement, params.iter().copied()).await;
+        if rows.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
         Ok(self.check_writable(rows)?)
     }
 
@@ -257,6 +271,16 @@ impl Scope {
 
     pub(crate) async fn query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
         self.transaction.query(sql, params).await
+    }
+
+    /// The rows of a query as they arrive, for results that are too large to be held at once.
+    pub(crate) async fn stream(
+        &self,
+        sql: &'static str,
+        params: Params<'_>,
+    ) -> Result<impl Stream<Item = Result<Row>> + use<>> {
+        // The driver's stream returns an error if it is polled again after its end.
+        Ok(self.transaction.stream(sql, params).await?.map_err(Error::from).fuse())
     }
 
     /// Runs the statements of a batch in order, in one round trip. A query must have run in the

@@ -44,6 +44,7 @@ erased_tables![
     "user_policy",
     "usage",
     "retrieval",
+    "given_baseline",
     "baseline",
     "response",
     "portrait",

@@ -17,8 +17,8 @@ pub const ANALYZER: i16 = 2;
 /// represents none of them well.
 pub const PASSAGE_WORDS: usize = 160;
 
-/// Maximum number of distinct terms of a passage; pairs of words are dropped first. With the
-/// longest session name they still fit into an index row (2,704 bytes).
+/// Maximum number of distinct terms of a passage; pairs of words are dropped first. They take five
+/// bytes each and have to fit into an index row (2,704 bytes).
 pub const PASSAGE_TERMS: usize = 400;
 
 /// Characters of a word that are used. Anything longer is not a natural word, and stemming it takes
@@ -143,6 +143,10 @@ impl Term {
     pub fn is_word(self) -> bool {
         self.0 & 3 == TermKind::Word as u32
     }
+
+    pub fn is_pair(self) -> bool {
+        self.0 & 3 == TermKind::Pair as u32
+    }
 }
 
 /// A word of a text, and the term of its stem.
@@ -238,19 +242,35 @@ pub struct Terms {
 impl Terms {
     /// The terms of the words and their pairs, and `besides`, other terms to find the text by.
     pub fn of(words: &[Word], besides: impl IntoIterator<Item = Term>) -> Self {
+        Self::counted(words, pairs_of(words).chain(besides))
+    }
+
+    /// The terms of the words, and `besides`.
+    pub fn without_pairs(words: &[Word], besides: impl IntoIterator<Item = Term>) -> Self {
+        Self::counted(words, besides)
+    }
+
+    fn counted(words: &[Word], others: impl IntoIterator<Item = Term>) -> Self {
         let mut counts: HashMap<Term, u8> = HashMap::new();
-        let own = words.iter().map(|word| word.term);
-        for term in own.chain(pairs_of(words)).chain(besides) {
+        for term in words.iter().map(|word| word.term).chain(others) {
             let count = counts.entry(term).or_default();
             *count = count.saturating_add(1);
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
-        if counts.len() > PASSAGE_TERMS {
-            counts.sort_unstable_by_key(|(term, _)| (!term.is_word(), *term));
-            counts.truncate(PASSAGE_TERMS);
-        }
         counts.sort_unstable();
-        Self { counts, words: u32::try_from(words.len()).unwrap_or(u32::MAX) }
+        let words = u32::try_from(words.len()).unwrap_or(u32::MAX);
+        Self { counts, words }.at_most(PASSAGE_TERMS)
+    }
+
+    /// The same with at most `limit` distinct terms: words are kept before pairs and other terms.
+    #[must_use]
+    pub fn at_most(mut self, limit: usize) -> Self {
+        if self.counts.len() > limit {
+            self.counts.sort_unstable_by_key(|(term, _)| (!term.is_word(), *term));
+            self.counts.truncate(limit);
+            self.counts.sort_unstable();
+        }
+        self
     }
 
     /// Five bytes for each term: its digest and its count.

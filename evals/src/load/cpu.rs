@@ -92,6 +92,18 @@ fn process(pid: u32) -> Option<Process> {
     Some(Process { parent: fields.get(1)?.parse().ok()?, ticks: number(11)? + number(12)? })
 }
 
+/// The ticks of these processes, and of all processes of PostgreSQL.
+pub fn ticks(pids: &[u32], postmaster: u32) -> u64 {
+    let watch = Watch { server: None, postmaster, client: std::process::id() };
+    let own: u64 = pids.iter().filter_map(|pid| process(*pid)).map(|found| found.ticks).sum();
+    own + read(watch).map_or(0, |reading| reading.postgres)
+}
+
+/// Processor time since an earlier count of ticks, in milliseconds.
+pub fn millis_since(before: u64, pids: &[u32], postmaster: u32) -> f64 {
+    ticks(pids, postmaster).saturating_sub(before) as f64 * TICK_MICROS / 1e3
+}
+
 /// The parent of a process.
 pub fn parent(pid: u32) -> Option<u32> {
     process(pid).map(|process| process.parent)

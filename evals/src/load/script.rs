@@ -256,10 +256,9 @@ impl Insert<'_> {
             "tags" | "turns" => "'{}'".to_owned(),
             "evidence" => "'[]'".to_owned(),
             "valid_from" => "now()".to_owned(),
-            "summary" | "detail" | "domain" | "key" | "value" | "reasoning" | "confidence"
-            | "session" | "confirmed_at" | "last_confirmed_at" | "consented_at" | "valid_until" => {
-                "null".to_owned()
-            }
+            "summary" | "detail" | "domain" | "key" | "value" | "reasoning" | "project"
+            | "confidence" | "session" | "confirmed_at" | "last_confirmed_at" | "consented_at"
+            | "valid_until" => "null".to_owned(),
             _ => anyhow::bail!("the column {column} is new"),
         };
         Ok(value)
@@ -278,7 +277,7 @@ fn copied(column: &str, words: Option<&str>) -> Result<String> {
         ("confirmed_at" | "last_confirmed_at" | "consented_at", _) => {
             format!("nullif(':{column}', '')::timestamptz")
         }
-        ("summary" | "detail" | "domain" | "key" | "reasoning" | "session", _) => {
+        ("summary" | "detail" | "domain" | "key" | "reasoning" | "project" | "session", _) => {
             format!("nullif(':{column}', '')")
         }
         (

@@ -7,11 +7,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use half::f16;
+use half::slice::HalfFloatSliceExt as _;
 use lukasa_text::terms::{Language, Term, Terms};
 use uuid::Uuid;
 
 use super::Facets;
 use super::passage::{PassageKind, TurnPosition};
+use super::postings::Postings;
 use crate::project::Project;
 use crate::session::Role;
 use crate::time::Timestamp;
@@ -25,7 +28,7 @@ pub struct Unit {
     /// The fact, or again the turn.
     pub subject: Uuid,
     /// Set for a current memory; absent for any other version, which is never found.
-    pub facets: Option<Facets>,
+    pub facets: Option<Box<Facets>>,
     pub turn: Option<TurnPlace>,
     /// The session it belongs to or was learned in, by number.
     pub session: Option<usize>,
@@ -55,21 +58,46 @@ pub struct NewPassage {
     pub place: Option<TurnPosition>,
 }
 
+impl NewPassage {
+    /// Whether it is a memory, or the user's own words.
+    fn is_ranked(&self) -> bool {
+        self.place.as_ref().is_none_or(|place| place.role == Role::User)
+    }
+}
+
+/// No vector yet.
+const NONE: u32 = u32::MAX;
+
+/// Makes room for `more` items: an eighth of the list at least, so that adding many times costs
+/// little, and not as much again as the list holds.
+fn grow<T>(list: &mut Vec<T>, more: usize) {
+    if list.capacity() - list.len() < more {
+        list.reserve_exact(more.max(list.len() / 8));
+    }
+}
+
 /// The index of one user.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     pub(super) units: Vec<Unit>,
     pub(super) languages: Vec<Language>,
-    /// For each passage: the range of its terms in `terms`.
-    terms_of: Vec<Range<usize>>,
-    pub(super) language_of: Vec<Language>,
-    terms: Vec<(Term, u8)>,
+    /// The units that have a word, a speaker or a date.
+    pub(super) postings: Postings,
+    /// For each passage: the end of its terms, which begin where those of the one before it end.
+    term_ends: Vec<usize>,
+    /// The terms of passages that have a vector or will get one, sorted within each, and their
+    /// counts. Others are found by the postings alone.
+    terms: Vec<Term>,
+    counts: Vec<u8>,
     dimension: usize,
-    /// Vectors by passage; zeroes where there is none yet.
-    vectors: Vec<f32>,
-    embedded: Vec<bool>,
-    passage_at: HashMap<(Uuid, i16), usize>,
-    unit_at: HashMap<Uuid, usize>,
+    /// The vectors, with the precision they are stored with, one after the other.
+    vectors: Vec<f16>,
+    /// For each passage: the number of its vector, or [`NONE`].
+    vector_of: Vec<u32>,
+    /// The sum of the first vectors of all turns, and how many turns it is the sum of.
+    turn_sum: Vec<f64>,
+    summed_turns: usize,
+    unit_at: HashMap<Uuid, u32>,
     session_at: HashMap<String, usize>,
     session_names: Vec<String>,
     /// The project of each session.
@@ -85,7 +113,7 @@ pub struct Index {
 impl Index {
     /// An empty index for vectors of this dimension; zero if nothing is embedded.
     pub fn new(dimension: usize) -> Self {
-        Self { dimension, ..Self::default() }
+        Self { dimension, turn_sum: vec![0.0; dimension], ..Self::default() }
     }
 
     pub fn dimension(&self) -> usize {
@@ -117,13 +145,22 @@ impl Index {
         self.units.len()
     }
 
+    /// For each unit, whether it satisfies a condition.
+    pub fn select(&self, condition: impl Fn(&Unit) -> bool) -> Vec<bool> {
+        self.units.iter().map(condition).collect()
+    }
+
+    pub(super) fn sessions(&self) -> usize {
+        self.session_names.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()
     }
 
     /// Number of passages.
     pub fn passages(&self) -> usize {
-        self.terms_of.len()
+        self.term_ends.len()
     }
 
     /// Approximate size in bytes, including the reserved capacity of its lists and maps.
@@ -136,15 +173,16 @@ impl Index {
             map.capacity() * 8 / 7 * (size_of::<(K, V)>() + 1)
         }
         let facets = self.units.iter().filter_map(|unit| unit.facets.as_ref());
+        let facets = facets.map(|facets| size_of::<Facets>() + facets.heap_bytes());
         let names = self.session_names.iter().map(|name| 2 * name.capacity());
         let links = self.links.values().chain(self.outward.values());
         list(&self.units)
-            + list(&self.terms_of)
-            + list(&self.language_of)
+            + self.postings.bytes()
+            + list(&self.term_ends)
             + list(&self.terms)
+            + list(&self.counts)
             + list(&self.vectors)
-            + list(&self.embedded)
-            + map(&self.passage_at)
+            + list(&self.vector_of)
             + map(&self.unit_at)
             + map(&self.session_at)
             + list(&self.session_names)
@@ -153,37 +191,48 @@ impl Index {
             + map(&self.links)
             + map(&self.outward)
             + map(&self.fact_at)
-            + facets.map(Facets::heap_bytes).sum::<usize>()
+            + facets.sum::<usize>()
             + names.sum::<usize>()
             + links.map(list).sum::<usize>()
     }
 
-    /// Adds passages. Those of one source must come in one call; a passage that is already present
-    /// is skipped.
+    /// Adds passages. Those of one source must come in one call, numbered from zero; a source that
+    /// is already present is skipped.
     pub fn add(&mut self, mut passages: Vec<NewPassage>) {
-        passages.sort_by_key(|passage| (passage.source, passage.part));
+        passages.sort_unstable_by_key(|passage| (passage.source, passage.part));
+        let ranked = passages.iter().filter(|passage| passage.is_ranked());
+        let terms = ranked.map(|passage| passage.terms.counts.len()).sum();
+        grow(&mut self.terms, terms);
+        grow(&mut self.counts, terms);
+        grow(&mut self.term_ends, passages.len());
+        grow(&mut self.vector_of, passages.len());
+        let known = self.units.len();
         for passage in passages {
-            let key = (passage.source, passage.part);
-            if self.passage_at.contains_key(&key) {
+            let at = self.term_ends.len();
+            let unit = self.unit_at.get(&passage.source).map(|unit| *unit as usize);
+            if unit.is_some_and(|unit| unit < known) {
                 continue;
             }
-            let at = self.terms_of.len();
-            let start = self.terms.len();
-            self.terms.extend_from_slice(&passage.terms.counts);
-            self.terms_of.push(start..self.terms.len());
-            self.language_of.push(passage.language);
+            let number = unit.unwrap_or(self.units.len()) as u32;
+            for (term, count) in passage.terms.counts.iter().filter(|(term, _)| !term.is_pair()) {
+                self.postings.add(*term, number, *count);
+            }
+            if passage.is_ranked() {
+                self.terms.extend(passage.terms.counts.iter().map(|(term, _)| *term));
+                self.counts.extend(passage.terms.counts.iter().map(|(_, count)| *count));
+            }
+            self.term_ends.push(self.terms.len());
+            self.vector_of.push(NONE);
             if !self.languages.contains(&passage.language) {
                 self.languages.push(passage.language);
             }
-            self.vectors.resize(self.vectors.len() + self.dimension, 0.0);
-            self.embedded.push(false);
-            self.passage_at.insert(key, at);
-            match self.units.last_mut() {
-                Some(unit) if unit.source == passage.source => {
+            match unit {
+                Some(unit) => {
+                    let unit = &mut self.units[unit];
                     unit.passages.end = at + 1;
                     unit.words += passage.terms.words;
                 }
-                _ => self.add_unit(passage, at),
+                None => self.add_unit(passage, at),
             }
         }
     }
@@ -212,7 +261,7 @@ impl Index {
                 recorded_at: place.recorded_at,
             }
         });
-        self.unit_at.insert(passage.source, unit);
+        self.unit_at.insert(passage.source, u32::try_from(unit).unwrap_or(NONE));
         self.units.push(Unit {
             kind: passage.kind,
             source: passage.source,
@@ -225,16 +274,42 @@ impl Index {
         });
     }
 
-    /// Sets the vectors of passages. A vector of another dimension is skipped.
-    pub fn embed(&mut self, vectors: impl IntoIterator<Item = ((Uuid, i16), Vec<f32>)>) {
-        for (key, values) in vectors {
-            let Some(at) = self.passage_at.get(&key).copied() else { continue };
-            if values.len() == self.dimension {
-                let start = at * self.dimension;
-                self.vectors[start..start + self.dimension].copy_from_slice(&values);
-                self.embedded[at] = true;
+    /// Sets the vectors of passages. A vector of another dimension is skipped, and so are those of
+    /// turns that are ranked by words alone.
+    pub fn embed(&mut self, vectors: impl IntoIterator<Item = ((Uuid, i16), Vec<f16>)>) {
+        let vectors = vectors.into_iter();
+        let dimension = self.dimension;
+        grow(&mut self.vectors, vectors.size_hint().0 * dimension);
+        for ((source, part), values) in vectors {
+            let Some(unit) = self.unit_at.get(&source) else { continue };
+            let (unit, part) = (&self.units[*unit as usize], usize::try_from(part).unwrap_or(0));
+            let passage = unit.passages.start + part;
+            let is_ranked = unit.turn.is_none_or(|turn| turn.role == Role::User);
+            if values.len() != dimension || !unit.passages.contains(&passage) || !is_ranked {
+                continue;
+            }
+            if self.vector_of[passage] != NONE {
+                // A passage's text never changes, and so neither does its vector.
+                continue;
+            }
+            let vector = self.vectors.len() / dimension.max(1);
+            self.vector_of[passage] = u32::try_from(vector).unwrap_or(NONE);
+            self.vectors.extend_from_slice(&values);
+            if unit.turn.is_some() && part == 0 {
+                self.summed_turns += 1;
+                for (sum, value) in self.turn_sum.iter_mut().zip(&values) {
+                    *sum += value.to_f64();
+                }
             }
         }
+    }
+
+    /// Gives back memory that was reserved for more.
+    pub fn shrink(&mut self) {
+        self.units.shrink_to_fit();
+        self.terms.shrink_to_fit();
+        self.counts.shrink_to_fit();
+        self.vectors.shrink_to_fit();
     }
 
     /// Sets which versions are current, and the links of facts. Every other version is no longer
@@ -249,10 +324,10 @@ impl Index {
         }
         self.fact_at.clear();
         for (version, facets) in current {
-            if let Some(at) = self.unit_at.get(&version).copied() {
+            if let Some(at) = self.unit_at.get(&version).map(|at| *at as usize) {
                 let session = facets.session.as_ref();
                 self.units[at].session = session.and_then(|s| self.session_at.get(s).copied());
-                self.units[at].facets = Some(facets);
+                self.units[at].facets = Some(Box::new(facets));
             }
         }
         for (at, unit) in self.units.iter().enumerate() {
@@ -287,21 +362,50 @@ impl Index {
         self.units[unit].turn.map(|turn| turn.said_at)
     }
 
-    /// Number of passages of current memories and of turns that have no vector yet.
+    /// Number of passages of current memories and of the user's turns that have no vector yet.
     pub fn without_vector(&self) -> usize {
-        let is_current = |unit: &&Unit| unit.kind == PassageKind::Turn || unit.facets.is_some();
-        let passages = self.units.iter().filter(is_current).flat_map(|unit| unit.passages.clone());
-        passages.filter(|at| !self.embedded[*at]).count()
+        let is_ranked = |unit: &&Unit| match unit.turn {
+            Some(turn) => turn.role == Role::User,
+            None => unit.facets.is_some(),
+        };
+        let passages = self.units.iter().filter(is_ranked).flat_map(|unit| unit.passages.clone());
+        passages.filter(|at| self.vector_of[*at] == NONE).count()
     }
 
-    /// The terms of a passage, sorted.
-    pub(super) fn terms(&self, passage: usize) -> &[(Term, u8)] {
-        &self.terms[self.terms_of[passage].clone()]
+    /// The terms of a passage, sorted; none for a turn of another than the user.
+    pub(super) fn terms(&self, passage: usize) -> &[Term] {
+        &self.terms[self.terms_of(passage)]
     }
 
-    /// The vector of a passage, if it has one.
-    pub(super) fn vector(&self, passage: usize) -> Option<&[f32]> {
-        let start = passage * self.dimension;
-        self.embedded[passage].then(|| &self.vectors[start..start + self.dimension])
+    /// How often a passage has a term.
+    pub(super) fn count_of(&self, passage: usize, term: Term) -> u8 {
+        let range = self.terms_of(passage);
+        let found = self.terms[range.clone()].binary_search(&term);
+        found.map_or(0, |at| self.counts[range.start + at])
+    }
+
+    fn terms_of(&self, passage: usize) -> Range<usize> {
+        let start = if passage == 0 { 0 } else { self.term_ends[passage - 1] };
+        start..self.term_ends[passage]
+    }
+
+    pub(super) fn has_vector(&self, passage: usize) -> bool {
+        self.vector_of[passage] != NONE
+    }
+
+    /// Copies the vector of a passage, if it has one of this length.
+    pub(super) fn copy_vector(&self, passage: usize, to: &mut [f32]) -> bool {
+        let vector = self.vector_of[passage];
+        if vector == NONE || to.len() != self.dimension {
+            return false;
+        }
+        let start = vector as usize * self.dimension;
+        self.vectors[start..start + self.dimension].convert_to_f32_slice(to);
+        true
+    }
+
+    /// The sum of the first vectors of all turns that have one, and how many these are.
+    pub(super) fn turn_sum(&self) -> (&[f64], usize) {
+        (&self.turn_sum, self.summed_turns)
     }
 }

@@ -3,6 +3,7 @@
 mod bm25;
 pub mod index;
 pub mod passage;
+mod postings;
 mod query_terms;
 pub mod rank;
 mod scorer;

@@ -2,7 +2,9 @@
 //! one subject, with its term counts and the text to embed. Passages are derived data and can be
 //! made again.
 
-use lukasa_text::terms::{Language, Term, TermKind, Terms, passages, words};
+use std::collections::HashSet;
+
+use lukasa_text::terms::{Language, PASSAGE_TERMS, Term, TermKind, Terms, Word, passages, words};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -54,20 +56,24 @@ pub struct Passage {
     pub kind: PassageKind,
     pub language: Language,
     pub terms: Terms,
-    /// The text that is embedded.
-    pub text: String,
+    /// The text that is embedded; absent if it is found by words alone.
+    pub text: Option<String>,
     pub place: Option<TurnPosition>,
 }
 
 impl Passage {
     /// Hash of the text: passages with equal texts share an embedding.
     pub fn hash(&self) -> Vec<u8> {
-        Sha256::digest(self.text.as_bytes())[..16].to_vec()
+        let text = self.text.as_deref().unwrap_or("");
+        Sha256::digest(text.as_bytes())[..16].to_vec()
     }
 }
 
 /// Maximum number of passages of one text; text beyond them is not found by recall.
 const MAX_PASSAGES: usize = 500;
+
+/// Maximum bytes of terms and session name together, so that a passage fits into an index row.
+const MAX_ROW_BYTES: usize = 2_500;
 
 /// The passages of a version: its line with its names, then its body.
 pub fn of_version(version: &Version) -> Vec<Passage> {
@@ -99,7 +105,7 @@ pub fn of_version(version: &Version) -> Vec<Passage> {
         kind: PassageKind::Fact,
         language,
         terms: Terms::of(&words(terms, language), []),
-        text: text.to_owned(),
+        text: Some(text.to_owned()),
         place: None,
     };
     texts.take(MAX_PASSAGES).enumerate().map(passage).collect()
@@ -107,21 +113,23 @@ pub fn of_version(version: &Version) -> Vec<Passage> {
 
 /// The passages of a turn. Each also has the speaker's name and the date as terms: people ask "what
 /// did Anna say in May?"
+///
+/// Recall ranks the user's own turns. Those of other roles give a session its words, and are found
+/// by words alone, so they are not embedded, and their passages have no pairs of words and are as
+/// long as an index row allows.
 pub fn of_turn(turn: &Turn) -> Vec<Passage> {
     let language = Language::of(&turn.content);
     let about = about(turn);
-    let passage = |(part, text): (usize, &str)| Passage {
+    // Text in the same row as the terms, which leaves less room for them.
+    let limit = PASSAGE_TERMS.min((MAX_ROW_BYTES - turn.session.len().min(MAX_ROW_BYTES)) / 5);
+    let passage = |part: usize, terms: Terms, text: Option<String>| Passage {
         source: turn.id.uuid(),
         part: part as i16,
         subject: turn.id.uuid(),
         kind: PassageKind::Turn,
         language,
-        terms: Terms::of(&words(text, language), about.iter().copied()),
-        // With several speakers, the name is part of the meaning.
-        text: match &turn.speaker {
-            Some(name) => format!("{name}: {text}"),
-            None => text.to_owned(),
-        },
+        terms,
+        text,
         place: Some(TurnPosition {
             session: turn.session.clone(),
             project: None,
@@ -131,7 +139,46 @@ pub fn of_turn(turn: &Turn) -> Vec<Passage> {
             recorded_at: turn.recorded_at,
         }),
     };
-    passages(&turn.content).into_iter().take(MAX_PASSAGES).enumerate().map(passage).collect()
+    let texts = passages(&turn.content).into_iter().take(MAX_PASSAGES);
+    if turn.role == Role::User {
+        let own = |(part, text): (usize, &str)| {
+            let terms = Terms::of(&words(text, language), about.iter().copied()).at_most(limit);
+            // With several speakers, the name is part of the meaning.
+            let text = match &turn.speaker {
+                Some(name) => format!("{name}: {text}"),
+                None => text.to_owned(),
+            };
+            passage(part, terms, Some(text))
+        };
+        return texts.enumerate().map(own).collect();
+    }
+    let parts = joined(texts.map(|text| words(text, language)), limit - about.len().min(limit));
+    let part = |(part, words): (usize, Vec<Word>)| {
+        let terms = Terms::without_pairs(&words, about.iter().copied()).at_most(limit);
+        passage(part, terms, None)
+    };
+    parts.into_iter().enumerate().map(part).collect()
+}
+
+/// Joins lists of words as long as they have at most `limit` distinct terms together.
+fn joined(lists: impl Iterator<Item = Vec<Word>>, limit: usize) -> Vec<Vec<Word>> {
+    let mut parts: Vec<Vec<Word>> = Vec::new();
+    let mut distinct: HashSet<Term> = HashSet::new();
+    for words in lists {
+        let new: HashSet<Term> = words.iter().map(|word| word.term).collect();
+        let added = new.difference(&distinct).count();
+        match parts.last_mut() {
+            Some(part) if distinct.len() + added <= limit => {
+                part.extend(words);
+                distinct.extend(new);
+            }
+            _ => {
+                parts.push(words);
+                distinct = new;
+            }
+        }
+    }
+    parts
 }
 
 /// Speaker and date terms that are added to every passage of a turn.
@@ -165,27 +212,15 @@ mod tests {
         for word in ["oolong", "favourit", "drink", "beverag", "milki", "green"] {
             assert!(made[0].terms.count_of(Term::of(word)) > 0, "{word}");
         }
-        assert_eq!(made[0].text, "Drinks oolong");
+        assert_eq!(made[0].text.as_deref(), Some("Drinks oolong"));
         assert!(made[1].terms.count_of(Term::of("lisbon")) > 0);
         assert_eq!((made[1].part, made[1].subject), (1, version.fact.uuid()));
     }
 
     #[test]
     fn passages_of_a_turn_cover_words_speaker_and_date() {
-        let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [1; 16]);
-        let turn = Turn {
-            id: ids.turn(),
-            session: "s".into(),
-            number: 1,
-            role: Role::User,
-            speaker: Some("Caroline".into()),
-            content: "I went to the pottery class. ".repeat(60),
-            origin: Origin::UserTurn,
-            said_at: "2023-05-08T12:00:00Z".parse().unwrap(),
-            recorded_at: Timestamp::UNIX_EPOCH,
-            spans: Vec::new(),
-            marked: false,
-        };
+        let mut turn = turn(Role::User, "I went to the pottery class. ".repeat(60));
+        turn.speaker = Some("Caroline".into());
         let made = of_turn(&turn);
         assert!(made.len() > 1);
         for passage in &made {
@@ -197,8 +232,54 @@ mod tests {
             ] {
                 assert!(passage.terms.count_of(Term::of(word).as_sort(sort)) > 0, "{word}");
             }
-            assert!(passage.text.starts_with("Caroline: "));
+            assert!(passage.text.as_ref().unwrap().starts_with("Caroline: "));
         }
         assert_ne!(made[0].part, made[1].part);
+    }
+
+    fn turn(role: Role, content: String) -> Turn {
+        let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [1; 16]);
+        Turn {
+            id: ids.turn(),
+            session: "s".into(),
+            number: 1,
+            role,
+            speaker: None,
+            content,
+            origin: Origin::UserTurn,
+            said_at: "2023-05-08T12:00:00Z".parse().unwrap(),
+            recorded_at: Timestamp::UNIX_EPOCH,
+            spans: Vec::new(),
+            marked: false,
+        }
+    }
+
+    #[test]
+    fn passages_of_assistant_turn_have_all_words_but_no_text_and_no_pairs() {
+        let content: String = (0..900).map(|n| format!("word{n} alpha. ")).collect();
+        let made = of_turn(&turn(Role::Assistant, content.clone()));
+        let own = of_turn(&turn(Role::User, content));
+        assert!(made.len() < own.len(), "{} and {}", made.len(), own.len());
+        assert!(made.iter().all(|passage| passage.text.is_none()));
+        let count = |term: Term| -> u32 {
+            made.iter().map(|passage| u32::from(passage.terms.count_of(term))).sum()
+        };
+        assert!((0..900).all(|n| count(Term::of(&format!("word{n}"))) == 1));
+        assert_eq!(count(Term::pair(Term::of("word1"), Term::of("alpha"))), 0);
+        assert_eq!(made.iter().map(|p| p.terms.words).sum::<u32>(), 1_800);
+        assert!(made.iter().all(|passage| passage.terms.counts.len() <= PASSAGE_TERMS));
+    }
+
+    #[test]
+    fn passage_and_longest_session_name_fit_into_an_index_row() {
+        let content: String = (0..900).map(|n| format!("word{n} ")).collect();
+        for role in [Role::User, Role::Assistant] {
+            let mut turn = turn(role, content.clone());
+            turn.session = "\u{1F980}".repeat(255);
+            for passage in of_turn(&turn) {
+                let bytes = passage.terms.to_bytes().len() + turn.session.len();
+                assert!(bytes <= MAX_ROW_BYTES, "{bytes}");
+            }
+        }
     }
 }

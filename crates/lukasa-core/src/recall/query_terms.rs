@@ -76,8 +76,6 @@ pub(super) struct QueryTerms {
     /// Whether a word is a stop word in none of those languages.
     pub(super) tells_everywhere: Vec<bool>,
     pub(super) pairs: usize,
-    /// Bloom-style filter, one bit per low half of a wanted term: rejects most terms of a text.
-    sieve: Vec<u64>,
     slots: HashMap<Term, Slot>,
 }
 
@@ -88,13 +86,12 @@ impl QueryTerms {
             weights: Vec::new(),
             tells_everywhere: Vec::new(),
             pairs: 0,
-            sieve: vec![0; 1 << 10],
             slots: HashMap::new(),
         };
         for language in languages {
             let found = words(text, *language);
             for word in &found {
-                if asked.slots.contains_key(&word.term) {
+                if asked.slot(word.term).is_some() {
                     continue;
                 }
                 let known = asked.words.iter().position(|written| *written == word.written);
@@ -109,7 +106,7 @@ impl QueryTerms {
                 asked.put(word.term.as_sort(TermKind::Date), Slot::Date(place));
             }
             for pair in pairs_of(&found) {
-                if !asked.slots.contains_key(&pair) {
+                if asked.slot(pair).is_none() {
                     let place = asked.pairs;
                     asked.pairs += 1;
                     asked.put(pair, Slot::Pair(place));
@@ -123,17 +120,18 @@ impl QueryTerms {
     }
 
     fn put(&mut self, term: Term, slot: Slot) {
-        let low = (term.0 & 0xFFFF) as usize;
-        self.sieve[low >> 6] |= 1 << (low & 63);
         self.slots.entry(term).or_insert(slot);
     }
 
     pub(super) fn slot(&self, term: Term) -> Option<Slot> {
-        let low = (term.0 & 0xFFFF) as usize;
-        if self.sieve[low >> 6] & (1 << (low & 63)) == 0 {
-            return None;
-        }
         self.slots.get(&term).copied()
+    }
+
+    /// The terms that a text is compared with, in a fixed order.
+    pub(super) fn slots(&self) -> Vec<(Term, Slot)> {
+        let mut slots: Vec<_> = self.slots.iter().map(|(term, slot)| (*term, *slot)).collect();
+        slots.sort_unstable_by_key(|(term, _)| *term);
+        slots
     }
 }
 

@@ -5,13 +5,11 @@
 //! round numbers that were validated on conversations they were not chosen on; see the decision
 //! record on ranking. Rank fusion is available as a fallback and for comparison.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use super::index::{Index, Unit};
 use super::passage::PassageKind;
-use super::scorer::Scorer;
+use super::scorer::{Feedback, Scorer};
 use crate::time::Period;
 
 /// One ranking signal.
@@ -35,12 +33,14 @@ pub enum Arm {
     Recency,
     /// It is important and trusted.
     Prior,
+    /// Other turns of its session rank well.
+    SessionBest,
     /// A well ranked memory is linked to it.
     Link,
 }
 
 impl Arm {
-    pub const ALL: [Arm; 10] = [
+    pub const ALL: [Arm; 11] = [
         Arm::Keyword,
         Arm::KeywordWindow,
         Arm::KeywordSession,
@@ -50,6 +50,7 @@ impl Arm {
         Arm::Time,
         Arm::Recency,
         Arm::Prior,
+        Arm::SessionBest,
         Arm::Link,
     ];
 
@@ -64,6 +65,7 @@ impl Arm {
             Arm::Time => "time",
             Arm::Recency => "recency",
             Arm::Prior => "prior",
+            Arm::SessionBest => "session_best",
             Arm::Link => "link",
         }
     }
@@ -93,7 +95,7 @@ impl Arm {
 
     /// Whether a positive score makes a unit a result, rather than only reordering results.
     fn finds(self) -> bool {
-        !matches!(self, Arm::Recency | Arm::Prior | Arm::KeywordSession)
+        !matches!(self, Arm::Recency | Arm::Prior | Arm::KeywordSession | Arm::SessionBest)
     }
 }
 
@@ -152,7 +154,10 @@ impl Default for Tuning {
                 .with(Arm::Recency, 1.5)
                 .with(Arm::Prior, 0.2)
                 .with(Arm::Link, 0.6),
-            turns: shared.with(Arm::KeywordSession, 0.4).with(Arm::Speaker, 1.5),
+            turns: shared
+                .with(Arm::KeywordSession, 0.4)
+                .with(Arm::Speaker, 1.5)
+                .with(Arm::SessionBest, 0.2),
             centre: 0.7,
             feedback: true,
             smoothing: 0.05,
@@ -194,8 +199,8 @@ pub struct RankQuery<'q> {
 
 /// Predicates on units: the corpus, the ranking candidates, and the allowed results.
 pub struct RankFilters<'s> {
-    /// All visible units: word counts of sessions are computed over them.
-    pub corpus: &'s dyn Fn(&Unit) -> bool,
+    /// For each unit whether it is visible: word counts of sessions are computed over those.
+    pub corpus: &'s [bool],
     /// Units that are ranked against each other, within one kind.
     pub candidates: &'s dyn Fn(&Unit) -> bool,
     /// Candidates that may be returned.
@@ -248,15 +253,14 @@ pub fn rank(
         PassageKind::Fact => tuning.facts,
         PassageKind::Turn => tuning.turns,
     };
-    let mut arms = Arms::of(&scorer, &weights, &[]);
+    let mut arms = Arms::of(&scorer, &weights, None);
     let mut fused = arms.fuse(tuning.fusion, scorer.among.len());
     if tuning.feedback && tuning.fusion == Fusion::Scores {
         const TRUSTED: usize = 3;
         let trusted = |at: &usize| fused[*at] > 0.0 && arms.find(*at);
-        let best: Vec<usize> = order_of(&fused).into_iter().filter(trusted).take(TRUSTED).collect();
-        let more = scorer.feedback(&best);
-        if !more.is_empty() {
-            arms = Arms::of(&scorer, &weights, &more);
+        let best = best_of((0..fused.len()).filter(trusted).collect(), &fused, TRUSTED);
+        if let Some(more) = scorer.feedback(&best) {
+            arms = Arms::of(&scorer, &weights, Some(&more));
             fused = arms.fuse(tuning.fusion, scorer.among.len());
         }
     }
@@ -267,14 +271,18 @@ pub fn rank(
             *score += tuning.smoothing * before;
         }
     }
+    if kind == PassageKind::Turn && tuning.fusion == Fusion::Scores {
+        arms.lift_sessions(&scorer, &mut fused, weights.of(Arm::SessionBest));
+    }
     if kind == PassageKind::Fact && weights.of(Arm::Link) > 0.0 {
         arms.follow_links(index, &scorer, &mut fused, weights.of(Arm::Link));
     }
-    let mut order = order_of(&fused);
-    order.retain(|at| (filters.results)(&index.units[scorer.among[*at]]) && arms.find(*at));
+    let is_result =
+        |at: &usize| (filters.results)(&index.units[scorer.among[*at]]) && arms.find(*at);
+    let results: Vec<usize> = (0..fused.len()).filter(is_result).collect();
     let sessions =
-        if kind == PassageKind::Turn { sessions(&scorer, &arms, &fused, &order) } else { vec![] };
-    order.truncate(limit);
+        if kind == PassageKind::Turn { sessions(&scorer, &arms, &fused, &results) } else { vec![] };
+    let order = best_of(results, &fused, limit);
     let explained = arms.explain(&order);
     let found = |(at, arms): (usize, Vec<(Arm, usize, f32)>)| RankedUnit {
         unit: scorer.among[at],
@@ -292,44 +300,61 @@ fn sessions(
     scorer: &Scorer<'_>,
     arms: &Arms,
     fused: &[f32],
-    order: &[usize],
+    results: &[usize],
 ) -> Vec<RankedSession> {
     const WHOLE: f32 = 0.8;
     const NEXT_BEST: f32 = 0.1;
     let whole = arms.standard(Arm::KeywordSession);
     let score = |at: usize| fused[at] + whole.as_ref().map_or(0.0, |whole| WHOLE * whole[at]);
-    let mut turns: HashMap<usize, Vec<(f32, usize)>> = HashMap::new();
-    for at in order {
-        if let Some(session) = scorer.session_of(*at) {
-            turns.entry(session).or_default().push((score(*at), scorer.among[*at]));
-        }
-    }
-    let of = |(session, mut turns): (usize, Vec<(f32, usize)>)| {
-        turns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let next: f32 = turns.iter().skip(1).take(2).map(|(score, _)| score.max(0.0)).sum();
-        RankedSession { session, score: turns[0].0 + NEXT_BEST * next, best: turns[0].1 }
+    let best = best_of_sessions(scorer, results.iter().map(|at| (*at, score(*at))));
+    let of = |(session, best): (usize, Vec<(f32, usize)>)| {
+        let (first, at) = *best.first()?;
+        let next: f32 = best.iter().skip(1).map(|(score, _)| score.max(0.0)).sum();
+        let best = scorer.among[at];
+        Some(RankedSession { session, score: first + NEXT_BEST * next, best })
     };
-    let mut found: Vec<RankedSession> = turns.into_iter().map(of).collect();
+    let mut found: Vec<RankedSession> = best.into_iter().enumerate().filter_map(of).collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.session.cmp(&b.session)));
     found
 }
 
-/// Positions by score, best first; ties in their original order.
-fn order_of(scores: &[f32]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
-    order
+/// Number of turns that count for their session.
+const BEST_TURNS: usize = 3;
+
+/// For each session its best turns with their scores, best first.
+fn best_of_sessions(
+    scorer: &Scorer<'_>,
+    scored: impl Iterator<Item = (usize, f32)>,
+) -> Vec<Vec<(f32, usize)>> {
+    let mut best: Vec<Vec<(f32, usize)>> = vec![Vec::new(); scorer.sessions()];
+    for (at, score) in scored {
+        let Some(session) = scorer.session_of(at) else { continue };
+        let best = &mut best[session];
+        let place = best.partition_point(|(other, _)| *other >= score);
+        if place < BEST_TURNS {
+            best.insert(place, (score, at));
+            best.truncate(BEST_TURNS);
+        }
+    }
+    best
+}
+
+/// The best `limit` of these positions, best first; ties in their original order.
+fn best_of(mut positions: Vec<usize>, scores: &[f32], limit: usize) -> Vec<usize> {
+    let order = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
+    if limit < positions.len() {
+        positions.select_nth_unstable_by(limit, order);
+        positions.truncate(limit);
+    }
+    positions.sort_unstable_by(order);
+    positions
 }
 
 /// Scores of the arms that apply to the query.
 struct Arms(Vec<(Arm, f32, Vec<f32>)>);
 
 impl Arms {
-    fn of(
-        scorer: &Scorer<'_>,
-        weights: &Weights,
-        more: &[(lukasa_text::terms::Term, f32)],
-    ) -> Self {
+    fn of(scorer: &Scorer<'_>, weights: &Weights, more: Option<&Feedback>) -> Self {
         let on = Arm::ALL.into_iter().filter(|arm| weights.of(*arm) > 0.0);
         let scored = on.filter_map(|arm| {
             scorer.scores(arm, more).map(|scores| (arm, weights.of(arm), scores))
@@ -354,8 +379,8 @@ impl Arms {
                 Fusion::Ranks => {
                     const K: f32 = 60.0;
                     const DEPTH: usize = 100;
-                    let ranked = order_of(scores).into_iter().enumerate().take(DEPTH);
-                    for (rank, at) in ranked.filter(|(_, at)| scores[*at] > 0.0) {
+                    let matching = (0..units).filter(|at| scores[*at] > 0.0).collect();
+                    for (rank, at) in best_of(matching, scores, DEPTH).into_iter().enumerate() {
                         fused[at] += 1.0 / (K + rank as f32 + 1.0);
                     }
                 }
@@ -371,21 +396,36 @@ impl Arms {
             .map(|(arm, _, scores)| standard(scores, arm.spread()))
     }
 
+    /// Adds the session arm: a turn gets a share of the mean of its session's best positive scores.
+    /// Answers lie close together.
+    fn lift_sessions(&mut self, scorer: &Scorer<'_>, fused: &mut [f32], weight: f32) {
+        if weight <= 0.0 {
+            return;
+        }
+        let positive = fused.iter().copied().enumerate().filter(|(_, score)| *score > 0.0);
+        let best = best_of_sessions(scorer, positive);
+        let mean = |best: &Vec<(f32, usize)>| {
+            best.iter().map(|(score, _)| score).sum::<f32>() / BEST_TURNS as f32
+        };
+        let means: Vec<f32> = best.iter().map(mean).collect();
+        let lift = |at: usize| scorer.session_of(at).map_or(0.0, |session| means[session]);
+        let lifts: Vec<f32> = (0..fused.len()).map(lift).collect();
+        for (score, lift) in fused.iter_mut().zip(&lifts) {
+            *score += weight * lift;
+        }
+        self.0.push((Arm::SessionBest, weight, lifts));
+    }
+
     /// Adds the link arm: memories linked to the best results get a share of their score.
     fn follow_links(&mut self, index: &Index, scorer: &Scorer<'_>, fused: &mut [f32], weight: f32) {
         const FOLLOWED: usize = 5;
-        let place: HashMap<usize, usize> =
-            scorer.among.iter().enumerate().map(|(at, unit)| (*unit, at)).collect();
-        let best: Vec<usize> = order_of(fused)
-            .into_iter()
-            .filter(|at| fused[*at] > 0.0 && self.find(*at))
-            .take(FOLLOWED)
-            .collect();
+        let trusted = |at: &usize| fused[*at] > 0.0 && self.find(*at);
+        let best = best_of((0..fused.len()).filter(trusted).collect(), fused, FOLLOWED);
         let mut lent = vec![0.0; fused.len()];
         for at in best {
             for other in index.linked(index.units[scorer.among[at]].subject) {
-                if let Some(other) = place.get(&other) {
-                    lent[*other] = f32::max(lent[*other], fused[at] * weight);
+                if let Some(other) = scorer.place(other) {
+                    lent[other] = f32::max(lent[other], fused[at] * weight);
                 }
             }
         }

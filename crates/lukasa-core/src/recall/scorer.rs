@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lukasa_text::terms::Term;
 
-use super::bm25::{Counts, Saturation};
+use super::bm25::{Counts, Saturation, rarity};
 use super::index::{Index, Unit};
 use super::passage::PassageKind;
 use super::query_terms::{QueryTerms, Slot};
@@ -27,12 +27,15 @@ pub(super) struct Scorer<'a> {
     /// Word counts of each unit: `base` includes the speaker's name, `own` also the date.
     base: Counts,
     own: Counts,
-    pairs: Counts,
+    /// Score of each unit by the pairs of words it shares with the query.
+    pair_scores: Vec<f32>,
     /// 1 if the query names the unit's speaker, otherwise 0.
     named: Vec<f32>,
     /// Word counts of each session, over all its turns.
     sessions: Counts,
     session_of: Vec<Option<usize>>,
+    /// Units with a session in the order of sessions, and within a session in their order.
+    in_order: Vec<usize>,
     before: Vec<Option<usize>>,
     after: Vec<Option<usize>>,
     near: Option<Similarity>,
@@ -48,6 +51,13 @@ struct Similarity {
     window: Vec<f32>,
 }
 
+/// Words that the best units share and the query does not have: their weights, and how often each
+/// unit has them.
+pub(super) struct Feedback {
+    weights: Vec<f32>,
+    counts: Counts,
+}
+
 impl<'a> Scorer<'a> {
     pub(super) fn new(
         index: &'a Index,
@@ -56,11 +66,11 @@ impl<'a> Scorer<'a> {
         filters: &RankFilters<'_>,
         tuning: &Tuning,
     ) -> Self {
-        let corpus: Vec<usize> =
-            (0..index.units.len()).filter(|at| (filters.corpus)(&index.units[*at])).collect();
-        let is_among = |unit: &Unit| unit.kind == kind && (filters.candidates)(unit);
-        let among: Vec<usize> =
-            corpus.iter().copied().filter(|at| is_among(&index.units[*at])).collect();
+        let is_among = |at: &usize| {
+            let unit = &index.units[*at];
+            filters.corpus[*at] && unit.kind == kind && (filters.candidates)(unit)
+        };
+        let among: Vec<usize> = (0..index.units.len()).filter(is_among).collect();
         let mut place = vec![None; index.units.len()];
         for (at, unit) in among.iter().enumerate() {
             place[*unit] = Some(at);
@@ -72,10 +82,11 @@ impl<'a> Scorer<'a> {
             question,
             base: Counts::new(among.len(), width),
             own: Counts::new(among.len(), width),
-            pairs: Counts::new(among.len(), asked.pairs),
+            pair_scores: Vec::new(),
             named: vec![0.0; among.len()],
-            sessions: Counts { width, ..Counts::default() },
+            sessions: Counts::new(0, width),
             session_of: vec![None; among.len()],
+            in_order: Vec::new(),
             before: vec![None; among.len()],
             after: vec![None; among.len()],
             near: None,
@@ -84,7 +95,7 @@ impl<'a> Scorer<'a> {
             place,
             asked,
         };
-        scorer.count(&corpus);
+        scorer.count(filters.corpus);
         scorer.find_neighbours();
         scorer.near = question.vector.map(|vector| scorer.nearness(vector, tuning.centre));
         scorer.rarity = scorer.own.rarity();
@@ -96,61 +107,76 @@ impl<'a> Scorer<'a> {
         scorer
     }
 
-    /// Counts words in one pass over the terms of the corpus.
-    fn count(&mut self, corpus: &[usize]) {
-        let width = self.asked.words.len();
-        let mut numbers: HashMap<usize, usize> = HashMap::new();
-        let (mut words, mut dates) = (vec![0.0; width], vec![0.0; width]);
-        for unit_at in corpus {
-            let unit = &self.index.units[*unit_at];
-            let place = self.place[*unit_at];
-            if place.is_none() && unit.kind == PassageKind::Fact {
-                continue;
-            }
-            words.fill(0.0);
-            dates.fill(0.0);
-            for passage in unit.passages.clone() {
-                for (term, count) in self.index.terms(passage) {
-                    let Some(slot) = self.asked.slot(*term) else { continue };
-                    let count = f32::from(*count);
-                    match slot {
-                        Slot::Word(word) => words[word] += count,
-                        Slot::Speaker(word) => {
-                            words[word] += count;
-                            if let Some(at) = place {
-                                self.named[at] = 1.0;
-                            }
-                        }
-                        Slot::Date(word) => dates[word] += count,
-                        Slot::Pair(pair) => {
-                            if let Some(at) = place {
-                                self.pairs.counts[at * self.asked.pairs + pair] += count;
-                            }
-                        }
-                    }
-                }
-            }
-            let length = unit.words as f32;
-            if let Some(at) = place {
-                self.base.add(at, &words, length, 1.0);
-                self.own.add(at, &words, length, 1.0);
-                self.own.add(at, &dates, 0.0, 1.0);
-                self.pairs.lengths[at] = (length - 1.0).max(0.0);
-            }
+    /// Counts the words of the query in units and sessions.
+    fn count(&mut self, visible: &[bool]) {
+        let index = self.index;
+        // The sessions with visible turns, numbered.
+        let mut numbers: Vec<Option<usize>> = vec![None; index.sessions()];
+        for (unit, _) in index.units.iter().zip(visible).filter(|(_, visible)| **visible) {
             if let (PassageKind::Turn, Some(session)) = (unit.kind, unit.session) {
-                let next = numbers.len();
-                let session = *numbers.entry(session).or_insert(next);
-                if session == next {
-                    self.sessions.lengths.push(0.0);
-                    self.sessions.counts.resize((next + 1) * width, 0.0);
-                }
-                self.sessions.add(session, &words, length, 1.0);
+                let number = *numbers[session].get_or_insert_with(|| self.sessions.push());
+                self.sessions.lengths[number] += unit.words as f32;
             }
         }
         for (at, unit) in self.among.iter().enumerate() {
-            let session = self.index.units[*unit].session;
-            self.session_of[at] = session.and_then(|session| numbers.get(&session).copied());
+            let unit = &index.units[*unit];
+            self.session_of[at] = unit.session.and_then(|session| numbers[session]);
+            self.base.lengths[at] = unit.words as f32;
+            self.own.lengths[at] = unit.words as f32;
         }
+        let slots = self.asked.slots();
+        for (term, slot) in &slots {
+            let (word, is_date) = match slot {
+                Slot::Word(word) | Slot::Speaker(word) => (*word, false),
+                Slot::Date(word) => (*word, true),
+                Slot::Pair(_) => continue,
+            };
+            let is_name = matches!(slot, Slot::Speaker(_));
+            for (unit_at, count) in index.postings.units(*term) {
+                if !visible[unit_at] {
+                    continue;
+                }
+                let count = f32::from(count);
+                if let Some(at) = self.place[unit_at] {
+                    self.own.add_word(at, word, count);
+                    if !is_date {
+                        self.base.add_word(at, word, count);
+                    }
+                    if is_name {
+                        self.named[at] = 1.0;
+                    }
+                }
+                let unit = &index.units[unit_at];
+                if let (PassageKind::Turn, Some(session), false) =
+                    (unit.kind, unit.session, is_date)
+                    && let Some(number) = numbers[session]
+                {
+                    self.sessions.add_word(number, word, count);
+                }
+            }
+        }
+        self.pair_scores = self.score_pairs(&slots);
+    }
+
+    /// The score of each unit by the pairs of words it shares with the query. It has both words of a
+    /// pair, so only units with a word of the query are looked at.
+    fn score_pairs(&self, slots: &[(Term, Slot)]) -> Vec<f32> {
+        let mut pairs = Counts::new(self.among.len(), self.asked.pairs);
+        for (at, length) in self.own.lengths.iter().enumerate() {
+            pairs.lengths[at] = (length - 1.0).max(0.0);
+        }
+        for (at, _) in self.base.rows() {
+            for passage in self.index.units[self.among[at]].passages.clone() {
+                for (term, slot) in slots {
+                    let Slot::Pair(pair) = slot else { continue };
+                    let count = self.index.count_of(passage, *term);
+                    if count > 0 {
+                        pairs.add_word(at, *pair, f32::from(count));
+                    }
+                }
+            }
+        }
+        pairs.scores(&vec![1.0; self.asked.pairs], TEXT_BM25)
     }
 
     /// Finds the previous and the next ranked unit in the same session: turns in their order,
@@ -168,21 +194,29 @@ impl<'a> Scorer<'a> {
                 self.after[two[0]] = Some(two[1]);
             }
         }
+        self.in_order = order;
     }
 
-    /// Cosines after subtracting a share of the mean vector of the user's units: users talk about
-    /// few subjects, and what all texts share does not distinguish them.
-    fn nearness(&self, vector: &[f32], share: f32) -> Similarity {
-        let index = self.index;
-        let size = vector.len();
-        let first = |at: usize| index.vector(index.units[self.among[at]].passages.start);
+    /// A share of the mean vector of the ranked units.
+    fn centre(&self, size: usize, share: f32) -> Vec<f32> {
+        let first = |unit: &usize| self.index.units[*unit].passages.start;
+        let counted = self.among.iter().filter(|unit| self.index.has_vector(first(unit))).count();
+        let (turn_sum, turns) = self.index.turn_sum();
+        let is_turns = self.among.first().is_some_and(|at| self.index.units[*at].turn.is_some());
         let mut centre = vec![0.0; size];
-        let mut counted = 0_u32;
-        for vector in (0..self.among.len()).filter_map(first).filter(|v| v.len() == size) {
-            for (sum, value) in centre.iter_mut().zip(vector) {
-                *sum += value;
+        if is_turns && counted == turns && turn_sum.len() == size {
+            for (sum, value) in centre.iter_mut().zip(turn_sum) {
+                *sum = *value as f32;
             }
-            counted += 1;
+        } else {
+            let mut vector = vec![0.0; size];
+            for unit in &self.among {
+                if self.index.copy_vector(first(unit), &mut vector) {
+                    for (sum, value) in centre.iter_mut().zip(&vector) {
+                        *sum += value;
+                    }
+                }
+            }
         }
         // The mean of a few vectors is mostly their content, so it is damped.
         const FEW: f32 = 30.0;
@@ -190,6 +224,14 @@ impl<'a> Scorer<'a> {
         for value in &mut centre {
             *value *= share / counted * counted / (counted + FEW);
         }
+        centre
+    }
+
+    /// Cosines after subtracting a share of the mean vector of the user's units: users talk about
+    /// few subjects, and what all texts share does not distinguish them.
+    fn nearness(&self, vector: &[f32], share: f32) -> Similarity {
+        let index = self.index;
+        let centre = self.centre(vector.len(), share);
         let asked: Vec<f32> =
             vector.iter().zip(&centre).map(|(value, mean)| value - mean).collect();
         let asked_length = dot(&asked, &asked).sqrt().max(1e-6);
@@ -201,22 +243,50 @@ impl<'a> Scorer<'a> {
         };
         // The best passage of each unit, and the length of its centred vector.
         let mut best: Vec<Option<(usize, f32)>> = vec![None; self.among.len()];
+        let mut own = vec![0.0; vector.len()];
         for (at, unit) in self.among.iter().enumerate() {
             for passage in index.units[*unit].passages.clone() {
-                let Some(own) = index.vector(passage).filter(|v| v.len() == size) else { continue };
-                let length = (1.0 - 2.0 * dot(own, &centre) + centre_square).max(1e-6).sqrt();
-                let cosine = (dot(own, &asked) - asked_centre) / (length * asked_length);
+                if !index.copy_vector(passage, &mut own) {
+                    continue;
+                }
+                let (to_asked, to_centre) = (dot(&own, &asked), dot(&own, &centre));
+                let length = (1.0 - 2.0 * to_centre + centre_square).max(1e-6).sqrt();
+                let cosine = (to_asked - asked_centre) / (length * asked_length);
                 if best[at].is_none() || cosine > near.own[at] {
                     near.own[at] = cosine;
-                    near.cosines[at] = dot(own, vector);
+                    // The query's vector is the sum of the two.
+                    near.cosines[at] = to_asked + to_centre;
                     best[at] = Some((passage, length));
                 }
             }
         }
+        let products = self.neighbour_products(vector.len(), &best);
         near.window = (0..self.among.len())
-            .map(|at| self.together(at, &near.own, &best, centre_square))
+            .map(|at| self.together(at, &near.own, &best, &products, centre_square))
             .collect();
         near
+    }
+
+    /// For each unit the dot products of its best vector with those of the next unit of its session
+    /// and of the one after that; zero if one of them has none.
+    fn neighbour_products(&self, size: usize, best: &[Option<(usize, f32)>]) -> Vec<(f32, f32)> {
+        let mut products = vec![(0.0, 0.0); self.among.len()];
+        let mut vectors = [vec![0.0; size], vec![0.0; size], vec![0.0; size]];
+        for at in &self.in_order {
+            let [own, before, further] = &mut vectors;
+            match best[*at] {
+                Some((passage, _)) if self.index.copy_vector(passage, own) => {}
+                _ => own.fill(0.0),
+            }
+            if let Some(one) = self.before[*at] {
+                products[one].0 = dot(own, before);
+                if let Some(two) = self.before[one] {
+                    products[two].1 = dot(own, further);
+                }
+            }
+            vectors.rotate_right(1);
+        }
+        products
     }
 
     /// Similarity of a unit together with its neighbours: the cosine of the sum of their vectors,
@@ -226,42 +296,47 @@ impl<'a> Scorer<'a> {
         at: usize,
         cosines: &[f32],
         best: &[Option<(usize, f32)>],
+        products: &[(f32, f32)],
         centre_square: f32,
     ) -> f32 {
         const SHARE: f32 = 0.5;
-        let around = [
-            Some((at, 1.0)),
-            self.before[at].map(|at| (at, SHARE)),
-            self.after[at].map(|at| (at, SHARE)),
-        ];
-        let parts: Vec<(usize, f32)> =
-            around.into_iter().flatten().filter(|(at, _)| best[*at].is_some()).collect();
-        if parts.len() < 2 {
-            return cosines[at];
+        let length = |at: Option<usize>| at.and_then(|at| best[at]).map(|(_, length)| length);
+        let (before, after) = (self.before[at], self.after[at]);
+        let lengths = (length(Some(at)), length(before), length(after));
+        // The cosine of two centred vectors. Their dot products with the centre follow from their
+        // centred lengths.
+        let along = |length: f32| (1.0 + centre_square - length * length) / 2.0;
+        let cosine = |product: f32, a: f32, b: f32| {
+            (product - along(a) - along(b) + centre_square) / (a * b)
+        };
+        let (mut sum, mut square, mut parts) = (0.0, 0.0, 0);
+        if lengths.0.is_some() {
+            (sum, square, parts) = (cosines[at], 1.0, 1);
         }
-        let mut square = 0.0;
-        for (i, (one, share)) in parts.iter().enumerate() {
-            square += share * share;
-            for (other, other_share) in &parts[i + 1..] {
-                let (Some((a, a_length)), Some((b, b_length))) = (best[*one], best[*other]) else {
-                    continue;
-                };
-                let (Some(a), Some(b)) = (self.index.vector(a), self.index.vector(b)) else {
-                    continue;
-                };
-                // The dot product with the centre follows from the centred length.
-                let along = |length: f32| (1.0 + centre_square - length * length) / 2.0;
-                let product = dot(a, b) - along(a_length) - along(b_length) + centre_square;
-                square += 2.0 * share * other_share * product / (a_length * b_length);
+        for (other, other_length) in [(before, lengths.1), (after, lengths.2)] {
+            if let (Some(other), Some(_)) = (other, other_length) {
+                sum += SHARE * cosines[other];
+                square += SHARE * SHARE;
+                parts += 1;
             }
         }
-        let sum: f32 = parts.iter().map(|(at, share)| share * cosines[*at]).sum();
+        if parts < 2 {
+            return cosines[at];
+        }
+        if let (Some(one), Some(own), Some(length)) = (before, lengths.0, lengths.1) {
+            square += 2.0 * SHARE * cosine(products[one].0, own, length);
+        }
+        if let (Some(own), Some(length)) = (lengths.0, lengths.2) {
+            square += 2.0 * SHARE * cosine(products[at].0, own, length);
+        }
+        if let (Some(one), Some(first), Some(last)) = (before, lengths.1, lengths.2) {
+            square += 2.0 * SHARE * SHARE * cosine(products[one].1, first, last);
+        }
         sum / square.max(0.01).sqrt()
     }
 
-    /// The scores of an arm, if it applies. `more` are weighted feedback words that are not in the
-    /// query.
-    pub(super) fn scores(&self, arm: Arm, more: &[(Term, f32)]) -> Option<Vec<f32>> {
+    /// The scores of an arm, if it applies, with the feedback words if there are any.
+    pub(super) fn scores(&self, arm: Arm, more: Option<&Feedback>) -> Option<Vec<f32>> {
         match arm {
             Arm::Keyword => self.keyword(more),
             Arm::KeywordWindow => self.keyword_window(more),
@@ -272,81 +347,63 @@ impl<'a> Scorer<'a> {
             Arm::Time => self.time(),
             Arm::Recency => self.recency(),
             Arm::Prior => self.prior(),
-            Arm::Link => None,
+            // Computed from the other arms' scores.
+            Arm::SessionBest | Arm::Link => None,
         }
     }
 
-    fn pairs_scores(&self) -> Vec<f32> {
-        self.pairs.scores(&vec![1.0; self.asked.pairs], TEXT_BM25)
-    }
-
-    fn keyword(&self, more: &[(Term, f32)]) -> Option<Vec<f32>> {
+    fn keyword(&self, more: Option<&Feedback>) -> Option<Vec<f32>> {
         if self.asked.words.is_empty() || self.among.is_empty() {
             return None;
         }
         let mut scores = self.own.scores(&self.asked.weights, TEXT_BM25);
-        for (score, pairs) in scores.iter_mut().zip(self.pairs_scores()) {
+        for (score, pairs) in scores.iter_mut().zip(&self.pair_scores) {
             *score += pairs;
         }
-        self.add_more(&mut scores, &self.own.lengths, more, false);
+        if let Some(Feedback { weights, counts }) = more {
+            add(&mut scores, &counts.scores(weights, TEXT_BM25));
+        }
         Some(scores)
     }
 
     /// Includes the words of the neighbours, which give a turn its context; the next ones count
     /// half.
-    fn keyword_window(&self, more: &[(Term, f32)]) -> Option<Vec<f32>> {
+    fn keyword_window(&self, more: Option<&Feedback>) -> Option<Vec<f32>> {
         const PAIRS: f32 = 0.3;
         if self.asked.words.is_empty() || self.among.is_empty() {
             return None;
         }
-        let window = self.windowed(&self.base);
-        let mut scores = window.scores(&self.asked.weights, TEXT_BM25);
-        for (score, pairs) in scores.iter_mut().zip(self.pairs_scores()) {
+        let mut scores = self.windowed(&self.base).scores(&self.asked.weights, TEXT_BM25);
+        for (score, pairs) in scores.iter_mut().zip(&self.pair_scores) {
             *score += PAIRS * pairs;
         }
-        self.add_more(&mut scores, &window.lengths, more, true);
+        if let Some(Feedback { weights, counts }) = more {
+            add(&mut scores, &self.windowed(counts).scores(weights, TEXT_BM25));
+        }
         Some(scores)
     }
 
+    /// Each text with its neighbours: the words and lengths of two before it and two after it.
     fn windowed(&self, base: &Counts) -> Counts {
         const SECOND_NEIGHBOUR: f32 = 0.5;
-        let mut window = base.clone();
-        for at in 0..base.texts() {
+        let around = |at: usize| {
             let (before, after) = (self.before[at], self.after[at]);
             let further = [before.and_then(|b| self.before[b]), after.and_then(|a| self.after[a])];
             let near = [before, after].into_iter().flatten().map(|other| (other, 1.0));
-            let far = further.into_iter().flatten().map(|other| (other, SECOND_NEIGHBOUR));
-            for (other, share) in near.chain(far) {
-                window.add(at, base.row(other), base.lengths[other], share);
+            near.chain(further.into_iter().flatten().map(|other| (other, SECOND_NEIGHBOUR)))
+        };
+        let mut window = base.clone();
+        for at in &self.in_order {
+            let others = around(*at).map(|(other, share)| share * base.lengths[other]);
+            window.lengths[*at] += others.sum::<f32>();
+        }
+        // A text is a neighbour of its neighbours, so its words go where they are needed.
+        for (at, row) in base.rows() {
+            for (other, share) in around(at) {
+                window.add(other, row, share);
             }
         }
         window
-    }
-
-    /// Adds the scores of feedback words.
-    fn add_more(&self, scores: &mut [f32], lengths: &[f32], more: &[(Term, f32)], window: bool) {
-        if more.is_empty() {
-            return;
-        }
-        let mut counts = Counts::new(self.among.len(), more.len());
-        for (at, unit) in self.among.iter().enumerate() {
-            for passage in self.index.units[*unit].passages.clone() {
-                let terms = self.index.terms(passage);
-                for (word, (term, _)) in more.iter().enumerate() {
-                    if let Ok(found) = terms.binary_search_by_key(term, |(t, _)| *t) {
-                        counts.counts[at * more.len() + word] += f32::from(terms[found].1);
-                    }
-                }
-            }
-        }
-        if window {
-            counts = self.windowed(&counts);
-        }
-        counts.lengths.copy_from_slice(lengths);
-        let weights: Vec<f32> = more.iter().map(|(_, weight)| *weight).collect();
-        for (score, more) in scores.iter_mut().zip(counts.scores(&weights, TEXT_BM25)) {
-            *score += more;
-        }
     }
 
     /// Every unit gets the score of its session. One without a session gets the mean, which is
@@ -381,14 +438,14 @@ impl<'a> Scorer<'a> {
     /// so that a long absence of the user changes nothing.
     fn recency(&self) -> Option<Vec<f32>> {
         const HALF_LIFE_MEMORIES: f32 = 100.0;
-        let mut order: Vec<usize> = (0..self.among.len()).collect();
-        let key = |at: &usize| {
-            let unit = &self.index.units[self.among[*at]];
-            (self.learned_at(unit), unit.source)
+        let key = |(at, unit): (usize, &usize)| {
+            let unit = &self.index.units[*unit];
+            (self.learned_at(unit), unit.source, at)
         };
-        order.sort_by_key(|at| std::cmp::Reverse(key(at)));
+        let mut order: Vec<_> = self.among.iter().enumerate().map(key).collect();
+        order.sort_unstable();
         let mut scores = vec![0.0; self.among.len()];
-        for (rank, at) in order.into_iter().enumerate() {
+        for (rank, (.., at)) in order.into_iter().rev().enumerate() {
             scores[at] = 0.5_f32.powf(rank as f32 / HALF_LIFE_MEMORIES);
         }
         Some(scores)
@@ -413,52 +470,55 @@ impl<'a> Scorer<'a> {
     }
 
     /// Feedback words: those that the best units share, rare ones first, that are not in the query.
-    pub(super) fn feedback(&self, best: &[usize]) -> Vec<(Term, f32)> {
+    pub(super) fn feedback(&self, best: &[usize]) -> Option<Feedback> {
         const MAX_WORDS: usize = 5;
         const WEIGHT: f32 = 0.1;
         let mut shared: HashMap<Term, f32> = HashMap::new();
         for at in best {
             let unit = &self.index.units[self.among[*at]];
-            let mut own: Vec<Term> = unit
-                .passages
-                .clone()
-                .flat_map(|passage| self.index.terms(passage))
-                .map(|(term, _)| *term)
-                .filter(|term| term.is_word() && self.asked.slot(*term).is_none())
-                .collect();
+            let terms = unit.passages.clone().flat_map(|passage| self.index.terms(passage));
+            let is_new = |term: &Term| term.is_word() && self.asked.slot(*term).is_none();
+            let mut own: Vec<Term> = terms.copied().filter(is_new).collect();
             own.sort_unstable();
             own.dedup();
             for term in own {
                 *shared.entry(term).or_default() += 1.0;
             }
         }
-        let mut have: HashMap<Term, u32> = shared.keys().map(|term| (*term, 0)).collect();
-        for unit in &self.among {
-            let passages = self.index.units[*unit].passages.clone();
-            let several = passages.len() > 1;
-            let mut seen: Vec<Term> = Vec::new();
-            for (term, _) in passages.flat_map(|passage| self.index.terms(passage)) {
-                if let Some(count) = have.get_mut(term) {
-                    if several && seen.contains(term) {
-                        continue;
-                    }
-                    *count += 1;
-                    if several {
-                        seen.push(*term);
-                    }
-                }
-            }
-        }
-        let all = self.among.len() as f32;
         let worth = |(term, count): (Term, f32)| {
-            let have = have.get(&term).copied().unwrap_or(0) as f32;
-            (term, count * (1.0 + (all - have + 0.5) / (have + 0.5)).ln())
+            let mut units: Vec<usize> = self.occurrences(term).map(|(at, _)| at).collect();
+            units.dedup();
+            (term, count * rarity(units.len(), self.among.len()))
         };
         let mut worth: Vec<(Term, f32)> = shared.into_iter().map(worth).collect();
         worth.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         worth.truncate(MAX_WORDS);
-        let most = worth.first().map_or(1.0, |(_, worth)| *worth).max(1e-6);
-        worth.into_iter().map(|(term, worth)| (term, WEIGHT * worth / most)).collect()
+        let most = worth.first()?.1.max(1e-6);
+        let mut counts = Counts::new(self.among.len(), worth.len());
+        counts.lengths.copy_from_slice(&self.own.lengths);
+        for (word, (term, _)) in worth.iter().enumerate() {
+            for (at, count) in self.occurrences(*term) {
+                counts.add_word(at, word, f32::from(count));
+            }
+        }
+        let weights = worth.into_iter().map(|(_, worth)| WEIGHT * worth / most).collect();
+        Some(Feedback { weights, counts })
+    }
+
+    /// The ranked units that have a term, with their counts.
+    fn occurrences(&self, term: Term) -> impl Iterator<Item = (usize, u8)> + '_ {
+        let units = self.index.postings.units(term);
+        units.filter_map(|(unit, count)| self.place[unit].map(|at| (at, count)))
+    }
+
+    /// The position of a unit, if it is ranked.
+    pub(super) fn place(&self, unit: usize) -> Option<usize> {
+        self.place[unit]
+    }
+
+    /// Number of sessions.
+    pub(super) fn sessions(&self) -> usize {
+        self.index.sessions()
     }
 
     pub(super) fn before(&self, at: usize) -> Option<usize> {
@@ -485,6 +545,12 @@ impl<'a> Scorer<'a> {
     pub(super) fn matched(&self, at: usize) -> Vec<String> {
         let has = self.asked.words.iter().zip(self.own.row(at)).filter(|(_, count)| **count > 0.0);
         has.map(|(word, _)| word.clone()).collect()
+    }
+}
+
+fn add(scores: &mut [f32], more: &[f32]) {
+    for (score, more) in scores.iter_mut().zip(more) {
+        *score += more;
     }
 }
 

@@ -1,10 +1,11 @@
 //! Rankings of small indexes with an obvious best result.
 
+use half::f16;
 use lukasa_text::terms::{Language, Term, TermKind, Terms, words};
 use uuid::Uuid;
 
 use super::Facets;
-use super::index::{Index, NewPassage, Unit};
+use super::index::{Index, NewPassage};
 use super::passage::{PassageKind, TurnPosition};
 use super::rank::{Arm, Fusion, RankFilters, RankQuery, Ranking, Tuning, rank};
 use crate::fact::{Category, Force, Kind, MemoryType, Tier};
@@ -54,7 +55,9 @@ fn memories(texts: &[(&str, [f32; 2])]) -> Index {
         }
     };
     index.add(texts.iter().enumerate().map(passage).collect());
-    index.embed(texts.iter().enumerate().map(|(n, (_, v))| ((id(n), 0), v.to_vec())));
+    index.embed(
+        texts.iter().enumerate().map(|(n, (_, v))| ((id(n), 0), v.map(f16::from_f32).to_vec())),
+    );
     index.set_facts((0..texts.len()).map(|n| (id(n), facets())), []);
     index
 }
@@ -97,14 +100,16 @@ fn ask(
     tuning: &Tuning,
 ) -> Ranking {
     let question = RankQuery { text, vector, times: &[] };
-    rank(index, &question, kind, tuning, &everything(), 10)
+    rank(index, &question, kind, tuning, &everything(&current(index)), 10)
 }
 
-fn everything() -> RankFilters<'static> {
-    fn is_current(unit: &Unit) -> bool {
-        unit.turn.is_some() || unit.facets.is_some()
-    }
-    RankFilters { corpus: &is_current, candidates: &|_| true, results: &|_| true }
+/// Which units are current.
+fn current(index: &Index) -> Vec<bool> {
+    index.select(|unit| unit.turn.is_some() || unit.facets.is_some())
+}
+
+fn everything(corpus: &[bool]) -> RankFilters<'_> {
+    RankFilters { corpus, candidates: &|_| true, results: &|_| true }
 }
 
 fn order(ranking: &Ranking) -> Vec<usize> {
@@ -193,6 +198,44 @@ fn recall_finds_a_turn_by_the_question_it_answers() {
 }
 
 #[test]
+fn recall_prefers_turns_of_a_session_with_other_good_results() {
+    let mut index = Index::new(0);
+    let said = [
+        ("a", "We talked about pottery"),
+        ("a", "The kiln was hot"),
+        ("b", "We talked about pottery"),
+        ("b", "My pottery wheel arrived"),
+        ("b", "More pottery tomorrow"),
+    ];
+    let passage = |(n, (session, text)): (usize, &(&str, &str))| NewPassage {
+        source: id(n),
+        part: 0,
+        subject: id(n),
+        kind: PassageKind::Turn,
+        language: Language::ENGLISH,
+        terms: Terms::of(&words(text, Language::ENGLISH), []),
+        place: Some(TurnPosition {
+            project: None,
+            session: (*session).into(),
+            number: n as i32,
+            role: Role::User,
+            said_at: Timestamp::UNIX_EPOCH,
+            recorded_at: Timestamp::UNIX_EPOCH,
+        }),
+    };
+    index.add(said.iter().enumerate().map(passage).collect());
+    let only = Tuning::default().only(&[Arm::Keyword, Arm::SessionBest]);
+    let found = ask(&index, PassageKind::Turn, "pottery", None, &only);
+    let place = |unit: usize| order(&found).iter().position(|at| *at == unit);
+    assert!(place(2) < place(0), "equal words, and more of them in its session");
+    let arms = &found.found[place(2).unwrap()].arms;
+    assert!(arms.iter().any(|(arm, _, score)| *arm == Arm::SessionBest && *score > 0.0));
+    let found = ask(&index, PassageKind::Turn, "pottery", None, &only.without(Arm::SessionBest));
+    let place = |unit: usize| order(&found).iter().position(|at| *at == unit);
+    assert!(place(0) < place(2), "equal scores keep their order");
+}
+
+#[test]
 fn recall_prefers_turns_of_a_named_speaker() {
     let index = turns(&[
         ("Ann", "I adopted a dog"),
@@ -212,7 +255,9 @@ fn recall_prefers_turns_of_a_mentioned_time() {
     let then = Timestamp::from_second(86_400).unwrap();
     let day = Period::new(then, Timestamp::from_second(2 * 86_400).ok()).unwrap();
     let question = RankQuery { text: "pizza", vector: None, times: &[day] };
-    let found = rank(&index, &question, PassageKind::Turn, &Tuning::default(), &everything(), 10);
+    let corpus = current(&index);
+    let filters = everything(&corpus);
+    let found = rank(&index, &question, PassageKind::Turn, &Tuning::default(), &filters, 10);
     assert_eq!(order(&found)[0], 1);
 }
 

@@ -11,6 +11,7 @@ mod budget_use;
 mod retrieval_log;
 mod retrieve;
 mod tool_calls;
+mod trace;
 mod usage;
 mod why;
 

@@ -7,10 +7,10 @@ use lukasa_core::{Caller, FactId, JobId, Timestamp};
 use lukasa_store::context as kept;
 use lukasa_store::passage::RecallState;
 use lukasa_store::{Batch, directory, job};
-use serde_json::json;
 
 use super::Contexts;
-use super::retrieve::{Context, ContextRequest, ResultRanks};
+use super::retrieve::{Context, ContextRequest};
+use super::trace::{self, trace_line};
 
 /// Maximum number of concurrent writes.
 pub(crate) const MAX_CONCURRENT_RETRIEVAL_WRITES: usize = 4;
@@ -25,19 +25,21 @@ impl Contexts {
         state: RecallState,
         now: Timestamp,
     ) {
-        let mut facts: Vec<FactId> =
-            context.baseline.items.iter().flat_map(PromptLine::facts).collect();
-        facts.extend(context.dynamic.items.iter().flat_map(PromptLine::facts));
-        facts.sort_unstable();
-        facts.dedup();
+        let etag = Some(context.baseline.etag.clone()).filter(|etag| !etag.is_empty());
+        let given = etag.clone().map(|etag| kept::GivenBaseline {
+            etag,
+            items: context.baseline.items.iter().map(trace_line).collect(),
+            facts: facts_of(&context.baseline.items),
+        });
         let new = kept::Retrieval {
             id: context.id,
             session: ask.session.clone(),
             at: lukasa_core::time::micros(now),
-            etag: Some(context.baseline.etag.clone()).filter(|etag| !etag.is_empty()),
+            etag,
             dynamic: context.dynamic.content.clone(),
-            trace: trace(context, ask.session.is_some()),
-            facts,
+            trace: trace::pack(context, ask.session.is_some()),
+            facts: facts_of(&context.dynamic.items),
+            baseline: serde_json::Value::Null,
         };
         let (contexts, tenant, user) = (self.clone(), caller.tenant, caller.user);
         let job = JobId::from_uuid(context.id.uuid());
@@ -48,7 +50,7 @@ impl Contexts {
                 let scope = contexts.parts.store.write_lossy(tenant, user).await?;
                 // Rows with limited retention need an upkeep job that removes them.
                 let ((), unattended) = try_join!(
-                    kept::insert_retrieval(&scope, &new, state),
+                    kept::insert_retrieval(&scope, &new, given.as_ref(), state),
                     directory::set_looked_after(&scope, true)
                 )?;
                 if unattended {
@@ -66,32 +68,10 @@ impl Contexts {
     }
 }
 
-/// Trace of a retrieval: which memories, why and how long it took; no text of the message.
-fn trace(context: &Context, in_session: bool) -> serde_json::Value {
-    let item = |item: &PromptLine| {
-        json!({"mark": item.mark, "source": item.source, "also": item.also, "section": item.section,
-               "tokens": item.tokens, "relevance": item.relevance})
-    };
-    let found = |place: &ResultRanks| {
-        let arms = place.arms.iter().map(|(arm, rank)| json!({"arm": arm.as_str(), "rank": rank}));
-        json!({"source": place.source, "arms": arms.collect::<Vec<_>>(),
-               "fused_rank": place.fused, "rank": place.last})
-    };
-    // Outside of a session nothing is cached, so there is nothing to count.
-    let cache =
-        in_session.then(|| json!({"hits": context.cache.hits, "misses": context.cache.misses}));
-    json!({
-        "baseline": context.baseline.items.iter().map(item).collect::<Vec<_>>(),
-        "dynamic": context.dynamic.items.iter().map(item).collect::<Vec<_>>(),
-        "left_out": context.baseline.left_out.iter().chain(&context.dynamic.left_out).collect::<Vec<_>>(),
-        "budget": {"limit": context.spent.limit, "window": context.spent.window,
-                   "baseline": context.spent.baseline, "dynamic": context.spent.dynamic,
-                   "cost_micros": context.spent.cost_micros},
-        "cache": cache,
-        "found": context.found.iter().map(found).collect::<Vec<_>>(),
-        "considered": context.considered,
-        "degraded": context.degraded,
-        "micros": {"embed": context.took.embed, "load": context.took.load, "rank": context.took.rank,
-                   "fetch": context.took.fetch, "rerank": context.took.rerank},
-    })
+/// The facts of these lines, each once.
+fn facts_of(lines: &[PromptLine]) -> Vec<FactId> {
+    let mut facts: Vec<FactId> = lines.iter().flat_map(PromptLine::facts).collect();
+    facts.sort_unstable();
+    facts.dedup();
+    facts
 }

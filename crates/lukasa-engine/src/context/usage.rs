@@ -8,6 +8,7 @@ use lukasa_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, Usa
 use lukasa_store::{Batch, fact, job, session};
 
 use super::Contexts;
+use super::trace::unpack;
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::sessions::check_session_name;
@@ -64,6 +65,7 @@ impl Contexts {
         if nothing && session::find(&scope, name).await?.is_none() {
             return Err(Error::SessionNotFound);
         }
+        let retrievals = retrievals.into_iter().map(unpack).collect();
         Ok(SessionRetrievals { baselines, retrievals })
     }
 
@@ -75,7 +77,8 @@ impl Contexts {
         now: Timestamp,
     ) -> Result<Retrieval> {
         let scope = self.transactions.read(caller, now).await?;
-        kept::find_retrieval(&scope, id).await?.ok_or(Error::RetrievalNotFound)
+        let found = kept::find_retrieval(&scope, id).await?.ok_or(Error::RetrievalNotFound)?;
+        Ok(unpack(found))
     }
 
     /// Records the reported usage of a memory.

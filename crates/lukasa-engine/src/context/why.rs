@@ -7,6 +7,7 @@ use lukasa_store::context::{self as kept, Retrieval, Usage};
 use lukasa_store::{fact, session};
 
 use super::Contexts;
+use super::trace::unpack;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, as_memory};
 
@@ -50,6 +51,7 @@ impl Contexts {
             Some(id) => kept::find_retrieval(&scope, id).await?,
             None => kept::retrieval_before(&scope, session, turn.recorded_at).await?,
         };
+        let retrieval = retrieval.map(unpack);
         let given = retrieval.iter().flat_map(|retrieval| retrieval.facts.iter().copied());
         let mut facts: Vec<FactId> = used.iter().map(|usage| usage.fact).collect();
         for fact in given {

@@ -18,7 +18,9 @@ use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::index::{Index, NewPassage};
 use lukasa_core::{AsOf, ProjectScope, UserId};
 use lukasa_store::Scope;
-use lukasa_store::passage::{self, RecallState, StoredPassage, Vector};
+use lukasa_store::passage::{
+    self, PassageBlocks, RecallState, StoredPassage, Vector, VectorBlocks,
+};
 use lukasa_store::recallable::{self, RecallableVersion};
 use moka::sync::Cache;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -30,7 +32,7 @@ use crate::error::Result;
 /// Default size limit of the cache over all users.
 const DEFAULT_CACHE_BYTES: u64 = 512 * 1024 * 1024;
 /// Default limit of indexed passages per user.
-const DEFAULT_MAX_PASSAGES: usize = 100_000;
+const DEFAULT_MAX_PASSAGES: usize = 250_000;
 /// How long an unused index stays cached.
 const IDLE_TTL: Duration = Duration::from_secs(15 * 60);
 /// Maximum number of concurrent full loads: each holds its rows and its index in memory at once.
@@ -38,6 +40,11 @@ const MAX_CONCURRENT_LOADS: usize = 4;
 /// An index with at least this many units is ranked, and one with at least this many new passages
 /// is built, on a blocking thread.
 const LARGE_INDEX_UNITS: usize = 2_000;
+/// A record with at least this many revisions is read in blocks, and the index is built while the
+/// rows arrive, so that they are not all in memory beside it.
+const LARGE_RECORD_REVISIONS: i64 = 1_000;
+/// Number of rows of such a block.
+const BLOCK_ROWS: usize = 4_000;
 
 /// Cache of the indexes of recently active users.
 pub(crate) struct IndexCache {
@@ -242,6 +249,18 @@ impl IndexCache {
             0 => load_floor(scope, self.passages).await?,
             _ => loaded.floor,
         };
+        if loaded.revision == 0 && ctx.state.revision >= LARGE_RECORD_REVISIONS {
+            let mut index = read_in_blocks(scope, ctx, floor, cpu).await?;
+            let ActiveFacts { facts, links } = read_facts(scope).await?;
+            let (built, state) = (Arc::clone(user_index), ctx.state);
+            let install = move || {
+                index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
+                built.install(index, state, floor);
+            };
+            cpu.run(install).await?;
+            self.cache.insert(scope.user(), Arc::clone(user_index));
+            return Ok(());
+        }
         let update = read_update(scope, ctx, loaded, floor, prefetched).await?;
         let large =
             update.rows.passages.len() >= LARGE_INDEX_UNITS || loaded.units >= LARGE_INDEX_UNITS;
@@ -259,6 +278,14 @@ impl IndexCache {
 }
 
 impl UserIndex {
+    /// Replaces the empty index by one that contains the whole record.
+    fn install(&self, index: Index, state: RecallState, floor: Option<i64>) {
+        let RecallState { revision, facts, .. } = state;
+        let (units, passages, bytes) = (index.len(), index.passages(), index.bytes());
+        *self.index.write().unwrap_or_else(PoisonError::into_inner) = index;
+        *self.progress() = Progress { revision, facts, units, passages, bytes, floor };
+    }
+
     fn add(&self, update: IndexUpdate, state: RecallState, floor: Option<i64>) {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
         let loaded = *self.progress();
@@ -315,6 +342,51 @@ async fn load_new_rows(
     let (passages, vectors) =
         try_join!(passage::since(scope, since, floor), async { vectors.await.transpose() })?;
     Ok(NewRows { since, model, passages, vectors: vectors.unwrap_or_default() })
+}
+
+/// Builds an index of the whole record while its rows arrive, without the list of active memories.
+async fn read_in_blocks(
+    scope: &Scope,
+    ctx: &RecallContext,
+    floor: Option<i64>,
+    cpu: &CpuPool,
+) -> Result<Index> {
+    let dimension = ctx.model.as_ref().map_or(0, |model| model.dimension);
+    let mut index = Index::new(dimension);
+    let mut passages = PassageBlocks::open(scope, floor).await?;
+    loop {
+        let rows = passages.next(BLOCK_ROWS).await?;
+        if rows.is_empty() {
+            break;
+        }
+        let add = move || {
+            index.add(rows.into_iter().map(as_new).collect());
+            index
+        };
+        index = cpu.run(add).await?;
+    }
+    if let Some(model) = &ctx.model {
+        let mut vectors = VectorBlocks::open(scope, model).await?;
+        loop {
+            let rows = vectors.next(BLOCK_ROWS).await?;
+            if rows.is_empty() {
+                break;
+            }
+            let embed = move || {
+                index.embed(rows.into_iter().map(|v| ((v.source, v.part), v.values)));
+                index
+            };
+            index = cpu.run(embed).await?;
+        }
+    }
+    index.shrink();
+    Ok(index)
+}
+
+async fn read_facts(scope: &Scope) -> Result<ActiveFacts> {
+    let (facts, links) = try_join!(recallable::now(scope), recallable::links(scope, None))?;
+    let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid())).collect();
+    Ok(ActiveFacts { facts, links })
 }
 
 async fn read_update(

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn recall_key_is_stable() {
-        let golden = "fcdda6d619e126b03e2aaee881c18530ffb9e5b35265eee65e0270f58714ca37";
+        let golden = "067d53e683ae83458ee26e2630a64e084c8f3beb24cbf08e6c0b37311f29bc93";
         assert_eq!(digest(&query(), &context()), golden);
     }
 

@@ -31,17 +31,17 @@ pub(super) fn lookup(
     now: Timestamp,
 ) -> LookupResult {
     let point = ask.point.resolve(now);
-    let there = |unit: &Unit| is_usable(index, unit, point, ctx);
+    let visible = index.select(|unit| is_usable(index, unit, point, ctx));
     // With a reranker, fetch more candidates than requested.
     let deeper = |count: usize| if deep && count > 0 { count.max(MAX_RERANKED) } else { count };
     let (memories, turns) = (deeper(ask.memories), deeper(ask.turns));
     let mut facts = Ranking::default();
     if memories > 0 {
-        let named = ask.precise.then(|| named(index, question.text, &there));
+        let named = ask.precise.then(|| named(index, question.text, &visible));
         let may = |unit: &Unit| {
             ask.filter.matches(unit) && named.as_ref().is_none_or(|n| n.contains_key(&unit.source))
         };
-        let filters = RankFilters { corpus: &there, candidates: &|_| true, results: &may };
+        let filters = RankFilters { corpus: &visible, candidates: &|_| true, results: &may };
         facts = rank(index, question, PassageKind::Fact, &ask.tuning, &filters, memories);
         // A name can match although none of its words does; add those memories too.
         let found: Vec<usize> = facts.found.iter().map(|found| found.unit).collect();
@@ -74,7 +74,7 @@ pub(super) fn lookup(
         };
         // In a user's first session there are no other turns; skip the ranking.
         let finds = |unit: &Unit| of_role(unit) && may(unit);
-        let filters = RankFilters { corpus: &there, candidates: &of_role, results: &may };
+        let filters = RankFilters { corpus: &visible, candidates: &of_role, results: &may };
         if (0..index.len()).any(|at| finds(index.unit(at))) {
             turn_ranking = rank(index, question, PassageKind::Turn, &ask.tuning, &filters, turns);
         }
@@ -98,19 +98,15 @@ pub(super) fn lookup(
         facts: facts.collect(),
         turns: turns.collect(),
         sessions,
-        considered: (0..index.len()).filter(|at| there(index.unit(*at))).count(),
+        considered: visible.iter().filter(|visible| **visible).count(),
         unembedded: ctx.model.is_some() && index.without_vector() > 0,
     }
 }
 
 /// The memories that a text names, and those they link to: by version id, with the matched name. A
 /// memory that only links to a named one is not included.
-fn named(
-    index: &Index,
-    text: &str,
-    there: &dyn Fn(&Unit) -> bool,
-) -> BTreeMap<Uuid, (usize, String)> {
-    let usable = (0..index.len()).filter(|at| there(index.unit(*at)));
+fn named(index: &Index, text: &str, visible: &[bool]) -> BTreeMap<Uuid, (usize, String)> {
+    let usable = (0..index.len()).filter(|at| visible[*at]);
     let names = usable.filter_map(|at| {
         let facets = index.unit(at).facets.as_ref()?;
         Some((at, facets.names.iter().map(String::as_str)))
@@ -119,7 +115,7 @@ fn named(
     let mut found = BTreeMap::new();
     for one in names.named_in(text) {
         for linked in index.points_to(index.unit(one.index).subject) {
-            if there(index.unit(linked)) {
+            if visible[linked] {
                 let entry = found.entry(index.unit(linked).source);
                 entry.or_insert_with(|| (linked, one.name.to_owned()));
             }
@@ -148,7 +144,7 @@ pub(crate) fn is_usable(index: &Index, unit: &Unit, point: AsOf, ctx: &RecallCon
     let Some(facets) = &unit.facets else { return unit.turn.is_some() };
     let valid = facets.valid_from <= point.valid
         && facets.valid_until.is_none_or(|until| until > point.valid);
-    let faded = Belief::from(facets).is_archived(point.valid);
+    let faded = Belief::from(&**facets).is_archived(point.valid);
     valid && !faded && facets.domain.as_ref().is_none_or(|domain| !ctx.shut.contains(domain))
 }
 

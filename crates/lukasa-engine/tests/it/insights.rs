@@ -104,10 +104,11 @@ async fn first_retrieval_of_a_user_is_recorded_also_after_the_first_write() {
             dynamic: String::new(),
             trace: serde_json::json!({}),
             facts: Vec::new(),
+            baseline: serde_json::Value::Null,
         };
         let state = RecallState { epoch, ..RecallState::default() };
         let scope = store.write(alice.tenant, alice.user).await.unwrap();
-        context::insert_retrieval(&scope, &new, state).await.unwrap();
+        context::insert_retrieval(&scope, &new, None, state).await.unwrap();
         let found = context::find_retrieval(&scope, new.id).await.unwrap();
         assert_eq!(found.is_some(), is_recorded, "made in epoch {epoch}");
         scope.commit().await.unwrap();

@@ -1,6 +1,7 @@
 //! Embeddings and derived data of recall: when they are made, how the model is switched during
 //! searches, and that they are removed with their source (R034, R035).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,9 +10,10 @@ use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture, Mode
 use lukasa_core::{NewTurn, Role};
 use lukasa_engine::context::{ContextRequest, NewUsage};
 use lukasa_engine::facts::Target;
-use lukasa_engine::recall::RecallQuery;
+use lukasa_engine::recall::{RecallQuery, RecallResult};
 use lukasa_engine::{Engine, Error};
 use lukasa_models::scripted::{Mood, ScriptedModel};
+use lukasa_store::passage::PassageBlocks;
 
 use crate::story::Story;
 
@@ -279,8 +281,17 @@ async fn context_leaves_out_turns_of_its_own_session() {
 }
 
 /// The tables with data that recall and contexts are made from or derive.
-const DERIVED: [&str; 8] =
-    ["session", "turn", "recall_state", "passage", "embedding", "baseline", "retrieval", "usage"];
+const DERIVED: [&str; 9] = [
+    "session",
+    "turn",
+    "recall_state",
+    "passage",
+    "embedding",
+    "baseline",
+    "given_baseline",
+    "retrieval",
+    "usage",
+];
 
 /// A story in which each of those tables has rows.
 async fn lived_in() -> (Story, lukasa_core::FactId) {
@@ -321,7 +332,7 @@ async fn erased_memory_removes_derived_rows() {
     let (story, fact) = lived_in().await;
     story.pass(1);
     story.engine.removals.erase(&story.request(), &Target::Id(fact)).await.unwrap();
-    for table in ["baseline", "retrieval", "usage"] {
+    for table in ["baseline", "given_baseline", "retrieval", "usage"] {
         assert_eq!(rows(&story, table).await, 0, "{table}");
     }
     // The turn's passage and its embedding stay.
@@ -363,4 +374,108 @@ async fn writes_are_recalled_by_another_server_at_once() {
         }
     }
     other.close();
+}
+
+#[tokio::test]
+async fn only_turns_of_the_user_are_embedded() {
+    let story = story_with(vec![Arc::new(ScriptedModel::local(32))]).await;
+    let turns = vec![
+        said("My canary sings"),
+        NewTurn::saying(Role::Assistant, &"Canaries sing at dawn. ".repeat(200)),
+        NewTurn::saying(Role::Tool, "dawn is at six"),
+    ];
+    story.engine.sessions.append_turns(&story.request(), "chat", turns).await.unwrap();
+    assert_eq!(rows(&story, "passage").await, 3, "one for each, however long");
+    assert_eq!(rows(&story, "embedding").await, 1);
+    assert_eq!(story.engine.embeddings.lacking("scripted-32").await.unwrap(), (1, 0));
+    let mut ask = RecallQuery::about("dawn");
+    (ask.turns, ask.filter.roles) = (5, Some(vec![Role::Assistant, Role::Tool]));
+    let found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+    assert_eq!(found.turns.len(), 2, "found by their words");
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(rows(&story, "embedding").await, 1, "recall does not embed them either");
+}
+
+#[tokio::test]
+async fn large_record_is_read_in_blocks_with_the_same_results() {
+    let embedder: Arc<dyn Embedder> = Arc::new(ScriptedModel::local(32));
+    let story = story_with(vec![embedder.clone()]).await;
+    for n in 0..8 {
+        story.save(&format!("Likes tea number {n}")).await;
+        let turns = vec![said(&format!("I had tea in room {n}. ").repeat(60)), said("and cake")];
+        let chat = format!("chat {}", n % 3);
+        story.engine.sessions.append_turns(&story.request(), &chat, turns).await.unwrap();
+    }
+    let mut ask = RecallQuery::about("tea in room 3");
+    ask.turns = 20;
+    let at_once = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+    // A record with many revisions is read in blocks.
+    let admin = story.database.admin().await;
+    admin.batch_execute("update recall_state set revision = 50000, facts = 50000").await.unwrap();
+    let other = Engine::connect(&story.database.connect()).unwrap();
+    let other = other.with_models(Arc::new(Shelf(vec![embedder])));
+    let in_blocks = other.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+    let ids = |found: &RecallResult| -> Vec<String> {
+        let memories = found.memories.iter().map(|found| found.memory.version.id.to_string());
+        memories.chain(found.turns.iter().map(|found| found.turn.id.to_string())).collect()
+    };
+    assert!(at_once.memories.len() == 8 && at_once.turns.len() >= 8, "{at_once:?}");
+    assert_eq!(ids(&in_blocks), ids(&at_once));
+    story.pass(1);
+    story.save("Likes tea number 8").await;
+    let after = other.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+    assert_eq!(after.memories.len(), 9, "later writes are added to it");
+
+    // Blocks of any size have the whole record, and no turn is in two of them.
+    let alice = story.alice();
+    let scope = story.database.store().read(alice.tenant, alice.user).await.unwrap();
+    for size in [1, 3, 7, 1_000] {
+        let mut blocks = PassageBlocks::open(&scope, None).await.unwrap();
+        let mut sources: Vec<HashSet<uuid::Uuid>> = Vec::new();
+        let mut count = 0;
+        loop {
+            let block = blocks.next(size).await.unwrap();
+            if block.is_empty() {
+                break;
+            }
+            count += block.len();
+            sources.push(block.iter().map(|passage| passage.source).collect());
+        }
+        let distinct: HashSet<_> = sources.iter().flatten().collect();
+        assert_eq!(sources.iter().map(HashSet::len).sum::<usize>(), distinct.len(), "{size}");
+        assert_eq!(i64::try_from(count).unwrap(), rows(&story, "passage").await, "{size}");
+    }
+    other.close();
+}
+
+#[tokio::test]
+async fn baseline_is_recorded_once_and_shown_with_every_retrieval() {
+    let (story, fact) = lived_in().await;
+    let mut ask = ContextRequest::about("When does my canary sing?");
+    (ask.session, ask.within) = (Some("chat".to_owned()), Duration::from_secs(60));
+    for n in 2..5 {
+        story.pass(1);
+        story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+        until("it is recorded", async || rows(&story, "retrieval").await == n).await;
+    }
+    assert_eq!(rows(&story, "given_baseline").await, 1);
+    let given = story.engine.context.given(&story.alice(), "chat", story.now()).await.unwrap();
+    assert_eq!(given.retrievals.len(), 4);
+    for retrieval in &given.retrievals {
+        assert_eq!(retrieval.facts, [fact]);
+        let line = &retrieval.trace["baseline"][0];
+        assert_eq!(line["source"]["memory_id"], fact.to_string(), "{}", retrieval.trace);
+        let found = &retrieval.trace["found"][0];
+        assert_eq!(found["source"]["memory_id"], fact.to_string(), "{}", retrieval.trace);
+        assert!(found["arms"][0]["rank"].is_number(), "{found}");
+        assert_eq!(retrieval.trace["left_out"][0]["reason"], "in the baseline already");
+    }
+    let (uses, _) = story
+        .engine
+        .context
+        .usage(&story.alice(), Some(fact), None, 20, story.now())
+        .await
+        .unwrap();
+    let retrieved = uses.iter().filter(|used| used.kind == "retrieved").count();
+    assert_eq!(retrieved, 4, "each is a use of the memory");
 }

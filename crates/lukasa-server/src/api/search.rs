@@ -65,7 +65,7 @@ pub struct SearchRequest {
     /// `scores` (the default) or `ranks`: how the results of the arms are fused.
     pub fusion: Option<String>,
     /// Only these arms: `keyword`, `keyword_window`, `keyword_session`, `vector`, `vector_window`,
-    /// `speaker`, `time`, `recency`, `prior`, `link`.
+    /// `speaker`, `time`, `recency`, `prior`, `session_best`, `link`.
     pub arms: Option<Vec<String>>,
     /// All arms except these.
     pub without: Option<Vec<String>>,

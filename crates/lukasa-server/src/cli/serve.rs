@@ -24,7 +24,7 @@ use crate::workers::{Workers, connections};
 /// Memory for cached user indexes, unless set otherwise, in megabytes.
 pub const INDEX_MEMORY_MB: u64 = 512;
 /// Indexed passages per user, unless set otherwise: about 220 MB of memory.
-pub const INDEX_PASSAGES: usize = 100_000;
+pub const INDEX_PASSAGES: usize = 250_000;
 pub const MEGABYTE: u64 = 1024 * 1024;
 
 /// How callers are authenticated.

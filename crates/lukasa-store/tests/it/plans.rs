@@ -3,6 +3,7 @@
 
 use lukasa_core::{TenantId, UserId};
 use lukasa_store::testing::TestDatabase;
+use lukasa_store::testing::postgres::SimpleQueryMessage;
 
 /// Fills users with rows like those the engine writes.
 const FILL: &str = "
@@ -109,5 +110,61 @@ async fn check(users: usize, each: usize, then: &str) {
         assert!(!plan.contains("Seq Scan"), "{question} must read one user only:\n{plan}");
         let is_long_list = each > 1_000 && question == "list";
         assert!(!is_long_list || !plan.contains("Sort"), "a long list must not be sorted:\n{plan}");
+    }
+}
+
+/// Fills the tables that recall reads: users with turns, memories, their embeddings, links, and
+/// some sessions of a project.
+const FILL_RECALL: &str = "
+  insert into session (user_id, tenant_id, session_id, opened_at, last_turn_at, state, turns, project)
+    select u.id, $TENANT$, 's' || n, now(), now(), 'active', 20, case when n % 7 = 0 then 'work' end
+      from (select md5(g::text)::uuid as id from generate_series(1, $USERS$) g) u, generate_series(1, 20) n;
+  insert into passage (user_id, tenant_id, source_id, part, subject_id, kind, revision, analyzer, language,
+      words, terms, content_hash, session_id, number, role, said_at, recorded_at)
+    select user_id, tenant_id, gen_random_uuid(), 0, gen_random_uuid(), 'turn', n, 1, 'en', 20,
+           decode(repeat(md5(n::text), 10), 'hex'), '', session_id, n, 'user', now(), now()
+      from session, generate_series(1, 5) n;
+  insert into embedding (user_id, tenant_id, model, source_id, part, revision, dimension, content_hash, vector)
+    select user_id, tenant_id, 'potion', source_id, part, revision, 256, '',
+           array_fill(0.1::real, array[256])::vector::halfvec
+      from passage;
+  insert into link (user_id, tenant_id, link_id, from_fact, to_fact, relation, known_from, opened_by)
+    select a.user_id, a.tenant_id, gen_random_uuid(), a.fact_id, b.fact_id, 'about', now(), a.fact_id
+      from (select distinct on (user_id) * from fact order by user_id, fact_id) a
+      join fact b on b.user_id = a.user_id and b.fact_id <> a.fact_id;
+  insert into recall_state select distinct user_id, tenant_id, 1, 1, 0 from session;";
+
+#[tokio::test]
+async fn recall_reads_passages_embeddings_and_links_from_indexes_alone() {
+    let database = TestDatabase::fresh().await;
+    let admin = database.admin().await;
+    let tenant = TenantId::named("acme").uuid();
+    for fill in [FILL, FILL_RECALL] {
+        let fill = fill.replace("$TENANT$", &format!("'{tenant}'::uuid"));
+        let fill = fill.replace("$USERS$", "300").replace("$EACH$", "20");
+        admin.batch_execute(&fill).await.unwrap();
+    }
+    admin.batch_execute("vacuum analyze").await.unwrap();
+    let row = admin.query_one("select user_id from session limit 1", &[]).await.unwrap();
+    let user: uuid::Uuid = row.get(0);
+    let serving = database.admin().await;
+    serving
+        .batch_execute(&format!(
+            "set role lukasa_serve; set app.tenant = '{tenant}'; set app.user_id = '{user}'"
+        ))
+        .await
+        .unwrap();
+    let statements = lukasa_store::recallable::INDEX_ONLY_STATEMENTS;
+    assert!(statements.len() >= 4);
+    for (name, sql) in statements {
+        let plan = serving.simple_query(&format!("explain (generic_plan) {sql}")).await.unwrap();
+        let line = |message: &SimpleQueryMessage| match message {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        };
+        let plan = plan.iter().filter_map(line).collect::<Vec<_>>().join("\n");
+        assert!(plan.contains("Index Only Scan"), "{name} must read an index alone:\n{plan}");
+        assert!(!plan.contains("Seq Scan"), "{name} must read one user only:\n{plan}");
+        assert!(!plan.contains("Bitmap"), "{name} must read an index alone:\n{plan}");
     }
 }

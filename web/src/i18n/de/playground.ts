@@ -94,6 +94,7 @@ export const playground: Translation["playground"] = {
   "arm.time": "Zeit",
   "arm.recency": "Neuheit",
   "arm.prior": "Wichtigkeit",
+  "arm.session_best": "Bestes des Chats",
   "arm.link": "Verknüpfungen",
   relevance: "Relevanz",
   score: "Punkte",

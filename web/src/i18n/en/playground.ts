@@ -92,6 +92,7 @@ export const playground = {
   "arm.time": "Time",
   "arm.recency": "Recency",
   "arm.prior": "Importance",
+  "arm.session_best": "Best of the chat",
   "arm.link": "Links",
   relevance: "Relevance",
   score: "Score",

@@ -67,10 +67,10 @@ export function readTrace(trace: unknown): Trace {
   };
 }
 
-/**
- * The ranks of each memory or turn by id: its best rank in each arm. The variants of an arm with neighbours
- * or whole chats count as the same arm.
- */
+/** The arms that have variants, with neighbours or whole chats. */
+const VARIANT = /^(keyword|vector)_.*/;
+
+/** The ranks of each memory or turn by id: its best rank in each arm. The variants of an arm count as the same arm. */
 function searchRanksOf(trace: unknown): Map<string, SearchRanks> {
   const found = new Map<string, SearchRanks>();
   for (const item of list(field(trace, "found"))) {
@@ -78,7 +78,7 @@ function searchRanksOf(trace: unknown): Map<string, SearchRanks> {
     const id = text(field(source, "memory_id")) ?? text(field(source, "turn_id"));
     const best = new Map<string, number>();
     for (const one of list(field(item, "arms"))) {
-      const arm = text(field(one, "arm"))?.split("_")[0];
+      const arm = text(field(one, "arm"))?.replace(VARIANT, "$1");
       const rank = number(field(one, "rank"));
       if (arm && rank) best.set(arm, Math.min(rank, best.get(arm) ?? rank));
     }

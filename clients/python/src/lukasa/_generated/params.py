@@ -484,7 +484,7 @@ class SearchRequestOptions(TypedDict, total=False):
     """`scores` (the default) or `ranks`: how the results of the arms are fused."""
     arms: Sequence[str] | None
     """Only these arms: `keyword`, `keyword_window`, `keyword_session`, `vector`, `vector_window`,
-    `speaker`, `time`, `recency`, `prior`, `link`.
+    `speaker`, `time`, `recency`, `prior`, `session_best`, `link`.
     """
     without: Sequence[str] | None
     """All arms except these."""
