@@ -229,8 +229,9 @@ impl<'a> Run<'a> {
 
     /// Vectors can be measured only when all of them are there.
     async fn all_embedded(&self, set: &Set) -> Result<()> {
-        let sql = "select count(*) from passage p where not exists (select from embedding e \
-                   where (e.user_id, e.source_id, e.part) = (p.user_id, p.source_id, p.part))";
+        let sql = "select count(*) from passage p where (p.role is null or p.role = 'user') \
+                   and not exists (select from embedding e \
+                     where (e.user_id, e.source_id, e.part) = (p.user_id, p.source_id, p.part))";
         let started = Instant::now();
         loop {
             let missing: i64 = self.database.query_one(sql, &[]).await?.get(0);

@@ -39,29 +39,48 @@ impl Postings {
 
     /// The units that have a term, with their counts. A unit of several passages can occur several
     /// times in a row.
-    pub(super) fn units(&self, term: Term) -> impl Iterator<Item = (usize, u8)> + '_ {
-        let mut bytes = self.0.get(&term).map_or(&[][..], |list| &list.bytes).iter();
-        let mut unit = 0_u64;
-        std::iter::from_fn(move || {
-            let (mut value, mut shift) = (0_u64, 0);
-            loop {
-                let byte = *bytes.next()?;
-                value |= u64::from(byte & 0x7f) << shift;
-                shift += 7;
-                if byte < 0x80 {
-                    break;
-                }
-            }
-            unit += value >> 1;
-            let count = if value & 1 == 1 { *bytes.next()? } else { 1 };
-            Some((unit as usize, count))
-        })
+    pub(super) fn units(&self, term: Term) -> Units<'_> {
+        Units { bytes: self.0.get(&term).map_or(&[][..], |list| &list.bytes), unit: 0 }
     }
 
     /// Approximate size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let lists: usize = self.0.values().map(|list| list.bytes.capacity()).sum();
         self.0.capacity() * 8 / 7 * (size_of::<(Term, PostingList)>() + 1) + lists
+    }
+}
+
+/// The units of one term.
+pub(super) struct Units<'p> {
+    bytes: &'p [u8],
+    unit: u64,
+}
+
+impl Units<'_> {
+    #[inline]
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
+        Some(*first)
+    }
+}
+
+impl Iterator for Units<'_> {
+    type Item = (usize, u8);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, u8)> {
+        let mut byte = self.byte()?;
+        let mut value = u64::from(byte & 0x7f);
+        let mut shift = 7;
+        while byte >= 0x80 {
+            byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+        }
+        self.unit += value >> 1;
+        let count = if value & 1 == 1 { self.byte()? } else { 1 };
+        Some((self.unit as usize, count))
     }
 }
 

@@ -159,13 +159,16 @@ impl<'a> Scorer<'a> {
     }
 
     /// The score of each unit by the pairs of words it shares with the query. It has both words of a
-    /// pair, so only units with a word of the query are looked at.
+    /// pair, so only units with two words of the query are looked at.
     fn score_pairs(&self, slots: &[(Term, Slot)]) -> Vec<f32> {
         let mut pairs = Counts::new(self.among.len(), self.asked.pairs);
         for (at, length) in self.own.lengths.iter().enumerate() {
             pairs.lengths[at] = (length - 1.0).max(0.0);
         }
-        for (at, _) in self.base.rows() {
+        for (at, row) in self.base.rows() {
+            if row.iter().sum::<f32>() < 2.0 {
+                continue;
+            }
             for passage in self.index.units[self.among[at]].passages.clone() {
                 for (term, slot) in slots {
                     let Slot::Pair(pair) = slot else { continue };
@@ -557,9 +560,9 @@ fn add(scores: &mut [f32], more: &[f32]) {
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     // Eight independent sums, so that the compiler can use SIMD registers.
     let mut sums = [0.0_f32; 8];
-    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f32 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a8.zip(b8) {
+    let ((a8, a), (b8, b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let rest: f32 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+    for (x, y) in a8.iter().zip(b8) {
         for lane in 0..8 {
             sums[lane] += x[lane] * y[lane];
         }
