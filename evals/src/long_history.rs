@@ -55,7 +55,6 @@ const OTHER_USER: &str = "other";
 /// The figures of one server.
 #[derive(Debug, Default, Serialize)]
 struct Figures {
-    fill_seconds: f64,
     /// Megabytes of the passages and embeddings with their indexes.
     index_mb: f64,
     /// Megabytes of the turns with their indexes.
@@ -111,10 +110,8 @@ async fn measure(
         log: &log,
     };
     let mut figures = Figures::default();
-    let started = Instant::now();
     let server = Server::start(&serve).await?;
     fill(args, &Client::to(server.address)).await.context("filling")?;
-    figures.fill_seconds = started.elapsed().as_secs_f64();
     drop(server);
     let own = connect(&url).await?;
     own.batch_execute("vacuum analyze").await?;
@@ -270,8 +267,7 @@ fn tell(args: &Args, figures: &[(&str, Figures)]) {
     println!("| | {} |", names.join(" | "));
     println!("|---|{}", "---:|".repeat(names.len()));
     type Get = fn(&Figures) -> f64;
-    let rows: [(&str, Get); 12] = [
-        ("filling, s", |f| f.fill_seconds),
+    let rows: [(&str, Get); 11] = [
         ("passages and embeddings on disk, MB", |f| f.index_mb),
         ("turns on disk, MB", |f| f.turns_mb),
         ("server memory before, MB", |f| f.memory_before_mb),
