@@ -187,7 +187,8 @@ pub struct Retrieval {
     pub trace: Value,
     /// The facts in the prompt.
     pub facts: Vec<FactId>,
-    /// The lines of the baseline, by their sources.
+    /// The lines of the baseline, by their sources; not part of a new retrieval, whose baseline is
+    /// recorded separately.
     pub baseline: Value,
 }
 
@@ -224,8 +225,8 @@ pub struct GivenBaseline {
     pub facts: Vec<FactId>,
 }
 
-/// Records a baseline that was put into a prompt, unless it is recorded already or something has
-/// been removed since it was made.
+/// Records a baseline that was put into a prompt, unless it is recorded already, something has been
+/// removed since it was made, or the user is being erased.
 async fn insert_given(
     scope: &Scope,
     new: Option<&GivenBaseline>,
@@ -237,6 +238,8 @@ async fn insert_given(
                         where ($8::bigint = 0 \
               or ($7 = coalesce((select removed from recall_state where user_id = $1), 0) \
                   and $8 = coalesce((select epoch from recall_state where user_id = $1), 0))) \
+             and not exists (select 1 from users \
+                              where user_id = $1 and deleted_at is not null) \
                        on conflict do nothing";
     let Some(new) = new else { return Ok(()) };
     let params: [Param<'_>; 8] = [

@@ -1,4 +1,4 @@
-//! In-memory search index of one user, laid out for sequential scans.
+//! In-memory search index of one user: words as an inverted index, vectors one after the other.
 //!
 //! A user's memory is small, so a query is compared with all of it, exactly, with that user's own
 //! statistics: nothing is approximated and nothing is shared between users. The index grows as

@@ -6,7 +6,7 @@ use std::time::Duration;
 use lukasa_core::Ids;
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
-use lukasa_store::context::{self, Retrieval};
+use lukasa_store::context::{self, GivenBaseline, Retrieval};
 use lukasa_store::passage::RecallState;
 
 use crate::learning::{answer, chat_about, story_saying, user, work};
@@ -112,5 +112,45 @@ async fn first_retrieval_of_a_user_is_recorded_also_after_the_first_write() {
         let found = context::find_retrieval(&scope, new.id).await.unwrap();
         assert_eq!(found.is_some(), is_recorded, "made in epoch {epoch}");
         scope.commit().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn retrieval_of_a_user_being_erased_is_not_recorded() {
+    let story = Story::begin().await;
+    story.save("User lives in Porto.").await;
+    let admin = story.database.admin().await;
+    let (alice, store) = (story.alice(), story.database.store());
+    let mut ids = Ids::new(story.now(), [7; 16]);
+    for (erased, expected) in [(false, 1_i64), (true, 0)] {
+        if erased {
+            admin.batch_execute("update users set deleted_at = now()").await.unwrap();
+        }
+        admin.batch_execute("delete from retrieval; delete from given_baseline").await.unwrap();
+        let new = Retrieval {
+            id: ids.retrieval(),
+            session: None,
+            at: story.now(),
+            etag: Some("etag".to_owned()),
+            dynamic: String::new(),
+            trace: serde_json::json!({}),
+            facts: Vec::new(),
+            baseline: serde_json::Value::Null,
+        };
+        let given = GivenBaseline {
+            etag: "etag".to_owned(),
+            items: serde_json::json!([]),
+            facts: Vec::new(),
+        };
+        // Nothing was stored when it was made.
+        let state = RecallState::default();
+        let scope = store.write(alice.tenant, alice.user).await.unwrap();
+        context::insert_retrieval(&scope, &new, Some(&given), state).await.unwrap();
+        scope.commit().await.unwrap();
+        for table in ["retrieval", "given_baseline"] {
+            let sql = format!("select count(*) from {table}");
+            let rows: i64 = admin.query_one(&sql, &[]).await.unwrap().get(0);
+            assert_eq!(rows, expected, "{table}, erased: {erased}");
+        }
     }
 }

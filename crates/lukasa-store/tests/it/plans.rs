@@ -3,7 +3,8 @@
 
 use lukasa_core::{TenantId, UserId};
 use lukasa_store::testing::TestDatabase;
-use lukasa_store::testing::postgres::SimpleQueryMessage;
+use lukasa_store::testing::postgres::{Client, SimpleQueryMessage};
+use uuid::Uuid;
 
 /// Fills users with rows like those the engine writes.
 const FILL: &str = "
@@ -31,6 +32,15 @@ async fn plans_use_user_index_without_analyze() {
     check(1, 5_000, "").await;
 }
 
+/// A connection with the serving role, for one user.
+async fn serving(database: &TestDatabase, tenant: Uuid, user: Uuid) -> Client {
+    let client = database.admin().await;
+    let settings =
+        format!("set role lukasa_serve; set app.tenant = '{tenant}'; set app.user_id = '{user}'");
+    client.batch_execute(&settings).await.unwrap();
+    client
+}
+
 async fn check(users: usize, each: usize, then: &str) {
     let database = TestDatabase::fresh().await;
     let admin = database.admin().await;
@@ -41,15 +51,9 @@ async fn check(users: usize, each: usize, then: &str) {
     admin.batch_execute(then).await.unwrap();
     let row =
         admin.query_one("select user_id, operation_id from operation limit 1", &[]).await.unwrap();
-    let (user, fact): (uuid::Uuid, uuid::Uuid) = (row.get(0), row.get(1));
+    let (user, fact): (Uuid, Uuid) = (row.get(0), row.get(1));
     let user = UserId::from_uuid(user).uuid();
-    let serving = database.admin().await;
-    serving
-        .batch_execute(&format!(
-            "set role lukasa_serve; set app.tenant = '{tenant}'; set app.user_id = '{user}'"
-        ))
-        .await
-        .unwrap();
+    let serving = serving(&database, tenant, user).await;
     for (question, sql, index) in [
         (
             "get",
@@ -146,14 +150,8 @@ async fn recall_reads_passages_embeddings_and_links_from_indexes_alone() {
     }
     admin.batch_execute("vacuum analyze").await.unwrap();
     let row = admin.query_one("select user_id from session limit 1", &[]).await.unwrap();
-    let user: uuid::Uuid = row.get(0);
-    let serving = database.admin().await;
-    serving
-        .batch_execute(&format!(
-            "set role lukasa_serve; set app.tenant = '{tenant}'; set app.user_id = '{user}'"
-        ))
-        .await
-        .unwrap();
+    let user: Uuid = row.get(0);
+    let serving = serving(&database, tenant, user).await;
     let statements = lukasa_store::recallable::INDEX_ONLY_STATEMENTS;
     assert!(statements.len() >= 4);
     for (name, sql) in statements {
