@@ -13,10 +13,10 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::removal::fact_ids;
-use crate::row::{Columns, all, one};
-use crate::scope::{Batch, Param, Scope};
+use crate::row::{Columns, all, in_order, one};
+use crate::scope::{Batch, Owned, Param, Scope};
 
-/// The columns of a version, in the order [`version`] reads them.
+/// The columns of a version.
 macro_rules! version_columns {
     () => {
         "fact_id, version_id, number, content, summary, detail, category, type, kind, force, \
@@ -27,44 +27,45 @@ macro_rules! version_columns {
 }
 pub(crate) use version_columns;
 
+/// Reads a version from a row that has [`version_columns`].
 pub(crate) fn version(row: &Row) -> Result<Version> {
-    let mut c = Columns::of(row, "fact_version");
+    let c = Columns::of(row, "fact_version");
     Ok(Version {
-        fact: FactId::from_uuid(c.take()?),
-        id: VersionId::from_uuid(c.take()?),
-        number: c.take()?,
+        fact: FactId::from_uuid(c.named("fact_id")?),
+        id: VersionId::from_uuid(c.named("version_id")?),
+        number: c.named("number")?,
         claim: Claim {
-            content: c.take()?,
-            summary: c.take()?,
-            detail: c.take()?,
-            category: c.word(Category::parse)?,
-            memory_type: c.word(MemoryType::parse)?,
-            kind: c.word(Kind::parse)?,
-            force: c.word(Force::parse)?,
-            domain: c.take()?,
-            key: c.take()?,
-            value: c.take()?,
-            tags: c.take()?,
-            importance: c.take()?,
-            evidence: c.json()?,
-            reasoning: c.take()?,
-            project: c.project()?,
+            content: c.named("content")?,
+            summary: c.named("summary")?,
+            detail: c.named("detail")?,
+            category: c.named_word("category", Category::parse)?,
+            memory_type: c.named_word("type", MemoryType::parse)?,
+            kind: c.named_word("kind", Kind::parse)?,
+            force: c.named_word("force", Force::parse)?,
+            domain: c.named("domain")?,
+            key: c.named("key")?,
+            value: c.named("value")?,
+            tags: c.named("tags")?,
+            importance: c.named("importance")?,
+            evidence: c.named_json("evidence")?,
+            reasoning: c.named("reasoning")?,
+            project: c.named_project("project")?,
         },
-        state: c.word(State::parse)?,
-        tier: c.word(Tier::parse)?,
-        origin: c.word(Origin::parse)?,
-        extracted: c.take()?,
-        confidence: c.take()?,
-        session: c.take()?,
-        turns: c.take()?,
-        confirmed_at: c.take()?,
-        last_confirmed_at: c.take()?,
-        consented_at: c.take()?,
-        valid: Period { from: c.take()?, until: c.take()? },
-        known: Period { from: c.take()?, until: c.take()? },
-        opened_by: OperationId::from_uuid(c.take()?),
-        closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
-        reopens: c.take::<Option<Uuid>>()?.map(VersionId::from_uuid),
+        state: c.named_word("state", State::parse)?,
+        tier: c.named_word("tier", Tier::parse)?,
+        origin: c.named_word("origin", Origin::parse)?,
+        extracted: c.named("extracted")?,
+        confidence: c.named("confidence")?,
+        session: c.named("session")?,
+        turns: c.named("turns")?,
+        confirmed_at: c.named("confirmed_at")?,
+        last_confirmed_at: c.named("last_confirmed_at")?,
+        consented_at: c.named("consented_at")?,
+        valid: Period { from: c.named("valid_from")?, until: c.named("valid_until")? },
+        known: Period { from: c.named("known_from")?, until: c.named("known_until")? },
+        opened_by: OperationId::from_uuid(c.named("opened_by")?),
+        closed_by: c.named::<Option<Uuid>>("closed_by")?.map(OperationId::from_uuid),
+        reopens: c.named::<Option<Uuid>>("reopens")?.map(VersionId::from_uuid),
     })
 }
 
@@ -351,48 +352,47 @@ fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
     let claim = v.claim.clone();
     let evidence = serde_json::to_value(&claim.evidence)
         .map_err(|e| Error::Corrupt { table: "fact_version", what: e.to_string() })?;
-    batch.push_one(
-        SQL,
-        vec![
-            Box::new(scope.user().uuid()),
-            Box::new(scope.tenant().uuid()),
-            Box::new(fingerprint(&claim)),
-            Box::new(v.fact.uuid()),
-            Box::new(v.id.uuid()),
-            Box::new(v.number),
-            Box::new(claim.content),
-            Box::new(claim.summary),
-            Box::new(claim.detail),
-            Box::new(claim.category.as_str()),
-            Box::new(claim.memory_type.as_str()),
-            Box::new(claim.kind.as_str()),
-            Box::new(claim.force.as_str()),
-            Box::new(claim.domain),
-            Box::new(claim.key),
-            Box::new(claim.value),
-            Box::new(claim.tags),
-            Box::new(claim.importance),
-            Box::new(evidence),
-            Box::new(claim.reasoning),
-            Box::new(claim.project.map(String::from)),
-            Box::new(v.state.as_str()),
-            Box::new(v.tier.as_str()),
-            Box::new(v.origin.as_str()),
-            Box::new(v.extracted),
-            Box::new(v.confidence),
-            Box::new(v.session.clone()),
-            Box::new(v.turns.clone()),
-            Box::new(v.confirmed_at),
-            Box::new(v.last_confirmed_at),
-            Box::new(v.consented_at),
-            Box::new(v.valid.from),
-            Box::new(v.valid.until),
-            Box::new(v.known.from),
-            Box::new(v.known.until),
-            Box::new(v.opened_by.uuid()),
-            Box::new(v.closed_by.map(OperationId::uuid)),
-            Box::new(v.reopens.map(VersionId::uuid)),
-        ],
-    );
+    let fingerprint = fingerprint(&claim);
+    let columns: [(&str, Owned); 35] = [
+        ("fact_id", Box::new(v.fact.uuid())),
+        ("version_id", Box::new(v.id.uuid())),
+        ("number", Box::new(v.number)),
+        ("content", Box::new(claim.content)),
+        ("summary", Box::new(claim.summary)),
+        ("detail", Box::new(claim.detail)),
+        ("category", Box::new(claim.category.as_str())),
+        ("type", Box::new(claim.memory_type.as_str())),
+        ("kind", Box::new(claim.kind.as_str())),
+        ("force", Box::new(claim.force.as_str())),
+        ("domain", Box::new(claim.domain)),
+        ("key", Box::new(claim.key)),
+        ("value", Box::new(claim.value)),
+        ("tags", Box::new(claim.tags)),
+        ("importance", Box::new(claim.importance)),
+        ("evidence", Box::new(evidence)),
+        ("reasoning", Box::new(claim.reasoning)),
+        ("project", Box::new(claim.project.map(String::from))),
+        ("state", Box::new(v.state.as_str())),
+        ("tier", Box::new(v.tier.as_str())),
+        ("origin", Box::new(v.origin.as_str())),
+        ("extracted", Box::new(v.extracted)),
+        ("confidence", Box::new(v.confidence)),
+        ("session", Box::new(v.session.clone())),
+        ("turns", Box::new(v.turns.clone())),
+        ("confirmed_at", Box::new(v.confirmed_at)),
+        ("last_confirmed_at", Box::new(v.last_confirmed_at)),
+        ("consented_at", Box::new(v.consented_at)),
+        ("valid_from", Box::new(v.valid.from)),
+        ("valid_until", Box::new(v.valid.until)),
+        ("known_from", Box::new(v.known.from)),
+        ("known_until", Box::new(v.known.until)),
+        ("opened_by", Box::new(v.opened_by.uuid())),
+        ("closed_by", Box::new(v.closed_by.map(OperationId::uuid))),
+        ("reopens", Box::new(v.reopens.map(VersionId::uuid))),
+    ];
+    let mut params: Vec<Owned> =
+        vec![Box::new(scope.user().uuid()), Box::new(scope.tenant().uuid()), Box::new(fingerprint)];
+    params.extend(in_order(version_columns!(), columns)?);
+    batch.push_one(SQL, params);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Reads a row's columns one after the other, in the order the statement lists them. By position
-//! rather than by name: a version has three dozen columns and a page of them is read often.
+//! Reads a row's columns: one after the other in the order the statement lists them, or by name where
+//! there are many.
 
 use lukasa_core::Project;
 use tokio_postgres::Row;
@@ -35,6 +35,24 @@ impl<'r> Columns<'r> {
         parse(text).ok_or_else(|| self.corrupt(format!("unknown word {text:?}")))
     }
 
+    /// A column by its name that holds one of a fixed set of words.
+    pub(crate) fn named_word<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
+        let text: &str = self.named(name)?;
+        parse(text).ok_or_else(|| self.corrupt(format!("unknown word {text:?} in {name}")))
+    }
+
+    /// A JSON document by its column's name.
+    pub(crate) fn named_json<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<T> {
+        serde_json::from_value(self.named(name)?).map_err(|e| self.corrupt(e.to_string()))
+    }
+
+    /// The name of a project, or null, by its column's name.
+    pub(crate) fn named_project(&self, name: &str) -> Result<Option<Project>> {
+        let Some(project) = self.named::<Option<&str>>(name)? else { return Ok(None) };
+        let project = Project::parse(project);
+        project.map(Some).ok_or_else(|| self.corrupt("invalid name of a project".to_owned()))
+    }
+
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&mut self) -> Result<T> {
         let value: serde_json::Value = self.take()?;
         serde_json::from_value(value).map_err(|e| self.corrupt(e.to_string()))
@@ -58,6 +76,22 @@ impl<'r> Columns<'r> {
     }
 }
 
+/// Values by column name, in the order of `columns`, a list separated by commas. Fails when a column
+/// has no value or a value has no column.
+pub(crate) fn in_order<V, const N: usize>(columns: &str, values: [(&str, V); N]) -> Result<Vec<V>> {
+    let mut values = values.map(|(name, value)| (name, Some(value)));
+    let mut ordered = Vec::with_capacity(N);
+    for column in columns.split(", ") {
+        let found = values.iter_mut().find(|(name, _)| *name == column);
+        let value = found.and_then(|(_, value)| value.take());
+        ordered.push(value.ok_or_else(|| Error::Configuration(format!("no value for {column}")))?);
+    }
+    if ordered.len() == N {
+        return Ok(ordered);
+    }
+    Err(Error::Configuration(format!("{N} values for {} columns", ordered.len())))
+}
+
 /// The first row of a result that has at most one.
 pub(crate) fn one<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T>) -> Result<Option<T>> {
     rows.first().map(read).transpose()
@@ -65,4 +99,17 @@ pub(crate) fn one<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T>) -> Result<O
 
 pub(crate) fn all<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T>) -> Result<Vec<T>> {
     rows.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+
+    #[test]
+    fn values_are_ordered_by_column_and_a_missing_or_additional_one_is_an_error() {
+        assert_eq!(in_order("a, b", [("b", 2), ("a", 1)]).ok(), Some(vec![1, 2]));
+        assert!(in_order("a, b", [("a", 1), ("c", 3)]).is_err());
+        assert!(in_order("a", [("a", 1), ("b", 2)]).is_err());
+        assert!(in_order("a, a", [("a", 1), ("b", 2)]).is_err());
+    }
 }

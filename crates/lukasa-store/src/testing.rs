@@ -1,7 +1,10 @@
 //! Fresh databases for tests: the schema is migrated once into a template, and each test gets a
-//! copy that is dropped when the test ends.
+//! copy that is checked and dropped when the test ends.
+
+mod consistency;
 
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The driver, for tests of other crates that bypass the store.
 pub use tokio_postgres as postgres;
@@ -9,10 +12,11 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::{ConnectOptions, Store};
 
-/// A database for one test.
+/// A database for one test. When it is dropped, its rows must be consistent.
 pub struct TestDatabase {
     name: String,
     server: String,
+    is_unchecked: AtomicBool,
 }
 
 impl TestDatabase {
@@ -29,7 +33,7 @@ impl TestDatabase {
             .batch_execute(&format!("create database {name} template {template}"))
             .await
             .expect("template is copied");
-        Self { name, server }
+        Self { name, server, is_unchecked: AtomicBool::new(false) }
     }
 
     /// The URL of the database, as its owner.
@@ -61,6 +65,16 @@ impl TestDatabase {
         dump
     }
 
+    /// The rules between rows that do not hold, with some of the rows.
+    pub async fn inconsistencies(&self) -> Vec<String> {
+        consistency::violations(&self.admin().await).await
+    }
+
+    /// Leaves out the check at the end, for a test that writes rows no operation writes.
+    pub fn leave_unchecked(&self) {
+        self.is_unchecked.store(true, Ordering::Relaxed);
+    }
+
     /// A connection that sees everything, for tests that bypass the store.
     pub async fn admin(&self) -> Client {
         client(&self.url()).await
@@ -69,7 +83,8 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        let (name, server) = (self.name.clone(), self.server.clone());
+        let (name, server, url) = (self.name.clone(), self.server.clone(), self.url());
+        let is_checked = !self.is_unchecked.load(Ordering::Relaxed) && !std::thread::panicking();
         // A separate thread, because the test's runtime may be shutting down.
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -77,12 +92,27 @@ impl Drop for TestDatabase {
                 .build()
                 .expect("runtime");
             runtime.block_on(async {
+                let mut found = Vec::new();
+                if is_checked
+                    && let Ok((client, connection)) = tokio_postgres::connect(&url, NoTls).await
+                {
+                    tokio::spawn(connection);
+                    found = consistency::violations(&client).await;
+                }
                 let admin = client(&server).await;
-                admin.batch_execute(&format!("drop database if exists {name} with (force)")).await
+                // A database that could not be dropped does no harm on a test server.
+                let _ = admin
+                    .batch_execute(&format!("drop database if exists {name} with (force)"))
+                    .await;
+                found
             })
         });
-        // A database that could not be dropped does no harm on a test server.
-        let _ = dropped.join();
+        let found = dropped.join().unwrap_or_default();
+        assert!(
+            found.is_empty(),
+            "inconsistent rows at the end of the test:\n{}",
+            found.join("\n")
+        );
     }
 }
 

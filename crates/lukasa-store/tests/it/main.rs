@@ -5,4 +5,5 @@ mod plans;
 mod pools;
 mod queue;
 mod scope;
+mod statements;
 mod tables;

@@ -43,6 +43,7 @@ async fn serving(database: &TestDatabase, tenant: Uuid, user: Uuid) -> Client {
 
 async fn check(users: usize, each: usize, then: &str) {
     let database = TestDatabase::fresh().await;
+    database.leave_unchecked();
     let admin = database.admin().await;
     let tenant = TenantId::named("acme").uuid();
     let fill = FILL.replace("$TENANT$", &format!("'{tenant}'::uuid"));
@@ -141,6 +142,7 @@ const FILL_RECALL: &str = "
 #[tokio::test]
 async fn recall_reads_passages_embeddings_and_links_from_indexes_alone() {
     let database = TestDatabase::fresh().await;
+    database.leave_unchecked();
     let admin = database.admin().await;
     let tenant = TenantId::named("acme").uuid();
     for fill in [FILL, FILL_RECALL] {
