@@ -17,6 +17,9 @@ pub enum OracleMode {
     Faithful,
     /// It also copies the first sentence of each conversation as a memory.
     Copy,
+    /// It calls every numbered sentence of the user a fact and proposes nothing else, to show what the
+    /// rules for sentences find without a model.
+    Sentences,
 }
 
 /// The dialogue that the scripted model answers about.
@@ -27,7 +30,7 @@ pub struct Oracle(Arc<RwLock<OracleState>>);
 struct OracleState {
     dialogue: Option<Arc<Dialogue>>,
     session: usize,
-    copies: bool,
+    mode: Option<OracleMode>,
     /// Whether quotations are cited literally.
     literal: bool,
 }
@@ -50,7 +53,7 @@ impl Oracle {
     pub fn turn_to(&self, dialogue: &Arc<Dialogue>, session: usize, mode: OracleMode) {
         let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
         state.dialogue = Some(Arc::clone(dialogue));
-        (state.session, state.copies) = (session, mode == OracleMode::Copy);
+        (state.session, state.mode) = (session, Some(mode));
     }
 
     fn answer(&self, ask: &ChatRequest) -> String {
@@ -60,6 +63,14 @@ impl Oracle {
         }
         let shown = ask.messages.last().map_or("", |message| message.content.as_str());
         let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if state.mode == Some(OracleMode::Sentences) {
+            let handles = schema["properties"]["sentences"]["required"].as_array();
+            let handles = handles.into_iter().flatten().filter_map(Value::as_str);
+            let kinds: Map<String, Value> =
+                handles.map(|handle| (handle.to_owned(), json!("fact"))).collect();
+            return json!({"title": "", "summary": "", "memories": [], "sentences": kinds})
+                .to_string();
+        }
         let memories = state.memories(&known_memories(shown));
         json!({"title": "A conversation", "summary": "The user talked with the assistant.",
             "memories": memories})
@@ -75,7 +86,7 @@ impl OracleState {
         let seed = dialogue.id.bytes().map(usize::from).sum::<usize>();
         let mut memories: Vec<Value> =
             claims.map(|(n, claim)| self.memory(claim, seed + n, known)).collect();
-        if self.copies {
+        if self.mode == Some(OracleMode::Copy) {
             memories.extend(self.copied(dialogue));
         }
         memories

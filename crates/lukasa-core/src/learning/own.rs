@@ -1,6 +1,10 @@
-//! What users say of themselves in their own sentences. The rules find the sentences, the model says
-//! for each what it is, and the words that are stored stay the user's: a model that paraphrases badly
-//! or overlooks a sentence loses nothing.
+//! What users say of themselves in their own sentences. The rules find the sentences, and the words
+//! that are stored stay the user's: a model that paraphrases badly or overlooks a sentence loses
+//! nothing.
+//!
+//! The model says for each sentence what it is. Small models answer this no better than by chance, so
+//! a few sentences with a known answer are among those that it is asked about. If it gets one of them
+//! wrong, the rules decide alone, and its own proposals wait as candidates.
 
 use lukasa_text::screen::ground;
 use lukasa_text::statement;
@@ -18,11 +22,45 @@ const MAX_SENTENCES: usize = 24;
 /// after it was confirmed.
 const CONFIDENCE: f32 = 0.6;
 const IMPORTANCE: f32 = 0.5;
+/// Confidence of a proposal by a model that failed the controls: a candidate.
+const UNTRUSTED_CONFIDENCE: f32 = 0.2;
 
-/// A sentence that the user typed about themselves, under a handle that is valid for one request.
+/// Sentences that no user typed, and whether each is lasting.
+const CONTROLS: [(&str, bool); 3] = [
+    ("I have worked as a baker since 2011.", true),
+    ("Thanks, that one works.", false),
+    ("Make it a bit shorter now.", false),
+];
+
+/// A sentence that the model is asked about, under a handle that is valid for one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfferedSentence {
+    pub handle: String,
+    pub source: SentenceSource,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SentenceSource {
+    User(OwnStatement),
+    /// A sentence with a known answer.
+    Control {
+        text: &'static str,
+        is_lasting: bool,
+    },
+}
+
+impl OfferedSentence {
+    pub fn text(&self) -> &str {
+        match &self.source {
+            SentenceSource::User(own) => &own.sentence,
+            SentenceSource::Control { text, .. } => text,
+        }
+    }
+}
+
+/// A sentence that the user typed about themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnStatement {
-    pub handle: String,
     /// The claim in the user's words.
     pub content: String,
     /// The sentence as it was typed.
@@ -30,41 +68,87 @@ pub struct OwnStatement {
     pub turn: i32,
 }
 
-/// The sentences that the user typed about themselves, in order.
+/// The sentences that the user typed about themselves, in order. Left out is what the user corrects in
+/// the next message.
 pub fn own_statements(news: &Transcript) -> Vec<OwnStatement> {
-    let turns = news.turns.iter().filter(|turn| turn.role == Role::User);
-    let typed = turns.flat_map(|turn| turn.pieces.iter().map(move |piece| (turn.number, piece)));
-    let typed = typed.filter(|(_, piece)| piece.origin >= Origin::UserTurn && piece.mark.is_none());
-    let found = typed.flat_map(|(turn, piece)| {
-        let own = statement::own_sentences(&piece.text).into_iter();
-        own.map(move |own| (turn, own.content, piece.text[own.at].trim().to_owned()))
-    });
-    let fits = |(_, _, sentence): &(i32, String, String)| {
-        sentence.chars().count() <= limits::EVIDENCE_CHARS
+    let turns: Vec<_> = news.turns.iter().filter(|turn| turn.role == Role::User).collect();
+    let typed = |place: usize| {
+        let pieces = turns.get(place).into_iter().flat_map(|turn| &turn.pieces);
+        pieces.filter(|piece| piece.origin >= Origin::UserTurn && piece.mark.is_none())
     };
-    let numbered = found.filter(fits).take(MAX_SENTENCES).enumerate();
-    let statement = |(place, (turn, content, sentence)): (usize, (i32, String, String))| {
-        OwnStatement { handle: format!("s{}", place + 1), content, sentence, turn }
+    let is_corrected = |place: usize| {
+        typed(place + 1).any(|piece| {
+            statement::signals_change(&piece.text) == Some(statement::StatementKind::Correct)
+        })
     };
-    numbered.map(statement).collect()
+    let mut found = Vec::new();
+    for (place, turn) in turns.iter().enumerate().filter(|(place, _)| !is_corrected(*place)) {
+        for piece in typed(place) {
+            found.extend(statement::own_sentences(&piece.text).into_iter().map(|own| {
+                let sentence = piece.text[own.at].trim().to_owned();
+                OwnStatement { content: own.content, sentence, turn: turn.number }
+            }));
+        }
+    }
+    found.retain(|own| own.sentence.chars().count() <= limits::EVIDENCE_CHARS);
+    found.truncate(MAX_SENTENCES);
+    found
 }
 
-/// Adds to an answer the sentences that the model calls lasting and has made no memory of. A memory
+/// The user's sentences with the controls among them; none if there are none of the user.
+pub fn offered_sentences(news: &Transcript) -> Vec<OfferedSentence> {
+    let own = own_statements(news);
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let middle = own.len().div_ceil(2);
+    let mut sources: Vec<SentenceSource> = own.into_iter().map(SentenceSource::User).collect();
+    let control = |place: usize| {
+        let (text, is_lasting) = CONTROLS[place];
+        SentenceSource::Control { text, is_lasting }
+    };
+    sources.push(control(2));
+    sources.insert(middle, control(1));
+    sources.insert(0, control(0));
+    let numbered = sources.into_iter().enumerate();
+    numbered
+        .map(|(place, source)| OfferedSentence { handle: format!("s{}", place + 1), source })
+        .collect()
+}
+
+/// Adds to an answer the lasting sentences of the user that the model has made no memory of. A memory
 /// that says what its sentence does not gets the user's own words.
+/// An answer that says nothing about the sentences is left as it is.
 pub fn complete(answer: &mut ExtractionAnswer, news: &Transcript) {
     if answer.sentences.is_empty() {
         return;
     }
-    for own in own_statements(news) {
-        let Some(kind) = answer.sentences.get(&own.handle).and_then(|kind| kind.lasting()) else {
-            continue;
+    let offered = offered_sentences(news);
+    let is_trusted = knows_the_controls(answer, &offered);
+    if !is_trusted {
+        for item in &mut answer.items {
+            item.confidence = item.confidence.min(UNTRUSTED_CONFIDENCE);
+        }
+    }
+    for OfferedSentence { handle, source } in &offered {
+        let SentenceSource::User(own) = source else { continue };
+        let kind = match is_trusted {
+            true => answer.sentences.get(handle).and_then(|kind| kind.lasting()),
+            false => Some(Kind::Fact),
         };
+        let Some(kind) = kind else { continue };
         let quotes = |item: &ProposedMemory| {
             item.evidence.iter().any(|quote| is_within(&quote.text, &own.sentence))
         };
+        if !is_trusted {
+            // Its words for the sentence are replaced by the user's.
+            answer.items.retain(|item| !quotes(item) || item.op == ExtractionOp::Again);
+            answer.items.push(proposal(own, kind));
+            continue;
+        }
         let mut quoting = answer.items.iter_mut().filter(|item| quotes(item)).peekable();
         if quoting.peek().is_none() {
-            answer.items.push(proposal(&own, kind));
+            answer.items.push(proposal(own, kind));
             continue;
         }
         let unsupported = |item: &&mut ProposedMemory| {
@@ -75,6 +159,17 @@ pub fn complete(answer: &mut ExtractionAnswer, news: &Transcript) {
         }
     }
     remove_repeated(&mut answer.items);
+}
+
+/// Whether the model's answer is right about every control.
+fn knows_the_controls(answer: &ExtractionAnswer, offered: &[OfferedSentence]) -> bool {
+    offered.iter().all(|sentence| match sentence.source {
+        SentenceSource::User(_) => true,
+        SentenceSource::Control { is_lasting, .. } => {
+            let kind = answer.sentences.get(&sentence.handle);
+            kind.is_some_and(|kind| kind.lasting().is_some() == is_lasting)
+        }
+    })
 }
 
 /// Whether a quotation is a part of a sentence, or the sentence of the quotation.
@@ -97,8 +192,12 @@ fn remove_repeated(items: &mut Vec<ProposedMemory>) {
 }
 
 fn proposal(own: &OwnStatement, kind: Kind) -> ProposedMemory {
+    let op = match statement::signals_change(&own.sentence) {
+        Some(_) => ExtractionOp::Update,
+        None => ExtractionOp::Add,
+    };
     ProposedMemory {
-        op: ExtractionOp::Add,
+        op,
         target: None,
         content: own.content.clone(),
         memory_type: None,
@@ -144,25 +243,72 @@ mod tests {
         read.items.into_iter().map(|item| item.content).collect()
     }
 
+    /// An answer with these kinds for the user's two sentences, and the right ones for the controls.
+    fn answering(kinds: [&str; 2], memories: serde_json::Value) -> String {
+        serde_json::json!({"memories": memories, "sentences": {
+            "s1": "fact", "s2": kinds[0], "s3": "chat", "s4": kinds[1], "s5": "task"}})
+        .to_string()
+    }
+
+    const CAFE: &str = "User runs a bike café with their cousin.";
+    const SISTER: &str = "User's sister Ana lives in Braga, they visit her every spring.";
+
     #[test]
-    fn own_statements_are_numbered_sentences_of_the_user() {
+    fn own_statements_are_the_sentences_of_the_user() {
         let found = own_statements(&news());
-        let found: Vec<(&str, i32, &str)> =
-            found.iter().map(|own| (own.handle.as_str(), own.turn, own.content.as_str())).collect();
-        assert_eq!(
-            found,
-            [
-                ("s1", 1, "User runs a bike café with their cousin."),
-                ("s2", 3, "User's sister Ana lives in Braga, they visit her every spring."),
-            ]
-        );
+        let found: Vec<(i32, &str)> =
+            found.iter().map(|own| (own.turn, own.content.as_str())).collect();
+        assert_eq!(found, [(1, CAFE), (3, SISTER)]);
+    }
+
+    #[test]
+    fn own_statement_that_the_next_message_corrects_is_left_out() {
+        let turns = [
+            turn(1, Role::User, "I speak fluent Polish, so write it in Polish."),
+            turn(2, Role::Assistant, "Fluent, great."),
+            turn(3, Role::User, "Actually no, I am not fluent at all."),
+        ];
+        let found = own_statements(&Transcript::of(&turns));
+        assert!(found.iter().all(|own| !own.content.contains("speaks fluent")), "{found:?}");
+    }
+
+    #[test]
+    fn controls_are_among_the_offered_sentences() {
+        let offered = offered_sentences(&news());
+        let is_control =
+            |sentence: &OfferedSentence| matches!(sentence.source, SentenceSource::Control { .. });
+        let places: Vec<bool> = offered.iter().map(is_control).collect();
+        assert_eq!(places, [true, false, true, false, true]);
+        assert_eq!(offered[1].handle, "s2");
+        let nothing = Transcript::of(&[turn(1, Role::User, "What is a fair margin?")]);
+        assert!(offered_sentences(&nothing).is_empty());
     }
 
     #[test]
     fn overlooked_sentence_is_proposed_in_the_users_words() {
-        let text = r#"{"memories": [], "sentences": {"s1": "fact", "s2": "chat", "s9": "fact"}}"#;
-        assert_eq!(completed(text), ["User runs a bike café with their cousin."]);
+        let text = answering(["fact", "chat"], serde_json::json!([]));
+        assert_eq!(completed(&text), [CAFE]);
+    }
+
+    #[test]
+    fn rules_decide_alone_when_the_model_fails_a_control() {
+        let wrong = r#"{"memories": [], "sentences": {
+            "s1": "task", "s2": "task", "s3": "chat", "s4": "task", "s5": "task"}}"#;
+        assert_eq!(completed(wrong), [CAFE, SISTER]);
         assert!(completed(r#"{"memories": []}"#).is_empty());
+    }
+
+    #[test]
+    fn proposals_of_a_model_that_fails_a_control_are_candidates() {
+        let text = r#"{"sentences": {"s1": "chat"}, "memories": [
+            {"op": "new", "content": "User lives in Copenhagen.", "certainty": "said", "quote": "café"},
+            {"op": "new", "content": "Margins are fair.", "certainty": "said", "quote": "What is fair?"}]}"#;
+        let mut read = answer::read(text).unwrap();
+        complete(&mut read, &news());
+        let found: Vec<(&str, f32)> =
+            read.items.iter().map(|item| (item.content.as_str(), item.confidence)).collect();
+        let expected = [("Margins are fair.", UNTRUSTED_CONFIDENCE), (CAFE, 0.6), (SISTER, 0.6)];
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -170,12 +316,10 @@ mod tests {
         let item = |content: &str| {
             let quote = "I run a bike café with my cousin";
             let memory = serde_json::json!({"op": "new", "content": content, "quote": quote});
-            let kinds = serde_json::json!({"s1": "fact", "s2": "task"});
-            serde_json::json!({"memories": [memory], "sentences": kinds}).to_string()
+            answering(["fact", "task"], serde_json::json!([memory]))
         };
         let good = "User runs a bike café with a cousin.";
         assert_eq!(completed(&item(good)), [good]);
-        let own = "User runs a bike café with their cousin.";
-        assert_eq!(completed(&item("User lives in Copenhagen.")), [own]);
+        assert_eq!(completed(&item("User lives in Copenhagen.")), [CAFE]);
     }
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::answer::SentenceKind;
 use super::judge::{OfferedMemory, handle};
-use super::own::{OwnStatement, own_statements};
+use super::own::{OfferedSentence, offered_sentences};
 use super::transcript::{Transcript, TranscriptTurn};
 use crate::fact::Kind;
 use crate::model::{AnswerSchema, ChatRequest, Message};
@@ -23,7 +23,7 @@ pub struct PromptTemplate {
 }
 
 pub const EXTRACT: PromptTemplate =
-    PromptTemplate { name: "extract/3", text: include_str!("prompts/extract-3.md") };
+    PromptTemplate { name: "extract/4", text: include_str!("prompts/extract-4.md") };
 pub const TITLE: PromptTemplate =
     PromptTemplate { name: "title/1", text: include_str!("prompts/title-1.md") };
 pub const COMPRESS: PromptTemplate =
@@ -62,9 +62,9 @@ pub fn extract(news: &Transcript, shown: ExtractInput<'_>, timeout: Duration) ->
     section(&mut data, "Earlier turns, already learned from", &before);
     let turns: Vec<String> = news.turns.iter().map(turn_line).collect();
     section(&mut data, "New turns, to learn from", &turns);
-    let own = own_statements(news);
+    let own = offered_sentences(news);
     let numbered: Vec<String> =
-        own.iter().map(|own| format!("{}: {}", own.handle, one_line(&own.sentence))).collect();
+        own.iter().map(|own| format!("{}: {}", own.handle, one_line(own.text()))).collect();
     section(&mut data, "Sentences of the user", &numbered);
     let domains = match shown.domains {
         [] => String::new(),
@@ -212,7 +212,7 @@ fn one_line(text: &str) -> String {
 
 /// The form of an answer. Every key is required and optional values are nullable, as strict
 /// services demand; a target is one of the handles that were offered.
-fn extract_schema(domains: &[&str], offered: usize, own: &[OwnStatement]) -> AnswerSchema {
+fn extract_schema(domains: &[&str], offered: usize, own: &[OfferedSentence]) -> AnswerSchema {
     let text = |most: usize| json!({"type": "string", "maxLength": most});
     let nullable = |words: Vec<Value>| {
         let words: Vec<Value> = words.into_iter().chain([Value::Null]).collect();
@@ -274,7 +274,7 @@ fn extract_schema(domains: &[&str], offered: usize, own: &[OwnStatement]) -> Ans
 }
 
 /// One choice for each numbered sentence: small models decide better one by one.
-fn sentences_schema(own: &[OwnStatement]) -> Value {
+fn sentences_schema(own: &[OfferedSentence]) -> Value {
     let kinds: Vec<&str> = SentenceKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let choice = json!({"type": "string", "enum": kinds});
     let handles: Vec<&str> = own.iter().map(|own| own.handle.as_str()).collect();
@@ -338,7 +338,10 @@ mod tests {
              4 assistant: Welcome to Lyon!\n\
              \n\
              Sentences of the user:\n\
-             s1: I keep two cats.\n"
+             s1: I have worked as a baker since 2011.\n\
+             s2: I keep two cats.\n\
+             s3: Thanks, that one works.\n\
+             s4: Make it a bit shorter now.\n"
         );
     }
 
@@ -354,7 +357,7 @@ mod tests {
             [EXTRACT, TITLE, COMPRESS, PORTRAIT, COMPARE]
                 .map(|prompt| (prompt.name, digest(prompt))),
             [
-                ("extract/3", "2d1c58b5".to_owned()),
+                ("extract/4", "2d1c58b5".to_owned()),
                 ("title/1", "3702c1ed".to_owned()),
                 ("compress/1", "d8878cee".to_owned()),
                 ("portrait/1", "7812bfc3".to_owned()),

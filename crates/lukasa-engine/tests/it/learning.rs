@@ -128,7 +128,7 @@ async fn closed_session_yields_memory_with_evidence() {
         .unwrap();
     assert_eq!((episodes.len(), episodes[0].first_turn, episodes[0].last_turn), (1, 1, 1));
     let passes = story.engine.learning.passes(&story.alice(), None, 10, story.now()).await.unwrap();
-    assert_eq!((passes[0].prompt.as_str(), &passes[0].answer), ("extract/3", &None));
+    assert_eq!((passes[0].prompt.as_str(), &passes[0].answer), ("extract/4", &None));
     assert_eq!(chat.asked(), 1);
     let ask = ContextRequest::about("hello there");
     let context =

@@ -41,7 +41,7 @@ pub struct EpisodeView {
     started_at: Timestamp,
     ended_at: Timestamp,
     /// The prompt it was made with, and its version.
-    #[schema(example = "extract/3")]
+    #[schema(example = "extract/4")]
     prompt: String,
     /// Whether it is a month old and everything learned from it is strong or stated by now, so that
     /// it is no longer needed.

@@ -33,6 +33,16 @@ pub(super) fn of_self(text: &str, tokenized: &TokenizedText) -> bool {
     OWN.any(tokenized) || has_ambiguous_form(tokenized) || text.to_lowercase().contains("tôi ")
 }
 
+/// Whether the text speaks in the first person other than as the object of someone else's action: "I
+/// live", "my dog", but not "send me".
+pub fn speaks_as_subject(text: &str) -> bool {
+    const OBJECTS: [&str; 7] = ["me", "mir", "mich", "moi", "uns", "us", "myself"];
+    let tokenized = TokenizedText::new(text);
+    let is_object = |at: usize| OBJECTS.contains(&tokenized.tokens[at].text.as_str());
+    OWN.find(&tokenized).any(|found| found.end - found.start > 1 || !is_object(found.start))
+        || has_ambiguous_form(&tokenized)
+}
+
 /// The places of the words of a text that are in the first person, in order.
 pub(super) fn first_person_places(tokenized: &TokenizedText) -> Vec<usize> {
     let mut places: Vec<usize> = OWN.find(tokenized).map(|found| found.start).collect();
@@ -86,6 +96,18 @@ fn ambiguous_forms(tokenized: &TokenizedText) -> impl Iterator<Item = usize> + '
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn object_of_a_request_is_no_subject() {
+        for text in
+            ["I live here", "my dog is old", "Mein Hund ist alt", "Vivo en Madrid", "ich habe Zeit"]
+        {
+            assert!(speaks_as_subject(text), "{text}");
+        }
+        for text in ["cheer me up", "Such mir Schuhe", "Il me faut une idée", "tell us a joke"] {
+            assert!(!speaks_as_subject(text), "{text}");
+        }
+    }
 
     #[test]
     fn first_person_is_detected_in_many_languages() {

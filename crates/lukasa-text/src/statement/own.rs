@@ -1,15 +1,25 @@
 //! Sentences in which users state something about themselves, in their own words.
 //!
-//! These sentences are only candidates: whether one will still matter later is for a model to say.
-//! What it may change is the choice, not the words.
+//! The rules leave out what is certainly not lasting. Whether another sentence will still matter later
+//! can be asked of a model; what it may change is the choice, not the words.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::claim::{Language, claim};
 use super::sentence::{self, Sentence};
 use super::{MAX_CHARS, pasted, read};
+use crate::lexicon::lexicon;
+use crate::screen::phrase::{Phrases, TokenizedText};
 use crate::screen::{directive, ground, person};
 use crate::word::is_east_asian;
+
+static IRONY: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), lexicon!("statement/irony", en de fr es pt))]));
+static MOMENTARY: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), lexicon!("statement/momentary", en de fr es pt))]));
+static PLEASE: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), lexicon!("statement/please", mul).entries())]));
 
 /// A sentence about the user, typed by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +34,7 @@ pub struct OwnSentence {
 pub const MAX_OWN_SENTENCES: usize = 24;
 
 /// Sentences with fewer words say too little.
-const MIN_WORDS: usize = 4;
+const MIN_WORDS: usize = 3;
 
 /// The sentences of a typed text in which the user states something about themselves, in order.
 /// Questions, requests, suppositions, quotations and what [`super::find`] carries out are left out.
@@ -52,12 +62,14 @@ fn own_sentence(sentence: &Sentence) -> Option<OwnSentence> {
     if sentence.is_quoted || sentence.asks || sentence.is_too_long() {
         return None;
     }
-    let start = sentence.clause_start();
+    let start = statement_start(sentence);
     let end = statement_end(sentence, start);
     let clause = sentence.slice(start..end);
     let is_long_enough = end - start >= MIN_WORDS || clause.chars().any(is_east_asian);
     let states = is_long_enough
-        && person::speaks_of_self(clause)
+        && person::speaks_as_subject(&without_quotations(clause))
+        && !is_ironic(sentence)
+        && !is_momentary(clause)
         && !sentence.opens_with_frame()
         && !ground::is_hedged(clause)
         && !directive::only_requests(clause)
@@ -70,6 +82,58 @@ fn own_sentence(sentence: &Sentence) -> Option<OwnSentence> {
     };
     let content = states.then(|| claim(clause, language)).flatten()?;
     Some(OwnSentence { content, at: sentence.at.clone() })
+}
+
+/// Whether the sentence is not meant.
+fn is_ironic(sentence: &Sentence) -> bool {
+    !sentence.matches(&IRONY).is_empty()
+}
+
+/// Whether the clause begins with words about the moment: "I guess", "I'm done".
+fn is_momentary(clause: &str) -> bool {
+    MOMENTARY.find(&TokenizedText::new(clause)).any(|found| found.start <= 1)
+}
+
+/// The text without what is between quotation marks. An unfinished quotation ends with the text.
+fn without_quotations(text: &str) -> String {
+    let mut is_quoted = false;
+    let is_outside = |c: &char| match c {
+        '"' => {
+            is_quoted = !is_quoted;
+            false
+        }
+        '„' | '«' | '‹' => {
+            is_quoted = true;
+            false
+        }
+        // The closing mark in German and the opening one in English.
+        '“' => {
+            is_quoted = !is_quoted;
+            false
+        }
+        '”' | '»' | '›' => {
+            is_quoted = false;
+            false
+        }
+        _ => !is_quoted,
+    };
+    text.chars().filter(is_outside).collect()
+}
+
+/// The beginning of what a sentence states: after greetings, a reaction of one or two words, or a
+/// request with "please" that comes first.
+fn statement_start(sentence: &Sentence) -> usize {
+    const REACTION_WORDS: usize = 2;
+    let start = sentence.clause_start();
+    let next = sentence.clause_end(start);
+    if next >= sentence.words.len() {
+        return start;
+    }
+    let first = sentence.slice(start..next);
+    let is_lead = next - start <= REACTION_WORDS || PLEASE.any(&TokenizedText::new(first));
+    let rest = sentence.slice(next..sentence.words.len());
+    let speaks = |text: &str| person::speaks_as_subject(text);
+    if is_lead && !speaks(first) && speaks(rest) { next } else { start }
 }
 
 /// The end of what a sentence states: clauses at its end that only ask for something are cut off.
@@ -104,6 +168,9 @@ mod tests {
             ("We live in a flat without a lift.", "We live in a flat without a lift."),
             ("Tenemos un galgo adoptado, Lince.", "Tenemos un galgo adoptado, Lince."),
             ("我在上海的一家医院工作。", "我在上海的一家医院工作。"),
+            ("I shoot film.", "User shoots film."),
+            ("One portion please, I live alone.", "User lives alone."),
+            ("fine, I like long rides.", "User likes long rides."),
         ] {
             assert_eq!(contents(text), [expected], "{text}");
         }
@@ -118,7 +185,12 @@ mod tests {
             "Maybe I move to Porto next year.",
             "Write a note to my landlord for me.",
             "Remember that I prefer trains.",
-            "I agree.",
+            "I agree with all of it.",
+            "I'm stuck at step three.",
+            "Cheer me up with a fact about otters.",
+            "Formulier mir eine Notiz.",
+            "A customer wrote: \"I live in Antwerp and I am waiting.\"",
+            "I moved to Bergen for the sunshine, obviously.",
             "> I am a duke of this land",
             "The tide is high at noon.",
         ] {

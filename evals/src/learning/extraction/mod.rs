@@ -79,8 +79,8 @@ pub async fn run(args: Args) -> Result<()> {
         None => None,
     };
     let score = match (&args.oracle, &args.chat) {
-        (Some(OracleMode::Faithful), _) => {
-            oracle(&args, embedder.as_ref(), OracleMode::Faithful).await?
+        (Some(mode @ (OracleMode::Faithful | OracleMode::Sentences)), _) => {
+            oracle(&args, embedder.as_ref(), *mode).await?
         }
         (Some(OracleMode::Copy), _) => {
             let faithful = oracle(&args, embedder.as_ref(), OracleMode::Faithful).await?;

@@ -64,7 +64,7 @@ async fn passes_episodes_and_model_calls_are_listed() {
     let pass = &passes["data"][0];
     assert_eq!(passes["data"].as_array().unwrap().len(), 1);
     assert_eq!((&pass["first_turn"], &pass["last_turn"]), (&json!(1), &json!(1)));
-    assert_eq!((&pass["prompt"], &pass["model"]), (&json!("extract/3"), &json!("scripted")));
+    assert_eq!((&pass["prompt"], &pass["model"]), (&json!("extract/4"), &json!("scripted")));
     assert_eq!(pass["outcome"]["learned"]["added"], 1, "{pass}");
     let first = alice.get("/api/episodes?limit=1").await.expect(200);
     assert_eq!(
