@@ -15,13 +15,13 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { useSwipe } from "../../ui/swipe.ts";
 import { useDeck } from "./answers.ts";
 import { CardFace } from "./card.tsx";
 import { useConsent } from "./consent.ts";
 import { type Card, cardsOf, KINDS, type Kind, remainingCards } from "./deck.ts";
 import { ReviewList } from "./list.tsx";
 import { Summary } from "./summary.tsx";
-import { useSwipe } from "./swipe.ts";
 
 const route = getRouteApi("/review");
 
