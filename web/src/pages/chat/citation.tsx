@@ -74,7 +74,7 @@ function CitedText({ memory }: { memory: MemoryView }) {
             <bdi>{domain}</bdi>
           </Badge>
         )}
-        <Certainty memory={memory} />
+        <Certainty memory={memory} exceptions />
         <SourceIcon source={sourceOf(memory)} words />
         <Time at={memory.last_confirmed_at ?? memory.created_at} />
       </p>
