@@ -2,8 +2,14 @@
 import { LukasaError } from "lukasa-client";
 import { t } from "../i18n/index.ts";
 
+/** An error of the console itself, with a translated sentence as its message. */
+export class ShownError extends Error {
+  override name = "ShownError";
+}
+
 /** An error in one sentence. */
 export function sentenceOf(error: unknown): string {
+  if (error instanceof ShownError) return error.message;
   if (!(error instanceof LukasaError)) return t("shell.problem.title");
   if (error.code === "unreachable" || error.code === "timeout")
     return t("shell.problem.unreachable");

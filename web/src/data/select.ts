@@ -9,6 +9,8 @@ export interface Filter {
   text?: string;
   status?: readonly string[];
   domain?: string;
+  /** The project, or an empty text for memories of none. */
+  project?: string;
   category?: string;
   force?: string;
   tier?: string;
@@ -55,6 +57,7 @@ export function select(memories: readonly MemoryView[], filter: Filter): MemoryV
     (memory) =>
       (!filter.status || filter.status.includes(memory.status)) &&
       (filter.domain === undefined || (memory.domain ?? "") === filter.domain) &&
+      (filter.project === undefined || (memory.project ?? "") === filter.project) &&
       (!filter.category || memory.category === filter.category) &&
       (!filter.force || memory.force === filter.force) &&
       (!filter.tier || memory.tier === filter.tier) &&
@@ -70,8 +73,9 @@ const texts = new WeakMap<MemoryView, string>();
 function textOf(memory: MemoryView): string {
   let text = texts.get(memory);
   if (text === undefined) {
-    const { content, summary, domain, key, tags } = memory;
-    text = plain(`${content} ${summary ?? ""} ${domain ?? ""} ${key ?? ""} ${tags.join(" ")}`);
+    const { content, summary, domain, project, key, tags } = memory;
+    const names = [content, summary, domain, project, key, ...tags];
+    text = plain(names.map((name) => name ?? "").join(" "));
     texts.set(memory, text);
   }
   return text;

@@ -31,6 +31,8 @@ export interface Write {
 export interface BatchWrite extends Omit<Write, "run" | "runWithoutDomain" | "after"> {
   runs: readonly (() => Promise<Written>)[];
   after?: (written: Written) => void;
+  /** Called with the number of requests that were answered. */
+  onProgress?: (done: number) => void;
 }
 
 interface RecentWrite {
@@ -116,6 +118,18 @@ function askAboutDomain(
 /** Parallel requests of one action. */
 const MAX_CONCURRENT = 6;
 
+/** Does the work for each item, some of them at a time. */
+async function concurrently<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
+  const worker = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
+}
+
 /** Runs the same write on several memories. Refused ones are reverted, with one error toast for all. */
 export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
   const lukasa = useLukasa();
@@ -125,17 +139,16 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
       const hide = write.show?.();
       const written: Written[] = [];
       let refused: unknown;
-      const waiting = [...write.runs];
-      const work = async () => {
-        for (let run = waiting.shift(); run; run = waiting.shift()) {
-          try {
-            written.push(await run());
-          } catch (error) {
-            refused = error;
-          }
+      let done = 0;
+      const running = concurrently(write.runs, async (run) => {
+        try {
+          written.push(await run());
+        } catch (error) {
+          refused = error;
         }
-      };
-      const running = Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
+        done++;
+        write.onProgress?.(done);
+      });
       const one: RecentWrite = { settled: running };
       recentWrites.push(one);
       await running;
@@ -200,9 +213,9 @@ async function undoOperation(
   try {
     const written = await lukasa.operations.undo(operation);
     const ids = [...written.event.memory_ids];
-    for (const other of own?.others ?? []) {
+    await concurrently(own?.others ?? [], async (other) => {
       ids.push(...(await lukasa.operations.undo(other)).event.memory_ids);
-    }
+    });
     showToast({
       text: t("shell.undo.undone"),
       about: own?.others?.length ? undefined : written.memory?.content,

@@ -1,18 +1,20 @@
 /**
  * Translations of the console. `t("memory.title")` returns the text in the user's language; an unknown key
- * does not compile. English is in the first load, other languages are loaded when chosen. The text of a
- * memory is never translated.
+ * does not compile. The English of the shell and of everyday pages is in the first load; other pages add theirs
+ * when they are opened, and other languages are loaded when chosen. The text of a memory is never translated.
  */
 import type { Catalogues, Key, Translation } from "./catalogues.ts";
-import { en } from "./en/index.ts";
+import { first } from "./en/first.ts";
 import { type Part, pseudo, read, type Values, write } from "./icu.ts";
 
 /** The available languages, in their own names. The last one is for tests and right to left. */
 export const LANGUAGES = { en: "English", de: "Deutsch", "xx-RTL": "Pseudo (RTL)" } as const;
 export type Language = keyof typeof LANGUAGES;
 
+/** The English messages that are loaded. */
+const en: Partial<Catalogues> = { ...first };
 let language: Language = "en";
-let translation: Translation = en;
+let translation: Partial<Translation> = en;
 let ready = new Map<string, Part[]>();
 
 /** Sets the language of `t`. The page has to be rendered again afterwards. */
@@ -22,6 +24,11 @@ export async function speak(wanted: Language): Promise<void> {
   ready = new Map();
   document.documentElement.lang = wanted === "xx-RTL" ? "en" : wanted;
   document.documentElement.dir = wanted === "xx-RTL" ? "rtl" : "ltr";
+}
+
+/** Adds the English messages of a page that is not in the first load; called when its code is loaded. */
+export function addMessages(messages: Partial<Catalogues>): void {
+  Object.assign(en, messages);
 }
 
 /** The locale for `Intl`: the browser's own variant of the language, such as British English for dates. */
@@ -58,7 +65,7 @@ export function t(key: Key, values: Values = {}): string {
 /** Whether a key exists; for names from the server, which may be newer than this console. */
 export function known(key: string): key is Key {
   const [page, name] = split(key);
-  return Object.hasOwn(en, page) && Object.hasOwn(en[page as keyof Catalogues], name);
+  return Object.hasOwn(en[page as keyof Catalogues] ?? {}, name);
 }
 
 function messageOf(key: Key): string {

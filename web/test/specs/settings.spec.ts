@@ -102,29 +102,45 @@ test("key is shown once, works, and is revoked", async ({ page, user, baseURL })
     .toBe("out");
 });
 
-test("MCP address shown in the settings works", async ({ page, lukasa, user }) => {
+test("MCP address shown in the settings works, and the page shows the connection", async ({
+  page,
+  lukasa,
+  user,
+}) => {
   await lukasa.memories.save("Likes night trains");
   await open(page, "/settings?tab=assistants");
   const connect = page.getByRole("region", { name: "Connect an assistant" });
   await expect(connect.locator("pre").last()).toContainText(`--user '${user}'`);
   const other = connect.getByRole("listitem").filter({ hasText: "Other assistants" });
   const { mcpServers } = JSON.parse((await other.locator("pre").textContent()) ?? "");
-  const response = await fetch(mcpServers.lukasa.url, {
-    method: "POST",
-    headers: {
-      ...mcpServers.lukasa.headers,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-06-18",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "list_memories", arguments: {} },
-    }),
-  });
-  expect(await response.text()).toContain("Likes night trains");
+  await expect(connect.getByRole("status").first()).toContainText(
+    "No assistant has saved anything",
+  );
+  const call = async (name: string, args: object) => {
+    const response = await fetch(mcpServers.lukasa.url, {
+      method: "POST",
+      headers: {
+        ...mcpServers.lukasa.headers,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-06-18",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name, arguments: args },
+      }),
+    });
+    return response.text();
+  };
+  expect(await call("list_memories", {})).toContain("Likes night trains");
+  await call("save_memory", { content: "Likes tea with milk" });
+  await expect(connect.getByRole("status").first()).toContainText(
+    "Connected: an assistant saved a memory",
+  );
+  await axe(page);
+  await screens(page, "settings-connected");
 });
 
 test("new area gets an id that the API accepts", async ({ page, lukasa, user }) => {

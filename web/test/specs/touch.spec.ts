@@ -38,9 +38,15 @@ async function smallTargets(page: Page): Promise<string[]> {
   }, MIN_SIZE);
 }
 
-for (const route of [...ROUTES, "/memory?view=shape", "/settings?tab=assistants"]) {
+for (const route of [
+  ...ROUTES,
+  "/memory?view=shape",
+  "/review?view=list",
+  "/settings?tab=assistants",
+]) {
   test(`targets are large enough, and nothing overflows: ${route}`, async ({ page, lukasa }) => {
     await seed(lukasa, SOME);
+    if (route.includes("/review")) await lukasa.memories.propose("Prefers an aisle seat");
     await open(page, route);
     await page.waitForLoadState("networkidle", { timeout: 2_000 }).catch(() => {});
     expect(await smallTargets(page)).toEqual([]);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { de } from "../../src/i18n/de/index.ts";
 import { domainName } from "../../src/i18n/domains.ts";
+import { first } from "../../src/i18n/en/first.ts";
 import { en } from "../../src/i18n/en/index.ts";
 import { type Part, pseudo, read, write } from "../../src/i18n/icu.ts";
 import { localeOf } from "../../src/i18n/index.ts";
@@ -55,4 +57,22 @@ test("built-in areas are translated, others keep their name", () => {
   assert.equal(domainName("bees"), "bees");
   const own = { name: "food", display_name: "Cooking", builtin: false };
   assert.equal(domainName(own), "Cooking");
+});
+
+test("messages outside of the first load are used by their own page only, which adds them", () => {
+  const src = new URL("../../src/", import.meta.url).pathname;
+  const later = Object.keys(en).filter((page) => !Object.hasOwn(first, page));
+  const used = later.flatMap((page) =>
+    globSync(
+      ["app", "base", "data", "features", "pages", "ui"].map((one) => `${src}${one}/**/*.ts*`),
+    )
+      .filter((file) => new RegExp(`["\`]${page}\\.`).test(readFileSync(file, "utf8")))
+      .map((file) => file.slice(src.length))
+      .filter((file) => !file.startsWith(`pages/${page}/`)),
+  );
+  assert.deepEqual(used, []);
+  for (const page of later) {
+    const code = readFileSync(`${src}pages/${page}/index.tsx`, "utf8");
+    assert.ok(code.includes(`addMessages({ ${page} })`), page);
+  }
 });

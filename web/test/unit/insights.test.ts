@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { insights } from "../../src/i18n/en/insights.ts";
+import { addMessages } from "../../src/i18n/index.ts";
 import {
   byDomain,
   csv,
@@ -10,6 +12,8 @@ import {
   top,
 } from "../../src/pages/insights/charts.ts";
 import type { Day } from "../../src/pages/insights/figures.ts";
+
+addMessages({ insights });
 
 const EMPTY: Day = {
   day: "2026-11-01",

@@ -143,3 +143,11 @@ test("orders: the oldest first, and by text", () => {
   assert.deepEqual(ids(ordered(all, "oldest")), ["c", "a", "b"]);
   assert.deepEqual(ids(ordered(all, "text")), ["b", "c", "a"]);
 });
+
+test("project filter: one project, or none", () => {
+  const all = [memory("a", { project: "apollo" }), memory("b"), memory("c", { project: "gemini" })];
+  assert.deepEqual(ids(select(all, { project: "apollo" })), ["a"]);
+  assert.deepEqual(ids(select(all, { project: "" })), ["b"]);
+  assert.deepEqual(ids(select(all, { text: "gemini" })), ["c"]);
+  assert.equal(select(all, {}).length, 3);
+});

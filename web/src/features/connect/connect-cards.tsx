@@ -1,10 +1,12 @@
 /** Cards for connecting assistants: what to do in each, and what to paste. Commands are for developers. */
-import { Check, Copy } from "lucide-react";
+import { Check, CircleCheck, Copy } from "lucide-react";
 import { useId, useState } from "react";
 import { useSignIn } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useLatestCall } from "./connection.ts";
 import { ASSISTANTS, type AssistantName, connectCommand, entryFor } from "./entries.ts";
 
 export function ConnectCards() {
@@ -12,12 +14,40 @@ export function ConnectCards() {
   return (
     <>
       {!local && <p className="text-muted">{t("shell.connect.needsKey")}</p>}
+      <ConnectionState />
       <ul className="grid gap-3 sm:grid-cols-2">
         {ASSISTANTS.map((name) => (
           <AssistantCard key={name} name={name} />
         ))}
       </ul>
     </>
+  );
+}
+
+/** Whether an assistant has called this server. It changes while the user watches. */
+function ConnectionState() {
+  const call = useLatestCall();
+  return (
+    <output className="flex items-start gap-2.5 rounded-card border bg-surface px-4 py-3">
+      {call ? (
+        <>
+          <CircleCheck size={18} aria-hidden className="mt-0.5 shrink-0 text-good" />
+          <span>
+            {call.key
+              ? t("shell.connect.connectedKey", { name: call.key })
+              : t("shell.connect.connected")}{" "}
+            <span className="text-muted">
+              <Time at={call.at} />
+            </span>
+          </span>
+        </>
+      ) : (
+        <>
+          <span aria-hidden className="pulse-soft mt-1.5 size-2 shrink-0 rounded-full bg-accent" />
+          <span className="text-muted">{t("shell.connect.waiting")}</span>
+        </>
+      )}
+    </output>
   );
 }
 

@@ -26,6 +26,14 @@ export function Properties({ memory }: { memory: MemoryView }) {
     rows.push([t("memory.field.confirmed"), <Time key="c" at={memory.last_confirmed_at} />]);
   rows.push([t("memory.field.learned"), <Time key="l" at={memory.created_at} absolute />]);
   if (domain) rows.unshift([t("memory.field.domain"), <bdi key="d">{domain}</bdi>]);
+  if (memory.project) {
+    rows.push([
+      t("memory.field.project"),
+      <Link key="p" to="/memory" search={{ project: memory.project }}>
+        <bdi>{memory.project}</bdi>
+      </Link>,
+    ]);
+  }
   rows.push([t("memory.field.category"), labelFor("category", memory.category)]);
   if (memory.key) {
     rows.push([

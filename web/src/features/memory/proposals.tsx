@@ -13,7 +13,7 @@ import { useDomainName } from "./labels.ts";
 
 /** Shown at first; the Review page has a deck for more. */
 const MAX_SHOWN = 3;
-/** More than these are answered in Review only, which shows one at a time. */
+/** More than these are answered in Review only, as a list. */
 const MAX_UNFOLDED = 20;
 
 export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
@@ -37,7 +37,7 @@ export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
       {memories.length > MAX_UNFOLDED ? (
         <Link
           to="/review"
-          search={{ kind: "proposal" }}
+          search={{ kind: "proposal", view: "list" }}
           className={`${buttonClasses("quiet", true)} mt-2`}
         >
           {t("memory.moreInReview", { count: memories.length - MAX_SHOWN })}

@@ -1,4 +1,5 @@
 /** A box for a pasted list of facts: split into lines, previewed, and saved with one undo. */
+import { Link } from "@tanstack/react-router";
 import { ClipboardPaste, Copy } from "lucide-react";
 import { useId, useMemo, useState } from "react";
 import { sentenceOf } from "../../base/problems.ts";
@@ -9,11 +10,18 @@ import { useBatchSave } from "../../data/batch-writes.ts";
 import { useDomains } from "../../data/domains.ts";
 import { factsOf } from "../../data/paste.ts";
 import { t } from "../../i18n/index.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { INPUT } from "../../ui/field.tsx";
 
-export function PasteBox({ onWork }: { onWork?: (working: boolean) => void }) {
+/** `whole` adds a link to the import of a whole export. */
+export function PasteBox({
+  onWork,
+  whole,
+}: {
+  onWork?: (working: boolean) => void;
+  whole?: boolean;
+}) {
   const lukasa = useLukasa();
   const saveAll = useBatchSave();
   const { data: domains } = useDomains();
@@ -115,6 +123,13 @@ export function PasteBox({ onWork }: { onWork?: (working: boolean) => void }) {
             </Button>
           </div>
         </section>
+      )}
+      {whole && (
+        <div>
+          <Link to="/data" className={buttonClasses("quiet", true)}>
+            {t("shell.paste.whole")}
+          </Link>
+        </div>
       )}
     </div>
   );

@@ -45,7 +45,13 @@ export const chat: Translation["chat"] = {
   model: "Modell",
   guided: "Ein Helfer antwortet",
   noModel:
-    "Verbinde ein Modell, um frei zu chatten. Bis dahin versteht ein Helfer ein paar Sätze und speichert, worum du ihn bittest. Für Entwickler:",
+    "Verbinde ein Modell, um frei zu chatten. Bis dahin versteht ein Helfer ein paar Sätze und speichert, worum du ihn bittest.",
+  noModelAdmin:
+    "Starte den Server mit der Adresse eines OpenAI-kompatiblen Modells, zum Beispiel Ollama:",
+  noModelUser: "Der Betreiber dieses Servers kann eines verbinden.",
+  "digest.title": "Lernen aus diesem Chat",
+  "digest.learned": "Gelernt",
+  "digest.now": "Jetzt lernen",
   disclaimer: "KI kann sich irren. Prüfe, worauf es ankommt.",
 
   modeName: "Wie dieser Chat das Gedächtnis nutzt",

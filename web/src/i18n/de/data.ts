@@ -27,9 +27,24 @@ export const data: Translation["data"] = {
 
   "import.title": "Eine Datei importieren",
   "import.text":
-    "Ein Lukasa-Export, oder Einträge als JSON-Zeilen. Zuerst siehst du eine Vorschau. Nichts wird doppelt importiert, und nichts wird wiederhergestellt, was hier endgültig gelöscht oder vergessen wurde.",
-  "import.others":
-    "Exporte von ChatGPT, Claude, mem0 und anderen importiert die Kommandozeile, die auch sagt, was das Lernen daraus kosten würde:",
+    "Das ZIP eines Exports von ChatGPT oder Claude, ein Lukasa-Export, oder Einträge als JSON-Zeilen. Die Datei wird in diesem Browser gelesen, und du siehst zuerst eine Vorschau. Nichts wird doppelt importiert, und nichts wird wiederhergestellt, was hier endgültig gelöscht oder vergessen wurde.",
+  "import.where": "Woher du einen Export bekommst",
+  "import.whereChatGpt":
+    "ChatGPT: Einstellungen, Datenkontrolle, Daten exportieren. Ein Link zum ZIP kommt per Mail.",
+  "import.whereClaude":
+    "Claude: Einstellungen, Datenschutz, Daten exportieren. Ein Link kommt per Mail.",
+  "import.others": "Erinnerungen aus mem0 und anderen Programmen importiert die Kommandozeile:",
+  "import.unknownZip":
+    "Dieses ZIP ist kein Export von ChatGPT, Claude oder Lukasa: es enthält weder conversations.json noch manifest.json",
+  "import.damagedZip":
+    "Dieses ZIP ist beschädigt, unvollständig oder zu groß. Lade den Export noch einmal herunter",
+  "import.progress.read": "Liest die Datei",
+  "import.progress.import": "Importiert",
+  "import.far.read":
+    "{count, plural, =0 {Liest…} one {# Eintrag gelesen} other {# Einträge gelesen}}",
+  "import.far.import":
+    "{count, plural, =0 {Importiert…} one {# Eintrag importiert} other {# Einträge importiert}}",
+  "import.stop": "Anhalten",
   "import.choose": "Datei wählen",
   "import.drop": "oder hierher ziehen",
   "import.would": "Vorschau",
@@ -41,6 +56,20 @@ export const data: Translation["data"] = {
   "import.wasUndone": "rückgängig gemacht",
   "import.kept":
     "{count, plural, one {# Erinnerung bleibt, weil du sie seither geändert oder bestätigt hast} other {# Erinnerungen bleiben, weil du sie seither geändert oder bestätigt hast}}",
+  "found.chatgpt": "In deinem ChatGPT-Export gefunden",
+  "found.claude": "In deinem Claude-Export gefunden",
+  "found.chats":
+    "{chats, plural, one {# Chat} other {# Chats}} mit {messages, plural, one {# Nachricht} other {# Nachrichten}}",
+  "found.newest": "Neueste Chats",
+  "found.memories": "{count, plural, one {# Erinnerung} other {# Erinnerungen}}",
+  "found.more": "und {count, number} weitere",
+  "found.unread":
+    "{count, plural, one {# Eintrag ist leer oder nicht lesbar} other {# Einträge sind leer oder nicht lesbar}}",
+  "found.news": "Zu importieren: {counts}",
+  "found.searchable": "Importierte Chats sind sofort durchsuchbar.",
+  "found.learning":
+    "Daraus zu lernen braucht etwa {calls, plural, one {# Modellaufruf} other {# Modellaufrufe}} und {minutes, plural, one {# Minute} other {# Minuten}} im Hintergrund. Was gelernt wird, wartet unter Prüfen: nichts davon steht in einem Prompt, bis du zustimmst.",
+  "found.noModel": "Daraus wird nichts gelernt, weil dieser Server kein Modell dafür hat.",
   "decision.text":
     "{count, plural, one {# Erinnerung wird beim Suchen gefunden, steht aber in keinem Prompt, bis du zustimmst.} other {# Erinnerungen werden beim Suchen gefunden, stehen aber in keinem Prompt, bis du zustimmst.}}",
   "decision.all": "Alle verwenden",

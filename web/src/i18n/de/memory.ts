@@ -111,6 +111,8 @@ export const memory: Translation["memory"] = {
   "field.content": "Was sie sagt",
   "field.detail": "Ausführlich",
   "field.domain": "Bereich",
+  "field.project": "Projekt",
+  noProject: "In keinem Projekt",
   "field.force": "Verwenden als",
   "field.key": "Schlüssel",
   "field.value": "Wert",

@@ -9,6 +9,19 @@ export const review: Translation["review"] = {
   "empty.areas":
     "Entscheide, was über Gesundheit, Finanzen, Religion und Beziehungen gespeichert werden darf",
 
+  view: "Ansicht",
+  "view.cards": "Karten",
+  "view.list": "Liste",
+  "list.label": "Vorschläge und Vermutungen",
+  "list.areas": "Bereiche",
+  "list.none": "Es warten keine Vorschläge oder Vermutungen.",
+  "list.all": "{count, plural, one {Den einen auswählen} other {Alle # auswählen}}",
+  "list.keep": "Die ausgewählten behalten",
+  "list.decline": "Die ausgewählten ablehnen",
+  "list.keepCount": "{count, plural, =0 {Behalten} other {# behalten}}",
+  "list.declineCount": "{count, plural, =0 {Ablehnen} other {# ablehnen}}",
+  "list.progress": "{done, number} von {of, number} gesendet",
+
   kinds: "Welche Karten",
   "kind.all": "Alle",
   "kind.proposal": "Vorschläge",

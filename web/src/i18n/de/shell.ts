@@ -149,7 +149,12 @@ export const shell: Translation["shell"] = {
   "paste.preview": "{count, plural, one {# Tatsache gefunden} other {# Tatsachen gefunden}}",
   "paste.save":
     "{count, plural, =0 {Nichts speichern} one {# Erinnerung speichern} other {# Erinnerungen speichern}}",
+  "paste.whole": "Oder einen ganzen Export von ChatGPT oder Claude importieren",
   "connect.copy": "Kopieren",
+  "connect.connected": "Verbunden: ein Assistent hat eine Erinnerung gespeichert",
+  "connect.connectedKey": "Verbunden: „{name}“ hat diesen Server aufgerufen",
+  "connect.waiting":
+    "Noch hat kein Assistent etwas gespeichert. Sag ihm nach dem Verbinden: „Merke dir, dass ich kurze Antworten mag.“",
   "connect.show": "Was kopiert wird",
   "connect.claude": "Claude Desktop",
   "connect.claude.how":

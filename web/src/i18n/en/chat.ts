@@ -43,7 +43,13 @@ export const chat = {
   model: "Model",
   guided: "A guide answers",
   noModel:
-    "Connect a model to chat freely. Until then, a guide understands a few sentences and saves what you ask it to. For developers:",
+    "Connect a model to chat freely. Until then, a guide understands a few sentences and saves what you ask it to.",
+  noModelAdmin:
+    "Start the server with the address of any OpenAI-compatible model, for example Ollama:",
+  noModelUser: "The operator of this server can connect one.",
+  "digest.title": "Learning from this chat",
+  "digest.learned": "Learned",
+  "digest.now": "Learn now",
   disclaimer: "AI can be wrong. Check what matters.",
 
   modeName: "How this chat uses memory",

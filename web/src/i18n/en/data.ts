@@ -24,9 +24,21 @@ export const data = {
 
   "import.title": "Import a file",
   "import.text":
-    "A Lukasa export, or items as JSON lines. You see a preview first. Nothing is imported twice, and nothing that was erased or forgotten here is restored.",
-  "import.others":
-    "Exports of ChatGPT, Claude, mem0 and others are imported on the command line, which also says what learning from them would cost:",
+    "The ZIP of a ChatGPT or Claude export, a Lukasa export, or items as JSON lines. It is read in this browser, and you see a preview first. Nothing is imported twice, and nothing that was erased or forgotten here is restored.",
+  "import.where": "Where to get an export",
+  "import.whereChatGpt":
+    "ChatGPT: Settings, Data controls, Export data. A link to the ZIP arrives by mail.",
+  "import.whereClaude": "Claude: Settings, Privacy, Export data. A link arrives by mail.",
+  "import.others": "Memories of mem0 and other programs are imported on the command line:",
+  "import.unknownZip":
+    "This ZIP is no export of ChatGPT, Claude or Lukasa: it has neither conversations.json nor manifest.json",
+  "import.damagedZip": "This ZIP is damaged, incomplete or too large. Download the export again",
+  "import.progress.read": "Reading the file",
+  "import.progress.import": "Importing",
+  "import.far.read": "{count, plural, =0 {Reading…} one {# entry read} other {# entries read}}",
+  "import.far.import":
+    "{count, plural, =0 {Importing…} one {# entry imported} other {# entries imported}}",
+  "import.stop": "Stop",
   "import.choose": "Choose a file",
   "import.drop": "or drop it here",
   "import.would": "Preview",
@@ -38,6 +50,20 @@ export const data = {
   "import.wasUndone": "undone",
   "import.kept":
     "{count, plural, one {# memory stays, because you changed or confirmed it since} other {# memories stay, because you changed or confirmed them since}}",
+  "found.chatgpt": "Found in your ChatGPT export",
+  "found.claude": "Found in your Claude export",
+  "found.chats":
+    "{chats, plural, one {# chat} other {# chats}} with {messages, plural, one {# message} other {# messages}}",
+  "found.newest": "Newest chats",
+  "found.memories": "{count, plural, one {# memory} other {# memories}}",
+  "found.more": "and {count, number} more",
+  "found.unread":
+    "{count, plural, one {# entry is empty or cannot be read} other {# entries are empty or cannot be read}}",
+  "found.news": "To import: {counts}",
+  "found.searchable": "Imported chats can be searched at once.",
+  "found.learning":
+    "Learning from them takes about {calls, plural, one {# model call} other {# model calls}} and {minutes, plural, one {# minute} other {# minutes}} in the background. What is learned waits in Review: nothing is in a prompt until you agree.",
+  "found.noModel": "Nothing is learned from them, because this server has no model for it.",
   "decision.text":
     "{count, plural, one {# memory is found by search, but is in no prompt until you agree.} other {# memories are found by search, but are in no prompt until you agree.}}",
   "decision.all": "Use all",

@@ -105,6 +105,8 @@ export const memory = {
   "field.content": "What it says",
   "field.detail": "In full",
   "field.domain": "Area",
+  "field.project": "Project",
+  noProject: "In no project",
   "field.force": "Use as",
   "field.key": "Key",
   "field.value": "Value",

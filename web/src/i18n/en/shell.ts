@@ -142,7 +142,12 @@ export const shell = {
   "paste.placeholder": "One fact per line, or the whole memory page of ChatGPT or Claude",
   "paste.preview": "{count, plural, one {# fact found} other {# facts found}}",
   "paste.save": "{count, plural, =0 {Save nothing} one {Save # memory} other {Save # memories}}",
+  "paste.whole": "Or import a whole ChatGPT or Claude export",
   "connect.copy": "Copy",
+  "connect.connected": "Connected: an assistant saved a memory",
+  "connect.connectedKey": "Connected: “{name}” called this server",
+  "connect.waiting":
+    "No assistant has saved anything yet. After connecting one, say to it: “Remember that I like short answers.”",
   "connect.show": "What is copied",
   "connect.claude": "Claude Desktop",
   "connect.claude.how":

@@ -1,7 +1,10 @@
 /** Activity page: every change to the memory, with undo. */
-import { t } from "../../i18n/index.ts";
+import { activity } from "../../i18n/en/activity.ts";
+import { addMessages, t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { ActivityLog } from "./log.tsx";
+
+addMessages({ activity });
 
 export default function ActivityPage() {
   return (

@@ -57,10 +57,12 @@ export function EmptyChat({
             ))}
           </ul>
         )}
-        {guide && admin && (
+        {guide && (
           <div className="flex flex-col gap-2 text-meta text-muted">
-            <p className="text-center">{t("chat.noModel")}</p>
-            <Snippet code="lukasa serve --upstream URL" />
+            <p className="text-center">
+              {t("chat.noModel")} {t(admin ? "chat.noModelAdmin" : "chat.noModelUser")}
+            </p>
+            {admin && <Snippet code="lukasa serve --upstream http://localhost:11434/v1" />}
           </div>
         )}
       </div>

@@ -16,6 +16,7 @@ import { Select } from "../../ui/select.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { Composer } from "./composer.tsx";
 import { isGuide, useAbout, useConversation, useSendMessage } from "./conversation.ts";
+import { ChatDigest } from "./digest.tsx";
 import { About, EmptyChat } from "./empty-chat.tsx";
 import { ChatHeader } from "./header.tsx";
 import { useChatKeys } from "./keys.ts";
@@ -108,7 +109,13 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
                 <Spinner page />
               </div>
             ) : chat.rounds.length > 0 ? (
-              <RoundsView rounds={chat.rounds} session={session} cut={chat.cut} again={again} />
+              <RoundsView
+                rounds={chat.rounds}
+                session={session}
+                cut={chat.cut}
+                again={again}
+                end={view && !chat.answering && <ChatDigest listed={view} />}
+              />
             ) : (
               <EmptyChat
                 mode={mode}

@@ -2,7 +2,7 @@
 
 import { ArrowDown, FoldVertical } from "lucide-react";
 import type { WindowView } from "lukasa-client";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Round } from "../../features/chat/rounds.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,11 +17,14 @@ export function RoundsView({
   session,
   cut,
   again,
+  end,
 }: {
   rounds: readonly Round[];
   session: string | null;
   cut: WindowView | undefined;
   again: (words: string) => void;
+  /** Shown after the last round. */
+  end?: ReactNode;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const following = useRef(true);
@@ -70,6 +73,7 @@ export function RoundsView({
               <OneRound round={round} session={session} again={again} />
             </div>
           ))}
+          {end}
         </div>
       </div>
       {away && (

@@ -1,9 +1,8 @@
 /** Renders an answer: paragraphs, lists, tables and code, all of it as text. */
-import { Link } from "@tanstack/react-router";
-import { BookMarked } from "lucide-react";
 import { memo, useMemo } from "react";
 import { t } from "../../i18n/index.ts";
 import { Snippet } from "../../ui/snippet.tsx";
+import { Citation } from "./citation.tsx";
 import { type Block, blocks, type Inline } from "./markdown.ts";
 
 type Marks = Readonly<Record<string, string>>;
@@ -114,28 +113,12 @@ function Part({ part, marks }: { part: Inline; marks: Marks }) {
         </code>
       );
     case "memory":
-      return <MemoryLink id={part.text} />;
+      return <Citation id={part.text} />;
     case "mark": {
       const id = marks[part.text];
-      return id ? <MemoryLink id={id} mark={part.text} /> : `[${part.text}]`;
+      return id ? <Citation id={id} mark={part.text} /> : `[${part.text}]`;
     }
     default:
       return part.text;
   }
-}
-
-/** A link in place of a memory id or citation mark in an answer. */
-function MemoryLink({ id, mark }: { id: string; mark?: string }) {
-  return (
-    <Link
-      to="/memory/$id"
-      params={{ id }}
-      preload={false}
-      title={t("chat.cited")}
-      className="mx-0.5 inline-flex h-5 min-w-6 items-center justify-center gap-1 rounded-full bg-accent-soft px-1.5 align-[-0.2em] text-fine text-accent-text no-underline hover:underline"
-    >
-      <BookMarked size={11} aria-hidden />
-      {mark ?? t("chat.memory")}
-    </Link>
-  );
 }

@@ -1,7 +1,8 @@
 /** Developer page: apps and keys, users, webhooks, jobs. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useSignIn } from "../../base/sign-in.ts";
-import { t } from "../../i18n/index.ts";
+import { developer } from "../../i18n/en/developer.ts";
+import { addMessages, t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Apps } from "./apps.tsx";
@@ -9,6 +10,8 @@ import { Jobs } from "./jobs.tsx";
 import { DEVELOPER_TABS, type DeveloperTab } from "./params.ts";
 import { Users } from "./users.tsx";
 import { Webhooks } from "./webhooks.tsx";
+
+addMessages({ developer });
 
 const route = getRouteApi("/developer");
 /** Tabs for users who are not operators: they may open their own failed jobs by a link. */

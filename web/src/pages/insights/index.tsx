@@ -5,7 +5,8 @@ import { useCallback, useMemo, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { domainName } from "../../i18n/domains.ts";
-import { t } from "../../i18n/index.ts";
+import { insights } from "../../i18n/en/insights.ts";
+import { addMessages, t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -19,6 +20,8 @@ import { TopDomains } from "./domains.tsx";
 import { type Figures, useFigures } from "./figures.ts";
 import { RANGES } from "./params.ts";
 import { Patterns } from "./plot.tsx";
+
+addMessages({ insights });
 
 const route = getRouteApi("/insights");
 

@@ -110,6 +110,10 @@ export function FilterChips({
       a === "none" ? 1 : b === "none" ? -1 : a.localeCompare(b),
     );
   }, [all]);
+  const projects = useMemo(() => {
+    const counts = count(all, (memory) => memory.project ?? "");
+    return [...counts.keys()].filter(Boolean).sort((a, b) => a.localeCompare(b));
+  }, [all]);
   const domainName = (name: string) =>
     name === "none" ? t("memory.noDomain") : (names.get(name) ?? name);
   return (
@@ -120,6 +124,17 @@ export function FilterChips({
         choices={domains.map((name) => ({ value: name, text: domainName(name) }))}
         onChange={(domain) => change({ domain })}
       />
+      {(projects.length > 0 || search.project) && (
+        <FilterMenu
+          name={t("memory.field.project")}
+          value={search.project}
+          choices={[
+            ...projects.map((name) => ({ value: name, text: name })),
+            { value: "none", text: t("memory.noProject") },
+          ]}
+          onChange={(project) => change({ project })}
+        />
+      )}
       <FilterMenu
         name={t("memory.field.tier")}
         value={search.tier}

@@ -32,7 +32,7 @@ export function FirstVisit({ onWork }: { onWork: (working: boolean) => void }) {
     <div className="flex flex-col gap-8 px-4 pt-4 pb-12 sm:px-6">
       <Question />
       <Card title={t("memory.first.bring")}>
-        <PasteBox onWork={onWork} />
+        <PasteBox onWork={onWork} whole />
       </Card>
       <section className="flex flex-col gap-3">
         <h2 className="font-semibold">{t("memory.first.connect")}</h2>

@@ -47,7 +47,7 @@ const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).Sid
 const FirstVisit = lazy(async () => ({ default: (await import("./first-visit.tsx")).FirstVisit }));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
 /** Filters that phones show on demand; their number is next to the button. */
-const FILTERS = ["domain", "tier", "from", "category", "tag", "sort", "group"] as const;
+const FILTERS = ["domain", "project", "tier", "from", "category", "tag", "sort", "group"] as const;
 /** Debounce of the search text in the address. */
 const TYPING_DEBOUNCE_MS = 400;
 

@@ -37,6 +37,7 @@ function filterOf(search: MemoryParams, text: string): Filter {
   return {
     text: search.how === "meaning" ? undefined : text,
     domain: search.domain === "none" ? "" : search.domain,
+    project: search.project === "none" ? "" : search.project,
     category: search.category,
     tier: search.tier,
     tag: search.tag,

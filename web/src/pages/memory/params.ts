@@ -11,6 +11,7 @@ export interface MemoryParams {
   how?: "meaning";
   status?: string;
   domain?: string;
+  project?: string;
   category?: string;
   force?: string;
   tier?: string;
@@ -37,6 +38,7 @@ const WORDS = [
   "text",
   "status",
   "domain",
+  "project",
   "category",
   "force",
   "tier",

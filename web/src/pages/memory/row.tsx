@@ -1,13 +1,13 @@
 /** One memory as a row. */
 
-import { Check } from "lucide-react";
+import { Check, Folder } from "lucide-react";
 import type { FoundMemory, MemoryView } from "lukasa-client";
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { relative } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { sourceOf } from "../../data/select.ts";
 import { daysLeft } from "../../data/trash.ts";
-import type { OpenMemory } from "../../features/memory/actions.ts";
+import { type OpenMemory, useMemoryActions } from "../../features/memory/actions.ts";
 import { Certainty, Force } from "../../features/memory/badges.tsx";
 import { EditForm } from "../../features/memory/edit-form.tsx";
 import { Highlighted } from "../../features/memory/highlight.tsx";
@@ -15,6 +15,7 @@ import { dayOf, labelFor, useDomainName, validity } from "../../features/memory/
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
+import { useSwipe } from "../../ui/swipe.ts";
 import { useNow } from "../../ui/time.tsx";
 import { useMark, useMarks } from "./marks.ts";
 import { RowActions } from "./row-actions.tsx";
@@ -51,6 +52,9 @@ export const Row = memo(function Row(props: RowProps) {
   const [hovered, setHovered] = useState(false);
   const [arrived] = useState(() => Date.now() - Date.parse(memory.updated_at) < ARRIVAL_MS);
   const place = useTakesFocus<HTMLButtonElement>(memory.id);
+  const sides = useSwipeActions(memory, onOpen);
+  const swipe = useSwipe(selected ? null : { left: sides.left?.run, right: sides.right?.run });
+  const under = swipe.shift < 0 ? sides.left : swipe.shift > 0 ? sides.right : undefined;
   return (
     <li
       ref={measure}
@@ -64,6 +68,7 @@ export const Row = memo(function Row(props: RowProps) {
         editing && "z-10 bg-surface px-4 py-3 sm:px-6",
       )}
     >
+      {under && <Underlay label={under.label} end={swipe.shift < 0} />}
       {editing ? (
         <EditForm memory={memory} onDone={() => marks.edit(undefined)} />
       ) : (
@@ -74,6 +79,8 @@ export const Row = memo(function Row(props: RowProps) {
           data-memory={memory.id}
           aria-current={opened || undefined}
           onFocus={() => !current && marks.go(memory.id, false)}
+          {...swipe.handlers}
+          style={swipe.shift ? { translate: `${swipe.shift}px` } : undefined}
           onKeyDown={marks.press}
           onContextMenu={(event) => {
             // A long press selects a row on touch devices.
@@ -92,7 +99,8 @@ export const Row = memo(function Row(props: RowProps) {
             else onOpen(memory);
           }}
           className={classes(
-            "flex min-h-row w-full !cursor-default items-center gap-3 px-4 text-start -outline-offset-2 sm:px-6",
+            "flex min-h-row w-full touch-pan-y !cursor-default items-center gap-3 px-4 text-start -outline-offset-2 sm:px-6",
+            under && "relative bg-canvas",
             selected
               ? "bg-accent-soft"
               : opened
@@ -128,6 +136,32 @@ export const Row = memo(function Row(props: RowProps) {
     </li>
   );
 });
+
+/** What a swipe does: to the left it forgets; to the right it confirms, or restores what was removed. */
+function useSwipeActions(memory: MemoryView, onOpen: OpenMemory) {
+  const available = useMemoryActions().forMemory(memory);
+  const action = (...names: string[]) => {
+    const found = available.find((one) => names.includes(one.name));
+    return found && { label: found.label, run: () => found.run(memory, onOpen) };
+  };
+  return { left: action("forget"), right: action("confirm", "restore") };
+}
+
+/** The name of the action under a row that is swiped away. */
+function Underlay({ label, end }: { label: string; end: boolean }) {
+  return (
+    <span
+      aria-hidden
+      className={classes(
+        "absolute inset-0 flex items-center bg-accent-soft px-4 text-meta text-accent-text",
+        // A swipe has a direction on the screen, in every language.
+        end ? "justify-end rtl:justify-start" : "justify-start rtl:justify-end",
+      )}
+    >
+      {label}
+    </span>
+  );
+}
 
 /** An empty box at the start of a row under the pointer, which selects it. Keyboards select with X. */
 function SelectBox({ id }: { id: string }) {
@@ -206,6 +240,12 @@ function RowStatus({ memory, when }: { memory: MemoryView; when?: string }) {
       {domain && (
         <Badge>
           <bdi className="max-w-40 truncate">{domain}</bdi>
+        </Badge>
+      )}
+      {memory.project && (
+        <Badge>
+          <Folder size={11} aria-hidden />
+          <bdi className="max-w-40 truncate">{memory.project}</bdi>
         </Badge>
       )}
       {memory.status !== "active" && memory.status !== "forgotten" && (

@@ -1,14 +1,14 @@
 /** Import of a file: preview, import, and undo. */
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
-import type { CountsView, ImportView } from "lukasa-client";
-import { type DragEvent, useRef, useState } from "react";
+import type { Lukasa } from "lukasa-client";
+import { type DragEvent, useEffect, useRef, useState } from "react";
 import { sentenceOf } from "../../base/problems.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
-import { countTexts, type ImportFile, readImportFile, runImport } from "../../data/imports.ts";
+import { countTexts, type ImportProgress, readImportFile, runImport } from "../../data/imports.ts";
 import { PasteBox } from "../../features/paste/paste-box.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -21,10 +21,12 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ImportDecision } from "./import-decision.tsx";
+import { ImportPreview, type Preview } from "./import-preview.tsx";
 
-interface Preview {
-  file: ImportFile;
-  counts: CountsView;
+/** A running pass over the file. */
+interface Running {
+  what: "read" | "import";
+  progress?: ImportProgress;
 }
 
 export function Import() {
@@ -32,34 +34,61 @@ export function Import() {
   const { local, admin } = useSignIn();
   const queries = useQueryClient();
   const picker = useRef<HTMLInputElement>(null);
+  const abort = useRef<AbortController>(undefined);
   const [over, setOver] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const [running, setRunning] = useState<Running>();
   const [preview, setPreview] = useState<Preview>();
   const [error, setError] = useState<unknown>();
   useShortcuts(t("data.title"), [
     { keys: "i", label: t("data.import.choose"), run: () => picker.current?.click() },
   ]);
+  useEffect(() => () => abort.current?.abort(), []);
 
-  const during = async (work: () => Promise<void>) => {
-    setBusy(true);
+  const during = async (
+    what: Running["what"],
+    work: (options: {
+      signal: AbortSignal;
+      onProgress: (progress: ImportProgress) => void;
+    }) => Promise<void>,
+  ) => {
+    abort.current?.abort();
+    const own = new AbortController();
+    abort.current = own;
+    setRunning({ what });
     setError(undefined);
-    await work()
-      .catch(setError)
-      .finally(() => setBusy(false));
+    try {
+      const onProgress = (progress: ImportProgress) => setRunning({ what, progress });
+      await work({ signal: own.signal, onProgress });
+    } catch (failed) {
+      if (!own.signal.aborted) setError(failed);
+    } finally {
+      if (abort.current === own) setRunning(undefined);
+    }
   };
-  const look = (file: File | undefined) =>
-    file &&
-    during(async () => {
+  const look = (chosen: File | undefined) =>
+    chosen &&
+    during("read", async (options) => {
       setPreview(undefined);
-      const read = await readImportFile(file);
-      setPreview({ file: read, counts: await runImport(lukasa, read, true) });
+      const file = await readImportFile(chosen);
+      setPreview({ file, result: await runImport(lukasa, file, { ...options, dryRun: true }) });
     });
   const take = ({ file }: Preview) =>
-    during(async () => {
-      const counts = await runImport(lukasa, file, false);
-      setPreview(undefined);
-      showToast({ text: t("data.import.taken"), about: countTexts(counts).join(", ") });
-      await queries.invalidateQueries();
+    during("import", async (options) => {
+      try {
+        const { importId, counts } = await runImport(lukasa, file, { ...options, dryRun: false });
+        setPreview(undefined);
+        showToast({
+          text: t("data.import.taken"),
+          about: countTexts(counts).join(", "),
+          action: {
+            label: t("shell.undo.undo"),
+            run: () => void undoImport(lukasa, queries, importId, file.name),
+          },
+        });
+      } finally {
+        // Also after a stop: the list shows what was imported so far, with its undo.
+        await queries.invalidateQueries();
+      }
     });
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -68,9 +97,6 @@ export function Import() {
   };
   return (
     <>
-      <Card title={t("data.paste.title")}>
-        <PasteBox />
-      </Card>
       <Card title={t("data.import.title")} flush>
         {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is an alternative to the button */}
         <div
@@ -84,8 +110,8 @@ export function Import() {
         >
           <p className="max-w-prose">{t("data.import.text")}</p>
           <div className="flex flex-wrap items-center gap-3">
-            <Button busy={busy && !preview} onClick={() => picker.current?.click()}>
-              {!busy && <Upload size={15} aria-hidden />}
+            <Button busy={running?.what === "read"} onClick={() => picker.current?.click()}>
+              {running?.what !== "read" && <Upload size={15} aria-hidden />}
               {t("data.import.choose")}
               <Kbd keys="i" />
             </Button>
@@ -96,58 +122,85 @@ export function Import() {
               className="hidden"
               tabIndex={-1}
               aria-label={t("data.import.choose")}
-              accept=".zip,.jsonl,.ndjson,application/zip"
+              accept=".zip,.json,.jsonl,.ndjson,application/zip,application/json"
               onChange={(event) => {
                 void look(event.target.files?.[0]);
                 event.target.value = "";
               }}
             />
           </div>
+          <Disclosure label={t("data.import.where")}>
+            <ul className="flex list-disc flex-col gap-1 ps-5 text-meta">
+              <li>{t("data.import.whereChatGpt")}</li>
+              <li>{t("data.import.whereClaude")}</li>
+            </ul>
+          </Disclosure>
+          {running && <RunningBar running={running} onStop={() => abort.current?.abort()} />}
           {error !== undefined && <ProblemCard error={error} />}
           {preview && (
-            <section
-              aria-label={t("data.import.would")}
-              className="flex flex-col gap-3 rounded-control border bg-sunken p-4"
-            >
-              <h3 className="font-medium">
-                <bdi>{preview.file.name}</bdi>
-              </h3>
-              <Counts counts={preview.counts} />
-              <div className="flex gap-2">
-                {countTexts(preview.counts).length > 0 && (
-                  <Button look="primary" busy={busy} onClick={() => void take(preview)}>
-                    {t("data.import.take")}
-                  </Button>
-                )}
-                <Button look="quiet" disabled={busy} onClick={() => setPreview(undefined)}>
-                  {t("shell.cancel")}
-                </Button>
-              </div>
-            </section>
+            <ImportPreview
+              preview={preview}
+              busy={running !== undefined}
+              onImport={() => void take(preview)}
+              onCancel={() => setPreview(undefined)}
+            />
           )}
           {(local || admin) && (
             <Disclosure label={t("shell.forDevelopers")}>
               <p className="text-meta text-muted">{t("data.import.others")}</p>
-              <Snippet code="lukasa import chatgpt export.zip --dry-run" />
+              <Snippet code="lukasa import mem0 memories.json --dry-run" />
             </Disclosure>
           )}
         </div>
         <Imports />
       </Card>
+      <Card title={t("data.paste.title")}>
+        <PasteBox />
+      </Card>
     </>
   );
 }
 
-function Counts({ counts }: { counts: CountsView }) {
-  const texts = countTexts(counts);
-  if (texts.length === 0) return <p className="text-muted">{t("data.import.nothing")}</p>;
+function RunningBar({
+  running: { what, progress },
+  onStop,
+}: {
+  running: Running;
+  onStop: () => void;
+}) {
   return (
-    <ul className="flex flex-col gap-1">
-      {texts.map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-    </ul>
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      <progress
+        className="h-2 w-40 accent-[var(--accent)]"
+        aria-label={t(`data.import.progress.${what}`)}
+        max={1}
+        value={progress?.done}
+      />
+      <output className="text-meta text-muted tabular-nums">
+        {t(`data.import.far.${what}`, { count: progress?.items ?? 0 })}
+      </output>
+      <Button small look="quiet" onClick={onStop}>
+        {t("data.import.stop")}
+      </Button>
+    </div>
   );
+}
+
+/** Undoes a whole import; a toast shows how many memories stay. */
+async function undoImport(
+  lukasa: Lukasa,
+  queries: QueryClient,
+  id: string,
+  name: string,
+): Promise<void> {
+  try {
+    const { kept } = await lukasa.imports.undo(id);
+    const about = kept > 0 ? t("data.import.kept", { count: kept }) : name;
+    showToast({ text: t("data.import.undone"), about });
+    await queries.invalidateQueries();
+  } catch (error) {
+    showToast({ text: sentenceOf(error), tone: "bad" });
+  }
 }
 
 function Imports() {
@@ -157,18 +210,6 @@ function Imports() {
     queryKey: ["operations", "imports"],
     queryFn: ({ signal }) => lukasa.imports.list({ signal }),
   });
-  const undo = async (one: ImportView) => {
-    try {
-      const back = await lukasa.imports.undo(one.id);
-      showToast({
-        text: t("data.import.undone"),
-        about: back.kept > 0 ? t("data.import.kept", { count: back.kept }) : one.name,
-      });
-      await queries.invalidateQueries();
-    } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
-    }
-  };
   if (!imports.data?.length) return null;
   return (
     <section aria-label={t("data.import.list")} className="border-t">
@@ -186,7 +227,7 @@ function Imports() {
             {one.undone_at ? (
               <Badge>{t("data.import.wasUndone")}</Badge>
             ) : (
-              <Button small onClick={() => void undo(one)}>
+              <Button small onClick={() => void undoImport(lukasa, queries, one.id, one.name)}>
                 {t("shell.undo.undo")}
               </Button>
             )}

@@ -3,7 +3,8 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FlaskConical, SquareSplitHorizontal } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
-import { t } from "../../i18n/index.ts";
+import { playground } from "../../i18n/en/playground.ts";
+import { addMessages, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Textarea } from "../../ui/field.tsx";
@@ -14,6 +15,8 @@ import { Comparison, NAMES } from "./compare.tsx";
 import type { PlaygroundParams, Setting } from "./params.ts";
 import { Result } from "./result.tsx";
 import { Settings } from "./settings.tsx";
+
+addMessages({ playground });
 
 const route = getRouteApi("/playground");
 const EXAMPLES = ["playground.example.1", "playground.example.2", "playground.example.3"] as const;

@@ -15,17 +15,18 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { useSwipe } from "../../ui/swipe.ts";
 import { useDeck } from "./answers.ts";
 import { CardFace } from "./card.tsx";
 import { useConsent } from "./consent.ts";
 import { type Card, cardsOf, KINDS, type Kind, remainingCards } from "./deck.ts";
+import { ReviewList } from "./list.tsx";
 import { Summary } from "./summary.tsx";
-import { useSwipe } from "./swipe.ts";
 
 const route = getRouteApi("/review");
 
 export default function ReviewPage() {
-  const { kind } = route.useSearch();
+  const { kind, view } = route.useSearch();
   const review = useReview();
   const consent = useConsent(kind === "consent");
   const deck = useDeck(consent);
@@ -38,10 +39,15 @@ export default function ReviewPage() {
   const decided = deck.decided.filter((one) => !kind || one.card.kind === kind);
   const card = pending[0];
   return (
-    <Page title={t("review.title")} layout="reading">
+    <Page
+      title={t("review.title")}
+      layout="reading"
+      actions={<ViewSwitch kind={kind} view={view} />}
+    >
+      {view === "list" && <ReviewList kind={kind} />}
       {review.error && <ProblemCard error={review.error} retry={() => void review.refetch()} />}
-      {review.isPending && <Skeleton />}
-      {review.data && (
+      {view !== "list" && review.isPending && <Skeleton />}
+      {view !== "list" && review.data && (
         <div className="flex flex-col gap-4">
           <Kinds cards={open} chosen={kind} />
           {card ? (
@@ -88,6 +94,24 @@ export default function ReviewPage() {
         </div>
       )}
     </Page>
+  );
+}
+
+/** One card at a time, or a list for many at once. */
+function ViewSwitch({ kind, view }: { kind?: Kind; view?: "list" }) {
+  const navigate = useNavigate();
+  const show = (wanted?: "list") =>
+    void navigate({ to: "/review", search: { kind, view: wanted }, replace: true });
+  return (
+    <fieldset className="flex gap-1.5">
+      <legend className="sr-only">{t("review.view")}</legend>
+      <Chip pressed={!view} onPress={() => show()}>
+        {t("review.view.cards")}
+      </Chip>
+      <Chip pressed={view === "list"} onPress={() => show("list")}>
+        {t("review.view.list")}
+      </Chip>
+    </fieldset>
   );
 }
 

@@ -12,6 +12,7 @@ import { useTitle } from "../../data/titles.ts";
 import { useWrite } from "../../data/writes.ts";
 import { TrashedChat } from "../../features/chat/trashed-chat.tsx";
 import { useChatWrites } from "../../features/chat/writes.ts";
+import { LearningState, LeftOut } from "../../features/learning/learning.tsx";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -20,7 +21,6 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { parentLevel } from "./breadcrumb.tsx";
-import { LearningState, LeftOut } from "./learning.tsx";
 import type { SourcesParams } from "./params.ts";
 import { Removal } from "./removal.tsx";
 import { Turn } from "./turn.tsx";
@@ -164,7 +164,13 @@ function Reader({
                 )}
               </li>
               {pass && <Learned pass={pass} />}
-              {pass && <LeftOut pass={pass} />}
+              {pass && pass.left_out.length > 0 && (
+                <li className="px-4 py-1.5">
+                  <div className="rounded-card border bg-surface">
+                    <LeftOut passes={[pass]} />
+                  </div>
+                </li>
+              )}
             </Fragment>
           );
         })}

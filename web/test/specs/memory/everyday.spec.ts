@@ -94,7 +94,9 @@ test("many suggestions are answered in Review, and only a few are shown here", a
   const suggestions = page.getByRole("region", { name: "Suggestions" });
   await expect(suggestions.getByRole("listitem")).toHaveCount(3);
   await suggestions.getByRole("link", { name: "Review 21 more" }).click();
-  await expect(page).toHaveURL(/review\?kind=proposal/);
+  await expect(page).toHaveURL(/review\?kind=proposal&view=list/);
+  await expect(page.getByRole("button", { name: "Select all 24" })).toBeVisible();
+  await page.getByRole("button", { name: "Cards", exact: true }).click();
   await expect(page.getByText("1 of 24", { exact: true })).toBeVisible();
 });
 

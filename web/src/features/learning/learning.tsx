@@ -32,25 +32,26 @@ function stateOf(state: string) {
   return (STATES.includes(state) ? state : "learned") as "learned";
 }
 
-/** The sentences that a pass left out. */
-export function LeftOut({ pass }: { pass: PassView }) {
-  if (pass.left_out.length === 0) return null;
+/** The sentences that passes left out, each with a way to keep it. */
+export function LeftOut({ passes }: { passes: readonly PassView[] }) {
+  if (!passes.some((pass) => pass.left_out.length > 0)) return null;
+  const more = passes.reduce((sum, pass) => sum + pass.left_out_more, 0);
   return (
-    <li className="px-4 py-1.5">
-      <section aria-label={t("sources.leftOut.title")} className="rounded-card border bg-surface">
-        <h3 className="px-4 pt-2 text-fine text-muted">{t("sources.leftOut.title")}</h3>
-        <ul className="divide-y divide-line">
-          {pass.left_out.map((item) => (
-            <Item key={item.place} pass={pass} item={item} />
-          ))}
-        </ul>
-        {pass.left_out_more > 0 && (
-          <p className="px-4 pb-2 text-fine text-muted">
-            {t("sources.leftOut.more", { count: pass.left_out_more })}
-          </p>
+    <section aria-label={t("sources.leftOut.title")}>
+      <h3 className="px-4 pt-2 text-fine text-muted">{t("sources.leftOut.title")}</h3>
+      <ul className="divide-y divide-line">
+        {passes.flatMap((pass) =>
+          pass.left_out.map((item) => (
+            <Item key={`${pass.id} ${item.place}`} pass={pass} item={item} />
+          )),
         )}
-      </section>
-    </li>
+      </ul>
+      {more > 0 && (
+        <p className="px-4 pb-2 text-fine text-muted">
+          {t("sources.leftOut.more", { count: more })}
+        </p>
+      )}
+    </section>
   );
 }
 

@@ -1,9 +1,10 @@
-/** Swipe gesture: the card follows the finger, and far enough to one side triggers that side's action. */
+/** Swipe gesture: the element follows the finger, and far enough to one side triggers that side's action. */
 import { type PointerEvent, useRef, useState } from "react";
 
 const SWIPE_DISTANCE_PX = 90;
 
-export function useSwipe(on: { left: () => void; right: () => void } | null) {
+/** A side without an action does not move. */
+export function useSwipe(on: { left?: () => void; right?: () => void } | null) {
   const from = useRef<{ x: number; y: number } | null>(null);
   const [shift, setShift] = useState(0);
   const end = () => {
@@ -23,11 +24,11 @@ export function useSwipe(on: { left: () => void; right: () => void } | null) {
         const [x, y] = [event.clientX - from.current.x, event.clientY - from.current.y];
         // A vertical movement scrolls.
         if (Math.abs(y) > Math.abs(x) && Math.abs(x) < SWIPE_DISTANCE_PX / 3) setShift(0);
-        else setShift(x);
+        else setShift((x > 0 ? on?.right : on?.left) ? x : 0);
       },
       onPointerUp: () => {
-        if (from.current && shift > SWIPE_DISTANCE_PX) on?.right();
-        else if (from.current && shift < -SWIPE_DISTANCE_PX) on?.left();
+        if (from.current && shift > SWIPE_DISTANCE_PX) on?.right?.();
+        else if (from.current && shift < -SWIPE_DISTANCE_PX) on?.left?.();
         end();
       },
       onPointerCancel: end,

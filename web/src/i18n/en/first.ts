@@ -1,0 +1,11 @@
+/** The English messages of the first load: the shell, and the pages and features that others use. */
+import { chat } from "./chat.ts";
+import { data } from "./data.ts";
+import { memory } from "./memory.ts";
+import { panel } from "./panel.ts";
+import { review } from "./review.ts";
+import { settings } from "./settings.ts";
+import { shell } from "./shell.ts";
+import { sources } from "./sources.ts";
+
+export const first = { shell, memory, review, chat, sources, data, settings, panel };

@@ -1,0 +1,72 @@
+/** After a chat: what was learned from it and what was not, each with one click. */
+import { appended } from "../../chat.ts";
+import { axe, expect, open, screens } from "../../fixture.ts";
+
+// The server learns from a real chat, which takes time.
+appended.describe.configure({ timeout: 90_000 });
+
+appended(
+  "chat ends with what was learned, and each item has one click",
+  async ({ page, lukasa, allowed }) => {
+    // A memory that was kept is requested once more after its undo and answers 404.
+    allowed.push(/404.*\/api\/memory\/mem_/);
+    await lukasa.policy.put({ titles: false });
+    await lukasa.sessions.append("week", [
+      {
+        role: "user",
+        content:
+          "I work nights as a nurse. I might take up rowing. I was diagnosed with type 2 diabetes.",
+      },
+      { role: "assistant", content: "Rowing is a good balance to night shifts." },
+    ]);
+    await open(page, "/chat/week");
+    const digest = page.getByRole("region", { name: "Learning from this chat" });
+    await expect(digest).toContainText("Learning waits until the chat is closed or pauses.");
+    await digest.getByRole("button", { name: "Learn now" }).click();
+    const nurse = digest.getByRole("listitem").filter({ hasText: "works nights as a nurse" });
+    const rowing = digest.getByRole("listitem").filter({ hasText: "might take up rowing" });
+    await expect(nurse).toBeVisible({ timeout: 20_000 });
+    await expect(rowing).toContainText("guess");
+    await expect(digest.getByRole("region", { name: "Said, and not saved" })).toContainText(
+      "Its area is off.",
+    );
+    await expect(digest).not.toContainText("diabetes");
+    await axe(page);
+    await screens(page, "chat-digest");
+
+    await rowing.getByRole("button", { name: "Keep it" }).click();
+    await expect(rowing.getByText("guess")).toHaveCount(0);
+    await nurse.getByRole("button", { name: "Forget" }).click();
+    await expect(nurse).toHaveCount(0);
+    await page.getByRole("status").getByRole("button", { name: "Undo" }).last().click();
+    await expect(nurse).toBeVisible();
+  },
+);
+
+appended("citation shows the memory on hover and on focus", async ({ page, lukasa }) => {
+  const saved = await lukasa.memories.save({ content: "Never eats peanuts", domain: "food" });
+  const id = saved.memory?.id ?? "";
+  await lukasa.sessions.append("dinner", [
+    { role: "user", content: "What can I cook?" },
+    { role: "assistant", content: `A curry without peanuts (${id}), with rice.` },
+  ]);
+  await open(page, "/chat/dinner");
+  const citation = page.getByRole("link", { name: "memory", exact: true });
+  await citation.hover();
+  const card = page.getByText("Never eats peanuts");
+  await expect(card).toBeVisible();
+  await expect(page.getByText("Food and dining")).toBeVisible();
+  await axe(page);
+  await screens(page, "chat-citation");
+  await page.mouse.move(0, 0);
+  await expect(card).toBeHidden();
+  await citation.focus();
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Tab");
+  await expect(citation).toBeFocused();
+  await expect(card).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(card).toBeHidden();
+  await citation.click();
+  await expect(page).toHaveURL(new RegExp(`/memory/${id}`));
+});
