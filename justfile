@@ -164,6 +164,14 @@ packages model: _server
 try *args:
     packaging/try target/packages "$@"
 
+# The container images of this platform, into target/images; `model` is the folder of the embedding model potion.
+images model: _server
+    packaging/containers build "$(just _binary)" --model "$1"
+
+# Runs both images read-only and without rights: seconds, drain, restarts; needs root, crun and umoci.
+try-images *args:
+    @url="$(scripts/postgres url)" && packaging/containers test --database "$url" "$@"
+
 # The first steps of a new user, timed: a first memory, and two assistants connected and disconnected.
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
