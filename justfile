@@ -172,6 +172,10 @@ images model: _server
 try-images *args:
     @url="$(scripts/postgres url)" && packaging/containers test --database "$url" "$@"
 
+# Restores a database to a point in time from a base backup and archived log, and compares the state hashes.
+pitr *args: _server
+    scripts/try-pitr "$(just _binary)" "$@"
+
 # The first steps of a new user, timed: a first memory, and two assistants connected and disconnected.
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
