@@ -176,6 +176,10 @@ try-images *args:
 pitr *args: _server
     scripts/try-pitr "$(just _binary)" "$@"
 
+# The addresses that a server connects to, traced: nothing but what is configured. Needs strace.
+outbound *args: _server
+    scripts/try-outbound "$(just _binary)" "$@"
+
 # The first steps of a new user, timed: a first memory, and two assistants connected and disconnected.
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
