@@ -25,7 +25,7 @@ NO_CAPABILITIES = {name: [] for name in ("bounding", "effective", "inheritable",
 def required(program: str) -> str:
     found = shutil.which(program)
     if not found:
-        raise PackagingError(f"{program} is missing: apt-get install --no-install-recommends crun umoci")
+        raise PackagingError(f"{program} is missing: apt-get install --no-install-recommends {program}")
     return found
 
 

@@ -8,12 +8,12 @@ import io
 import json
 import re
 import shlex
-import shutil
 import subprocess
 import tarfile
 from pathlib import Path
 
 from . import ROOT, PackagingError
+from .container import required
 from .image import IMAGES, LAYERS, SECOND, SETTINGS, blob, name_of, read
 
 DOCKERFILE = ROOT / "deploy/Dockerfile"
@@ -69,19 +69,18 @@ def copied_layers(text: str) -> dict[str, list[str]]:
 
 def compare(out: Path, folder: Path) -> list[str]:
     """Builds the last stages with buildah and compares the images with those in OUT/layout, file by file."""
-    if not shutil.which("buildah"):
-        raise PackagingError("buildah is missing: apt-get install --no-install-recommends buildah")
     # The stage `build` compiles the program; here its result exists.
     stages = "FROM scratch AS build\n" + "".join(f"COPY {name} /images/layers/{name}\n" for name in LAYERS)
     (folder / "Dockerfile").write_text(stages + final_stages(DOCKERFILE.read_text("utf-8")), "utf-8")
-    store = ["--root", str(folder / "store"), "--runroot", str(folder / "run"), "--storage-driver", "vfs"]
+    buildah = [required("buildah"), "--root", str(folder / "store"), "--runroot", str(folder / "run")]
+    buildah += ["--storage-driver", "vfs"]
     faults = []
     for image in IMAGES:
         build = ["bud", "--isolation", "chroot", "--format", "docker", "--target", image, "--tag", f"test:{image}"]
         build += ["--file", str(folder / "Dockerfile"), str(out / "layers")]
         push = ["push", "--format", "oci", f"test:{image}", f"oci:{folder}/layout:{image}"]
         for command in (build, push):
-            done = subprocess.run(["buildah", *store, *command], capture_output=True, text=True)
+            done = subprocess.run([*buildah, *command], capture_output=True, text=True)
             if done.returncode != 0:
                 raise PackagingError(f"buildah {command[0]} of {image} failed: {done.stderr.strip()[-1000:]}")
         ours, theirs = contents(out / "layout", image), contents(folder / "layout", image)

@@ -62,7 +62,7 @@ SETTINGS = {
         "org.opencontainers.image.licenses": "Apache-2.0",
     },
     "StopSignal": "SIGTERM",
-    # Not part of the OCI format; Docker and Podman read it.
+    # Not part of the OCI format. Docker reads it all the same, Podman only from an archive in Docker's format.
     "Healthcheck": {
         "Test": ["CMD", "lukasa", "health", "--url", "http://127.0.0.1:7777"],
         "Interval": 10 * SECOND,
@@ -229,16 +229,16 @@ def image_config(target: Target, names: list[str], parts: list[Layer]) -> dict:
 
 
 def write_archive(layout: Path, image: str, path: Path) -> Path:
-    """One image as a file for `docker load`, `podman load` and `skopeo`: the layout, and Docker's older index of it."""
+    """One image as a file for `docker load` and `podman load`, in Docker's format.
+
+    From an OCI archive, Podman would not read the health check.
+    """
     [entry] = [entry for entry in read(layout / "index.json")["manifests"] if name_of(entry) == image]
     manifest = read(blob(layout, entry))
     tag = f"lukasa:{version()}" if image == "slim" else f"lukasa:{version()}-{image}"
-    entry = {**entry, "annotations": {"org.opencontainers.image.ref.name": tag, "io.containerd.image.name": tag}}
     config, layers = manifest["config"], manifest["layers"]
     docker = [{"Config": place(config), "RepoTags": [tag], "Layers": [place(layer) for layer in layers]}]
-    files = {place(part): blob(layout, part).read_bytes() for part in (entry, config, *layers)}
-    files["oci-layout"] = (layout / "oci-layout").read_bytes()
-    files["index.json"] = dump({"schemaVersion": 2, "manifests": [entry]})
+    files = {place(part): blob(layout, part).read_bytes() for part in (config, *layers)}
     files["manifest.json"] = dump(docker)
     with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as archive:
         for name, data in sorted(files.items()):

@@ -29,7 +29,7 @@ USER = "ada"
 #: The question and the memory share no word that a search by words would use, and need no consent to a domain.
 MEMORY, QUESTION = "I ride my bicycle to the office", "how do I commute"
 NOT_TRIED = (
-    "Docker, Podman and containerd themselves, and their seccomp profiles: umoci and crun unpack and run the images",
+    "Docker and containerd: umoci and crun unpack and run the images; `packaging/containers podman` uses Podman",
     "limits of memory and processors (cgroups), and user namespaces",
     "images for aarch64",
 )
