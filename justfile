@@ -164,6 +164,22 @@ packages model: _server
 try *args:
     packaging/try target/packages "$@"
 
+# The container images of this platform, into target/images; `model` is the folder of the embedding model potion.
+images model: _server
+    packaging/containers build "$(just _binary)" --model "$1"
+
+# Runs both images read-only and without rights: seconds, drain, restarts; needs root, crun and umoci.
+try-images *args:
+    @url="$(scripts/postgres url)" && packaging/containers test --database "$url" "$@"
+
+# Restores a database to a point in time from a base backup and archived log, and compares the state hashes.
+pitr *args: _server
+    scripts/try-pitr "$(just _binary)" "$@"
+
+# The addresses that a server connects to, traced: nothing but what is configured. Needs strace.
+outbound *args: _server
+    scripts/try-outbound "$(just _binary)" "$@"
+
 # The first steps of a new user, timed: a first memory, and two assistants connected and disconnected.
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
