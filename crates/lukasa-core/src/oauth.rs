@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn oauth_client_name_is_one_visible_line() {
         let uris = || vec!["https://app.example/cb".to_owned()];
-        let name = |name| OAuthClient::register(name, uris()).unwrap().name;
+        let name = |name: Option<&str>| OAuthClient::register(name, uris()).unwrap().name;
         assert_eq!(name(Some("My\n app")), "My app");
         assert!(!name(Some("<script>alert(1)</script>")).contains('<'));
         assert!(!name(Some("a\u{202e}b")).contains('\u{202e}'));

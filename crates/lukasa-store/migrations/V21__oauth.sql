@@ -1,5 +1,5 @@
--- OAuth: assistants that connect by URL. Their credentials are rows of `credential`, so that they are found, expire, are
--- revoked and are erased like every other credential.
+-- OAuth: assistants that connect by URL. Their credentials are rows of `credential`, so that they are found,
+-- expire, are revoked and are erased like every other credential.
 --   connector  the user's consent to one assistant; it authenticates nothing itself, and ends with everything below
 --   code       an authorization code: works once, within a minute
 --   access     a token for requests to /mcp; made from a connector

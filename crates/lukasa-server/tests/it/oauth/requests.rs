@@ -1,6 +1,7 @@
 //! Hostile registrations, authorization requests and consents.
 
-use lukasa_core::Permission;
+use lukasa_core::{Permission, TenantId};
+use lukasa_server::clock;
 use serde_json::json;
 
 use super::{
@@ -247,19 +248,10 @@ async fn oauth_consent_is_refused_from_another_site_or_session() {
 #[tokio::test]
 async fn oauth_consent_gives_no_more_than_the_sign_in_has() {
     let app = start().await;
-    let (_, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
-    let by = app.engine.credentials.authenticate(&secret, lukasa_server::clock::now()).await;
-    let by = by.unwrap();
-    let now = lukasa_server::clock::now();
-    let link = app.engine.credentials.make_link(
-        by.tenant,
-        Some(&by),
-        "alice",
-        &[Permission::Read],
-        &lukasa_server::clock::random(),
-        now,
-    );
-    let sent = json!({ "link": link.await.unwrap().text });
+    let (tenant, may) = (TenantId::named("acme"), [Permission::Read]);
+    let (random, now) = (clock::random(), clock::now());
+    let link = app.engine.credentials.make_link(tenant, None, "alice", &may, &random, now).await;
+    let sent = json!({ "link": link.unwrap().text });
     let page = with_cookie(&app, &app.anonymous().post("/api/sign-in", sent).await.expect(201));
     let one = connect(&app, &page).await;
     let listed = page.get("/api/sign-ins").await.expect(200).json();
