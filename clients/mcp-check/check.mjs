@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
 import { newer, older } from './clients.mjs';
-import { makeKey, serve, stop } from './servers.mjs';
+import { checkOAuth, signIn } from './oauth.mjs';
+import { makeKey, serve, servePublic, stop } from './servers.mjs';
 
 const run = promisify(execFile);
 const lukasa = process.env.LUKASA;
@@ -203,6 +204,15 @@ await check('request without a key gets 401 with resource metadata', async () =>
   const metadata = await (await fetch(where)).json();
   assert.equal(metadata.resource, `${keys}/mcp`);
 });
+
+const open = await servePublic();
+for (const kind of ['newer', 'older']) {
+  await check(`${kind} client connects by URL with OAuth`, async () => {
+    const operator = makeKey(tenant, ['read', 'write', 'propose', 'admin']);
+    const browser = await signIn(open, operator, `oauth-${kind}-${mark}`);
+    return checkOAuth(kind, { url: open, browser });
+  });
+}
 
 await check('bridge without a server reports it', async () => {
   const line = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`;

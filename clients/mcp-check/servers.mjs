@@ -1,15 +1,19 @@
 // Starts real servers on free ports: one that requires keys, one in local mode.
 
 import { execFileSync, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
 const lukasa = process.env.LUKASA;
 const running = [];
 
-export async function serve(auth) {
+export async function serve(auth, more = []) {
   const child = spawn(
     lukasa,
-    ['serve', '--migrate', '--auth', auth, '--listen', '127.0.0.1:0', '--embedder', 'off', '--workers', '0'],
+    [
+      'serve', '--migrate', '--auth', auth, '--embedder', 'off', '--workers', '0',
+      ...(more.length ? more : ['--listen', '127.0.0.1:0']),
+    ],
     { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
   );
   running.push(child);
@@ -24,6 +28,16 @@ export async function serve(auth) {
     }
   }
   throw new Error(`the server did not start:\n${log.join('\n')}`);
+}
+
+/** A server that assistants can connect to by URL: it has to know its own address. */
+export async function servePublic() {
+  const probe = createServer();
+  await new Promise((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  const address = `127.0.0.1:${port}`;
+  return serve('keys', ['--listen', address, '--public-url', `http://${address}`]);
 }
 
 export function makeKey(tenant, permissions) {

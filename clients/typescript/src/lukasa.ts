@@ -39,6 +39,7 @@ import type {
   ReviewView,
   SignedReceiptView,
   SignIn,
+  SignInEntry,
   SignInLink,
   SignInView,
   StateView,
@@ -288,6 +289,18 @@ export class Lukasa extends Transport {
     /** Mints a short-lived token for the browser of one user. */
     mintToken: (token: MintToken, options?: Options): Promise<IssuedView> =>
       this.request("POST", "/api/tokens", { ...options, body: token }),
+  };
+
+  /** Active sign-ins, tokens, links and connected assistants: a user's own, of the tenant for an administrator. */
+  readonly signIns = {
+    list: async (
+      query: Query<"GET", "/api/sign-ins"> = {},
+      options?: Options,
+    ): Promise<SignInEntry[]> =>
+      (await this.request("GET", "/api/sign-ins", { ...options, query })).data,
+    /** Ends one, with everything made from it. */
+    end: async (id: string, options?: Options): Promise<string[]> =>
+      (await this.request("DELETE", "/api/sign-ins/{id}", { ...options, path: { id } })).revoked,
   };
 
   /** Webhooks: endpoints that receive the ids and verbs of every write, never text; needs an admin key. */

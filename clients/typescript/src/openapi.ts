@@ -575,18 +575,18 @@ export interface paths {
     };
     "/api/sign-ins": {
         /**
-         * List active sign-ins, tokens and links.
+         * List active sign-ins, tokens, links and connectors.
          * @description An administrator sees the tenant's, a user their own. The latest 1,000.
          */
         get: operations["list_sign_ins"];
         /**
-         * End all sign-ins, tokens and links of one user, and everything made from them.
+         * End all sign-ins, tokens, links and connectors of one user, and everything made from them.
          * @description A user ends their own, including this one; an administrator names the user.
          */
         delete: operations["end_sign_ins"];
     };
     "/api/sign-ins/{id}": {
-        /** End one sign-in, token or link, and everything made from it. */
+        /** End one sign-in, token, link or connector, and everything made from it. */
         delete: operations["end_sign_in"];
     };
     "/api/webhooks": {
@@ -2496,15 +2496,20 @@ export interface components {
              */
             user?: string | null;
         };
-        /** @description A sign-in, a token or a link, without its secret. */
+        /** @description A sign-in, a token, a link or a connector, without its secret. */
         SignInEntry: {
             id: string;
             /**
              * @description `sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link`
-             *     for an unused link.
+             *     for an unused link, `connector` for an assistant that the user connected by OAuth.
              * @example sign_in
              */
             kind: string;
+            /**
+             * @description What it is for; of a connector the name that the assistant gave itself.
+             * @example Claude
+             */
+            name: string;
             user: string;
             permissions: string[];
             /** @description The id of the credential that made it; null if the command line did. */

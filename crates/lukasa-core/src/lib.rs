@@ -12,8 +12,8 @@
 //! [`removal`] (re-rating and removal). The words of a message are understood by `lukasa-text`;
 //! [`recall`] finds relevant memories, [`context`] puts them into a prompt, and [`portrait`]
 //! summarizes them for the user. [`vault`] renders the memory as editable files, [`archive`]
-//! defines the export format, [`import`] reads other programs' memories, and [`webhook`] defines
-//! notifications and their retries.
+//! defines the export format, [`import`] reads other programs' memories, [`webhook`] defines
+//! notifications and their retries, and [`oauth`] the rules for assistants that connect by URL.
 
 pub mod admission;
 pub mod archive;
@@ -35,6 +35,7 @@ pub mod link;
 pub mod masking;
 pub mod memory_block;
 pub mod model;
+pub mod oauth;
 pub mod operation;
 pub mod origin;
 pub mod policy;

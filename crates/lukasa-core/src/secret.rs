@@ -18,10 +18,17 @@ pub enum Prefix {
     Link,
     /// A console sign-in, held by the browser while its user is signed in.
     SignIn,
+    /// An OAuth authorization code.
+    Code,
+    /// An OAuth access token, for requests to the MCP endpoint.
+    Access,
+    /// An OAuth refresh token.
+    Refresh,
 }
 
 impl Prefix {
-    const ALL: [Self; 4] = [Self::Key, Self::Token, Self::Link, Self::SignIn];
+    const ALL: [Self; 7] =
+        [Self::Key, Self::Token, Self::Link, Self::SignIn, Self::Code, Self::Access, Self::Refresh];
 
     fn as_str(self) -> &'static str {
         match self {
@@ -29,6 +36,9 @@ impl Prefix {
             Prefix::Token => "lk_user",
             Prefix::Link => "lk_link",
             Prefix::SignIn => "lk_sign",
+            Prefix::Code => "lk_code",
+            Prefix::Access => "lk_accs",
+            Prefix::Refresh => "lk_refr",
         }
     }
 }

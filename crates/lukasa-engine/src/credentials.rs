@@ -1,4 +1,5 @@
-//! Credentials: keys, tokens, links and sign-ins.
+//! Credentials: keys, tokens, links and sign-ins. Those of OAuth are made in [`crate::oauth`], and
+//! checked and ended here like the others.
 //!
 //! A key is held by an application and bound to a tenant, and optionally to one user. A token is
 //! minted by a key for one user's browser and lives for minutes. Signing in to the console, with a
@@ -12,7 +13,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use lukasa_core::secret::{self, Prefix};
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
-use lukasa_store::credential::{self, Credential, CredentialKind};
+use lukasa_store::credential::{self, ClientBinding, Credential, CredentialKind};
 use lukasa_store::{Directory, directory};
 use ring::hmac;
 
@@ -60,16 +61,18 @@ pub const SIGN_INS_LISTED: usize = 1_000;
 const SWEEP_BATCH: usize = 5_000;
 
 /// A credential with an expiry, to be created.
-struct ExpiringCredential<'p> {
-    kind: CredentialKind,
-    user: &'p str,
-    permissions: &'p [Permission],
-    minted_by: Option<&'p str>,
+pub(crate) struct ExpiringCredential<'p> {
+    pub(crate) kind: CredentialKind,
+    pub(crate) user: &'p str,
+    pub(crate) permissions: &'p [Permission],
+    pub(crate) minted_by: Option<&'p str>,
     /// The first credential of the chain that leads to this one.
-    root: Option<&'p str>,
-    page: Option<&'p str>,
-    name: &'p str,
-    lifetime: SignedDuration,
+    pub(crate) root: Option<&'p str>,
+    pub(crate) page: Option<&'p str>,
+    pub(crate) name: &'p str,
+    pub(crate) lifetime: SignedDuration,
+    /// Present for the kinds of OAuth, which are held by assistants.
+    pub(crate) binding: Option<ClientBinding>,
 }
 
 impl<'p> ExpiringCredential<'p> {
@@ -88,16 +91,20 @@ impl<'p> ExpiringCredential<'p> {
             page: None,
             name: "signed in to the console",
             lifetime: SignedDuration::from_hours(24 * SIGN_IN_DAYS),
+            binding: None,
         }
     }
 }
 
-fn kind_of(prefix: Prefix) -> CredentialKind {
+pub(crate) fn kind_of(prefix: Prefix) -> CredentialKind {
     match prefix {
         Prefix::Key => CredentialKind::Key,
         Prefix::Token => CredentialKind::Token,
         Prefix::Link => CredentialKind::Link,
         Prefix::SignIn => CredentialKind::SignIn,
+        Prefix::Code => CredentialKind::Code,
+        Prefix::Access => CredentialKind::Access,
+        Prefix::Refresh => CredentialKind::Refresh,
     }
 }
 
@@ -107,6 +114,10 @@ fn prefix_of(kind: CredentialKind) -> Prefix {
         CredentialKind::Token => Prefix::Token,
         CredentialKind::Link => Prefix::Link,
         CredentialKind::SignIn => Prefix::SignIn,
+        CredentialKind::Code => Prefix::Code,
+        CredentialKind::Access => Prefix::Access,
+        // The secret of a connector itself is never printed.
+        CredentialKind::Refresh | CredentialKind::Connector => Prefix::Refresh,
     }
 }
 
@@ -126,6 +137,9 @@ pub struct AdmittedCredential {
     pub signed_in: bool,
     /// The one page its requests may come from.
     pub page: Option<String>,
+    /// The one address its requests may be sent to; for access tokens of connectors.
+    pub resource: Option<String>,
+    /// The credential's id; of an access token that of its connector.
     pub key_id: String,
     /// The credential that authorised its creation.
     pub minted_by: Option<String>,
@@ -142,7 +156,7 @@ impl AdmittedCredential {
     }
 
     /// The credential whose revocation also ends everything made with this one.
-    fn root(&self) -> &str {
+    pub(crate) fn root(&self) -> &str {
         self.root.as_deref().unwrap_or(&self.key_id)
     }
 
@@ -181,8 +195,15 @@ impl Credentials {
             .await?
             .ok_or(Error::Unauthenticated)?;
         let has_kind_of_prefix = stored.kind == kind_of(presented.prefix);
-        // A link does not authenticate requests: it can only be exchanged for a sign-in.
-        let admits = has_kind_of_prefix && stored.kind != CredentialKind::Link;
+        // The others do not authenticate requests: they can only be exchanged.
+        let admits = has_kind_of_prefix
+            && matches!(
+                stored.kind,
+                CredentialKind::Key
+                    | CredentialKind::Token
+                    | CredentialKind::SignIn
+                    | CredentialKind::Access
+            );
         if !admits
             || !constant_time_eq(&stored.secret_hash, &presented.secret_hash)
             || !stored.is_live(now)
@@ -195,19 +216,33 @@ impl Credentials {
                 return Err(Error::Unauthenticated);
             }
         }
+        let connector = match (stored.kind, &stored.minted_by) {
+            (CredentialKind::Access, Some(id)) => Some(self.live_connector(id, now).await?),
+            (CredentialKind::Access, None) => return Err(Error::Unauthenticated),
+            _ => None,
+        };
         Ok(AdmittedCredential {
             tenant: stored.tenant,
             user: stored.user,
-            human: stored.kind != CredentialKind::Key,
+            human: matches!(stored.kind, CredentialKind::Token | CredentialKind::SignIn),
             signed_in: stored.kind == CredentialKind::SignIn,
             page: stored.page,
-            key_id: stored.key_id,
+            resource: stored.binding.map(|binding| binding.resource),
+            key_id: connector.unwrap_or(stored.key_id),
             minted_by: stored.minted_by,
             root: stored.root,
             permissions: stored.permissions,
             origin: stored.origin,
             expires_at: stored.expires_at,
         })
+    }
+
+    /// The id of a connector, if it has not ended. A token that was issued while its connector was
+    /// being revoked is refused by this.
+    async fn live_connector(&self, id: &str, now: Timestamp) -> Result<String> {
+        let connector = self.parts.store.find_credential(id).await?;
+        let live = connector.filter(|connector| connector.is_live(now));
+        live.map(|connector| connector.key_id).ok_or(Error::Unauthenticated)
     }
 
     /// A message authentication code for a text, made with this installation's key, to recognise
@@ -267,6 +302,7 @@ impl Credentials {
             minted_by: None,
             root: None,
             page: None,
+            binding: None,
             created_at: now,
             expires_at: new.expires_at,
             revoked_at: None,
@@ -310,6 +346,7 @@ impl Credentials {
             page: new.page,
             name: &name,
             lifetime: SignedDuration::from_mins(new.minutes),
+            binding: None,
         };
         self.issue(by.tenant, new_credential, random, now).await
     }
@@ -334,6 +371,7 @@ impl Credentials {
             page: None,
             name: "link to sign in with",
             lifetime: SignedDuration::from_mins(LINK_MINUTES),
+            binding: None,
         };
         self.issue(tenant, new_credential, random, now).await
     }
@@ -381,7 +419,9 @@ impl Credentials {
             self.parts.store.find_credential(&presented.key_id).await?.ok_or_else(refused)?;
         let directory = self.parts.store.directory(stored.tenant).await?;
         let hash = &presented.secret_hash;
-        let link = credential::spend_link(&directory, &presented.key_id, hash, now).await?;
+        let link =
+            credential::spend(&directory, CredentialKind::Link, &presented.key_id, hash, now)
+                .await?;
         let link = link.ok_or_else(refused)?;
         let (_, user) = link.user.ok_or_else(refused)?;
         let (by, root) = (link.minted_by.as_deref(), link.root.as_deref());
@@ -410,7 +450,7 @@ impl Credentials {
         Ok(credential::keys(&directory).await?)
     }
 
-    /// The live tokens, links and sign-ins of a tenant, or of one of its users, the latest first.
+    /// The live tokens, links, sign-ins and connectors of a tenant, or of one of its users, the latest first.
     pub async fn sign_ins(
         &self,
         tenant: TenantId,
@@ -439,7 +479,7 @@ impl Credentials {
         Ok(revoked)
     }
 
-    /// Ends live tokens, links and sign-ins, and everything made from them: the one with this id,
+    /// Ends live tokens, links, sign-ins and connectors, and everything made from them: the one with this id,
     /// or all; of one user, or of the whole tenant. Returns the ids of the ended credentials.
     pub async fn end_sign_ins(
         &self,
@@ -480,7 +520,7 @@ impl Credentials {
         Ok(())
     }
 
-    /// Removes the tokens, links and sign-ins of all tenants that ended more than a day ago;
+    /// Removes the credentials of all tenants, other than keys, that ended more than a day ago;
     /// returns how many.
     pub async fn sweep_credentials(&self) -> Result<usize> {
         let mut removed = 0;
@@ -496,12 +536,12 @@ impl Credentials {
 
 /// Waits until cached admissions have expired on every server, so that an ended credential is
 /// refused everywhere once its end is acknowledged.
-async fn wait_for_admission_leases() {
+pub(crate) async fn wait_for_admission_leases() {
     tokio::time::sleep(ADMISSION_LEASE + Duration::from_millis(50)).await;
 }
 
 /// Inserts a credential with an expiry, for one user.
-async fn insert(
+pub(crate) async fn insert(
     directory: &Directory,
     new: ExpiringCredential<'_>,
     random: &[u8; 32],
@@ -518,10 +558,11 @@ async fn insert(
         name: new.name.to_owned(),
         secret_hash: stored.secret_hash.to_vec(),
         permissions: new.permissions.to_vec(),
-        origin: Origin::UserSaid,
+        origin: if new.binding.is_some() { Origin::Assistant } else { Origin::UserSaid },
         minted_by: new.minted_by.map(str::to_owned),
         root: new.root.map(str::to_owned),
         page: new.page.map(str::to_owned),
+        binding: new.binding,
         created_at: now,
         expires_at: Some(now + new.lifetime),
         revoked_at: None,
@@ -551,6 +592,6 @@ pub(crate) fn check_name(field: &'static str, name: &str) -> Result<()> {
 }
 
 /// Compares in constant time, so that timing reveals nothing about the secret.
-fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |different, (x, y)| different | (x ^ y)) == 0
 }

@@ -16,9 +16,9 @@
 //! [`consolidation`] the periodic rating of learned memories, [`portraits`] compiled texts about a
 //! user, [`queue`] and [`jobs`] background work, [`chat`] calls of chat models, [`embeddings`]
 //! calls of embedding models, [`policy`] what may happen without asking, [`credentials`] keys and
-//! sign-ins, [`directory`] the tenant's users and domains, [`archive`] export and import,
-//! [`vault`] a memory as files, [`events`] live event streams, [`webhooks`] webhook deliveries,
-//! [`insights`] statistics.
+//! sign-ins, [`oauth`] assistants that connect by OAuth, [`directory`] the tenant's users and
+//! domains, [`archive`] export and import, [`vault`] a memory as files, [`events`] live event
+//! streams, [`webhooks`] webhook deliveries, [`insights`] statistics.
 
 mod admission;
 pub mod archive;
@@ -40,6 +40,7 @@ pub mod journal;
 pub mod learning;
 mod memory;
 mod modules;
+pub mod oauth;
 mod parts;
 pub mod policy;
 pub mod portraits;

@@ -18,6 +18,7 @@ use crate::insights::Statistics;
 use crate::jobs::Jobs;
 use crate::journal::{ErasureJournal, Journal};
 use crate::learning::Learning;
+use crate::oauth::Connectors;
 use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::portraits::Portraits;
@@ -49,6 +50,7 @@ pub struct Modules {
     pub insights: Statistics,
     pub jobs: Jobs,
     pub learning: Learning,
+    pub oauth: Connectors,
     pub policies: Policies,
     pub portraits: Portraits,
     pub queue: JobQueue,
@@ -176,6 +178,7 @@ impl Modules {
             insights: Statistics::new(parts(), tx()),
             jobs,
             learning,
+            oauth: Connectors::new(parts()),
             policies,
             portraits,
             queue,

@@ -1,4 +1,5 @@
-//! Credentials: keys, tokens, links and sign-ins. Only hashes of the secrets are stored.
+//! Credentials: keys, tokens, links, sign-ins, and the connectors of OAuth with their codes and
+//! tokens. Only hashes of the secrets are stored.
 
 use lukasa_core::{Origin, Permission, TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
@@ -18,6 +19,15 @@ pub enum CredentialKind {
     Link,
     /// Held by a browser that is signed in to the console.
     SignIn,
+    /// A user's consent to one assistant that connects by OAuth. Its codes and tokens are made from
+    /// it and end with it.
+    Connector,
+    /// An authorization code, exchanged once for tokens.
+    Code,
+    /// An access token of a connector.
+    Access,
+    /// A refresh token of a connector, exchanged once for new tokens.
+    Refresh,
 }
 
 impl CredentialKind {
@@ -27,14 +37,44 @@ impl CredentialKind {
             CredentialKind::Token => "token",
             CredentialKind::Link => "link",
             CredentialKind::SignIn => "sign_in",
+            CredentialKind::Connector => "connector",
+            CredentialKind::Code => "code",
+            CredentialKind::Access => "access",
+            CredentialKind::Refresh => "refresh",
         }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        [Self::Key, Self::Token, Self::Link, Self::SignIn]
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
+        const ALL: [CredentialKind; 8] = [
+            CredentialKind::Key,
+            CredentialKind::Token,
+            CredentialKind::Link,
+            CredentialKind::SignIn,
+            CredentialKind::Connector,
+            CredentialKind::Code,
+            CredentialKind::Access,
+            CredentialKind::Refresh,
+        ];
+        ALL.into_iter().find(|kind| kind.as_str() == text)
     }
+}
+
+/// What a credential of OAuth is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientBinding {
+    /// The client it was made for.
+    pub client_id: String,
+    /// The only address that its access tokens are for: the MCP endpoint.
+    pub resource: String,
+    /// Of a code: the address it was sent to, and the PKCE challenge.
+    pub code: Option<CodeBinding>,
+}
+
+/// What an authorization code is bound to besides its client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeBinding {
+    pub redirect_uri: String,
+    pub challenge: String,
 }
 
 #[derive(Debug, Clone)]
@@ -54,6 +94,8 @@ pub struct Credential {
     pub root: Option<String>,
     /// The only web origin a token may be used from, as browsers send it: `https://host`.
     pub page: Option<String>,
+    /// Present for the kinds of OAuth.
+    pub binding: Option<ClientBinding>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
@@ -69,7 +111,8 @@ impl Credential {
 macro_rules! credential_columns {
     () => {
         "key_id, tenant_id, user_id, user_name, kind, name, secret_hash, permissions, origin, \
-         minted_by, page, created_at, expires_at, revoked_at, last_used_at, root"
+         minted_by, page, created_at, expires_at, revoked_at, last_used_at, root, client_id, \
+         resource, redirect_uri, challenge"
     };
 }
 
@@ -100,7 +143,19 @@ fn credential(row: &Row) -> Result<Credential> {
         revoked_at: c.take()?,
         last_used_at: c.take()?,
         root: c.take()?,
+        binding: binding(c.take()?, c.take()?, c.take()?, c.take()?),
     })
+}
+
+fn binding(
+    client_id: Option<String>,
+    resource: Option<String>,
+    redirect_uri: Option<String>,
+    challenge: Option<String>,
+) -> Option<ClientBinding> {
+    let code = redirect_uri.zip(challenge);
+    let code = code.map(|(redirect_uri, challenge)| CodeBinding { redirect_uri, challenge });
+    Some(ClientBinding { client_id: client_id?, resource: resource?, code })
 }
 
 pub(crate) async fn find(directory: Directory, key_id: &str) -> Result<Option<Credential>> {
@@ -113,14 +168,21 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
     const SQL: &str = concat!(
         "insert into credential (",
         credential_columns!(),
-        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+           $18, $19, $20)"
     );
     let (user, user_name) = match &new.user {
         Some((id, name)) => (Some(id.uuid()), Some(name)),
         None => (None, None),
     };
     let permissions: Vec<&str> = new.permissions.iter().map(|p| p.as_str()).collect();
-    let params: [Param<'_>; 16] = [
+    let binding = new.binding.as_ref();
+    let client_id = binding.map(|binding| &binding.client_id);
+    let resource = binding.map(|binding| &binding.resource);
+    let code = binding.and_then(|binding| binding.code.as_ref());
+    let redirect_uri = code.map(|code| &code.redirect_uri);
+    let challenge = code.map(|code| &code.challenge);
+    let params: [Param<'_>; 20] = [
         &new.key_id,
         &directory.tenant().uuid(),
         &user,
@@ -137,6 +199,10 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
         &new.revoked_at,
         &new.last_used_at,
         &new.root,
+        &client_id,
+        &resource,
+        &redirect_uri,
+        &challenge,
     ];
     directory.query(SQL, &params).await?;
     Ok(())
@@ -152,8 +218,18 @@ pub async fn keys(directory: &Directory) -> Result<Vec<Credential>> {
     all(&directory.query(SQL, &[&directory.tenant().uuid()]).await?, credential)
 }
 
-/// The tenant's live tokens, links and sign-ins, newest first, optionally of one user or with one
-/// id.
+/// One credential of the tenant.
+pub async fn get(directory: &Directory, key_id: &str) -> Result<Option<Credential>> {
+    const SQL: &str = concat!(
+        "select ",
+        credential_columns!(),
+        " from credential where tenant_id = $1 and key_id = $2"
+    );
+    one(&directory.query(SQL, &[&directory.tenant().uuid(), &key_id]).await?, credential)
+}
+
+/// The tenant's live tokens, links, sign-ins and connectors, newest first, optionally of one user
+/// or with one id. Codes and tokens of a connector are part of it and not listed.
 pub async fn sign_ins(
     directory: &Directory,
     user: Option<UserId>,
@@ -164,8 +240,8 @@ pub async fn sign_ins(
     const SQL: &str = concat!(
         "select ",
         credential_columns!(),
-        " from credential where tenant_id = $1 and kind <> 'key' and revoked_at is null \
-           and expires_at > $3 and ($2::uuid is null or user_id = $2) \
+        " from credential where tenant_id = $1 and revoked_at is null and expires_at > $3 \
+           and kind in ('token', 'link', 'sign_in', 'connector') and ($2::uuid is null or user_id = $2) \
            and ($5::text is null or key_id = $5) \
          order by created_at desc, key_id limit $4"
     );
@@ -198,21 +274,44 @@ pub async fn end_one(directory: &Directory, key_id: &str, now: Timestamp) -> Res
     Ok(!directory.query(SQL, &params).await?.is_empty())
 }
 
-/// Uses a link: only the first caller who presents it gets it.
-pub async fn spend_link(
+/// Uses a credential that works once: only the first caller who presents it gets it.
+pub async fn spend(
     directory: &Directory,
+    kind: CredentialKind,
     key_id: &str,
     secret_hash: &[u8],
     now: Timestamp,
 ) -> Result<Option<Credential>> {
     const SQL: &str = concat!(
         "update credential set revoked_at = $4, last_used_at = $4 where tenant_id = $1 \
-           and key_id = $2 and secret_hash = $3 and kind = 'link' \
+           and key_id = $2 and secret_hash = $3 and kind = $5 \
            and revoked_at is null and expires_at > $4 returning ",
         credential_columns!()
     );
-    let params: [Param<'_>; 4] = [&directory.tenant().uuid(), &key_id, &secret_hash, &now];
+    let params: [Param<'_>; 5] =
+        [&directory.tenant().uuid(), &key_id, &secret_hash, &now, &kind.as_str()];
     one(&directory.query(SQL, &params).await?, credential)
+}
+
+/// How many live connectors a user has.
+pub async fn count_connectors(directory: &Directory, user: UserId, now: Timestamp) -> Result<i64> {
+    const SQL: &str = "select count(*) from credential where tenant_id = $1 and user_id = $2 \
+                         and kind = 'connector' and revoked_at is null and expires_at > $3";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &user.uuid(), &now];
+    let count = one(&directory.query(SQL, &params).await?, |row| {
+        Columns::of(row, "credential").take::<i64>()
+    })?;
+    Ok(count.unwrap_or_default())
+}
+
+/// Removes the codes and tokens of a connector except the latest `kept`.
+pub async fn prune_tokens(directory: &Directory, connector: &str, kept: i64) -> Result<()> {
+    const SQL: &str = "delete from credential where tenant_id = $1 and key_id in ( \
+           select key_id from credential where tenant_id = $1 and minted_by = $2 \
+              and kind in ('code', 'access', 'refresh') \
+            order by created_at desc, key_id offset $3)";
+    directory.query(SQL, &[&directory.tenant().uuid(), &connector, &kept]).await?;
+    Ok(())
 }
 
 /// Removes every credential bound to a user; returns those that had not been revoked.

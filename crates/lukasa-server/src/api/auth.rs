@@ -103,7 +103,10 @@ impl App {
         Ok(admitted)
     }
 
-    async fn admit_credential(&self, text: Option<&str>) -> Result<AdmittedCredential, Problem> {
+    pub(super) async fn admit_credential(
+        &self,
+        text: Option<&str>,
+    ) -> Result<AdmittedCredential, Problem> {
         if self.is_local() {
             return Ok(AdmittedCredential {
                 tenant: local_tenant(),
@@ -111,6 +114,7 @@ impl App {
                 human: true,
                 signed_in: false,
                 page: None,
+                resource: None,
                 key_id: "local".into(),
                 minted_by: None,
                 root: None,
@@ -248,8 +252,8 @@ impl App {
     }
 }
 
-/// Whether a credential may be sent in a header. A sign-in stays in its cookie, and a link works
-/// only for signing in.
+/// Whether a credential may be sent in a header. A sign-in stays in its cookie, a link works only
+/// for signing in, and an access token of a connector only at the MCP endpoint.
 fn is_header_credential(text: &str) -> bool {
     secret::parse(text).is_some_and(|p| matches!(p.prefix, Prefix::Key | Prefix::Token))
 }
@@ -305,18 +309,6 @@ fn is_user_name(text: &str) -> bool {
 }
 
 impl App {
-    /// Authenticates a request and returns what the credential allows, and the caller. Permissions
-    /// must be checked afterwards.
-    pub(crate) async fn admit_caller(
-        &self,
-        headers: &HeaderMap,
-    ) -> Result<(AdmittedCredential, Caller), Problem> {
-        let admitted = self.admit(headers).await?;
-        let user = user_of(self, &admitted, headers)?;
-        let caller = self.caller_about(&admitted, &user).await?;
-        Ok((admitted, caller))
-    }
-
     /// Authenticates a request that needs this permission, and returns its caller.
     pub(crate) async fn caller(
         &self,
@@ -472,16 +464,17 @@ pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -
 /// Allows pages of other sites to send requests with a token, as a panel embedded in another
 /// application does. They can use only the token: browsers send no cookie with such a request.
 pub fn cors_layer() -> CorsLayer {
-    const HEADERS: [&str; 7] = [
+    const HEADERS: [&str; 8] = [
         "authorization",
         "content-type",
         "idempotency-key",
         "if-match",
         "last-event-id",
         "lukasa-version",
+        "mcp-protocol-version",
         "x-lukasa-user",
     ];
-    const EXPOSED: [&str; 3] = ["etag", "lukasa-request-id", "retry-after"];
+    const EXPOSED: [&str; 4] = ["etag", "lukasa-request-id", "retry-after", "www-authenticate"];
     let names = |names: &[&'static str]| -> Vec<HeaderName> {
         names.iter().map(|name| HeaderName::from_static(name)).collect()
     };

@@ -1,8 +1,9 @@
-//! Settings of the MCP endpoint: allowed host names and origins, and authorization servers.
+//! Settings of the MCP endpoint: its public address, allowed host names and origins, and OAuth.
 
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
 use clap::Args;
+use lukasa_core::oauth::{SCOPES, print_scope};
 use serde_json::{Value, json};
 
 use super::auth::is_loopback_name;
@@ -10,7 +11,7 @@ use super::auth::is_loopback_name;
 #[derive(Debug, Clone, Default, Args)]
 pub struct McpSettings {
     /// The public address of this server, such as `https://memory.example.com`; /mcp then answers
-    /// under no other name
+    /// under no other name, and assistants can connect to it by OAuth
     #[arg(long, env = "LUKASA_PUBLIC_URL", value_name = "URL")]
     pub public_url: Option<String>,
     /// More host names under which /mcp answers, separated by commas
@@ -19,10 +20,13 @@ pub struct McpSettings {
     /// Sites whose pages may call /mcp, such as `https://app.example.com`, separated by commas
     #[arg(long, env = "LUKASA_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
     pub allowed_origins: Vec<String>,
-    /// OAuth servers that issue Lukasa's credentials, announced to assistants; Lukasa has none
-    /// built in
+    /// Other OAuth servers that issue Lukasa's credentials, announced to assistants instead of the
+    /// one built in
     #[arg(long, env = "LUKASA_AUTHORIZATION_SERVERS", value_delimiter = ',', value_name = "URL")]
     pub authorization_servers: Vec<String>,
+    /// Turn off the OAuth server that is built in: assistants need a key
+    #[arg(long, env = "LUKASA_NO_OAUTH")]
+    pub no_oauth: bool,
 }
 
 /// The host and port of a URL.
@@ -58,6 +62,31 @@ impl McpSettings {
         format!("http://{host}")
     }
 
+    /// The address of the OAuth server that is built in, if it is on: the public address, if that is
+    /// `https` (or this machine) and has no path. It is never derived from a request.
+    pub(crate) fn issuer(&self) -> Option<String> {
+        if self.no_oauth || !self.authorization_servers.is_empty() {
+            return None;
+        }
+        let url: reqwest::Url = self.public_url.as_deref()?.parse().ok()?;
+        let origin = url.origin().ascii_serialization();
+        let is_safe = match url.scheme() {
+            "https" => true,
+            "http" => is_loopback_name(host_of(&origin)),
+            _ => false,
+        };
+        let is_origin = url.as_str() == format!("{origin}/");
+        (is_safe && is_origin).then_some(origin)
+    }
+
+    /// Why the OAuth server is off although a public address is set; `None` if that is intended.
+    pub(crate) fn oauth_fault(&self) -> Option<&'static str> {
+        let is_wanted = self.public_url.is_some() && !self.no_oauth;
+        let is_missing = is_wanted && self.authorization_servers.is_empty();
+        (is_missing && self.issuer().is_none())
+            .then_some("OAuth is off: set LUKASA_PUBLIC_URL to https and a host, without a path")
+    }
+
     pub(crate) fn description(&self, headers: &HeaderMap) -> Value {
         let mut description = json!({
             "resource": format!("{}/mcp", self.base(headers)),
@@ -66,6 +95,11 @@ impl McpSettings {
         });
         if !self.authorization_servers.is_empty() {
             description["authorization_servers"] = json!(self.authorization_servers);
+        }
+        if let Some(issuer) = self.issuer() {
+            description["authorization_servers"] = json!([issuer]);
+            description["scopes_supported"] =
+                json!(print_scope(&SCOPES).split(' ').collect::<Vec<_>>());
         }
         description
     }
@@ -88,6 +122,34 @@ mod tests {
         for origin in ["https://evil.example", "null", "https://memory.example.evil.example"] {
             assert!(!settings.is_allowed(&headers(&[host, ("origin", origin)]), None), "{origin}");
         }
+    }
+
+    #[test]
+    fn oauth_issuer_is_the_public_https_origin() {
+        let issuer = |url: &str| {
+            McpSettings { public_url: Some(url.into()), ..McpSettings::default() }.issuer()
+        };
+        for url in ["https://memory.example", "https://memory.example/"] {
+            assert_eq!(issuer(url).as_deref(), Some("https://memory.example"));
+        }
+        assert_eq!(issuer("http://127.0.0.1:7777").as_deref(), Some("http://127.0.0.1:7777"));
+        for url in [
+            "http://memory.example",
+            "https://memory.example/lukasa",
+            "https://memory.example/?x",
+            "https://user@memory.example",
+            "memory.example",
+            "",
+        ] {
+            assert_eq!(issuer(url), None, "{url}");
+        }
+        let settings = McpSettings {
+            public_url: Some("https://memory.example".into()),
+            no_oauth: true,
+            ..McpSettings::default()
+        };
+        assert_eq!((settings.issuer(), settings.oauth_fault()), (None, None));
+        assert_eq!(McpSettings::default().issuer(), None, "nothing is derived from a request");
     }
 
     #[test]

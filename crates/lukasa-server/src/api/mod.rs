@@ -5,6 +5,7 @@ pub mod app;
 pub(crate) mod auth;
 pub(crate) mod body;
 pub mod code;
+mod connector;
 pub(crate) mod console;
 pub(crate) mod error;
 pub(crate) mod limits;

@@ -262,6 +262,9 @@ impl ServeArgs {
         if *auth == Auth::Off {
             engine.credentials.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
         }
+        if let Some(fault) = mcp.oauth_fault().filter(|_| *auth == Auth::Keys) {
+            tracing::warn!("{fault}");
+        }
         let mode = if *auth == Auth::Off { AuthMode::Local } else { AuthMode::Keys };
         let listener = tokio::net::TcpListener::bind(listen)
             .await

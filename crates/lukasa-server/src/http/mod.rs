@@ -18,6 +18,7 @@ mod mcp;
 mod mem0;
 pub(crate) mod memory;
 mod middleware;
+mod oauth;
 mod openapi;
 mod operations;
 mod policy;
@@ -182,6 +183,7 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
     let router = api
         .route("/openapi.json", axum::routing::get(openapi::serve))
         .merge(mcp::routes(&app))
+        .merge(oauth::routes())
         .merge(gateway::routes(gateway))
         .nest("/mem0", mem0::router())
         .fallback(console::serve)

@@ -1,11 +1,11 @@
 //! Lists and ends the active sign-ins of a tenant or of one user: browsers that are signed in,
-//! minted tokens, and unused links.
+//! minted tokens, unused links, and assistants that are connected by OAuth.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use lukasa_core::{Permission, TenantId, Timestamp, UserId};
-use lukasa_engine::credentials::{KeyRecord, RecordKind};
+use lukasa_engine::credentials::KeyRecord;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -52,14 +52,17 @@ impl SignInOwner {
     }
 }
 
-/// A sign-in, a token or a link, without its secret.
+/// A sign-in, a token, a link or a connector, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignInEntry {
     id: String,
     /// `sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link`
-    /// for an unused link.
+    /// for an unused link, `connector` for an assistant that the user connected by OAuth.
     #[schema(example = "sign_in")]
     kind: &'static str,
+    /// What it is for; of a connector the name that the assistant gave itself.
+    #[schema(example = "Claude")]
+    name: String,
     user: String,
     permissions: Vec<&'static str>,
     /// The id of the credential that made it; null if the command line did.
@@ -73,14 +76,9 @@ pub struct SignInEntry {
 
 impl SignInEntry {
     fn of(record: KeyRecord, key_id: &str) -> Self {
-        let kind = match record.kind {
-            RecordKind::Key => "key",
-            RecordKind::Token => "token",
-            RecordKind::Link => "link",
-            RecordKind::SignIn => "sign_in",
-        };
         Self {
-            kind,
+            kind: record.kind.as_str(),
+            name: record.name,
             current: record.key_id == key_id,
             id: record.key_id,
             user: record.user.map(|(_, name)| name).unwrap_or_default(),
@@ -106,7 +104,7 @@ pub struct SignInsQuery {
     user: Option<String>,
 }
 
-/// List active sign-ins, tokens and links.
+/// List active sign-ins, tokens, links and connectors.
 ///
 /// An administrator sees the tenant's, a user their own. The latest 1,000.
 #[utoipa::path(get, path = "/api/sign-ins", tag = "sign-in", params(SignInsQuery), responses(
@@ -123,7 +121,7 @@ pub async fn list_sign_ins(
     Ok(Json(SignIns { data }))
 }
 
-/// End all sign-ins, tokens and links of one user, and everything made from them.
+/// End all sign-ins, tokens, links and connectors of one user, and everything made from them.
 ///
 /// A user ends their own, including this one; an administrator names the user.
 #[utoipa::path(delete, path = "/api/sign-ins", tag = "sign-in", params(SignInsQuery), responses(
@@ -142,7 +140,7 @@ pub async fn end_sign_ins(
     end(&app, owner.tenant, Some(user), None).await
 }
 
-/// End one sign-in, token or link, and everything made from it.
+/// End one sign-in, token, link or connector, and everything made from it.
 #[utoipa::path(delete, path = "/api/sign-ins/{id}", tag = "sign-in", params(
     ("id" = String, Path, description = "Its id, as listed")), responses(
     (status = 200, body = Revoked),

@@ -13,7 +13,7 @@ use lukasa_core::{Origin, Permission, TenantId, Timestamp};
 use lukasa_engine::credentials::{AdmittedCredential, NewKey, NewToken};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{ConnectOptions, Engine, Moment};
-use lukasa_server::api::{App, AuthMode, LOCAL_TENANT, LimitSettings};
+use lukasa_server::api::{App, AuthMode, LOCAL_TENANT, LimitSettings, McpSettings};
 use lukasa_server::clock;
 use lukasa_server::http::router;
 use lukasa_store::testing::TestDatabase;
@@ -80,6 +80,13 @@ impl TestApp {
         Self::configured(database, models, AuthMode::Keys, 8, limit, |router| router).await
     }
 
+    /// A server that requires an API key, with these settings of its MCP endpoint.
+    pub async fn with_mcp(settings: McpSettings) -> Self {
+        let (database, models) = (TestDatabase::fresh().await, Arc::new(NoModels));
+        let set = |app: App| app.with_mcp(settings);
+        Self::configured(database, models, AuthMode::Keys, 8, set, |router| router).await
+    }
+
     /// A server over this database, with these models.
     pub async fn over(
         database: TestDatabase,
@@ -118,7 +125,9 @@ impl TestApp {
         let (base, server) = serve(dress(router(app))).await;
         // The HTTP client needs a TLS crypto provider even for plain HTTP.
         lukasa_models::tls::install();
-        Self { database, engine, base, http: reqwest::Client::new(), server }
+        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let http = http.build().expect("a client");
+        Self { database, engine, base, http, server }
     }
 
     /// Runs all jobs that are due now; returns what was done.

@@ -19,6 +19,7 @@ mod mcp;
 mod mem0;
 mod model_faults;
 mod models;
+mod oauth;
 mod openapi;
 #[path = "../../../lukasa-core/tests/required_data/mod.rs"]
 mod required_data;

@@ -77,6 +77,10 @@ export const settings: Translation["settings"] = {
   "ways.title": "Einen Assistenten verbinden",
   "ways.text":
     "Verbundene Assistenten lesen dein Gedächtnis und speichern darin. Jede Änderung erscheint unter „Aktivität“, mit Rückgängig.",
+  "connectors.title": "Über eine URL verbunden",
+  "connectors.used": "Benutzt",
+  "connectors.end": "Trennen",
+  "connectors.ended": "Assistent getrennt",
 
   "look.title": "Aussehen",
   "look.language": "Der Text einer Erinnerung bleibt in seiner eigenen Sprache.",

@@ -72,6 +72,10 @@ export const settings = {
   "ways.title": "Connect an assistant",
   "ways.text":
     "Connected assistants read your memory and save to it. Each change appears in Activity, with Undo.",
+  "connectors.title": "Connected by URL",
+  "connectors.used": "Used",
+  "connectors.end": "Disconnect",
+  "connectors.ended": "Assistant disconnected",
 
   "look.title": "Appearance",
   "look.language": "The text of a memory stays in its own language.",

@@ -12,6 +12,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
+import { isServerPage } from "./params.ts";
 
 const route = getRouteApi("/sign-in");
 
@@ -38,7 +39,8 @@ export default function SignInPage() {
     setError(undefined);
     try {
       await enter(how);
-      router.history.replace(to ?? "/memory");
+      if (to && isServerPage(to)) location.replace(to);
+      else router.history.replace(to ?? "/memory");
     } catch (refused) {
       setError(refused);
     } finally {

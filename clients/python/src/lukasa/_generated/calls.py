@@ -1252,7 +1252,7 @@ def make_sign_in_link(body: params.MakeLink) -> Call[models.SignInLink]:
 
 
 def list_sign_ins(query: params.ListSignInsQuery | None = None) -> Call[models.SignIns]:
-    """List active sign-ins, tokens and links.
+    """List active sign-ins, tokens, links and connectors.
 
     An administrator sees the tenant's, a user their own. The latest 1,000.
     """
@@ -1266,7 +1266,7 @@ def list_sign_ins(query: params.ListSignInsQuery | None = None) -> Call[models.S
 
 
 def end_sign_ins(query: params.EndSignInsQuery | None = None) -> Call[models.Revoked]:
-    """End all sign-ins, tokens and links of one user, and everything made from them.
+    """End all sign-ins, tokens, links and connectors of one user, and everything made from them.
 
     A user ends their own, including this one; an administrator names the user.
     """
@@ -1279,7 +1279,7 @@ def end_sign_ins(query: params.EndSignInsQuery | None = None) -> Call[models.Rev
 
 
 def end_sign_in(id: str) -> Call[models.Revoked]:
-    """End one sign-in, token or link, and everything made from it."""
+    """End one sign-in, token, link or connector, and everything made from it."""
     return Call(
         "DELETE",
         f"/api/sign-ins/{quoted(id)}",

@@ -1146,12 +1146,14 @@ class Session(View):
 
 
 class SignInEntry(View):
-    """A sign-in, a token or a link, without its secret."""
+    """A sign-in, a token, a link or a connector, without its secret."""
     id: str
     kind: str
     """`sign_in` for a browser in the console, `token` for one that `POST /api/tokens` made, `link`
-    for an unused link.
+    for an unused link, `connector` for an assistant that the user connected by OAuth.
     """
+    name: str
+    """What it is for; of a connector the name that the assistant gave itself."""
     user: str
     permissions: list[str]
     made_by: str | None = Field(default=None)

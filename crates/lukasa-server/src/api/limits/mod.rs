@@ -33,6 +33,8 @@ use streams::OpenStreams;
 
 /// How long an address is refused after it has sent too many unknown credentials.
 const THROTTLE_TIME: Duration = Duration::from_secs(1);
+/// OAuth clients that one address may register per minute.
+const REGISTRATIONS_PER_MINUTE: u32 = 20;
 /// Timeout of a request to the API.
 const API_TIMEOUT: Duration = Duration::from_secs(120);
 /// Timeout of an import, an export or a vault request.
@@ -57,6 +59,7 @@ pub struct Limits {
     ip_rate: KeyedRate<IpAddr>,
     refused_rate: KeyedRate<IpAddr>,
     throttled: Cache<IpAddr, ()>,
+    registration_rate: KeyedRate<Option<IpAddr>>,
     key_rate: KeyedRate<String>,
     user_rate: KeyedRate<UserId>,
     tenant_rate: KeyedRate<TenantId>,
@@ -84,6 +87,7 @@ impl Limits {
             ip_rate: KeyedRate::per_second(settings.ip_rate),
             refused_rate: KeyedRate::per_second(settings.refused_rate),
             throttled: Cache::builder().max_capacity(100_000).time_to_live(THROTTLE_TIME).build(),
+            registration_rate: KeyedRate::per_minute(REGISTRATIONS_PER_MINUTE),
             key_rate: KeyedRate::per_second(settings.key_rate),
             user_rate: KeyedRate::per_second(settings.user_rate),
             tenant_rate: KeyedRate::per_second(settings.tenant_rate),
@@ -157,6 +161,12 @@ impl Limits {
         if self.refused_rate.take(&ip).is_err() {
             self.throttled.insert(ip, ());
         }
+    }
+
+    /// Counts the registration of an OAuth client. All requests without an address share one count.
+    pub fn count_registration(&self) -> Result<(), Problem> {
+        let counted = self.registration_rate.take(&CurrentRequest::address());
+        counted.map_err(|wait| over_rate("address", wait))
     }
 
     /// The address that a request is counted against. A loopback peer is a local proxy or the owner

@@ -129,7 +129,7 @@ async fn answer(mcp: &Mcp, request: Request) -> Response {
     if !mcp.app.is_local() && !settings.is_allowed(request.headers(), request.uri().host()) {
         return Problem::of(ProblemCode::CrossSite).into_response();
     }
-    let caller = match mcp.app.admit_caller(request.headers()).await {
+    let caller = match mcp.app.admit_mcp_caller(request.headers()).await {
         Ok((admitted, caller)) => match project_in(request.headers()) {
             Ok(project) => McpCaller { admitted, caller, project },
             Err(what) => {

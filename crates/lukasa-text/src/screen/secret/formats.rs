@@ -367,6 +367,8 @@ pub(super) const DISTINCT: &[TokenFormat] = &[
     // This program's own
     f("a key of this memory server", "lk_live_", Url64, 20, ANY),
     f("a key of this memory server", "lk_user_", Url64, 20, ANY),
+    f("a key of this memory server", "lk_accs_", Url64, 20, ANY),
+    f("a key of this memory server", "lk_refr_", Url64, 20, ANY),
 ];
 
 /// Formats whose prefix also begins ordinary words and identifiers. The rest must have a published
