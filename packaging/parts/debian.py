@@ -22,8 +22,8 @@ from .target import Target
 
 SUITE = "trixie"
 KEYRINGS = ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
-#: Downloaded packages are used for a day, then asked for again, because of security updates.
-MAX_AGE_SECONDS = 86_400
+#: Downloaded packages are used for a day, then asked for again, because of security updates. A test uses them longer.
+MAX_AGE_SECONDS, MAX_TEST_AGE_SECONDS = 86_400, 60 * 86_400
 LICENCE = r"usr/share/doc/[^/]+(/copyright)?"
 
 
@@ -52,12 +52,12 @@ DATABASE = (
 )
 
 
-def fetch(target: Target, cache: Path, mirror: str | None) -> dict[str, Path]:
+def fetch(target: Target, cache: Path, mirror: str | None, max_age: int = MAX_AGE_SECONDS) -> dict[str, Path]:
     """The packages of both lists by name, from the cache or from the mirror."""
     names = [package.name for package in SERVER + DATABASE]
     folder = cache / f"debian-{SUITE}-{target.deb}"
     index = folder / "packages.json"
-    if index.exists() and time.time() - index.stat().st_mtime < MAX_AGE_SECONDS:
+    if index.exists() and time.time() - index.stat().st_mtime < max_age:
         found = json.loads(index.read_text("utf-8"))
         if sorted(found) == sorted(names) and all((folder / file).exists() for file in found.values()):
             return {name: folder / file for name, file in found.items()}

@@ -83,7 +83,6 @@ def build_layers(tree: Tree, packages: dict[str, Path], out: Path) -> dict[str, 
     unpack(DATABASE, packages, layers["postgres"])
     add_system(layers["debian"])
     (layers["data"] / DATA).mkdir(parents=True)
-    (layers["data"] / DATA).chmod(0o700)
     for place, file in tree.files():
         layer = layer_of(place)
         if layer:
@@ -93,6 +92,8 @@ def build_layers(tree: Tree, packages: dict[str, Path], out: Path) -> dict[str, 
     copied = layers["program"] / PREFIX / DOC / "LICENSE"
     copied.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "LICENSE", copied)
+    for folder in layers.values():
+        set_modes(folder)
     for image, names in IMAGES.items():
         check_libraries(image, [layers[name] for name in names])
     return layers
@@ -125,7 +126,15 @@ def add_system(folder: Path) -> None:
         (folder / place).chmod(0o644)
     for place in ("dev", "proc", "sys", "run", "tmp", "usr/bin", "usr/sbin", "var/lib"):
         (folder / place).mkdir(parents=True, exist_ok=True)
-    (folder / "tmp").chmod(0o1777)
+
+
+def set_modes(folder: Path) -> None:
+    """The same modes whatever the umask of this process or of the one that wrote the tree."""
+    special = {folder / "tmp": 0o1777, folder / DATA: 0o700}
+    for path in folder.rglob("*"):
+        if not path.is_symlink():
+            runs = path.is_dir() or path.stat().st_mode & 0o100
+            path.chmod(special.get(path, 0o755 if runs else 0o644))
 
 
 def check_libraries(image: str, folders: list[Path]) -> None:
