@@ -6,9 +6,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { eventStream, type LiveEvent, type Lukasa } from "lukasa-client";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { collector } from "../base/collector.ts";
 import { LiveContext, type LiveState } from "../base/live.ts";
 import { useLukasa } from "../base/sign-in.ts";
-import { refreshMemories } from "../data/store.ts";
+import { refreshAllowed, refreshMemories } from "../data/store.ts";
 
 /** Query keys to invalidate after any operation, besides the memories that it names. */
 const TOUCHED = ["review", "portraits", "stats", "operations", "state", "sessions", "domains"];
@@ -29,12 +30,17 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       if (!signal.aborted) setState(ready ? "on" : answers ? "off" : "unreachable");
     };
     const timer = setInterval(probe, PROBE_INTERVAL_MS);
+    // A batch of writes has an event for each of them.
+    const refresh = collector<string[]>(async (memories) => {
+      await refreshAllowed();
+      for (const root of TOUCHED) void queries.invalidateQueries({ queryKey: [root] });
+      await refreshMemories(queries, lukasa, [...new Set(memories.flat())]);
+    });
     const listen = async () => {
       const after = await currentEventId(lukasa, signal);
       await probe();
       for await (const event of lukasa.events({ after, signal })) {
-        void refreshMemories(queries, lukasa, event.operation.memory_ids);
-        for (const root of TOUCHED) void queries.invalidateQueries({ queryKey: [root] });
+        refresh(event.operation.memory_ids);
         for (const listener of listeners.current) listener(event);
       }
     };

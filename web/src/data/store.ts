@@ -83,6 +83,18 @@ export function patchMemories(
   };
 }
 
+let batches: Promise<unknown> = Promise.resolve();
+
+/** Delays live refreshes until a batch of writes has ended: they would show again what is not sent yet. */
+export function delayRefresh(batch: Promise<unknown>): void {
+  batches = Promise.allSettled([batches, batch]);
+}
+
+/** Resolves when no batch of writes is running. */
+export function refreshAllowed(): Promise<unknown> {
+  return batches;
+}
+
 /** Puts a memory from a response into the store. */
 export function putMemory(queries: QueryClient, memory: MemoryView): void {
   for (const changed of changing) changed.add(memory.id);

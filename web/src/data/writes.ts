@@ -12,7 +12,7 @@ import { useLukasa } from "../base/sign-in.ts";
 import { dropToast, showToast } from "../base/toasts.ts";
 import { domainName } from "../i18n/domains.ts";
 import { t } from "../i18n/index.ts";
-import { refreshMemories } from "./store.ts";
+import { delayRefresh, refreshMemories } from "./store.ts";
 
 export interface Write {
   /** The toast text, such as "Forgotten", or a function of the server's response. */
@@ -117,6 +117,8 @@ function askAboutDomain(
 
 /** Parallel requests of one action. */
 const MAX_CONCURRENT = 6;
+/** An undo of more writes than these is announced when it starts. */
+const MIN_ANNOUNCED = 50;
 
 /** Does the work for each item, some of them at a time. */
 async function concurrently<T>(
@@ -127,7 +129,9 @@ async function concurrently<T>(
   const worker = async () => {
     for (const item of waiting) await work(item);
   };
-  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
+  const running = Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
+  delayRefresh(running);
+  await running;
 }
 
 /** Runs the same write on several memories. Refused ones are reverted, with one error toast for all. */
@@ -210,19 +214,25 @@ async function undoOperation(
   const own = recentWrites.find((one) => one.operation === operation);
   drop(own);
   if (own?.toast !== undefined) dropToast(own.toast);
+  const others = own?.others ?? [];
+  // Undoing thousands takes a while.
+  const started =
+    others.length > MIN_ANNOUNCED ? showToast({ text: t("shell.undo.undoing") }) : undefined;
   try {
     const written = await lukasa.operations.undo(operation);
     const ids = [...written.event.memory_ids];
-    await concurrently(own?.others ?? [], async (other) => {
+    await concurrently(others, async (other) => {
       ids.push(...(await lukasa.operations.undo(other)).event.memory_ids);
     });
     showToast({
       text: t("shell.undo.undone"),
-      about: own?.others?.length ? undefined : written.memory?.content,
+      about: others.length ? undefined : written.memory?.content,
     });
     await refreshMemories(queries, lukasa, ids);
   } catch (error) {
     showToast({ text: sentenceOf(error), tone: "bad" });
+  } finally {
+    if (started !== undefined) dropToast(started);
   }
 }
 

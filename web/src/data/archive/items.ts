@@ -40,10 +40,11 @@ export async function* batchesOf(items: AsyncIterable<ImportItem>): AsyncGenerat
   for await (const item of items) {
     for (const piece of piecesOf(item)) {
       const line = JSON.stringify(piece);
+      const lineBytes = bytesOf(line);
       const pieceTurns = piece.item === "chat" ? piece.turns.length : 0;
       const fits =
         lines.length < REQUEST_ITEMS &&
-        bytes + line.length < REQUEST_BYTES &&
+        bytes + lineBytes < REQUEST_BYTES &&
         turns + pieceTurns <= REQUEST_TURNS;
       if (!fits && lines.length > 0) {
         yield lines.join("\n");
@@ -51,7 +52,7 @@ export async function* batchesOf(items: AsyncIterable<ImportItem>): AsyncGenerat
         [bytes, turns] = [0, 0];
       }
       lines.push(line);
-      bytes += line.length;
+      bytes += lineBytes;
       turns += pieceTurns;
     }
   }
@@ -65,14 +66,21 @@ export function piecesOf(item: ImportItem): ImportItem[] {
   let part: ChatTurn[] = [];
   let [bytes, before] = [0, 0];
   for (const turn of item.turns) {
-    if (part.length >= REQUEST_TURNS || (bytes + turn.content.length > REQUEST_BYTES && part[0])) {
+    const turnBytes = bytesOf(turn.content);
+    if (part.length >= REQUEST_TURNS || (bytes + turnBytes > REQUEST_BYTES && part[0])) {
       pieces.push({ ...item, before, turns: part, last: false });
       before += part.length;
       [part, bytes] = [[], 0];
     }
-    bytes += turn.content.length;
+    bytes += turnBytes;
     part.push(turn);
   }
   pieces.push({ ...item, before, turns: part });
   return pieces;
+}
+
+const encoder = new TextEncoder();
+
+function bytesOf(text: string): number {
+  return encoder.encode(text).length;
 }

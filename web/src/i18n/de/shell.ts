@@ -63,6 +63,7 @@ export const shell: Translation["shell"] = {
   "closedDomain.open": "{domain} einschalten",
   "closedDomain.keep": "Ohne Bereich speichern",
   "undo.undo": "Rückgängig",
+  "undo.undoing": "Wird rückgängig gemacht…",
   "undo.undone": "Rückgängig gemacht",
   "undo.nothing": "Es gibt nichts rückgängig zu machen",
   "undo.key": "Letzte Änderung rückgängig machen",

@@ -60,6 +60,7 @@ export const shell = {
   "closedDomain.open": "Turn on {domain}",
   "closedDomain.keep": "Save without an area",
   "undo.undo": "Undo",
+  "undo.undoing": "Undoing…",
   "undo.undone": "Undone",
   "undo.nothing": "There is nothing to undo",
   "undo.key": "Undo the latest change",
