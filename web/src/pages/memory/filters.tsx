@@ -111,8 +111,9 @@ export function FilterChips({
     );
   }, [all]);
   const projects = useMemo(() => {
-    const counts = count(all, (memory) => memory.project ?? "");
-    return [...counts.keys()].filter(Boolean).sort((a, b) => a.localeCompare(b));
+    const found = new Set<string>();
+    for (const { project } of all) if (project) found.add(project);
+    return [...found].sort((a, b) => a.localeCompare(b));
   }, [all]);
   const domainName = (name: string) =>
     name === "none" ? t("memory.noDomain") : (names.get(name) ?? name);

@@ -138,7 +138,7 @@ export const Row = memo(function Row(props: RowProps) {
 });
 
 /** What a swipe does: to the left it forgets; to the right it confirms, or restores what was removed. */
-function useSwipeActions(memory: MemoryView, onOpen: OpenMemory) {
+function useSideActions(memory: MemoryView, onOpen: OpenMemory): SideActions {
   const available = useMemoryActions().forMemory(memory);
   const action = (...names: string[]) => {
     const found = available.find((one) => names.includes(one.name));
@@ -146,6 +146,17 @@ function useSwipeActions(memory: MemoryView, onOpen: OpenMemory) {
   };
   return { left: action("forget"), right: action("confirm", "restore") };
 }
+
+interface SideActions {
+  left?: { label: string; run: () => void };
+  right?: { label: string; run: () => void };
+}
+
+const NO_ACTIONS: SideActions = {};
+/** Without a touch screen no row needs them, and ten thousand memories stay quick. */
+const useSwipeActions: typeof useSideActions = matchMedia("(any-pointer: coarse)").matches
+  ? useSideActions
+  : () => NO_ACTIONS;
 
 /** The name of the action under a row that is swiped away. */
 function Underlay({ label, end }: { label: string; end: boolean }) {
