@@ -38,6 +38,7 @@ appended(
     await expect(rowing.getByText("guess")).toHaveCount(0);
     await nurse.getByRole("button", { name: "Forget" }).click();
     await expect(nurse).toHaveCount(0);
+    await expect(page.getByRole("status").getByText("Forgotten")).toBeVisible();
     await page.getByRole("status").getByRole("button", { name: "Undo" }).last().click();
     await expect(nurse).toBeVisible();
   },
