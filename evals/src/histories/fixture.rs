@@ -40,6 +40,9 @@ impl Fixture {
         let relax = "do $$ begin execute format('alter database %I set synchronous_commit = off', \
                      current_database()); end $$";
         admin.batch_execute(relax).await.context("synchronous_commit")?;
+        if mutant.is_some() {
+            database.leave_unchecked();
+        }
         if let Some(sql) = mutant.and_then(Mutant::preparation) {
             admin.batch_execute(sql).await.context("preparing the mutant")?;
         }

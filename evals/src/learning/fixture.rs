@@ -61,6 +61,8 @@ pub struct LearningFixture {
 impl LearningFixture {
     pub async fn open(models: EvalModels, seed: u64) -> Result<Self> {
         let database = TestDatabase::fresh().await;
+        // Some evals plant faults in the rows.
+        database.leave_unchecked();
         let admin = database.admin().await;
         // Nothing is killed here, so commits need not wait for the disk.
         let lazily = "do $$ begin execute format('alter database %I set synchronous_commit = off', \

@@ -69,6 +69,9 @@ struct Tally {
 pub async fn run(args: Args) -> Result<()> {
     let started = Instant::now();
     let database = TestDatabase::fresh().await;
+    if args.plant.is_some() {
+        database.leave_unchecked();
+    }
     let admin = Arc::new(database.admin().await);
     let relax = "do $$ begin execute format('alter database %I set synchronous_commit = off', \
                  current_database()); end $$";

@@ -91,6 +91,7 @@ async fn index_load_continues_after_request_timeout() {
     sleep(Duration::from_millis(500)).await;
     // Without the rows an index can no longer be loaded, so one that finds the memory was loaded
     // before.
+    story.database.leave_unchecked();
     admin.batch_execute("delete from passage").await.unwrap();
     let ask = RecallQuery::about("What do I like?");
     let found = fresh.recall.search(&story.alice(), &ask, story.now()).await.unwrap();

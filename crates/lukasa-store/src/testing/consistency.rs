@@ -69,9 +69,12 @@ const RULES: [(&str, &str); 11] = [
          having count(head_at) <> 1",
     ),
     (
-        "a deleted user has no rows",
-        "select 'fact ' || user_id from fact join users using (user_id) where deleted_at is not null \
-         union all select 'turn ' || user_id from turn join users using (user_id) where deleted_at is not null",
+        "a deleted user whose erasure is finished has no rows",
+        "select t.what || ' ' || u.name from users u join ( \
+           select user_id, 'fact' as what from fact union all select user_id, 'turn' from turn) t \
+             using (user_id) \
+          where u.deleted_at is not null and not exists ( \
+            select 1 from erasure e where e.user_id = u.user_id and e.finished_at is null)",
     ),
 ];
 
