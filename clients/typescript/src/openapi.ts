@@ -1239,7 +1239,7 @@ export interface components {
             ended_at: string;
             /**
              * @description The prompt it was made with, and its version.
-             * @example extract/3
+             * @example extract/4
              */
             prompt: string;
             /**

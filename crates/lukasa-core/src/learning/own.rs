@@ -34,7 +34,7 @@ const CONTROLS: [(&str, bool); 3] = [
 
 /// A sentence that the model is asked about, under a handle that is valid for one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OfferedSentence {
+pub struct NumberedSentence {
     pub handle: String,
     pub source: SentenceSource,
 }
@@ -49,7 +49,7 @@ pub enum SentenceSource {
     },
 }
 
-impl OfferedSentence {
+impl NumberedSentence {
     pub fn text(&self) -> &str {
         match &self.source {
             SentenceSource::User(own) => &own.sentence,
@@ -96,7 +96,7 @@ pub fn own_statements(news: &Transcript) -> Vec<OwnStatement> {
 }
 
 /// The user's sentences with the controls among them; none if there are none of the user.
-pub fn offered_sentences(news: &Transcript) -> Vec<OfferedSentence> {
+pub fn numbered_sentences(news: &Transcript) -> Vec<NumberedSentence> {
     let own = own_statements(news);
     if own.is_empty() {
         return Vec::new();
@@ -112,7 +112,7 @@ pub fn offered_sentences(news: &Transcript) -> Vec<OfferedSentence> {
     sources.insert(0, control(0));
     let numbered = sources.into_iter().enumerate();
     numbered
-        .map(|(place, source)| OfferedSentence { handle: format!("s{}", place + 1), source })
+        .map(|(place, source)| NumberedSentence { handle: format!("s{}", place + 1), source })
         .collect()
 }
 
@@ -123,14 +123,14 @@ pub fn complete(answer: &mut ExtractionAnswer, news: &Transcript) {
     if answer.sentences.is_empty() {
         return;
     }
-    let offered = offered_sentences(news);
+    let offered = numbered_sentences(news);
     let is_trusted = knows_the_controls(answer, &offered);
     if !is_trusted {
         for item in &mut answer.items {
             item.confidence = item.confidence.min(UNTRUSTED_CONFIDENCE);
         }
     }
-    for OfferedSentence { handle, source } in &offered {
+    for NumberedSentence { handle, source } in &offered {
         let SentenceSource::User(own) = source else { continue };
         let kind = match is_trusted {
             true => answer.sentences.get(handle).and_then(|kind| kind.lasting()),
@@ -162,7 +162,7 @@ pub fn complete(answer: &mut ExtractionAnswer, news: &Transcript) {
 }
 
 /// Whether the model's answer is right about every control.
-fn knows_the_controls(answer: &ExtractionAnswer, offered: &[OfferedSentence]) -> bool {
+fn knows_the_controls(answer: &ExtractionAnswer, offered: &[NumberedSentence]) -> bool {
     offered.iter().all(|sentence| match sentence.source {
         SentenceSource::User(_) => true,
         SentenceSource::Control { is_lasting, .. } => {
@@ -273,15 +273,15 @@ mod tests {
     }
 
     #[test]
-    fn controls_are_among_the_offered_sentences() {
-        let offered = offered_sentences(&news());
+    fn controls_are_among_the_numbered_sentences() {
+        let offered = numbered_sentences(&news());
         let is_control =
-            |sentence: &OfferedSentence| matches!(sentence.source, SentenceSource::Control { .. });
+            |sentence: &NumberedSentence| matches!(sentence.source, SentenceSource::Control { .. });
         let places: Vec<bool> = offered.iter().map(is_control).collect();
         assert_eq!(places, [true, false, true, false, true]);
         assert_eq!(offered[1].handle, "s2");
         let nothing = Transcript::of(&[turn(1, Role::User, "What is a fair margin?")]);
-        assert!(offered_sentences(&nothing).is_empty());
+        assert!(numbered_sentences(&nothing).is_empty());
     }
 
     #[test]

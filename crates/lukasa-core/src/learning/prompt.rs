@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::answer::SentenceKind;
 use super::judge::{OfferedMemory, handle};
-use super::own::{OfferedSentence, offered_sentences};
+use super::own::{NumberedSentence, numbered_sentences};
 use super::transcript::{Transcript, TranscriptTurn};
 use crate::fact::Kind;
 use crate::model::{AnswerSchema, ChatRequest, Message};
@@ -62,7 +62,7 @@ pub fn extract(news: &Transcript, shown: ExtractInput<'_>, timeout: Duration) ->
     section(&mut data, "Earlier turns, already learned from", &before);
     let turns: Vec<String> = news.turns.iter().map(turn_line).collect();
     section(&mut data, "New turns, to learn from", &turns);
-    let own = offered_sentences(news);
+    let own = numbered_sentences(news);
     let numbered: Vec<String> =
         own.iter().map(|own| format!("{}: {}", own.handle, one_line(own.text()))).collect();
     section(&mut data, "Sentences of the user", &numbered);
@@ -212,7 +212,7 @@ fn one_line(text: &str) -> String {
 
 /// The form of an answer. Every key is required and optional values are nullable, as strict
 /// services demand; a target is one of the handles that were offered.
-fn extract_schema(domains: &[&str], offered: usize, own: &[OfferedSentence]) -> AnswerSchema {
+fn extract_schema(domains: &[&str], offered: usize, own: &[NumberedSentence]) -> AnswerSchema {
     let text = |most: usize| json!({"type": "string", "maxLength": most});
     let nullable = |words: Vec<Value>| {
         let words: Vec<Value> = words.into_iter().chain([Value::Null]).collect();
@@ -274,7 +274,7 @@ fn extract_schema(domains: &[&str], offered: usize, own: &[OfferedSentence]) -> 
 }
 
 /// One choice for each numbered sentence: small models decide better one by one.
-fn sentences_schema(own: &[OfferedSentence]) -> Value {
+fn sentences_schema(own: &[NumberedSentence]) -> Value {
     let kinds: Vec<&str> = SentenceKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let choice = json!({"type": "string", "enum": kinds});
     let handles: Vec<&str> = own.iter().map(|own| own.handle.as_str()).collect();

@@ -258,6 +258,7 @@ async fn summary_job_is_deferred_on_model_faults_and_then_done_once() {
 #[tokio::test]
 async fn row_comparison_detects_writes() {
     let fixture = FaultFixture::open().await;
+    fixture.app.database.leave_unchecked();
     let client = fixture.app.tenant_key("acme").await.about("u");
     queue_job(&client, JobKind::Extract).await;
     let before = fixture.rows("u").await;

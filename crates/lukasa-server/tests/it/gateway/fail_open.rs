@@ -96,6 +96,7 @@ async fn gateway_answers_without_memory_for_a_broken_database_or_deleted_user() 
     let gone = say(&bob, &["What do I like?"]).await.expect(200);
     assert_eq!(gone.header("lukasa-degraded"), Some("user_deleted"));
     assert!(!fixture.last().json().to_string().contains("coffee"));
+    fixture.app.database.leave_unchecked();
     let admin = fixture.app.database.admin().await;
     admin.batch_execute("alter table passage rename to elsewhere").await.unwrap();
     let broken = say(&ada, &["What do I like?"]).await.expect(200);
