@@ -81,6 +81,9 @@ export const settings: Translation["settings"] = {
   "connectors.used": "Benutzt",
   "connectors.end": "Trennen",
   "connectors.ended": "Assistent getrennt",
+  "connectors.may.read": "Erinnerungen lesen",
+  "connectors.may.write": "speichern, ändern und vergessen",
+  "connectors.may.propose": "vorschlagen",
 
   "look.title": "Aussehen",
   "look.language": "Der Text einer Erinnerung bleibt in seiner eigenen Sprache.",

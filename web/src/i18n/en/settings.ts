@@ -76,6 +76,9 @@ export const settings = {
   "connectors.used": "Used",
   "connectors.end": "Disconnect",
   "connectors.ended": "Assistant disconnected",
+  "connectors.may.read": "read memories",
+  "connectors.may.write": "save, change and forget",
+  "connectors.may.propose": "suggest",
 
   "look.title": "Appearance",
   "look.language": "The text of a memory stays in its own language.",

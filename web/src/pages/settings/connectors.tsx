@@ -54,7 +54,7 @@ export function Connectors() {
 function permissionLabel(one: SignInEntry): string {
   return one.permissions
     .map((name) => {
-      const word = `developer.may.${name}`;
+      const word = `settings.connectors.may.${name}`;
       return known(word) ? t(word) : name;
     })
     .join(" · ");
