@@ -244,7 +244,7 @@ mod tests {
     }
 
     /// An answer with these kinds for the user's two sentences, and the right ones for the controls.
-    fn answering(kinds: [&str; 2], memories: serde_json::Value) -> String {
+    fn answering(kinds: [&str; 2], memories: &serde_json::Value) -> String {
         serde_json::json!({"memories": memories, "sentences": {
             "s1": "fact", "s2": kinds[0], "s3": "chat", "s4": kinds[1], "s5": "task"}})
         .to_string()
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn overlooked_sentence_is_proposed_in_the_users_words() {
-        let text = answering(["fact", "chat"], serde_json::json!([]));
+        let text = answering(["fact", "chat"], &serde_json::json!([]));
         assert_eq!(completed(&text), [CAFE]);
     }
 
@@ -316,7 +316,7 @@ mod tests {
         let item = |content: &str| {
             let quote = "I run a bike café with my cousin";
             let memory = serde_json::json!({"op": "new", "content": content, "quote": quote});
-            answering(["fact", "task"], serde_json::json!([memory]))
+            answering(["fact", "task"], &serde_json::json!([memory]))
         };
         let good = "User runs a bike café with a cousin.";
         assert_eq!(completed(&item(good)), [good]);
