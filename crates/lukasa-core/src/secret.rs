@@ -107,6 +107,12 @@ fn base32(bytes: &[u8]) -> String {
     text
 }
 
+/// Whether two values are equal, in a time that does not depend on where they differ, so that timing
+/// reveals nothing about a secret.
+pub fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -205,7 +205,7 @@ impl Credentials {
                     | CredentialKind::Access
             );
         if !admits
-            || !constant_time_eq(&stored.secret_hash, &presented.secret_hash)
+            || !secret::constant_time_eq(&stored.secret_hash, &presented.secret_hash)
             || !stored.is_live(now)
         {
             return Err(Error::Unauthenticated);
@@ -589,9 +589,4 @@ pub(crate) fn check_name(field: &'static str, name: &str) -> Result<()> {
         return Err(Error::invalid(field, "1 to 255 characters, none of them a control character"));
     }
     Ok(())
-}
-
-/// Compares in constant time, so that timing reveals nothing about the secret.
-pub(crate) fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |different, (x, y)| different | (x ^ y)) == 0
 }

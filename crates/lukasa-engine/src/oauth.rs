@@ -15,7 +15,7 @@ use lukasa_store::credential::{self, ClientBinding, CodeBinding, Credential, Cre
 use lukasa_store::{Directory, Store};
 
 use crate::credentials::{
-    AdmittedCredential, ExpiringCredential, constant_time_eq, insert, wait_for_admission_leases,
+    AdmittedCredential, ExpiringCredential, insert, wait_for_admission_leases,
 };
 use crate::error::{Error, Result};
 use crate::parts::Parts;
@@ -274,7 +274,7 @@ async fn find(
     let stored = store.find_credential(&presented.key_id).await?;
     let stored = stored.filter(|stored| {
         stored.kind == crate::credentials::kind_of(presented.prefix)
-            && constant_time_eq(&stored.secret_hash, &presented.secret_hash)
+            && secret::constant_time_eq(&stored.secret_hash, &presented.secret_hash)
     });
     Ok(stored.map(|stored| (presented, stored)))
 }

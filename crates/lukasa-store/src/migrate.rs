@@ -30,13 +30,18 @@ pub(crate) fn embedded_migrations() -> Vec<Migration> {
     steps
 }
 
-/// The SQL of every migration, in order.
+/// The name and the SQL of every migration, in order.
 #[cfg(feature = "testing")]
 pub(crate) fn schema() -> String {
     let runner = embedded::migrations::runner();
     let mut steps: Vec<_> = runner.get_migrations().iter().collect();
     steps.sort_by_key(|step| step.version());
-    steps.iter().filter_map(|step| step.sql()).collect()
+    let mut texts = String::new();
+    for step in steps {
+        texts.push_str(&step.to_string());
+        texts.push_str(step.sql().unwrap_or_default());
+    }
+    texts
 }
 
 /// An arbitrary advisory lock key used only by migrations, so that two servers starting at once run

@@ -2,9 +2,9 @@
 //! that are stored stay the user's: a model that paraphrases badly or overlooks a sentence loses
 //! nothing.
 //!
-//! The model says for each sentence what it is. Small models answer this no better than by chance, so
-//! a few sentences with a known answer are among those that it is asked about. If it gets one of them
-//! wrong, the rules decide alone, and its own proposals wait as candidates.
+//! The model says for each sentence what it is. Small models often answer this wrongly, so a few
+//! sentences with a known answer are among those that it is asked about. If it gets one of them wrong,
+//! the rules decide alone, and its own proposals wait as candidates.
 
 use lukasa_text::screen::ground;
 use lukasa_text::statement;

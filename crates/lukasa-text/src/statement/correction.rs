@@ -166,7 +166,7 @@ fn denied_first(
     let (other, from, used) = if middle < own.words.len() {
         (own, middle, 1)
     } else {
-        (next.filter(|next| !next.asks && !next.is_quoted && !next.is_too_long())?, 0, 2)
+        (next.filter(|next| !next.asks && !next.is_quoted() && !next.is_too_long())?, 0, 2)
     };
     let skips = |at: &usize| CONTRASTS.contains(other.token(*at));
     let from = (from..other.words.len()).find(|at| !skips(at))?;

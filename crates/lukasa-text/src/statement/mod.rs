@@ -90,7 +90,7 @@ pub fn asks_to_forget(text: &str) -> bool {
 /// The statement of a sentence, and the number of sentences that it takes: a correction can be in
 /// two.
 fn read(sentence: &Sentence, next: Option<&Sentence>) -> (Option<Statement>, usize) {
-    if sentence.is_quoted || sentence.is_too_long() {
+    if sentence.is_quoted() || sentence.is_too_long() {
         return (None, 1);
     }
     if let Some(found) = request::remember(sentence).or_else(|| request::forget(sentence)) {

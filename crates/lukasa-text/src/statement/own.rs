@@ -59,7 +59,7 @@ pub fn own_sentences(text: &str) -> Vec<OwnSentence> {
 }
 
 fn own_sentence(sentence: &Sentence) -> Option<OwnSentence> {
-    if sentence.is_quoted || sentence.asks || sentence.is_too_long() {
+    if sentence.is_quoted() || sentence.asks || sentence.is_too_long() {
         return None;
     }
     let start = statement_start(sentence);
@@ -67,7 +67,7 @@ fn own_sentence(sentence: &Sentence) -> Option<OwnSentence> {
     let clause = sentence.slice(start..end);
     let is_long_enough = end - start >= MIN_WORDS || clause.chars().any(is_east_asian);
     let states = is_long_enough
-        && person::speaks_as_subject(&without_quotations(clause))
+        && person::speaks_as_subject(&unquoted(sentence, start..end))
         && !is_ironic(sentence)
         && !is_momentary(clause)
         && !sentence.opens_with_frame()
@@ -94,30 +94,10 @@ fn is_momentary(clause: &str) -> bool {
     MOMENTARY.find(&TokenizedText::new(clause)).any(|found| found.start <= 1)
 }
 
-/// The text without what is between quotation marks. An unfinished quotation ends with the text.
-fn without_quotations(text: &str) -> String {
-    let mut is_quoted = false;
-    let is_outside = |c: &char| match c {
-        '"' => {
-            is_quoted = !is_quoted;
-            false
-        }
-        '„' | '«' | '‹' => {
-            is_quoted = true;
-            false
-        }
-        // The closing mark in German and the opening one in English.
-        '“' => {
-            is_quoted = !is_quoted;
-            false
-        }
-        '”' | '»' | '›' => {
-            is_quoted = false;
-            false
-        }
-        _ => !is_quoted,
-    };
-    text.chars().filter(is_outside).collect()
+/// The words of a range that are the user's own and not quoted.
+fn unquoted(sentence: &Sentence, range: Range<usize>) -> String {
+    let own = range.filter(|at| !sentence.quoted[*at]);
+    own.map(|at| sentence.slice(at..at + 1)).collect::<Vec<_>>().join(" ")
 }
 
 /// The beginning of what a sentence states: after greetings, a reaction of one or two words, or a
@@ -132,7 +112,7 @@ fn statement_start(sentence: &Sentence) -> usize {
     let first = sentence.slice(start..next);
     let is_lead = next - start <= REACTION_WORDS || PLEASE.any(&TokenizedText::new(first));
     let rest = sentence.slice(next..sentence.words.len());
-    let speaks = |text: &str| person::speaks_as_subject(text);
+    let speaks = person::speaks_as_subject;
     if is_lead && !speaks(first) && speaks(rest) { next } else { start }
 }
 

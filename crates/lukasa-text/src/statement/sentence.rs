@@ -29,13 +29,18 @@ pub(super) struct Sentence<'t> {
     pub tokenized: TokenizedText,
     /// Whether it ends in a question mark.
     pub asks: bool,
-    /// Whether it begins inside a quotation or code.
-    pub is_quoted: bool,
+    /// For each word, whether it is inside a quotation or code.
+    pub quoted: Vec<bool>,
     /// Whether it is an item of a list.
     pub is_listed: bool,
 }
 
 impl<'t> Sentence<'t> {
+    /// Whether it begins inside a quotation or code.
+    pub fn is_quoted(&self) -> bool {
+        self.quoted.first() == Some(&true)
+    }
+
     pub fn is_too_long(&self) -> bool {
         self.words.len() > MAX_WORDS
     }
@@ -166,12 +171,12 @@ fn build<'t>(
         at: start..last + marks,
         tokenized: TokenizedText::default(),
         asks: behind[..marks].contains(['?', '？', '؟']),
-        is_quoted: quotes[0],
+        quoted: quotes,
         is_listed,
         words: own,
     };
-    let opens: Vec<bool> = (0..quotes.len())
-        .map(|at| !quotes[at] && (at == 0 || opens_clause(sentence.gap_before(at))))
+    let opens: Vec<bool> = (0..sentence.words.len())
+        .map(|at| !sentence.quoted[at] && (at == 0 || opens_clause(sentence.gap_before(at))))
         .collect();
     let tokens = sentence.words.iter().zip(&opens).map(|(word, opens)| Token {
         text: word.text.clone(),
@@ -181,7 +186,7 @@ fn build<'t>(
     });
     sentence.tokenized = TokenizedText { tokens: tokens.collect(), questions: Vec::new() };
     if !sentence.is_too_long() {
-        open_after_leads(&mut sentence.tokenized, &quotes);
+        open_after_leads(&mut sentence.tokenized, &sentence.quoted);
     }
     sentence
 }

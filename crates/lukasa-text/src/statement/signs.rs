@@ -25,7 +25,7 @@ static INTRODUCTIONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
 /// change, or neither. Questions, quotations and hypothetical sentences say neither.
 pub fn signals_change(text: &str) -> Option<StatementKind> {
     let sentences = sentence::split(text, false);
-    let asserted = |own: &&Sentence| !own.asks && !own.is_quoted && !own.opens_with_frame();
+    let asserted = |own: &&Sentence| !own.asks && !own.is_quoted() && !own.opens_with_frame();
     let found: Vec<StatementKind> = sentences.iter().filter(asserted).filter_map(sign).collect();
     found.iter().find(|kind| **kind == StatementKind::Change).or(found.first()).copied()
 }
@@ -46,7 +46,7 @@ pub fn opens_introduction(text: &str) -> bool {
     let announces = |own: &&Sentence| INTRODUCTIONS.any(&TokenizedText::new(&text_of(own)));
     let greets = |own: &&Sentence| own.words.len() <= GREETING_WORDS && !announces(own);
     let mut opening = sentences.iter().skip_while(greets);
-    let first = opening.next().filter(|own| !own.is_quoted).filter(announces);
+    let first = opening.next().filter(|own| !own.is_quoted()).filter(announces);
     // "Quick intro. I'm Zeynep."
     let mut own = first.into_iter().chain(opening.next());
     first.is_some() && own.any(|own| speaks_of_self(&text_of(own)))

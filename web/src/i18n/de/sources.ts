@@ -102,7 +102,7 @@ export const sources: Translation["sources"] = {
   "learning.running": "Es wird gerade gelernt.",
   "learning.failed":
     "Das Lernen ist fehlgeschlagen. Unter „Verwaltung“, „Aufträge“ kann es neu versucht werden.",
-  "learning.learned": "Daraus wurde gelernt.",
+  "learning.learned": "Aus diesem Chat wurde gelernt.",
   "learning.off": "Daraus wurde nicht gelernt: Gelernt wird nur auf Wunsch.",
   "learning.no_model": "Daraus wurde nicht gelernt: Es ist kein Chatmodell eingerichtet.",
   "learning.digest":

@@ -96,7 +96,7 @@ export const sources = {
   "learning.queued": "Learning is about to start.",
   "learning.running": "Learning now.",
   "learning.failed": "Learning failed. An operator can retry it under Administration, Jobs.",
-  "learning.learned": "Learned from.",
+  "learning.learned": "Learned from this chat.",
   "learning.off": "Not learned from: learning happens on request only.",
   "learning.no_model": "Not learned from: no chat model is configured.",
   "learning.digest":

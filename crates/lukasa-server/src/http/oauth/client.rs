@@ -10,10 +10,11 @@ use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lukasa_core::oauth::{InvalidRedirectUri, OAuthClient, SCOPES, print_scope};
+use lukasa_core::secret::constant_time_eq;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Addresses, EndpointError, NO_STORE, equal_in_constant_time};
+use super::{Addresses, EndpointError, NO_STORE};
 use crate::api::App;
 use crate::api::body::{MAX_JSON_VALUES, ReadBody};
 use crate::api::error::Problem;
@@ -88,7 +89,7 @@ pub(super) async fn parse_id(app: &App, id: &str) -> Result<Option<OAuthClient>,
     let Some((content, given)) = parts.and_then(|parts| parts.split_once('.')) else {
         return Ok(None);
     };
-    if !equal_in_constant_time(&seal(app, content).await?, given) {
+    if !constant_time_eq(seal(app, content).await?.as_bytes(), given.as_bytes()) {
         return Ok(None);
     }
     let content = URL_SAFE_NO_PAD.decode(content).ok();

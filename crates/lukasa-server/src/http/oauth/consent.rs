@@ -10,13 +10,14 @@ use axum::http::header::{CACHE_CONTROL, LOCATION, ORIGIN};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::Permission;
+use lukasa_core::secret::constant_time_eq;
 use lukasa_engine::credentials::AdmittedCredential;
 use lukasa_engine::oauth::{CONNECTOR_DAYS, NewConnector};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::authorize::{AuthorizationRequest, RequestFault, check};
 use super::page::{Page, escape};
-use super::{Addresses, NO_STORE, equal_in_constant_time, read_form};
+use super::{Addresses, NO_STORE, read_form};
 use crate::api::App;
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
@@ -198,7 +199,7 @@ async fn opens_token(
     let Some((expires, given)) = token.split_once('.') else { return Ok(false) };
     let Ok(expires) = expires.parse::<i64>() else { return Ok(false) };
     let made = seal(app, by, query, expires).await?;
-    Ok(clock::now().as_second() <= expires && equal_in_constant_time(&made, given))
+    Ok(clock::now().as_second() <= expires && constant_time_eq(made.as_bytes(), given.as_bytes()))
 }
 
 async fn seal(

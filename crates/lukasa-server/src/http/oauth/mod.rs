@@ -118,9 +118,3 @@ async fn read_form(app: &App, request: Request) -> Result<RequestParams, Endpoin
     let read = ReadBody::read(&app.limits().bodies, request).await?;
     Ok(RequestParams::parse(&read.bytes))
 }
-
-/// Whether two texts are equal, in a time that does not depend on where they differ.
-fn equal_in_constant_time(a: &str, b: &str) -> bool {
-    let differ = a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
-    a.len() == b.len() && differ == 0
-}
