@@ -193,7 +193,7 @@ impl TenantDirectory {
             let stating = turns.iter().filter(|turn| !explicit::find(turn).is_empty());
             tasks.extend(stating.map(|turn| Task::Statement { turn: turn.id }));
         }
-        if self.parts.has_chat() {
+        if self.parts.learns() {
             let sessions = left_out::sessions_of_domain(scope, name, MAX_RELEARNED_SESSIONS);
             let relearn = |session| Task::Relearn { domain: name.to_owned(), session };
             tasks.extend(sessions.await?.into_iter().map(relearn));

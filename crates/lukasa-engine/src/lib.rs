@@ -177,6 +177,12 @@ impl Engine {
         self.with_parts(|parts| parts.statements = statements)
     }
 
+    /// The same engine, learning by rules alone if no chat model is configured, or not at all.
+    #[must_use]
+    pub fn with_learning_by_rules(self, learn_by_rules: bool) -> Self {
+        self.with_parts(|parts| parts.learn_by_rules = learn_by_rules)
+    }
+
     /// The same engine, recording every erasure in this journal before it is carried out.
     #[must_use]
     pub fn with_journal(self, journal: Journal) -> Self {

@@ -30,6 +30,8 @@ pub(crate) struct Parts {
     pub(crate) chat_timeout: Duration,
     /// Whether the statements that the user makes outright are carried out.
     pub(crate) statements: bool,
+    /// Whether conversations are learned from by rules alone if no chat model is configured.
+    pub(crate) learn_by_rules: bool,
 }
 
 impl Parts {
@@ -43,6 +45,7 @@ impl Parts {
             policy: Policy::default(),
             chat_timeout: CHAT_TIMEOUT,
             statements: true,
+            learn_by_rules: false,
         }
     }
 
@@ -54,5 +57,10 @@ impl Parts {
     /// Whether a chat model is configured.
     pub(crate) fn has_chat(&self) -> bool {
         !self.models.chats().is_empty()
+    }
+
+    /// Whether conversations are learned from: with a chat model, or by rules.
+    pub(crate) fn learns(&self) -> bool {
+        self.learn_by_rules || self.has_chat()
     }
 }

@@ -165,8 +165,8 @@ impl JobQueue {
         workers: usize,
         now: Timestamp,
     ) -> Result<Option<AssignedJob>> {
-        // A server without a chat model leaves its jobs to one that has a model.
-        if lane == Lane::Learning && !self.parts.has_chat() {
+        // A server that does not learn leaves these jobs to one that does.
+        if lane == Lane::Learning && !self.parts.learns() {
             return Ok(None);
         }
         let limit = workers.saturating_sub(1).max(1);

@@ -16,6 +16,8 @@ use crate::limits;
 use crate::origin::Origin;
 use crate::session::Role;
 
+/// Name of the rules, in place of a prompt's, in a pass without a model. It changes with the rules.
+pub const RULES: &str = "rules/1";
 /// Maximum number of sentences that one request asks about.
 const MAX_SENTENCES: usize = 24;
 /// Confidence of a memory in the user's own words: it is found by recall, and in every prompt only
@@ -114,6 +116,15 @@ pub fn numbered_sentences(news: &Transcript) -> Vec<NumberedSentence> {
     numbered
         .map(|(place, source)| NumberedSentence { handle: format!("s{}", place + 1), source })
         .collect()
+}
+
+/// The answer of the rules alone, if there is no model: every sentence that the user typed about
+/// themselves is a memory in the user's words.
+pub fn by_rules(news: &Transcript) -> ExtractionAnswer {
+    let own = own_statements(news);
+    let mut items: Vec<_> = own.iter().map(|own| proposal(own, Kind::Fact)).collect();
+    remove_repeated(&mut items);
+    ExtractionAnswer { items, ..ExtractionAnswer::default() }
 }
 
 /// Adds to an answer the lasting sentences of the user that the model has made no memory of. A memory
@@ -273,6 +284,21 @@ mod tests {
     }
 
     #[test]
+    fn words_that_the_user_takes_back_are_not_read() {
+        let turns = [
+            turn(1, Role::User, "I keep bees."),
+            turn(2, Role::User, "I once sang in a metal band called Gravel Choir."),
+            turn(3, Role::Assistant, "Gravel Choir, great name."),
+            turn(4, Role::User, "hmm, forget I mentioned the band"),
+            turn(5, Role::User, "I run a bike café."),
+        ];
+        let news = Transcript::of(&turns);
+        assert!(news.turns[1..4].iter().all(|turn| turn.pieces.is_empty()));
+        let found: Vec<i32> = own_statements(&news).iter().map(|own| own.turn).collect();
+        assert_eq!(found, [1, 5]);
+    }
+
+    #[test]
     fn controls_are_among_the_numbered_sentences() {
         let offered = numbered_sentences(&news());
         let is_control =
@@ -296,6 +322,13 @@ mod tests {
             "s1": "task", "s2": "task", "s3": "chat", "s4": "task", "s5": "task"}}"#;
         assert_eq!(completed(wrong), [CAFE, SISTER]);
         assert!(completed(r#"{"memories": []}"#).is_empty());
+    }
+
+    #[test]
+    fn rules_propose_every_own_sentence_without_a_model() {
+        let contents: Vec<_> =
+            by_rules(&news()).items.into_iter().map(|item| item.content).collect();
+        assert_eq!(contents, [CAFE, SISTER]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ words!(
         Learned = "learned",
         // The policy learns only on request, or the session was closed without learning.
         Off = "off",
-        // No chat model is configured.
+        // No chat model is configured, and learning by rules is turned off.
         NoModel = "no_model",
     }
 );
@@ -36,13 +36,13 @@ pub struct LearningProgress {
 }
 
 impl LearningProgress {
-    /// The progress of a session with these jobs. `has_model` is whether a chat model is configured,
+    /// The progress of a session with these jobs. `learns` is whether the server learns at all,
     /// `has_passes` whether the session was learned from before.
     pub fn of(
         session: &Session,
         jobs: &[Job],
         policy: &Policy,
-        has_model: bool,
+        learns: bool,
         has_passes: bool,
     ) -> Self {
         let job = |state: JobState| {
@@ -58,7 +58,7 @@ impl LearningProgress {
         } else if !session.has_news() {
             let learned = if has_passes { LearningState::Learned } else { LearningState::Nothing };
             (learned, None)
-        } else if !has_model {
+        } else if !learns {
             (LearningState::NoModel, None)
         } else if policy.extract == Trigger::Manual || session.state != SessionState::Active {
             (LearningState::Off, None)
@@ -94,8 +94,8 @@ mod tests {
         }
     }
 
-    fn state(session: &Session, jobs: &[Job], policy: &Policy, has_model: bool) -> LearningState {
-        LearningProgress::of(session, jobs, policy, has_model, true).state
+    fn state(session: &Session, jobs: &[Job], policy: &Policy, learns: bool) -> LearningState {
+        LearningProgress::of(session, jobs, policy, learns, true).state
     }
 
     #[test]

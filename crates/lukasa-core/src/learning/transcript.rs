@@ -67,7 +67,8 @@ pub struct QuoteMatch {
 
 impl Transcript {
     pub fn of(turns: &[Turn]) -> Self {
-        let turns: Vec<TranscriptTurn> = turns.iter().map(transcript_turn).collect();
+        let mut turns: Vec<TranscriptTurn> = turns.iter().map(transcript_turn).collect();
+        remove_retracted(&mut turns);
         let plain = |turn: &TranscriptTurn| {
             turn.pieces.iter().map(|piece| Plain::of(&piece.text)).collect()
         };
@@ -176,6 +177,11 @@ impl Transcript {
         })
     }
 
+    /// Whether it has words that an import attributes to the user, and none that the user typed.
+    pub fn is_imported(&self) -> bool {
+        self.typed().next().is_none() && self.learnable_texts().next().is_some()
+    }
+
     /// The texts that the user typed in some of the turns, in order.
     pub fn typed_in<'s>(&'s self, turns: &'s BTreeSet<TurnId>) -> impl Iterator<Item = &'s str> {
         let turns = self.turns.iter().filter(|turn| turns.contains(&turn.turn));
@@ -187,6 +193,22 @@ impl Transcript {
     pub fn typed(&self) -> impl Iterator<Item = &str> {
         let pieces = self.turns.iter().flat_map(|turn| turn.pieces.iter());
         pieces.filter(|piece| piece.origin >= Origin::UserTurn).map(|piece| piece.text.as_str())
+    }
+}
+
+/// Removes the words that the user takes back ("forget I mentioned it"): those of the message that says
+/// so, of the user's message before it, and of the answers between them.
+fn remove_retracted(turns: &mut [TranscriptTurn]) {
+    let mut previous = None;
+    for at in 0..turns.len() {
+        if turns[at].role != Role::User {
+            continue;
+        }
+        let mut typed = turns[at].pieces.iter().filter(|piece| piece.mark.is_none());
+        if typed.any(|piece| statement::retracts(&piece.text)) {
+            turns[previous.unwrap_or(at)..=at].iter_mut().for_each(|turn| turn.pieces.clear());
+        }
+        previous = Some(at);
     }
 }
 

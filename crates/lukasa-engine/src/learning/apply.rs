@@ -68,6 +68,10 @@ impl Learning {
             if plan.turns.is_empty() {
                 return self.skip_erased_turns(request, job, &plan).await;
             }
+            // The rules learn nothing from imported words; the turns wait for a model.
+            if !self.parts.has_chat() && plan.news.is_imported() {
+                return self.queue.drop_job(job).await;
+            }
             if let Some((pass, read)) = self.answer(request, &plan).await? {
                 let near = self.compare(request, &read, &plan.projects()).await?;
                 let answer = JudgedAnswer { pass: &pass, read: &read, near: &near };

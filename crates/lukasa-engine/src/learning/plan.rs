@@ -25,6 +25,8 @@ const MAX_TURNS: i64 = 80;
 const MAX_CHARS: usize = 24_000;
 /// Number of known memories shown to the model.
 const MAX_OFFERED: usize = 30;
+/// What is stored as the answer of a pass in which no model was asked.
+const NO_ANSWER: &str = r#"{"memories":[]}"#;
 /// How many of the most important memories are offered beside the relevant ones.
 const MAX_IMPORTANT: i64 = 12;
 
@@ -94,6 +96,9 @@ impl Learning {
     ) -> Result<Option<(Pass, ExtractionAnswer)>, JobFailure> {
         if let Some(pass) = &plan.answered {
             let text = pass.answer.as_deref().unwrap_or_default();
+            if pass.prompt == own::RULES {
+                return Ok(Some((pass.clone(), own::by_rules(&plan.news))));
+            }
             if let Ok(mut read) = answer::read(text) {
                 // The handles of sentences belong to the prompt that was asked with.
                 if pass.prompt == prompt::EXTRACT.name {
@@ -108,7 +113,10 @@ impl Learning {
         let now = request.moment.now;
         let offered = self.offer_for(request, &plan.news, plan.projects()).await?;
         let typed = plan.news.learnable_texts().any(|text| !text.trim().is_empty());
-        let (text, model, read) = if typed {
+        let with_model = self.parts.has_chat();
+        let (text, model, read) = if !with_model {
+            (NO_ANSWER.to_owned(), "none".to_owned(), own::by_rules(&plan.news))
+        } else if typed {
             let names: Vec<&str> =
                 plan.domains.iter().map(|(domain, _)| domain.name.as_str()).collect();
             let shown = ExtractInput {
@@ -128,14 +136,14 @@ impl Learning {
             (answered.text, answered.model, answered.read)
         } else {
             // The user has typed nothing themselves, so there is nothing to ask about.
-            (r#"{"memories":[]}"#.to_owned(), "none".to_owned(), ExtractionAnswer::default())
+            (NO_ANSWER.to_owned(), "none".to_owned(), ExtractionAnswer::default())
         };
         let pass = Pass {
             id: Ids::new(now, request.moment.seed).pass(),
             session: plan.session.id.clone(),
             first_turn: plan.first(),
             last_turn: plan.last(),
-            prompt: prompt::EXTRACT.name.to_owned(),
+            prompt: if with_model { prompt::EXTRACT.name } else { own::RULES }.to_owned(),
             model,
             offered: offered.iter().map(|old| old.fact).collect(),
             // PostgreSQL keeps no U+0000, and the rules would drop it anyway.

@@ -30,8 +30,8 @@ impl Learning {
             async { Ok(learning::totals(&scope, &session.id).await?) },
             self.policies.load(&scope)
         )?;
-        let (has_model, has_passes) = (self.parts.has_chat(), totals.learned_at.is_some());
-        let progress = LearningProgress::of(session, &jobs, &policy, has_model, has_passes);
+        let (learns, has_passes) = (self.parts.learns(), totals.learned_at.is_some());
+        let progress = LearningProgress::of(session, &jobs, &policy, learns, has_passes);
         Ok(SessionLearning { progress, totals })
     }
 }

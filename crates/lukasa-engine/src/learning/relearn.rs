@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use lukasa_core::learning::judge::{self, ExtractionVerdict, JudgeContext};
 use lukasa_core::learning::prompt::{self, ExtractInput};
-use lukasa_core::learning::{Transcript, answer, own};
+use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
+use lukasa_core::policy::Policy;
 use lukasa_core::{Domain, FactId, ProjectScope, Session, Turn, Verb, Version};
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::passage::{self, RecallState};
@@ -66,17 +67,10 @@ impl Learning {
         let news = Transcript::of(&read.turns);
         let projects = ProjectScope::of(read.session.project.as_ref());
         let offered = self.offer_for(request, &news, projects.clone()).await?;
-        let names: Vec<&str> =
-            read.domains.iter().map(|(domain, _)| domain.name.as_str()).collect();
-        let shown = ExtractInput { summary: None, before: &[], offered: &offered, domains: &names };
-        let ask = prompt::extract(&news, shown, self.parts.chat_timeout);
-        let asked = self
-            .chat
-            .ask(&request.caller, "relearn", &ask, &policy, request.moment, answer::read)
-            .await?;
-        let asked = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
-        let mut answered = asked.read;
-        own::complete(&mut answered, &news);
+        let answered = match self.parts.has_chat() {
+            true => self.ask_again(request, &read, &news, &offered, &policy).await?,
+            false => own::by_rules(&news),
+        };
         let near = self.compare(request, &answered, &projects).await?;
 
         let WriteStart::New(mut writing) = self.transactions.begin(request).await? else {
@@ -140,5 +134,26 @@ impl Learning {
         let outcome = Outcome::of(Verb::Learn, "Learned from a conversation.".into());
         writing.finish(Verb::Learn, learned.effect, outcome).await?;
         Ok(())
+    }
+
+    /// The model's answer about the turns that are read again.
+    async fn ask_again(
+        &self,
+        request: &Request,
+        read: &Reread,
+        news: &Transcript,
+        offered: &[OfferedMemory],
+        policy: &Policy,
+    ) -> Result<ExtractionAnswer, JobFailure> {
+        let names: Vec<&str> =
+            read.domains.iter().map(|(domain, _)| domain.name.as_str()).collect();
+        let shown = ExtractInput { summary: None, before: &[], offered, domains: &names };
+        let ask = prompt::extract(news, shown, self.parts.chat_timeout);
+        let (caller, moment) = (&request.caller, request.moment);
+        let asked = self.chat.ask(caller, "relearn", &ask, policy, moment, answer::read).await?;
+        let asked = asked.map_err(|why| JobFailure::no_answer(&why, moment.now))?;
+        let mut answered = asked.read;
+        own::complete(&mut answered, news);
+        Ok(answered)
     }
 }

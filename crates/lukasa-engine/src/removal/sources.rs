@@ -202,7 +202,7 @@ impl Removals {
         let summary = join_summaries(&all, id, &sources.episodes);
         removal::remove_derived(&mut batch, scope, id, impact.first, summary.as_deref());
         queue_retells(&mut batch, writing, &impact.episodes);
-        if self.parts.has_chat() {
+        if self.parts.learns() {
             let now = stamp.at;
             if impact.session.has_news() && impact.session.closed_at.is_some() {
                 let job = writing.request().job_id("extract");

@@ -89,7 +89,7 @@ impl Sessions {
             return CloseResult { session, learning: false };
         }
         session::put(batch, scope, &session);
-        let learning = self.parts.has_chat()
+        let learning = self.parts.learns()
             && session.has_news()
             && dirty != Some(false)
             && policy.extract != Trigger::Manual;
@@ -131,7 +131,7 @@ impl Sessions {
 
     /// Queues learning from a session now, open or closed.
     pub async fn learn_now(&self, request: &Request, id: &str) -> Result<CloseResult> {
-        if !self.parts.has_chat() {
+        if !self.parts.learns() {
             return Err(Error::NoChatModel);
         }
         let scope = match self.transactions.start(request).await? {

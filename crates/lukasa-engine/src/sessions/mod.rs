@@ -323,16 +323,14 @@ impl Sessions {
         policy: &Policy,
         turns: &[Turn],
     ) {
-        if !self.parts.has_chat() {
-            return;
-        }
         let now = micros(request.moment.now);
-        if policy.extract == Trigger::Turn {
+        if policy.extract == Trigger::Turn && self.parts.learns() {
             let task = Task::Extract { session: session.id.clone() };
             job::queue(batch, scope, request.job_id("extract"), &task, now, now);
         }
         let answered = turns.iter().any(|turn| turn.role == Role::Assistant);
-        if policy.titles && session.title.is_none() && answered && session.turns <= 10 {
+        let may_title = policy.titles && self.parts.has_chat();
+        if may_title && session.title.is_none() && answered && session.turns <= 10 {
             let task = Task::Title { session: session.id.clone() };
             job::queue(batch, scope, request.job_id("title"), &task, now, now);
         }

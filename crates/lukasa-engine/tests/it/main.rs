@@ -14,6 +14,7 @@ mod insights;
 mod keys;
 mod known_time;
 mod learning;
+mod learning_by_rules;
 mod learning_rules;
 mod left_out;
 mod links;

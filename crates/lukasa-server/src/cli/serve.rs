@@ -87,6 +87,11 @@ pub struct ServeArgs {
     #[arg(long, env = "LUKASA_STATEMENTS", default_value_t = true, action = ArgAction::Set,
           value_name = "BOOL")]
     statements: bool,
+    /// Without a chat model, learn from conversations by rules alone; `false` leaves learning to a
+    /// server or worker that has a model
+    #[arg(long, env = "LUKASA_LEARN_BY_RULES", default_value_t = true, action = ArgAction::Set,
+          value_name = "BOOL")]
+    learn_by_rules: bool,
     /// How many jobs to run at a time, of learning and of webhook deliveries each; 0 leaves them to
     /// `lukasa work`
     #[arg(long, env = "LUKASA_WORKERS", default_value_t = 2, value_name = "N")]
@@ -150,6 +155,7 @@ impl ServeArgs {
             index_memory: INDEX_MEMORY_MB,
             index_passages: INDEX_PASSAGES,
             statements: true,
+            learn_by_rules: true,
             workers: 2,
             policy: PolicySettings::default(),
             upstream: UpstreamSettings::default(),
@@ -214,6 +220,7 @@ impl ServeArgs {
             index_memory,
             index_passages,
             statements,
+            learn_by_rules,
             workers,
             policy,
             mcp,
@@ -253,6 +260,7 @@ impl ServeArgs {
             .with_webhook_sender(webhooks.sender())
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), *index_passages)
             .with_statements(*statements)
+            .with_learning_by_rules(*learn_by_rules)
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
         check(&engine, opened).await?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{Engine, PoolSizes};
 
@@ -22,7 +22,7 @@ use crate::workers::{Workers, connections};
 #[command(after_help = "\
 `lukasa serve` runs jobs itself unless it has `--workers 0`. Run this beside it to keep slow models away
 from the server, or on several machines: they share the work through the database. Configure the chat
-models of the server too: it queues no jobs that need a model if it has none.
+models of the server too: without one it learns by rules, and queues no other job that needs a model.
 
   lukasa work --chat qwen@http://localhost:8081/v1     run until stopped
   lukasa work --once                                   run the jobs that are due now, then exit")]
@@ -38,6 +38,11 @@ pub struct WorkArgs {
     /// Most passages that recall indexes for one user; beyond that, the oldest turns are left out
     #[arg(long, env = "LUKASA_INDEX_PASSAGES", default_value_t = INDEX_PASSAGES, value_name = "N")]
     index_passages: usize,
+    /// Learn from conversations by rules alone if no chat model is configured here; otherwise such a
+    /// worker leaves learning to one that has a model
+    #[arg(long, env = "LUKASA_LEARN_BY_RULES", default_value_t = false, action = ArgAction::Set,
+          value_name = "BOOL")]
+    learn_by_rules: bool,
     /// How many jobs to run at a time, of learning and of webhook deliveries each
     #[arg(long, env = "LUKASA_WORKERS", default_value_t = 2, value_name = "N")]
     workers: usize,
@@ -69,6 +74,7 @@ impl WorkArgs {
             models,
             index_memory,
             index_passages,
+            learn_by_rules,
             workers,
             policy,
             once,
@@ -87,6 +93,7 @@ impl WorkArgs {
             .with_models(models.open()?)
             .with_chat_timeout(models.chat_timeout())
             .with_policy(policy.open()?)
+            .with_learning_by_rules(learn_by_rules)
             .with_webhook_sender(webhooks.sender())
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), index_passages)
             .with_clock(clock::now)

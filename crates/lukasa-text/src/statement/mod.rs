@@ -22,7 +22,7 @@ use pasted::MessageContext;
 use sentence::Sentence;
 
 pub use own::{MAX_OWN_SENTENCES, OwnSentence, own_sentences};
-pub use signs::{opens_introduction, signals_change};
+pub use signs::{opens_introduction, retracts, signals_change};
 
 /// What the user asks of the memory, or tells it, outright.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -20,6 +20,17 @@ static DENIALS: LazyLock<Phrases<()>> =
 static INTRODUCTIONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
     Phrases::new([((), lexicon!("statement/introductions", en de fr es pt it nl))])
 });
+static RETRACTIONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    Phrases::new([((), lexicon!("statement/retractions", en de fr es pt it nl))])
+});
+
+/// Whether a text that the user typed takes back what they have said: "forget I mentioned it". Questions
+/// and quotations do not.
+pub fn retracts(text: &str) -> bool {
+    let sentences = sentence::split(text, false);
+    let mut asserted = sentences.iter().filter(|own| !own.asks && !own.is_quoted());
+    asserted.any(|own| !own.matches(&RETRACTIONS).is_empty())
+}
 
 /// Whether a text that the user typed says that something is wrong or has changed: a correction, a
 /// change, or neither. Questions, quotations and hypothetical sentences say neither.
@@ -70,6 +81,26 @@ mod tests {
             ("My choir meets at 19:00.", None),
         ] {
             assert_eq!(signals_change(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn sentence_that_takes_words_back_retracts() {
+        for (text, expected) in [
+            ("hmm, actually forget I mentioned the band", true),
+            ("Please don't remember that.", true),
+            ("Don't put that in your memory.", true),
+            ("This is off the record.", true),
+            ("Vergiss, dass ich das gesagt habe.", true),
+            ("Oubliez ce que j'ai dit.", true),
+            ("Olvida lo que te dije.", true),
+            ("Esquece o que eu disse.", true),
+            ("Forget that I visit Marta.", false),
+            ("I don't remember that film.", false),
+            ("Don't save this file yet.", false),
+            ("Did you forget what I said?", false),
+        ] {
+            assert_eq!(retracts(text), expected, "{text}");
         }
     }
 

@@ -1,0 +1,121 @@
+//! Learning without a chat model: the user's own sentences, found by rules, on a real PostgreSQL.
+
+use std::sync::Arc;
+
+use lukasa_core::learning::{LearningState, own};
+use lukasa_core::policy::{Patch, Trigger};
+use lukasa_core::{Caller, JobKind, NewTurn, Origin, Role, Status, Voice};
+use lukasa_engine::Error;
+use lukasa_engine::directory::OptIn;
+use lukasa_engine::jobs::WorkOutcome;
+use lukasa_engine::recall::RecallQuery;
+
+use crate::learning::{Chain, chat_about, memories, user, work};
+use crate::story::Story;
+
+/// A story without a chat model, on a server that learns by rules.
+async fn story_by_rules() -> Story {
+    let mut story = Story::begin().await;
+    let engine = story.engine.clone().with_models(Arc::new(Chain(Vec::new())));
+    story.engine = engine.with_learning_by_rules(true);
+    story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
+    story
+}
+
+async fn contents(story: &Story, status: Status) -> Vec<String> {
+    let found = memories(story, status).await;
+    found.into_iter().map(|memory| memory.claim.content).collect()
+}
+
+#[tokio::test]
+async fn rules_learn_own_sentences_with_evidence_and_undo() {
+    let story = story_by_rules().await;
+    let turns = vec![
+        user("I run a bike café with my cousin. What is a fair margin?"),
+        NewTurn::saying(Role::Assistant, "Sixty percent. I live in the cloud."),
+        user("thanks, make it a table"),
+    ];
+    chat_about(&story, "a", turns).await;
+    assert!(work(&story).await.iter().all(|done| matches!(done, WorkOutcome::Done(_))));
+    let [learned] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    assert_eq!(learned.claim.content, "User runs a bike café with their cousin.");
+    assert_eq!(learned.claim.evidence[0].description, "I run a bike café with my cousin.");
+    assert!(learned.extracted);
+    let query = RecallQuery::about("what does my café do");
+    let found = story.engine.recall.search(&story.alice(), &query, story.now()).await.unwrap();
+    assert_eq!(found.memories.len(), 1);
+
+    let [pass] =
+        &story.engine.learning.passes(&story.alice(), None, 10, story.now()).await.unwrap()[..]
+    else {
+        panic!("one pass")
+    };
+    assert_eq!((pass.prompt.as_str(), pass.model.as_str()), (own::RULES, "none"));
+    story.engine.undo.undo(&story.request(), pass.operation.unwrap()).await.unwrap();
+    assert!(memories(&story, Status::Active).await.is_empty());
+}
+
+#[tokio::test]
+async fn rules_learn_nothing_of_a_closed_domain_until_it_is_opened() {
+    let story = story_by_rules().await;
+    chat_about(&story, "a", vec![user("I have type 1 diabetes since I was nine.")]).await;
+    work(&story).await;
+    for status in [Status::Active, Status::Proposed, Status::Candidate] {
+        assert!(contents(&story, status).await.is_empty(), "{status:?}");
+    }
+    story.pass(60);
+    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Open).await.unwrap();
+    work(&story).await;
+    assert_eq!(contents(&story, Status::Proposed).await.len(), 1);
+}
+
+#[tokio::test]
+async fn rules_propose_no_sentence_twice() {
+    let story = story_by_rules().await;
+    for session in ["a", "b"] {
+        chat_about(&story, session, vec![user("I run a bike café with my cousin.")]).await;
+        work(&story).await;
+        story.pass(3600);
+    }
+    assert_eq!(contents(&story, Status::Active).await.len(), 1);
+}
+
+#[tokio::test]
+async fn rules_leave_imported_turns_to_a_model() {
+    let story = story_by_rules().await;
+    let importer = Caller { voice: Voice::stated(Origin::Import), ..story.alice() };
+    let turns = vec![user("I run a bike café with my cousin.")];
+    story.engine.sessions.append_turns(&story.by(importer), "a", turns).await.unwrap();
+    story.engine.sessions.close(&story.request(), "a", None).await.unwrap();
+    work(&story).await;
+    assert!(contents(&story, Status::Active).await.is_empty());
+    let session = story.engine.sessions.get(&story.alice(), "a", story.now()).await.unwrap();
+    assert_eq!(session.extracted_through, 0, "a model can still learn from it");
+}
+
+#[tokio::test]
+async fn rules_learn_after_every_turn_if_the_policy_says_so() {
+    let story = story_by_rules().await;
+    let patch = Patch { extract: Some(Trigger::Turn), ..Patch::default() };
+    story.engine.policies.set(&story.request(), patch).await.unwrap();
+    let turns = vec![user("I run a bike café with my cousin.")];
+    story.engine.sessions.append_turns(&story.request(), "a", turns).await.unwrap();
+    work(&story).await;
+    assert_eq!(contents(&story, Status::Active).await.len(), 1);
+    let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
+    assert!(jobs.iter().all(|job| job.kind != JobKind::Title), "no model could answer: {jobs:?}");
+}
+
+#[tokio::test]
+async fn server_that_learns_in_no_way_says_so() {
+    let mut story = story_by_rules().await;
+    story.engine = story.engine.clone().with_learning_by_rules(false);
+    let turns = vec![user("I run a bike café with my cousin.")];
+    story.engine.sessions.append_turns(&story.request(), "a", turns).await.unwrap();
+    let ending = story.engine.sessions.close(&story.request(), "a", None).await.unwrap();
+    assert!(!ending.learning);
+    let refused = story.engine.sessions.learn_now(&story.request(), "a").await;
+    assert!(matches!(refused, Err(Error::NoChatModel)), "{refused:?}");
+    let state = story.engine.learning.progress(&story.alice(), &ending.session, story.now()).await;
+    assert_eq!(state.unwrap().progress.state, LearningState::NoModel);
+}
