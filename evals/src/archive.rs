@@ -15,7 +15,7 @@ use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
 use lukasa_engine::{Error, Request};
 use lukasa_models::scripted::ScriptedChat;
-use lukasa_server::archive::{CheckedArchive, hex, pack};
+use lukasa_server::archive::{CheckedArchive, pack};
 use rand::rngs::StdRng;
 use rand::seq::IteratorRandom as _;
 use rand::{Rng as _, SeedableRng as _};
@@ -157,7 +157,7 @@ fn pack_again(files: &Files, rng: &mut StdRng) -> Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files.iter().filter(|(name, _)| *name != MANIFEST) {
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let sha256 = hex(&Sha256::digest(bytes));
+        let sha256 = hex::encode(Sha256::digest(bytes));
         let sum = FileSum { bytes: bytes.len() as u64, lines, sha256 };
         manifest.files.insert(name.clone(), sum);
         zip.start_file(name.as_str(), SimpleFileOptions::default())?;

@@ -41,12 +41,12 @@ impl Signer {
 
     /// The public half of the key, in hexadecimal.
     pub fn public_key(&self) -> String {
-        hex(self.0.public_key().as_ref())
+        hex::encode(self.0.public_key())
     }
 
     /// A signature over these bytes, in hexadecimal.
     pub(crate) fn sign_bytes(&self, bytes: &[u8]) -> String {
-        hex(self.0.sign(bytes).as_ref())
+        hex::encode(self.0.sign(bytes))
     }
 
     fn sign_file(&self, message: &str) -> FileSignature {
@@ -63,7 +63,7 @@ impl Signer {
 
 /// Whether the signature is one over these bytes by this key; both are in hexadecimal.
 pub(crate) fn verify_bytes(public_key: &str, value: &str, bytes: &[u8]) -> bool {
-    let (Some(key), Some(value)) = (unhex(public_key), unhex(value)) else { return false };
+    let (Ok(key), Ok(value)) = (hex::decode(public_key), hex::decode(value)) else { return false };
     UnparsedPublicKey::new(&ED25519, key).verify(bytes, &value).is_ok()
 }
 
@@ -153,7 +153,7 @@ fn archive_message(tenant: TenantId, user: UserId, manifest: &Manifest) -> Strin
 }
 
 fn base_message(tenant: TenantId, user: UserId, rows: &str) -> String {
-    Purpose::VaultBase.message(tenant, user, &hex(&Sha256::digest(rows.as_bytes())))
+    Purpose::VaultBase.message(tenant, user, &hex::encode(Sha256::digest(rows.as_bytes())))
 }
 
 /// JSON without spaces, the keys of every object in order.
@@ -174,17 +174,6 @@ pub(crate) fn canonical(value: &Value) -> String {
         }
         plain => plain.to_string(),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Packer {
         if self.name.is_empty() {
             return;
         }
-        let sha256 = hex(&std::mem::take(&mut self.hash).finalize());
+        let sha256 = hex::encode(std::mem::take(&mut self.hash).finalize());
         let sum = FileSum { sha256, ..std::mem::take(&mut self.sum) };
         self.files.insert(std::mem::take(&mut self.name), sum);
     }
@@ -278,16 +278,12 @@ fn sum_of(file: &mut impl Read, left: &mut u64) -> anyhow::Result<FileSum> {
         sum.lines += count_lines(&buffer[..count]);
         hash.update(&buffer[..count]);
     }
-    sum.sha256 = hex(&hash.finalize());
+    sum.sha256 = hex::encode(hash.finalize());
     Ok(sum)
 }
 
 fn count_lines(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

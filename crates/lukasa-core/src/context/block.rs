@@ -88,7 +88,7 @@ pub struct Block {
 impl Block {
     /// A digest of the content, for HTTP caching.
     pub fn etag(&self) -> String {
-        hex(&Sha256::digest(self.content.as_bytes()), 16)
+        hex::encode(&Sha256::digest(self.content.as_bytes())[..8])
     }
 
     pub fn facts(&self) -> impl Iterator<Item = FactId> + '_ {
@@ -414,15 +414,11 @@ impl BlockBuilder {
             let notes = conflict::notes(&conflicts).join("\n");
             body.push_str(&format!("{gap}## {CONFLICTS}\n{notes}\n"));
         }
-        let nonce = hex(&Sha256::digest(body.as_bytes()), 12);
+        let nonce = hex::encode(&Sha256::digest(body.as_bytes())[..6]);
         let content = format!("<{tag} nonce=\"{nonce}\">\n{body}</{tag} nonce=\"{nonce}\">\n");
         let tokens = count(&content);
         Block { content, nonce, tokens, items, left_out, conflicts }
     }
-}
-
-fn hex(bytes: &[u8], digits: usize) -> String {
-    bytes.iter().take(digits / 2).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Sessions {
     /// Opens a session with the caller's name or a generated one. If it exists, the existing
     /// session is returned.
     pub async fn open(&self, request: &Request, new: NewSession) -> Result<Session> {
-        let drawn = format!("ses_{}", hex(request.moment.seed));
+        let drawn = format!("ses_{}", hex::encode(request.moment.seed));
         let id = new.id.as_deref().unwrap_or(&drawn);
         check_session_name(id)?;
         check_title(new.title.as_deref())?;
@@ -476,8 +476,4 @@ pub(crate) fn check_session_name(id: &str) -> Result<()> {
         return Err(Error::invalid("session_id", "between 1 and 255 characters"));
     }
     Ok(())
-}
-
-fn hex(bytes: [u8; 16]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

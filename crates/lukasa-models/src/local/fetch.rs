@@ -14,7 +14,6 @@ use tokio::fs::{self, File};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::catalogue::{HUB, KnownModel, ModelFile};
-use super::hex;
 use crate::tls;
 
 /// Progress of a download, over all files of the model.
@@ -68,7 +67,7 @@ async fn is_whole(path: &Path, file: &ModelFile) -> bool {
     let mut piece = vec![0; 1 << 20];
     loop {
         match opened.read(&mut piece).await {
-            Ok(0) => return hex(&hash.finalize()) == file.sha256,
+            Ok(0) => return hex::encode(hash.finalize()) == file.sha256,
             Ok(read) => hash.update(&piece[..read]),
             Err(_) => return false,
         }
@@ -113,7 +112,7 @@ async fn download(
     if bytes != file.bytes {
         return Err(unexpected_file(url, &format!("has {bytes} bytes, not {}", file.bytes)));
     }
-    let found = hex(&hash.finalize());
+    let found = hex::encode(hash.finalize());
     if found != file.sha256 {
         return Err(unexpected_file(url, &format!("has SHA-256 {found}, not {}", file.sha256)));
     }

@@ -28,7 +28,7 @@ const WEIGHTS: &str = "model.safetensors";
 pub fn open(folder: &Path) -> Result<Arc<dyn Embedder>, ModelError> {
     let files = Files::read(folder)?;
     let config: Config = serde_json::from_slice(&files.config).map_err(|e| files.unusable(&e))?;
-    let hash = hex(&Sha256::digest(&files.weights));
+    let hash = hex::encode(Sha256::digest(&files.weights));
     let known = catalogue::with_weights(&hash);
     // Unknown weights are named by their type and hash; a folder's name is not reliable.
     let name = known.map_or_else(
@@ -95,8 +95,4 @@ fn remedy(folder: &Path) -> String {
     let named = folder.file_name().and_then(|name| catalogue::find(&name.to_string_lossy()));
     let short = named.map_or(catalogue::KNOWN[0].short, |known| known.short);
     format!("run `lukasa model get {short}`, or set LUKASA_MODELS to the folder that has it")
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -382,7 +382,7 @@ async fn import_items(format: Format, at: &Place, parsed: ParsedImport) -> anyho
         hash.update(serde_json::to_vec(item)?);
         hash.update(b"\n");
     }
-    let digest = archive::hex(&hash.finalize());
+    let digest = hex::encode(hash.finalize());
     let items: Vec<ImportItem> = parsed.items.into_iter().flat_map(pieces).collect();
     let bar = progress(items.len());
     let mut total = Total::default();

@@ -305,14 +305,14 @@ impl Bridge {
 
 /// A parser of server-sent events that arrive in chunks.
 #[derive(Default)]
-struct EventParser {
+pub(super) struct EventParser {
     rest: Vec<u8>,
     data: String,
 }
 
 impl EventParser {
     /// The messages that these bytes complete.
-    fn take(&mut self, bytes: &[u8]) -> Vec<Value> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<Value> {
         self.rest.extend_from_slice(bytes);
         let mut events = Vec::new();
         while let Some(end) = self.rest.iter().position(|b| *b == b'\n') {

@@ -98,7 +98,7 @@ pub struct ImportQuery {
 
 impl ImportQuery {
     fn source(&self, format: Format, bytes: &[u8]) -> Result<ImportSource, Problem> {
-        let digest = self.source.clone().unwrap_or_else(|| archive::hex(&Sha256::digest(bytes)));
+        let digest = self.source.clone().unwrap_or_else(|| hex::encode(Sha256::digest(bytes)));
         let name = self.name.clone().unwrap_or_default();
         let fits = |text: &str| text.chars().count() <= 255 && !text.chars().any(char::is_control);
         if fits(&digest) && fits(&name) {

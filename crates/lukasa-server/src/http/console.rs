@@ -66,7 +66,7 @@ impl Files<'_> {
         let packed = takes("br").then(|| self.file(&format!("{path}.br"))).flatten();
         let is_packed = packed.is_some();
         let bytes = packed.or_else(|| self.file(path))?;
-        let tag = format!("\"{}\"", hex(&Sha256::digest(&bytes)[..12]));
+        let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&bytes)[..12]));
         let tag = HeaderValue::from_str(&tag).ok()?;
         let known = headers.get(IF_NONE_MATCH).is_some_and(|known| *known == tag);
         let mut response = match known {
@@ -147,8 +147,4 @@ fn content_type(path: &str) -> &'static str {
         "txt" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -20,9 +20,8 @@ static DENIALS: LazyLock<Phrases<()>> =
 static INTRODUCTIONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
     Phrases::new([((), lexicon!("statement/introductions", en de fr es pt it nl))])
 });
-static RETRACTIONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
-    Phrases::new([((), lexicon!("statement/retractions", en de fr es pt it nl))])
-});
+static RETRACTIONS: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), lexicon!("statement/retractions", en de fr es pt it nl))]));
 
 /// Whether a text that the user typed takes back what they have said: "forget I mentioned it". Questions
 /// and quotations do not.

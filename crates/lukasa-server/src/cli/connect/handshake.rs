@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::process::{ChildStdin, ChildStdout, Command};
 
 use super::assistants::ServerEntry;
+use crate::cli::mcp::EventParser;
 
 /// The version that is requested; a server answers with the nearest that it supports.
 const REQUESTED_VERSION: &str = "2025-11-25";
@@ -163,8 +164,10 @@ async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Handshake>
         let streams = response.headers().get(CONTENT_TYPE).is_some_and(|kind| {
             kind.to_str().is_ok_and(|kind| kind.starts_with("text/event-stream"))
         });
-        let text = if streams { first_event(response).await? } else { response.text().await? };
-        let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+        let answer = match streams {
+            true => first_event(response).await?,
+            false => serde_json::from_str(&response.text().await?).unwrap_or_default(),
+        };
         anyhow::Ok((answer, session))
     };
     let (mut answer, session) = post(&initialize(), None, REQUESTED_VERSION).await?;
@@ -180,15 +183,11 @@ async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Handshake>
 }
 
 /// The first message of an event stream, which may stay open after it.
-async fn first_event(mut response: reqwest::Response) -> anyhow::Result<String> {
-    let mut text = String::new();
+async fn first_event(mut response: reqwest::Response) -> anyhow::Result<Value> {
+    let mut parser = EventParser::default();
     while let Some(piece) = response.chunk().await? {
-        text.push_str(&String::from_utf8_lossy(&piece));
-        let data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let mut whole = data.filter(|data| serde_json::from_str::<Value>(data).is_ok());
-        let ends = text.ends_with("\n\n") || text.ends_with("\r\n\r\n");
-        if let Some(message) = whole.next_back().filter(|_| ends) {
-            return Ok(message.to_owned());
+        if let Some(message) = parser.take(&piece).pop() {
+            return Ok(message);
         }
     }
     bail!("the stream ended without a message")

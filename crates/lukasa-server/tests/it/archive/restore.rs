@@ -171,5 +171,5 @@ pub fn replace(files: &mut BTreeMap<String, String>, name: &str, words: String) 
 
 fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
-    lukasa_server::archive::hex(&Sha256::digest(bytes))
+    hex::encode(Sha256::digest(bytes))
 }
