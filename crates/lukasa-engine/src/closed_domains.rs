@@ -1,5 +1,5 @@
-//! Turns about a domain that the user has not opened. They are stored, because the user said them,
-//! but they are excluded from prompts and search results, and the transcript shows them masked.
+//! Turns and episodes about a domain that the user has not opened. They are stored, because the user
+//! said them, but they are excluded from prompts and search results, and the transcript shows them masked.
 
 use lukasa_core::Turn;
 use lukasa_text::screen::sensitive;
@@ -10,10 +10,17 @@ pub(crate) const MAX_SCREENED_BYTES: usize = 400_000;
 
 /// The first closed domain that each turn mentions, in the order of the turns.
 pub(crate) async fn closed_domains(turns: &[Turn], closed: &[String]) -> Vec<Option<String>> {
-    if turns.is_empty() || closed.is_empty() {
+    if closed.is_empty() {
         return vec![None; turns.len()];
     }
-    let texts: Vec<String> = turns.iter().map(|turn| turn.content.clone()).collect();
+    closed_in_texts(turns.iter().map(|turn| turn.content.clone()).collect(), closed).await
+}
+
+/// The first closed domain that each text mentions, in their order.
+pub(crate) async fn closed_in_texts(texts: Vec<String>, closed: &[String]) -> Vec<Option<String>> {
+    if texts.is_empty() || closed.is_empty() {
+        return vec![None; texts.len()];
+    }
     let closed = closed.to_vec();
     let unscreened = closed.first().cloned();
     let count = texts.len();

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use jiff::SignedDuration;
 use lukasa_core::model::{Embedder, EmbeddingModel, ModelError};
 use lukasa_core::recall::passage::{self as core_passage, Passage, PassageKind};
-use lukasa_core::{FactId, TenantId, Timestamp, UserId, VersionId};
+use lukasa_core::{EpisodeId, FactId, TenantId, Timestamp, UserId, VersionId};
 use lukasa_store::model::ModelRecord;
 use lukasa_store::passage::{self, Change, NewEmbedding, UnembeddedPassage};
-use lukasa_store::{Batch, Scope, recallable, session};
+use lukasa_store::{Batch, Scope, episode, recallable, session};
 use lukasa_text::tokens;
 use uuid::Uuid;
 
@@ -383,7 +383,7 @@ async fn vectors(embedder: &dyn Embedder, words: Vec<PassageText>) -> Result<Vec
     Ok(words.into_iter().zip(vectors).map(embedded).collect())
 }
 
-/// The texts of passages, rebuilt from the stored facts and turns.
+/// The texts of passages, rebuilt from the stored facts, turns and episodes.
 async fn load_texts(scope: &Scope, lacking: &[UnembeddedPassage]) -> Result<Vec<PassageText>> {
     let of = |kind: PassageKind| lacking.iter().filter(move |l| l.kind == kind);
     let versions: Vec<_> = of(PassageKind::Fact)
@@ -399,6 +399,13 @@ async fn load_texts(scope: &Scope, lacking: &[UnembeddedPassage]) -> Result<Vec<
     if !turns.is_empty() {
         for turn in session::turns_by_id(scope, &turns).await? {
             made.extend(core_passage::of_turn(&turn));
+        }
+    }
+    let episodes: Vec<EpisodeId> =
+        of(PassageKind::Episode).map(|l| EpisodeId::from_uuid(l.source)).collect();
+    if !episodes.is_empty() {
+        for episode in episode::by_id(scope, &episodes).await? {
+            made.extend(core_passage::of_episode(&episode));
         }
     }
     let wanted: HashSet<(Uuid, i16)> = lacking.iter().map(|l| (l.source, l.part)).collect();

@@ -119,6 +119,7 @@ impl Jobs {
     async fn run_upkeep(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
         self.removals.purge(request).await?;
         self.removals.purge_sources(request).await?;
+        self.learning.index_episodes(request).await?;
         self.consolidation.consolidate(request, false).await?;
         self.portraits.phrase_all(request).await?;
         let scope = self.parts.store.write(job.tenant, job.user).await?;

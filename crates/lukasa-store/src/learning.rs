@@ -280,26 +280,3 @@ pub async fn episodes(
     let params: [Param<'_>; 5] = [&scope.user().uuid(), &session, &at, &id, &limit];
     all(&scope.query(SQL, &params).await?, episode)
 }
-
-/// The turns that support each current fact, by their ids, and whether that fact is strong, stated
-/// or confirmed.
-pub async fn supporting_turns(scope: &Scope) -> Result<Vec<(Vec<String>, bool)>> {
-    const SQL: &str = "select turns, tier = 'strong' or not extracted or consented_at is not null \
-                        from fact_version where user_id = $1 and known_until is null \
-                          and state in ('active', 'candidate', 'proposed') \
-                          and cardinality(turns) > 0";
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
-        let mut c = Columns::of(row, "fact_version");
-        Ok((c.take()?, c.take()?))
-    })
-}
-
-/// The session and number of each of these turns.
-pub async fn turn_places(scope: &Scope, turns: &[Uuid]) -> Result<Vec<(Uuid, String, i32)>> {
-    const SQL: &str = "select turn_id, session_id, number from turn \
-                        where user_id = $1 and turn_id = any($2)";
-    all(&scope.query(SQL, &[&scope.user().uuid(), &turns]).await?, |row| {
-        let mut c = Columns::of(row, "turn");
-        Ok((c.take()?, c.take()?, c.take()?))
-    })
-}

@@ -16,6 +16,7 @@ pub mod delivery;
 pub mod directory;
 pub mod domain;
 pub mod domain_question;
+pub mod episode;
 pub mod erasure;
 mod error;
 pub mod everything;

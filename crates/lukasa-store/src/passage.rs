@@ -191,7 +191,7 @@ pub(crate) const PASSAGES_IN_ORDER: &str = concat!(passages!(), " order by revis
 /// The passages since a revision; all of them since revision 0. With a floor, turns up to that
 /// revision are left out.
 pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<StoredPassage>> {
-    const ABOVE: &str = concat!(passages!(), " and (kind = 'fact' or revision > $3)");
+    const ABOVE: &str = concat!(passages!(), " and (kind <> 'turn' or revision > $3)");
     let user = scope.user().uuid();
     let rows = async {
         match floor {
@@ -221,8 +221,8 @@ impl PassageBlocks {
         Ok(Self { rows: Box::pin(rows), projects, floor, ahead: None })
     }
 
-    /// The next `size` passages, or a few more, because a block has all passages of its versions
-    /// and turns; none at the end.
+    /// The next `size` passages, or a few more, because a block has all passages of its sources;
+    /// none at the end.
     pub async fn next(&mut self, size: usize) -> Result<Vec<StoredPassage>> {
         let mut last = self.ahead.as_ref().map(|(revision, _)| *revision);
         let mut block: Vec<_> = self.ahead.take().into_iter().map(|(_, ahead)| ahead).collect();
@@ -313,7 +313,7 @@ pub async fn vectors_since(
                          join passage p on p.user_id = e.user_id and p.source_id = e.source_id \
                            and p.part = e.part \
                          where e.user_id = $1 and e.model = $2 and e.revision > $3 \
-                           and (p.kind = 'fact' or p.revision > $4)";
+                           and (p.kind <> 'turn' or p.revision > $4)";
     let user = scope.user().uuid();
     if let Some(floor) = floor {
         let params: [Param<'_>; 4] = [&user, &model.name, &revision, &floor];
@@ -408,7 +408,7 @@ pub fn embed(batch: &mut Batch, scope: &Scope, model: &EmbeddingModel, made: Vec
     );
 }
 
-/// Removes the passages of these versions or turns, and with them their embeddings.
+/// Removes the passages of these sources, and with them their embeddings.
 pub async fn remove(scope: &Scope, sources: &[Uuid]) -> Result<()> {
     const SQL: &str = "delete from passage where user_id = $1 and source_id = any($2)";
     let params: [Param<'_>; 2] = [&scope.user().uuid(), &sources];

@@ -192,14 +192,18 @@ pub fn mark_turns(batch: &mut Batch, scope: &Scope, turns: &[TurnId], by: Option
     let by = by.map(OperationId::uuid);
     batch.push(MARK, vec![Box::new(scope.user().uuid()), Box::new(ids.clone()), Box::new(by)]);
     if by.is_some() {
-        batch.push(
-            "delete from passage where user_id = $1 and source_id = any($2)",
-            vec![Box::new(scope.user().uuid()), Box::new(ids)],
-        );
+        remove_passages(batch, scope, ids);
     }
 }
 
-/// Withdraws episodes, or restores them.
+fn remove_passages(batch: &mut Batch, scope: &Scope, sources: Vec<Uuid>) {
+    batch.push(
+        "delete from passage where user_id = $1 and source_id = any($2)",
+        vec![Box::new(scope.user().uuid()), Box::new(sources)],
+    );
+}
+
+/// Withdraws episodes, or restores them. Withdrawing removes their passages too.
 pub fn mark_episodes(
     batch: &mut Batch,
     scope: &Scope,
@@ -211,7 +215,10 @@ pub fn mark_episodes(
     if !episodes.is_empty() {
         let ids: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
         let by = by.map(OperationId::uuid);
-        batch.push(MARK, vec![Box::new(scope.user().uuid()), Box::new(ids), Box::new(by)]);
+        batch.push(MARK, vec![Box::new(scope.user().uuid()), Box::new(ids.clone()), Box::new(by)]);
+        if by.is_some() {
+            remove_passages(batch, scope, ids);
+        }
     }
 }
 
@@ -245,8 +252,8 @@ pub fn remove_derived(
     );
 }
 
-/// Permanently removes turns and episodes, and everything that still quotes the turns: versions
-/// that cite them, what was put into prompts, and stored responses. Tombstones without content
+/// Permanently removes turns and episodes, and everything that still quotes them: versions that
+/// cite the turns, what was put into prompts, and stored responses. Tombstones without content
 /// remain.
 pub fn erase_sources(
     batch: &mut Batch,
@@ -303,9 +310,12 @@ pub fn erase_sources(
             "delete from fact_version where user_id = $1 and known_until is not null and ",
             cites!()
         ),
-        "delete from retrieval where user_id = $1 and exists (select 1 from unnest($2::text[]) t \
-          where position(t in trace::text) > 0)",
+        QUOTING_IN_TRACE,
     ];
+    /// What was put into prompts with one of these turns or episodes.
+    const QUOTING_IN_TRACE: &str = "delete from retrieval where user_id = $1 and exists \
+                                    (select 1 from unnest($2::text[]) t \
+                                      where position(t in trace::text) > 0)";
     for sql in BY_NAME {
         batch.push(sql, vec![Box::new(user), Box::new(names.clone())]);
     }
@@ -320,6 +330,11 @@ pub fn erase_sources(
         batch.push(sql, vec![Box::new(user), Box::new(ids.clone())]);
     }
     domain_question::remove_turns(batch, scope, &ids);
+    if !episodes.is_empty() {
+        let names: Vec<String> = episodes.iter().map(ToString::to_string).collect();
+        batch.push(QUOTING_IN_TRACE, vec![Box::new(user), Box::new(names)]);
+    }
+    remove_passages(batch, scope, stories.clone());
     batch.push(
         "delete from episode where user_id = $1 and episode_id = any($2)",
         vec![Box::new(user), Box::new(stories)],

@@ -254,10 +254,12 @@ pub fn drop_turns(batch: &mut Batch, scope: &Scope, of: &str, through: i32, exce
     }
 }
 
-/// Removes the passages of a session's turns; the turns stay.
+/// Removes the passages of a session's turns and episodes; the turns and episodes stay.
 pub fn drop_passages(batch: &mut Batch, scope: &Scope, of: &str) {
     const SQL: &str = "delete from passage where user_id = $1 and source_id in \
-                       (select turn_id from turn where user_id = $1 and session_id = $2)";
+                       (select turn_id from turn where user_id = $1 and session_id = $2 \
+                        union all select episode_id from episode \
+                         where user_id = $1 and session_id = $2)";
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(of.to_owned())]);
 }
 

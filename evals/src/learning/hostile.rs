@@ -212,7 +212,7 @@ async fn block(fixture: &LearningFixture, victim: &Victim) -> Result<(String, BT
     ensure!(context.degraded.is_empty(), "{:?}", context.degraded);
     let facts = context.dynamic.items.iter().filter_map(|item| match item.source {
         lukasa_core::context::block::LineSource::Memory { fact, .. } => Some(fact),
-        lukasa_core::context::block::LineSource::Turn { .. } => None,
+        _ => None,
     });
     Ok((context.baseline.content, facts.collect()))
 }

@@ -12,11 +12,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::conflict::{self, RuleConflict};
-use super::line::{EarlierClaims, is_from_assistant, is_rule, memory_line, reliability, turn_line};
+use super::line::{
+    EarlierClaims, episode_line, is_from_assistant, is_rule, memory_line, reliability, turn_line,
+};
 use super::{Budget, Section};
 use crate::admission::is_high_stakes;
+use crate::episode::Episode;
 use crate::fact::{Category, Version, words};
-use crate::id::{FactId, TurnId, VersionId};
+use crate::id::{EpisodeId, FactId, TurnId, VersionId};
 use crate::memory_block::RULES;
 use crate::sentence::{self, Sentence};
 use crate::session::Turn;
@@ -37,6 +40,34 @@ pub enum LineSource {
         #[serde(rename = "session_id")]
         session: String,
     },
+    Episode {
+        #[serde(rename = "episode_id")]
+        episode: EpisodeId,
+        #[serde(rename = "session_id")]
+        session: String,
+    },
+}
+
+impl LineSource {
+    /// The fact, if it is a memory.
+    fn fact(&self) -> Option<FactId> {
+        match self {
+            LineSource::Memory { fact, .. } => Some(*fact),
+            LineSource::Turn { .. } | LineSource::Episode { .. } => None,
+        }
+    }
+}
+
+impl From<&Turn> for LineSource {
+    fn from(turn: &Turn) -> Self {
+        LineSource::Turn { turn: turn.id, session: turn.session.clone() }
+    }
+}
+
+impl From<&Episode> for LineSource {
+    fn from(episode: &Episode) -> Self {
+        LineSource::Episode { episode: episode.id, session: episode.session.clone() }
+    }
 }
 
 /// A line that went into a prompt.
@@ -62,6 +93,7 @@ words!(
         NotSure = "not sure enough",
         NotRelevant = "not relevant enough",
         OnlyAsks = "only a question",
+        AlreadyTold = "told by a memory or a turn",
     }
 );
 
@@ -99,11 +131,7 @@ impl Block {
 impl PromptLine {
     /// Every fact in the line; if one of them is removed, so is the line.
     pub fn facts(&self) -> impl Iterator<Item = FactId> + '_ {
-        let own = match self.source {
-            LineSource::Memory { fact, .. } => Some(fact),
-            LineSource::Turn { .. } => None,
-        };
-        own.into_iter().chain(self.also.iter().copied())
+        self.source.fact().into_iter().chain(self.also.iter().copied())
     }
 }
 
@@ -206,6 +234,7 @@ fn portrait_lines(versions: &[&Version], earlier: &EarlierClaims) -> Vec<Line> {
 pub enum Finding<'f> {
     Memory(&'f Version, f32),
     Turn(&'f Turn, f32),
+    Episode(&'f Episode, f32),
 }
 
 /// What the dynamic part is made of, in this order.
@@ -215,7 +244,7 @@ pub struct DynamicInput<'f> {
     pub rules: &'f [Version],
     /// Memories changed since the baseline was made.
     pub changed: &'f [Version],
-    /// Memories and turns relevant to the message.
+    /// Memories, turns and episodes relevant to the message.
     pub found: &'f [Finding<'f>],
     /// The lines of the baseline.
     pub baseline: &'f [PromptLine],
@@ -251,8 +280,12 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
                 builder.put(memory(version), section, line, Some(*relevance), usize::MAX);
             }
             Finding::Turn(turn, relevance) => {
-                let source = LineSource::Turn { turn: turn.id, session: turn.session.clone() };
-                builder.put(source, Section::Said, turn_line(turn), Some(*relevance), usize::MAX);
+                let (source, line) = (LineSource::from(*turn), turn_line(turn));
+                builder.put(source, Section::Said, line, Some(*relevance), usize::MAX);
+            }
+            Finding::Episode(episode, relevance) => {
+                let (source, line) = (LineSource::from(*episode), episode_line(episode));
+                builder.put(source, Section::Episodes, line, Some(*relevance), usize::MAX);
             }
         }
     }
@@ -321,12 +354,8 @@ impl BlockBuilder {
                 self.assistant_left = self.assistant_left.saturating_sub(took);
             }
             if took > 0 {
-                let fact = |source: &LineSource| match source {
-                    LineSource::Memory { fact, .. } => Some(*fact),
-                    LineSource::Turn { .. } => None,
-                };
                 if let Some(item) = self.items.last_mut() {
-                    item.also = sources.iter().filter_map(fact).collect();
+                    item.also = sources.iter().filter_map(LineSource::fact).collect();
                 }
             } else if let Some(reason) = self.left_out.last().map(|left| left.reason) {
                 let left = sources.into_iter();

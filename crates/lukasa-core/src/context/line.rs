@@ -1,4 +1,4 @@
-//! A memory or a turn as one line of a prompt. A line does not depend on the current time.
+//! A memory, a turn or an episode as one line of a prompt. A line does not depend on the current time.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use lukasa_text::line::{harmless, harmless_start};
 use serde_json::Value;
 
 use crate::admission::{is_high_stakes, is_users_own};
+use crate::episode::Episode;
 use crate::fact::{Claim, Force, Version, value_text};
 use crate::id::FactId;
 use crate::origin::Origin;
@@ -18,6 +19,9 @@ const VALUE_CHARS: usize = 300;
 const EARLIER_CHARS: usize = 100;
 /// Maximum length of a turn in a line, in characters.
 const TURN_CHARS: usize = 400;
+/// Maximum length of an episode's title and of its summary in a line, in characters.
+const TITLE_CHARS: usize = 100;
+const SUMMARY_CHARS: usize = 400;
 
 /// Domains whose memories are to be phrased carefully (R188).
 const CAREFUL: [&str; 1] = ["relationships"];
@@ -115,6 +119,16 @@ pub(super) fn turn_line(turn: &Turn) -> String {
     };
     let said = harmless_start(&turn.content, TURN_CHARS);
     format!("{}, {who}: “{said}”", turn.said_at.strftime("%Y-%m-%d"))
+}
+
+/// An episode as one line: date, title and the start of its summary.
+pub(super) fn episode_line(episode: &Episode) -> String {
+    let summary = harmless_start(&episode.summary, SUMMARY_CHARS);
+    let title = match &episode.title {
+        Some(title) => format!("{}: ", harmless_start(title, TITLE_CHARS)),
+        None => String::new(),
+    };
+    format!("{}, {title}{summary}", episode.ended_at.strftime("%Y-%m-%d"))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ words!(
         Changed = "Changed since this conversation began (takes the place of what is above)",
         Relevant = "Memories that may be relevant to this message",
         Said = "Said in earlier conversations",
+        Episodes = "Summaries of earlier conversations",
     }
 );
 

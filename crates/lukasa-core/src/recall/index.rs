@@ -19,16 +19,17 @@ use crate::project::Project;
 use crate::session::Role;
 use crate::time::Timestamp;
 
-/// A memory or a turn.
+/// A memory, a turn or an episode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unit {
     pub kind: PassageKind,
-    /// The version or the turn.
+    /// The version, the turn or the episode.
     pub source: Uuid,
-    /// The fact, or again the turn.
+    /// The fact, or again the source.
     pub subject: Uuid,
     /// Set for a current memory; absent for any other version, which is never found.
     pub facets: Option<Box<Facets>>,
+    /// Set for a turn, and for an episode, whose place is that of its last turn.
     pub turn: Option<TurnPlace>,
     /// The session it belongs to or was learned in, by number.
     pub session: Option<usize>,
@@ -37,7 +38,7 @@ pub struct Unit {
     pub(super) words: u32,
 }
 
-/// Position of a turn in its session.
+/// Position of a turn in its session, or of the last turn of an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnPlace {
     pub number: i32,
@@ -59,7 +60,7 @@ pub struct NewPassage {
 }
 
 impl NewPassage {
-    /// Whether it is a memory, or the user's own words.
+    /// Whether it is a memory, an episode, or the user's own words.
     fn is_ranked(&self) -> bool {
         self.place.as_ref().is_none_or(|place| place.role == Role::User)
     }
@@ -102,12 +103,15 @@ pub struct Index {
     session_names: Vec<String>,
     /// The project of each session.
     session_projects: Vec<Option<Project>>,
-    /// For each session, the lowest turn number and its unit.
+    /// For each session, the lowest turn number and its unit; that of an episode counts as the
+    /// highest, so that it is used only without any turn.
     first_turns: Vec<(i32, usize)>,
     /// Links between facts: `links` in both directions, `outward` only in the direction made.
     links: HashMap<Uuid, Vec<Uuid>>,
     outward: HashMap<Uuid, Vec<Uuid>>,
     fact_at: HashMap<Uuid, usize>,
+    /// Number of episodes.
+    episodes: usize,
 }
 
 impl Index {
@@ -128,7 +132,7 @@ impl Index {
         &self.session_names[session]
     }
 
-    /// The project that a memory belongs to, or the session of a turn.
+    /// The project that a memory belongs to, or the session of a turn or an episode.
     pub fn project_of<'i>(&'i self, unit: &'i Unit) -> Option<&'i Project> {
         match (&unit.facets, unit.session) {
             (Some(facets), _) => facets.project.as_ref(),
@@ -152,6 +156,10 @@ impl Index {
 
     pub(super) fn sessions(&self) -> usize {
         self.session_names.len()
+    }
+
+    pub fn has_episodes(&self) -> bool {
+        self.episodes > 0
     }
 
     pub fn is_empty(&self) -> bool {
@@ -240,19 +248,22 @@ impl Index {
     fn add_unit(&mut self, passage: NewPassage, at: usize) {
         let unit = self.units.len();
         let mut in_session = None;
+        let is_episode = passage.kind == PassageKind::Episode;
+        self.episodes += usize::from(is_episode);
         let turn = passage.place.map(|place| {
+            let first = (if is_episode { i32::MAX } else { place.number }, unit);
             let session = match self.session_at.get(&place.session) {
                 Some(session) => *session,
                 None => {
                     self.session_at.insert(place.session.clone(), self.first_turns.len());
                     self.session_names.push(place.session);
                     self.session_projects.push(place.project);
-                    self.first_turns.push((place.number, unit));
+                    self.first_turns.push(first);
                     self.first_turns.len() - 1
                 }
             };
-            let first = &mut self.first_turns[session];
-            *first = (*first).min((place.number, unit));
+            let known = &mut self.first_turns[session];
+            *known = (*known).min(first);
             in_session = Some(session);
             TurnPlace {
                 number: place.number,
@@ -295,7 +306,7 @@ impl Index {
             let vector = self.vectors.len() / dimension.max(1);
             self.vector_of[passage] = u32::try_from(vector).unwrap_or(NONE);
             self.vectors.extend_from_slice(&values);
-            if unit.turn.is_some() && part == 0 {
+            if unit.kind == PassageKind::Turn && part == 0 {
                 self.summed_turns += 1;
                 for (sum, value) in self.turn_sum.iter_mut().zip(&values) {
                     *sum += value.to_f64();
@@ -362,7 +373,7 @@ impl Index {
         self.units[unit].turn.map(|turn| turn.said_at)
     }
 
-    /// Number of passages of current memories and of the user's turns that have no vector yet.
+    /// Number of passages of current memories, episodes and the user's turns that have no vector yet.
     pub fn without_vector(&self) -> usize {
         let is_ranked = |unit: &&Unit| match unit.turn {
             Some(turn) => turn.role == Role::User,

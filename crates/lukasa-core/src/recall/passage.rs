@@ -1,4 +1,4 @@
-//! Passages: the parts of a memory or a turn that recall indexes. Each is short enough to be about
+//! Passages: the parts of a memory, a turn or an episode that recall indexes. Each is short enough to be about
 //! one subject, with its term counts and the text to embed. Passages are derived data and can be
 //! made again.
 
@@ -8,6 +8,7 @@ use lukasa_text::terms::{Language, PASSAGE_TERMS, Term, TermKind, Terms, Word, p
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use crate::episode::Episode;
 use crate::fact::{Version, value_text};
 use crate::project::Project;
 use crate::session::{Role, Turn};
@@ -18,6 +19,7 @@ use crate::time::Timestamp;
 pub enum PassageKind {
     Fact,
     Turn,
+    Episode,
 }
 
 impl PassageKind {
@@ -25,15 +27,17 @@ impl PassageKind {
         match self {
             PassageKind::Fact => "fact",
             PassageKind::Turn => "turn",
+            PassageKind::Episode => "episode",
         }
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [PassageKind::Fact, PassageKind::Turn].into_iter().find(|kind| kind.as_str() == text)
+        let all = [PassageKind::Fact, PassageKind::Turn, PassageKind::Episode];
+        all.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// Position of a turn in its session.
+/// Position of a turn in its session, or of the last turn of an episode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnPosition {
     pub session: String,
@@ -45,13 +49,13 @@ pub struct TurnPosition {
     pub recorded_at: Timestamp,
 }
 
-/// A part of a version or of a turn.
+/// A part of a version, a turn or an episode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The version or the turn.
+    /// The version, the turn or the episode.
     pub source: Uuid,
     pub part: i16,
-    /// The fact, or again the turn.
+    /// The fact, or again the source.
     pub subject: Uuid,
     pub kind: PassageKind,
     pub language: Language,
@@ -120,8 +124,7 @@ pub fn of_version(version: &Version) -> Vec<Passage> {
 pub fn of_turn(turn: &Turn) -> Vec<Passage> {
     let language = Language::of(&turn.content);
     let about = about(turn);
-    // Text in the same row as the terms, which leaves less room for them.
-    let limit = PASSAGE_TERMS.min((MAX_ROW_BYTES - turn.session.len().min(MAX_ROW_BYTES)) / 5);
+    let limit = max_terms(&turn.session);
     let passage = |part: usize, terms: Terms, text: Option<String>| Passage {
         source: turn.id.uuid(),
         part: part as i16,
@@ -160,6 +163,45 @@ pub fn of_turn(turn: &Turn) -> Vec<Passage> {
     parts.into_iter().enumerate().map(part).collect()
 }
 
+/// The passages of an episode: its title and its summary, with the dates of its turns as terms. They
+/// are ranked like the user's own turns.
+pub fn of_episode(episode: &Episode) -> Vec<Passage> {
+    let text = match &episode.title {
+        Some(title) => format!("{title}. {}", episode.summary),
+        None => episode.summary.clone(),
+    };
+    let language = Language::of(&text);
+    let limit = max_terms(&episode.session);
+    let mut about = date_terms(episode.ended_at);
+    about.extend(date_terms(episode.started_at));
+    about.sort_unstable();
+    about.dedup();
+    let passage = |(part, text): (usize, &str)| Passage {
+        source: episode.id.uuid(),
+        part: part as i16,
+        subject: episode.id.uuid(),
+        kind: PassageKind::Episode,
+        language,
+        terms: Terms::of(&words(text, language), about.iter().copied()).at_most(limit),
+        text: Some(text.to_owned()),
+        place: Some(TurnPosition {
+            session: episode.session.clone(),
+            project: None,
+            number: episode.last_turn,
+            role: Role::User,
+            said_at: episode.ended_at,
+            recorded_at: episode.recorded_at,
+        }),
+    };
+    passages(&text).into_iter().take(MAX_PASSAGES).enumerate().map(passage).collect()
+}
+
+/// Maximum number of terms of a passage. The name of its session is in the same row, which leaves
+/// less room for them.
+fn max_terms(session: &str) -> usize {
+    PASSAGE_TERMS.min((MAX_ROW_BYTES - session.len().min(MAX_ROW_BYTES)) / 5)
+}
+
 /// Joins lists of words as long as they have at most `limit` distinct terms together.
 fn joined(lists: impl Iterator<Item = Vec<Word>>, limit: usize) -> Vec<Vec<Word>> {
     let mut parts: Vec<Vec<Word>> = Vec::new();
@@ -183,13 +225,18 @@ fn joined(lists: impl Iterator<Item = Vec<Word>>, limit: usize) -> Vec<Vec<Word>
 
 /// Speaker and date terms that are added to every passage of a turn.
 fn about(turn: &Turn) -> Vec<Term> {
-    let sorted = |text: &str, sort: TermKind| {
-        let words = words(text, Language::ENGLISH);
-        words.into_iter().map(move |word| word.term.as_sort(sort)).collect::<Vec<_>>()
-    };
-    let mut about = sorted(&turn.said_at.strftime("%-d %B %Y").to_string(), TermKind::Date);
-    about.extend(sorted(turn.speaker.as_deref().unwrap_or(""), TermKind::Speaker));
+    let mut about = date_terms(turn.said_at);
+    about.extend(terms_of_sort(turn.speaker.as_deref().unwrap_or(""), TermKind::Speaker));
     about
+}
+
+fn date_terms(at: Timestamp) -> Vec<Term> {
+    terms_of_sort(&at.strftime("%-d %B %Y").to_string(), TermKind::Date)
+}
+
+fn terms_of_sort(text: &str, sort: TermKind) -> Vec<Term> {
+    let words = words(text, Language::ENGLISH);
+    words.into_iter().map(|word| word.term.as_sort(sort)).collect()
 }
 
 #[cfg(test)]
@@ -251,6 +298,42 @@ mod tests {
             recorded_at: Timestamp::UNIX_EPOCH,
             spans: Vec::new(),
             marked: false,
+        }
+    }
+
+    #[test]
+    fn passages_of_an_episode_cover_title_summary_and_dates() {
+        let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [2; 16]);
+        let mut episode = Episode {
+            id: ids.episode(),
+            session: "s".into(),
+            first_turn: 2,
+            last_turn: 9,
+            title: Some("Kitchen".into()),
+            summary: "Compared oak and beech worktops.".into(),
+            origin: Origin::UserTurn,
+            started_at: "2023-05-08T12:00:00Z".parse().unwrap(),
+            ended_at: "2023-06-09T12:00:00Z".parse().unwrap(),
+            pass: ids.pass(),
+            prompt: "extract/1".into(),
+            recorded_at: Timestamp::UNIX_EPOCH,
+        };
+        let made = of_episode(&episode);
+        assert_eq!((made.len(), made[0].kind), (1, PassageKind::Episode));
+        assert_eq!(made[0].text.as_deref(), Some("Kitchen. Compared oak and beech worktops."));
+        for (word, sort) in [
+            ("kitchen", TermKind::Word),
+            ("beech", TermKind::Word),
+            ("may", TermKind::Date),
+            ("june", TermKind::Date),
+        ] {
+            assert!(made[0].terms.count_of(Term::of(word).as_sort(sort)) > 0, "{word}");
+        }
+        assert_eq!(made[0].place.as_ref().map(|place| place.number), Some(9));
+        episode.session = "\u{1F980}".repeat(255);
+        episode.summary = (0..900).map(|n| format!("word{n} ")).collect();
+        for passage in of_episode(&episode) {
+            assert!(passage.terms.to_bytes().len() + episode.session.len() <= MAX_ROW_BYTES);
         }
     }
 

@@ -251,7 +251,8 @@ pub fn rank(
     let scorer = Scorer::new(index, question, kind, filters, tuning);
     let weights = match kind {
         PassageKind::Fact => tuning.facts,
-        PassageKind::Turn => tuning.turns,
+        // An episode tells of turns, and is found like them.
+        PassageKind::Turn | PassageKind::Episode => tuning.turns,
     };
     let mut arms = Arms::of(&scorer, &weights, None);
     let mut fused = arms.fuse(tuning.fusion, scorer.among.len());

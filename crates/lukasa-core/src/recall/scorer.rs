@@ -205,7 +205,8 @@ impl<'a> Scorer<'a> {
         let first = |unit: &usize| self.index.units[*unit].passages.start;
         let counted = self.among.iter().filter(|unit| self.index.has_vector(first(unit))).count();
         let (turn_sum, turns) = self.index.turn_sum();
-        let is_turns = self.among.first().is_some_and(|at| self.index.units[*at].turn.is_some());
+        let kind = self.among.first().map(|at| self.index.units[*at].kind);
+        let is_turns = kind == Some(PassageKind::Turn);
         let mut centre = vec![0.0; size];
         if is_turns && counted == turns && turn_sum.len() == size {
             for (sum, value) in centre.iter_mut().zip(turn_sum) {
@@ -421,7 +422,7 @@ impl<'a> Scorer<'a> {
         Some(self.session_of.iter().map(|at| at.map_or(mean, |at| scores[at])).collect())
     }
 
-    /// 1 for a turn sent, or a fact whose validity began, in a time the query mentions.
+    /// 1 for a turn sent, an episode that ended, or a fact whose validity began, in a time the query mentions.
     fn time(&self) -> Option<Vec<f32>> {
         if self.question.times.is_empty() {
             return None;

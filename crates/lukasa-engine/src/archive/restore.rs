@@ -26,6 +26,7 @@ use uuid::Uuid;
 
 use super::Archives;
 use super::{ArchiveTrust, ImportReport, ImportSource, import_of, part};
+use crate::episodes::passages_of;
 use crate::error::{Error, InvalidField, Result};
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart};
@@ -378,6 +379,8 @@ impl Archives {
             }
             if session.trashed_at.is_none() {
                 passages.extend(turns.iter().flat_map(of_turn));
+                let new = episodes.iter().filter(|episode| !existing.contains(&episode.id));
+                passages.extend(new.flat_map(|episode| passages_of(episode, &turns)));
                 if session.state == SessionState::Active {
                     // Each session has its own job and needs its own job id.
                     let request = part(request, counts.chats);

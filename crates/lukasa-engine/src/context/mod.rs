@@ -8,6 +8,7 @@
 mod baseline;
 mod baseline_key;
 mod budget_use;
+mod dynamic;
 mod retrieval_log;
 mod retrieve;
 mod tool_calls;

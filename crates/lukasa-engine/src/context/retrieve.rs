@@ -1,33 +1,30 @@
 //! Retrieve: the baseline, the dynamic part, and the explanation of both.
 
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::try_join;
 use jiff::tz::TimeZone;
-use lukasa_core::context::block::{
-    self, Block, DynamicInput, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
-};
-use lukasa_core::context::{Budget, RuleConflict, is_sure_enough, may_inject, selective};
-use lukasa_core::domain::own_names;
+use lukasa_core::context::block::{Block, DynamicInput, LeftOut, LineSource, PromptLine};
+use lukasa_core::context::{Budget, RuleConflict, is_sure_enough, may_inject};
 use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::Arm;
 use lukasa_core::{
-    AsOf, Caller, Domain, FactId, Ids, Period, Project, ProjectScope, RetrievalId, Role, Timestamp,
-    Version, VersionId,
+    AsOf, Caller, FactId, Ids, Period, Project, RetrievalId, Timestamp, Version, VersionId,
 };
 use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::{Scope, domain, session};
-use lukasa_text::detect::{DetectedDomain, Detector};
-use lukasa_text::screen::directive;
+use lukasa_text::detect::DetectedDomain;
 
 use super::Contexts;
 use super::baseline::{
     earlier_claims, in_order, lines_to_json, part_from_baseline, render, rules_of_domains,
 };
 use super::budget_use::BudgetUse;
+use super::dynamic::{dynamic, dynamic_ask};
 use crate::cpu::LARGE_TEXT_CHARS;
+use crate::detector::detect;
 use crate::error::{Error, Result};
 use crate::facts::remembered_zone;
 use crate::memory::Point;
@@ -57,6 +54,8 @@ pub struct ContextRequest {
     pub memories: Option<usize>,
     /// How many turns of earlier sessions.
     pub turns: Option<usize>,
+    /// How many episodes of earlier sessions.
+    pub episodes: Option<usize>,
     pub filter: Filter,
     pub precise: bool,
     pub point: Point,
@@ -79,6 +78,7 @@ impl ContextRequest {
             window: None,
             memories: None,
             turns: None,
+            episodes: None,
             filter: Filter::default(),
             precise: false,
             point: Point::default(),
@@ -130,11 +130,11 @@ impl ResultRanks {
             let Version { fact, id: version, .. } = f.memory.version;
             Self::of(LineSource::Memory { fact, version }, &f.why, at)
         });
-        let turns = found.turns.iter().enumerate().map(|(at, f)| {
-            let source = LineSource::Turn { turn: f.turn.id, session: f.turn.session.clone() };
-            Self::of(source, &f.why, at)
-        });
-        memories.chain(turns).collect()
+        let turns = found.turns.iter().enumerate();
+        let turns = turns.map(|(at, f)| Self::of(LineSource::from(&f.turn), &f.why, at));
+        let episodes = found.episodes.iter().enumerate();
+        let episodes = episodes.map(|(at, f)| Self::of(LineSource::from(&f.episode), &f.why, at));
+        memories.chain(turns).chain(episodes).collect()
     }
 }
 
@@ -149,7 +149,7 @@ pub struct Context {
     pub domains: Vec<DetectedDomain>,
     pub spent: BudgetUse,
     pub times: Vec<(String, Period)>,
-    /// What recall found for the message, memories before turns, the best first.
+    /// What recall found for the message: memories, turns and episodes, the best first.
     pub found: Vec<ResultRanks>,
     pub considered: usize,
     pub cached: bool,
@@ -182,9 +182,6 @@ impl Context {
         }
     }
 }
-
-/// Turns below this relevance are not put into the prompt.
-const MIN_TURN_RELEVANCE: f32 = 0.15;
 
 /// What a retrieval has confirmed so far: the session's frozen baseline, read in the same round
 /// trip as the user and the state of their memory. Only this may be in a degraded answer: what an
@@ -309,7 +306,9 @@ impl Contexts {
         (context.model, context.took) = (model.clone(), *took);
         (context.times, context.degraded) = (found.times.clone(), found.degraded.clone());
         let large = found.memories.iter().map(|f| f.memory.version.claim.content.len());
-        let large = large.chain(found.turns.iter().map(|f| f.turn.content.len())).sum::<usize>();
+        let large = large.chain(found.turns.iter().map(|f| f.turn.content.len()));
+        let large = large.chain(found.episodes.iter().map(|f| f.episode.summary.len()));
+        let large = large.sum::<usize>();
         let (baseline, any) = (context.baseline.clone(), ask.filter.min_confidence.is_some());
         let message = ask.message.clone();
         let build = move || {
@@ -482,32 +481,6 @@ async fn is_incognito(scope: &Scope, ask: &ContextRequest) -> Result<bool> {
     }
 }
 
-fn detect(domains: &[Domain], message: &str) -> Vec<DetectedDomain> {
-    static BUILTIN: LazyLock<Detector> = LazyLock::new(Detector::builtin);
-    if domains.iter().all(|domain| domain.builtin) {
-        return BUILTIN.detect(message);
-    }
-    BUILTIN.clone().with_domains(own_names(domains)).detect(message)
-}
-
-/// The recall question of the dynamic part.
-fn dynamic_ask(ask: &ContextRequest) -> RecallQuery {
-    let calls_for = selective::memories_wanted(&ask.message);
-    let mut filter = ask.filter.clone();
-    filter.domains.clone_from(&ask.domains);
-    RecallQuery {
-        memories: ask.memories.unwrap_or(calls_for),
-        turns: ask.turns.unwrap_or(calls_for.min(5)),
-        filter,
-        point: ask.point,
-        zone: ask.zone.clone().unwrap_or(TimeZone::UTC),
-        precise: ask.precise,
-        session: ask.session.clone(),
-        projects: ask.project.as_ref().map(|project| ProjectScope::of(Some(project))),
-        ..RecallQuery::about(&ask.message)
-    }
-}
-
 impl Contexts {
     /// The memories that became known after the baseline was rendered.
     async fn changed_since(
@@ -539,55 +512,4 @@ impl Contexts {
         let ids: Vec<_> = changed.iter().map(|(_, fact, version)| (*fact, *version)).collect();
         in_order(&opened.scope, &ids).await
     }
-}
-
-/// The part of a turn that decides whether it states anything.
-fn start_of(text: &str) -> &str {
-    const READ_CHARS: usize = 1_000;
-    text.char_indices().nth(READ_CHARS).map_or(text, |(at, _)| &text[..at])
-}
-
-/// Builds the dynamic part: rules of the message's domains, changes, then results that are relevant
-/// enough and not in the baseline.
-fn dynamic(
-    found: &RecallResult,
-    input: DynamicInput<'_>,
-    left: usize,
-    sure: impl Fn(&Version) -> bool,
-) -> ContextPart {
-    let given: Vec<FactId> = input.baseline.iter().flat_map(PromptLine::facts).collect();
-    let least = selective::min_relevance(input.message, found.model.is_some());
-    let mut left_out = Vec::new();
-    let mut findings = Vec::new();
-    for f in &found.memories {
-        let version = &f.memory.version;
-        let source = LineSource::Memory { fact: version.fact, version: version.id };
-        let reason = if given.contains(&version.fact) {
-            LeftOutReason::InBaseline
-        } else if !sure(version) {
-            LeftOutReason::NotSure
-        } else if !f.why.is_relevant(least) {
-            LeftOutReason::NotRelevant
-        } else {
-            findings.push(Finding::Memory(version, f.why.relevance));
-            continue;
-        };
-        left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
-    }
-    for f in &found.turns {
-        let reason = if f.why.relevance < MIN_TURN_RELEVANCE {
-            LeftOutReason::NotRelevant
-        } else if f.turn.role == Role::User && directive::only_asks(start_of(&f.turn.content)) {
-            LeftOutReason::OnlyAsks
-        } else {
-            findings.push(Finding::Turn(&f.turn, f.why.relevance));
-            continue;
-        };
-        let source = LineSource::Turn { turn: f.turn.id, session: f.turn.session.clone() };
-        left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
-    }
-    let input = DynamicInput { found: &findings, ..input };
-    let mut part = ContextPart::from(block::dynamic(input, left));
-    part.left_out.extend(left_out);
-    part
 }

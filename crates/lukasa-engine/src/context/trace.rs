@@ -26,6 +26,7 @@ impl Sources {
         let source = match source {
             LineSource::Memory { fact, version } => json!([fact, version]),
             LineSource::Turn { turn, session } => json!([turn, session]),
+            LineSource::Episode { episode, session } => json!([episode, session]),
         };
         let known = self.0.iter().position(|known| *known == source);
         known.unwrap_or_else(|| {
@@ -112,12 +113,12 @@ pub(super) fn unpack(mut retrieval: Retrieval) -> Retrieval {
     retrieval
 }
 
-/// `["mem_…", "ver_…"]` or `["trn_…", "session"]` with names.
+/// `["mem_…", "ver_…"]`, `["trn_…", "session"]` or `["epi_…", "session"]` with names.
 fn source(pair: &Value) -> Value {
-    let is_turn = pair[0].as_str().is_some_and(|id| id.starts_with("trn_"));
-    match is_turn {
-        true => json!({"turn_id": pair[0], "session_id": pair[1]}),
-        false => json!({"memory_id": pair[0], "version_id": pair[1]}),
+    match pair[0].as_str().and_then(|id| id.split('_').next()) {
+        Some("trn") => json!({"turn_id": pair[0], "session_id": pair[1]}),
+        Some("epi") => json!({"episode_id": pair[0], "session_id": pair[1]}),
+        _ => json!({"memory_id": pair[0], "version_id": pair[1]}),
     }
 }
 

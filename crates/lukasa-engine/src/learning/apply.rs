@@ -154,7 +154,8 @@ impl Learning {
         let kept_turns: Vec<&Turn> = plan.turns.iter().filter(|turn| stays(&turn.id)).collect();
         let at = writing.stamp.at;
         left_out::record(&mut batch, scope, pass.id, &learned.left, &kept_turns, at);
-        episodes::write(&mut batch, scope, plan, pass, read, &domains, &mut writing.stamp);
+        let passages =
+            episodes::write(&mut batch, scope, plan, pass, read, &domains, &mut writing.stamp);
         session::advance(&mut batch, scope, &session.id, pass.first_turn - 1, pass.last_turn);
         let operation = (!learned.is_empty()).then_some(writing.stamp.operation);
         learned.outcome.left.malformed = NonZeroUsize::new(read.malformed);
@@ -174,9 +175,9 @@ impl Learning {
         }
         let outcome = Outcome::of(Verb::Learn, "Learned from a conversation.".into());
         if learned.is_empty() {
-            writing.close(batch).await?;
+            writing.close_with(batch, passages).await?;
         } else {
-            learned.effect.with = batch;
+            (learned.effect.with, learned.effect.passages) = (batch, passages);
             writing.finish(Verb::Learn, learned.effect, outcome).await?;
         }
         Ok(())

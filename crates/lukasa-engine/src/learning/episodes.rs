@@ -1,23 +1,29 @@
 //! Episodes: summaries of turn ranges, in a sentence or two; and the log of passes.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use lukasa_core::episode::ABSORBED_AFTER;
 use lukasa_core::learning::ExtractionAnswer;
 use lukasa_core::learning::judge::safe_summary;
-use lukasa_core::{Caller, Domain, Episode, Origin, Stamp, Timestamp, TurnId};
+use lukasa_core::recall::passage::Passage;
+use lukasa_core::{Caller, Domain, Episode, EpisodeId, Origin, Stamp, Timestamp};
 use lukasa_store::learning::{self, EpisodePlace, Pass};
-use lukasa_store::{Batch, Scope, session};
+use lukasa_store::{Batch, Scope, episode, session};
 
 use super::Learning;
 use super::plan::Plan;
-use crate::error::Result;
+use crate::episodes::{
+    AboutEpisode, Restoring, domain_tags, load_passages, load_support, passages_of,
+};
+use crate::error::{Error, Result};
+use crate::request::Request;
 
 /// Maximum length of a session's running summary; the beginning is cut off.
 const SUMMARY_CHARS: usize = 2_000;
+/// Maximum number of older episodes that are indexed at a time.
+const INDEX_BATCH_SIZE: i64 = 200;
 
 /// Writes the episode of a pass, and appends it to the session's running summary. Sentences that
-/// may not be kept are left out; if none remains there is no episode.
+/// may not be kept are left out; if none remains there is no episode. Returns its passages.
 pub(super) fn write(
     batch: &mut Batch,
     scope: &Scope,
@@ -26,11 +32,11 @@ pub(super) fn write(
     read: &ExtractionAnswer,
     domains: &[(Domain, bool)],
     stamp: &mut Stamp,
-) {
+) -> Vec<Passage> {
     let summary = read.summary.as_deref().and_then(|text| safe_summary(text, domains));
     let (Some(summary), Some(first), Some(last)) = (summary, plan.turns.first(), plan.turns.last())
     else {
-        return;
+        return Vec::new();
     };
     let episode = Episode {
         id: stamp.ids.episode(),
@@ -55,6 +61,7 @@ pub(super) fn write(
         None => summary,
     };
     session::summarise(batch, scope, &plan.session.id, &latest(&running), pass.last_turn);
+    passages_of(&episode, &plan.turns)
 }
 
 /// The end of a running summary, up to the maximum length.
@@ -83,32 +90,46 @@ impl Learning {
         Ok((found, next))
     }
 
-    /// For each episode, whether all facts learned from it are settled by now (R105).
-    pub async fn absorbed(
+    /// One episode.
+    pub async fn episode(&self, caller: &Caller, id: EpisodeId, now: Timestamp) -> Result<Episode> {
+        let scope = self.transactions.read(caller, now).await?;
+        episode::by_id(&scope, &[id]).await?.pop().ok_or(Error::EpisodeNotFound)
+    }
+
+    /// What is derived from the facts learned from each of these episodes: its domains (R033), and
+    /// whether all of these facts are settled by now (R105).
+    pub async fn about_episodes(
         &self,
         caller: &Caller,
         episodes: &[Episode],
         now: Timestamp,
-    ) -> Result<Vec<bool>> {
-        let old = |episode: &Episode| now.duration_since(episode.ended_at) >= ABSORBED_AFTER;
-        if !episodes.iter().any(old) {
-            return Ok(vec![false; episodes.len()]);
-        }
+    ) -> Result<Vec<AboutEpisode>> {
         let scope = self.transactions.read(caller, now).await?;
-        let support = learning::supporting_turns(&scope).await?;
-        let mut firm: BTreeMap<TurnId, bool> = BTreeMap::new();
-        for (turns, settled) in &support {
-            for id in turns.iter().filter_map(|id| id.parse().ok()) {
-                firm.entry(id).and_modify(|all| *all &= settled).or_insert(*settled);
-            }
+        let support = load_support(&scope, episodes, now).await?;
+        let domains = domain_tags(&scope, episodes, &support).await?;
+        let about = support.into_iter().zip(domains);
+        Ok(about.map(|(s, domains)| AboutEpisode { domains, absorbed: s.absorbed }).collect())
+    }
+
+    /// Has recall find episodes that were stored without passages, before it found episodes or with a
+    /// vault. Returns how many.
+    pub(crate) async fn index_episodes(&self, request: &Request) -> Result<usize> {
+        let caller = &request.caller;
+        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let lacking = episode::without_passage(&scope, INDEX_BATCH_SIZE).await?;
+        let mut passages = load_passages(&scope, &lacking, Restoring::default()).await?;
+        drop(scope);
+        if passages.is_empty() {
+            return Ok(0);
         }
-        let ids: Vec<_> = firm.keys().map(|id| id.uuid()).collect();
-        let mut settled = BTreeMap::new();
-        for (id, session, number) in learning::turn_places(&scope, &ids).await? {
-            let is_firm = firm.get(&TurnId::from_uuid(id)).copied().unwrap_or(false);
-            settled.insert((session, number), is_firm);
-        }
-        Ok(episodes.iter().map(|episode| episode.is_absorbed(&settled, now)).collect())
+        let scope = self.transactions.write(request).await?;
+        // Some may have been removed or indexed in the meantime.
+        let still = episode::without_passage(&scope, INDEX_BATCH_SIZE).await?;
+        let still: BTreeSet<_> = still.iter().map(|episode| episode.id.uuid()).collect();
+        passages.retain(|passage| still.contains(&passage.source));
+        let indexed: BTreeSet<_> = passages.iter().map(|passage| passage.source).collect();
+        self.transactions.commit_with(scope, Batch::default(), passages, request).await?;
+        Ok(indexed.len())
     }
 
     /// The latest passes: what was learned from which turns, and why other claims were left out.

@@ -27,6 +27,7 @@ use crate::queue::JobQueue;
 use crate::recall::Recall;
 use crate::transaction::Transactions;
 
+pub use crate::episodes::AboutEpisode;
 pub(crate) use episodes::latest;
 pub use left_out::LeftOutItem;
 pub use lukasa_store::learning::{EpisodePlace as EpisodeCursor, Pass as PassRecord};

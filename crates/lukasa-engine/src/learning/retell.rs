@@ -1,5 +1,5 @@
-//! Derives the episode of a turn range again after some of its turns were removed. It reads the
-//! turns that are left, and nothing of the removed episode.
+//! Derives the episode of a turn range again after it or some of its turns were removed. It reads
+//! the turns that are left, and nothing of the removed episode.
 
 use lukasa_core::job::RetellTask;
 use lukasa_core::learning::judge::safe_summary;
@@ -12,6 +12,7 @@ use lukasa_store::{Batch, Scope, learning, operation, removal, session};
 use super::Learning;
 use super::titles::field;
 use crate::directory::domains;
+use crate::episodes::passages_of;
 use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
@@ -66,6 +67,7 @@ impl Learning {
         }
         // Only if no more turns of the range were removed while the model was asked.
         let same = remaining_turns(&scope, range).await? == turns;
+        let mut passages = Vec::new();
         if let (Some(summary), [begin, .., end] | [begin @ end], true) = (summary, &turns[..], same)
         {
             let now = micros(request.moment.now);
@@ -89,9 +91,9 @@ impl Learning {
             let left_out = episode.turns_left_out(&numbers);
             let after = Some(range.after);
             learning::open_episode(&mut batch, &scope, &episode, left_out, after);
+            passages = passages_of(&episode, &turns);
         }
         job::finish(&mut batch, &scope, job);
-        scope.run(&batch).await?;
-        Ok(scope.commit().await?)
+        Ok(self.transactions.commit_with(scope, batch, passages, request).await?)
     }
 }

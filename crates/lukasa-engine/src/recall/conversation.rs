@@ -53,7 +53,8 @@ impl CachedResult {
         };
         let memories = self.found.memories.iter().map(|found| memory(&found.memory.version));
         let turns = self.found.turns.iter().map(|found| found.turn.content.len() + EACH);
-        memories.chain(turns).sum::<usize>() + EACH
+        let episodes = self.found.episodes.iter().map(|f| f.episode.summary.len() + EACH);
+        memories.chain(turns).chain(episodes).sum::<usize>() + EACH
     }
 }
 

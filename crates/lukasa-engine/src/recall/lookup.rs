@@ -6,10 +6,11 @@ use lukasa_core::fade::Belief;
 use lukasa_core::recall::index::{Index, Unit};
 use lukasa_core::recall::passage::PassageKind;
 use lukasa_core::recall::rank::{RankFilters, RankQuery, RankedSession, RankedUnit, Ranking, rank};
-use lukasa_core::{AsOf, FactId, Role, Timestamp, TurnId, VersionId};
+use lukasa_core::{AsOf, EpisodeId, FactId, Role, Timestamp, TurnId, VersionId};
 use lukasa_text::name::Names;
 use uuid::Uuid;
 
+use super::episodes::SPARE_EPISODES;
 use super::search::MAX_RERANKED;
 use super::{Filter, RecallContext, RecallQuery, RecalledSession, ResultExplanation};
 
@@ -17,6 +18,7 @@ use super::{Filter, RecallContext, RecallQuery, RecalledSession, ResultExplanati
 pub(super) struct LookupResult {
     pub(super) facts: Vec<((FactId, VersionId), ResultExplanation)>,
     pub(super) turns: Vec<(TurnId, ResultExplanation)>,
+    pub(super) episodes: Vec<(EpisodeId, ResultExplanation)>,
     pub(super) sessions: Vec<RecalledSession>,
     pub(super) considered: usize,
     pub(super) unembedded: bool,
@@ -57,27 +59,33 @@ pub(super) fn lookup(
         facts.found.extend(missed.map(as_found));
     }
     let mut turn_ranking = Ranking::default();
+    let session = ask.filter.session.as_deref().map(|name| index.session_number(name));
+    // The asking session already sees its own turns; exclude them, and what tells of them, unless it
+    // is the one searched.
+    let here = ask.session.as_deref().and_then(|name| index.session_number(name));
+    let may = |unit: &Unit| match session {
+        Some(session) => unit.session == session,
+        None => here.is_none() || unit.session != here,
+    };
     if turns > 0 || ask.sessions > 0 {
-        let session = ask.filter.session.as_deref().map(|name| index.session_number(name));
         let of_role = |unit: &Unit| {
             unit.turn.is_some_and(|turn| match &ask.filter.roles {
                 Some(roles) => roles.contains(&turn.role),
                 None => turn.role == Role::User,
             })
         };
-        // The asking session already sees its own turns; exclude them unless it is the one
-        // searched.
-        let here = ask.session.as_deref().and_then(|name| index.session_number(name));
-        let may = |unit: &Unit| match session {
-            Some(session) => unit.session == session,
-            None => here.is_none() || unit.session != here,
-        };
         // In a user's first session there are no other turns; skip the ranking.
-        let finds = |unit: &Unit| of_role(unit) && may(unit);
+        let finds = |unit: &Unit| unit.kind == PassageKind::Turn && of_role(unit) && may(unit);
         let filters = RankFilters { corpus: &visible, candidates: &of_role, results: &may };
         if (0..index.len()).any(|at| finds(index.unit(at))) {
             turn_ranking = rank(index, question, PassageKind::Turn, &ask.tuning, &filters, turns);
         }
+    }
+    let mut episodes = Ranking::default();
+    if ask.episodes > 0 && index.has_episodes() {
+        let filters = RankFilters { corpus: &visible, candidates: &|_| true, results: &may };
+        let wanted = ask.episodes + SPARE_EPISODES;
+        episodes = rank(index, question, PassageKind::Episode, &ask.tuning, &filters, wanted);
     }
     let session = |found: &RankedSession| RecalledSession {
         session: index.session_name(found.session).to_owned(),
@@ -94,9 +102,13 @@ pub(super) fn lookup(
         turn_ranking.found.into_iter().enumerate().map(|(rank, found)| {
             (TurnId::from_uuid(index.unit(found.unit).source), why(found, rank))
         });
+    let episodes = episodes.found.into_iter().enumerate().map(|(rank, found)| {
+        (EpisodeId::from_uuid(index.unit(found.unit).source), why(found, rank))
+    });
     LookupResult {
         facts: facts.collect(),
         turns: turns.collect(),
+        episodes: episodes.collect(),
         sessions,
         considered: visible.iter().filter(|visible| **visible).count(),
         unembedded: ctx.model.is_some() && index.without_vector() > 0,
@@ -135,7 +147,7 @@ fn why(found: RankedUnit, rank: usize) -> ResultExplanation {
     }
 }
 
-/// Whether a request sees a memory or a turn: it belongs to no project or to one that the request
+/// Whether a request sees a memory, a turn or an episode: it belongs to no project or to one that the request
 /// is about; and a memory is valid at that point in time, not archived, and in an open domain.
 pub(crate) fn is_usable(index: &Index, unit: &Unit, point: AsOf, ctx: &RecallContext) -> bool {
     if !ctx.projects.admits(index.project_of(unit)) {

@@ -1,9 +1,10 @@
-//! Recall: ranked memories and turns relevant to a message, with explanations.
+//! Recall: ranked memories, turns and episodes relevant to a message, with explanations.
 //!
 //! No chat model is asked. If the embedder does not answer in time, only the vector arm is skipped;
 //! if the reranker does not, only the reordering. What was skipped is listed in `degraded`.
 
 mod conversation;
+mod episodes;
 mod index;
 mod key;
 mod lookup;
@@ -21,6 +22,7 @@ use crate::parts::Parts;
 use crate::transaction::Transactions;
 
 use conversation::ConversationCache;
+pub use episodes::RecalledEpisode;
 pub(crate) use index::{IndexCache, RecallContext};
 pub(crate) use key::{FilterKey, PointKey, json_digest};
 pub(crate) use lookup::is_usable;

@@ -1,4 +1,4 @@
-//! Search: from a question to ranked memories and turns.
+//! Search: from a question to ranked memories, turns and episodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use lukasa_store::{Scope, fact, recallable, session};
 use lukasa_text::when;
 
 use super::Recall;
+use super::episodes::{RecalledEpisode, fetch_episodes};
 use super::lookup::lookup;
 use super::{OpenedIndex, QuestionVector, RecallKey};
 use crate::closed_domains::closed_domains;
@@ -33,7 +34,7 @@ pub(super) const MAX_RERANKED: usize = 50;
 /// Filter of the results. An absent field matches everything.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// Any of these; memories without a domain match none of them.
+    /// Any of these; memories and episodes without a domain match none of them.
     pub domains: Option<Vec<String>>,
     pub memory_type: Option<MemoryType>,
     pub kind: Option<Kind>,
@@ -41,7 +42,7 @@ pub struct Filter {
     pub force: Option<Force>,
     pub tier: Option<Tier>,
     pub min_confidence: Option<f32>,
-    /// Only turns of this session.
+    /// Only turns and episodes of this session.
     pub session: Option<String>,
     /// Only turns of these roles; the user's own turns if absent.
     pub roles: Option<Vec<Role>>,
@@ -60,6 +61,8 @@ pub struct RecallQuery {
     pub turns: usize,
     /// How many sessions at most.
     pub sessions: usize,
+    /// How many episodes at most.
+    pub episodes: usize,
     pub tuning: Tuning,
     pub rerank: bool,
     /// Only memories that the question names by their key or by one of their tags.
@@ -81,6 +84,7 @@ impl RecallQuery {
             memories: 10,
             turns: 0,
             sessions: 0,
+            episodes: 0,
             tuning: Tuning::default(),
             rerank: true,
             precise: false,
@@ -141,13 +145,14 @@ pub struct RecallResult {
     pub memories: Vec<RecalledFact>,
     pub turns: Vec<RecalledTurn>,
     pub sessions: Vec<RecalledSession>,
+    pub episodes: Vec<RecalledEpisode>,
     /// The times the question mentions: the words, and the period they mean.
     pub times: Vec<(String, Period)>,
     /// What was unavailable or skipped.
     pub degraded: Vec<Degraded>,
     /// The embedding model used, if any.
     pub model: Option<String>,
-    /// Number of memories and turns considered.
+    /// Number of memories, turns and episodes considered.
     pub considered: usize,
     /// Whether it is a cached result.
     pub cached: bool,
@@ -183,7 +188,7 @@ pub struct RecallTimings {
 }
 
 impl Recall {
-    /// Finds the memories and turns relevant to a question.
+    /// Finds the memories, turns and episodes relevant to a question.
     pub async fn search(
         &self,
         caller: &Caller,
@@ -265,10 +270,12 @@ impl Recall {
         let session = ask.session.as_deref().filter(|_| ask.point.is_now());
         let given = conversations.results(scope.user(), session);
         let cached = |id| given.memory(id, ctx.state, now).cloned();
-        let ((versions, cache), mut turns) = try_join!(
+        let ((versions, cache), mut turns, mut episodes) = try_join!(
             fetch_versions(scope, &looked.facts, cached),
-            fetch_turns(scope, looked.turns)
+            fetch_turns(scope, looked.turns),
+            fetch_episodes(scope, looked.episodes, &ask.filter, &ctx.shut, now)
         )?;
+        episodes.truncate(ask.episodes);
         let memories = recalled_facts(looked.facts, &versions, point);
         let found_turns: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
         let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();
@@ -281,6 +288,7 @@ impl Recall {
             memories,
             turns,
             sessions: looked.sessions,
+            episodes,
             times,
             degraded,
             model,

@@ -18,6 +18,9 @@ use crate::transaction::RemovalCounts;
 pub(super) struct Impact {
     pub(super) session: Session,
     pub(super) whole: bool,
+    /// Whether an episode is removed, which is then summarised again from its turns: what was
+    /// learned from these stays.
+    pub(super) only_episode: bool,
     /// The turns that are removed themselves.
     pub(super) turns: Vec<TurnId>,
     /// The turns that memories may no longer depend on.
@@ -72,7 +75,10 @@ pub(super) async fn load_impact(
         Depth::Trash => removal::citing(scope, &names).await?,
         Depth::Erase => removal::ever_citing(scope, &names).await?,
     };
-    facts.extend(removal::facts_about_session(scope, SESSION_EVIDENCE, &name).await?);
+    let only_episode = matches!(source, FactSource::Episode(_));
+    if !only_episode {
+        facts.extend(removal::facts_about_session(scope, SESSION_EVIDENCE, &name).await?);
+    }
     if whole {
         facts.extend(removal::facts_of_session(scope, &name).await?);
     }
@@ -91,9 +97,19 @@ pub(super) async fn load_impact(
         removed.extend(lost.cloned());
     }
     let cited: Vec<FactId> = histories.iter().filter_map(|h| h.first()).map(|v| v.fact).collect();
-    let portraits = portrait::count_citing(scope, &cited).await?;
+    let portraits = if only_episode { 0 } else { portrait::count_citing(scope, &cited).await? };
     let removed = RemovedTurns { turns: removed, chats, chat: Some(name) };
-    Ok(Impact { session, whole, portraits, turns, removed, episodes, histories, first })
+    Ok(Impact {
+        session,
+        whole,
+        only_episode,
+        portraits,
+        turns,
+        removed,
+        episodes,
+        histories,
+        first,
+    })
 }
 
 /// The sessions of the turns that these facts cite.
@@ -118,6 +134,10 @@ pub(super) fn decide_fates<'r>(
 ) -> Result<Vec<Fated<'r>>> {
     let mut fates = Vec::new();
     for history in &impact.histories {
+        if impact.only_episode {
+            fates.push((history.as_slice(), Fate::Kept, Changes::default()));
+            continue;
+        }
         let becomes =
             removal_rules::remove_turns(history, &impact.removed, depth, caller.voice, stamp)?;
         if let Some((fate, changes)) = becomes {

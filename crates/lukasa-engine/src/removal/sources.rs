@@ -1,5 +1,5 @@
-//! Removal of a source: a turn, an episode or a whole session, together with everything that
-//! depends on it alone. First a preview of the impact, then the removal: into the trash, which undo
+//! Removal of a source: a turn or a whole session, together with everything that depends on it
+//! alone; or an episode, which is summarised again from its turns. First a preview of the impact, then the removal: into the trash, which undo
 //! restores as a whole, or permanently. The rules in the core decide what becomes of each fact.
 
 use std::collections::BTreeSet;
@@ -16,12 +16,13 @@ use lukasa_core::{
 };
 use lukasa_store::erasure::{self, Erasure};
 use lukasa_store::removal::WithdrawnTurn;
-use lukasa_store::{Batch, Scope, everything, fact, job, ledger, removal, session};
+use lukasa_store::{Batch, Scope, episode, everything, fact, job, ledger, removal, session};
 
 use super::Removals;
 use super::facts::remove_one;
 use super::impact::{Impact, chats_of, count_impact, decide_fates, load_impact};
 use super::{new_erasure, record_erasure};
+use crate::episodes::{Restoring, load_passages};
 use crate::error::{Error, Result};
 use crate::journal::JournalEntry;
 use crate::learning::latest;
@@ -75,7 +76,8 @@ impl Removals {
         Ok(Dependents { reached, memories, episodes: impact.episodes })
     }
 
-    /// Moves a source to the trash with what depends on it alone. It can be undone as a whole.
+    /// Moves a source to the trash with what depends on it alone. Of an episode that is nothing: it
+    /// is summarised again, and what was learned from its turns stays. It can be undone as a whole.
     pub async fn withdraw(&self, request: &Request, source: &FactSource) -> Result<Outcome> {
         self.remove_source(request, source, Depth::Trash, None).await
     }
@@ -125,6 +127,9 @@ impl Removals {
         {
             let fact = history[0].fact;
             counted_fates.push(fate);
+            if impact.only_episode {
+                continue;
+            }
             if fate == Fate::Withdrawn && depth == Depth::Erase {
                 removed.push(fact);
                 continue;
@@ -138,7 +143,11 @@ impl Removals {
         let reached = count_impact(&impact, counted_fates.into_iter());
         let verb = if depth == Depth::Erase { Verb::Erase } else { Verb::Delete };
         let word = if depth == Depth::Erase { "Erased" } else { "Moved to the trash" };
-        let mut outcome = Outcome::of(verb, format!("{word}: {reached}."));
+        let mut said = format!("{word}: {reached}.");
+        if matches!(source, FactSource::Episode(_)) && self.parts.has_chat() {
+            said.push_str(" It is summarised again from its turns.");
+        }
+        let mut outcome = Outcome::of(verb, said);
         for id in &removed {
             let receipt = remove_one(&mut writing, verb, *id, None, &mut effect).await?;
             outcome.receipts.push(receipt);
@@ -195,14 +204,16 @@ impl Removals {
             removal::mark_turns(&mut batch, scope, &sources.turns, Some(by));
             removal::mark_episodes(&mut batch, scope, &sources.episodes, Some(by));
         }
-        if sources.turns.is_empty() {
+        if sources.turns.is_empty() && sources.episodes.is_empty() {
             return Ok(batch);
         }
         let all = everything::episodes(scope).await?;
         let summary = join_summaries(&all, id, &sources.episodes);
-        removal::remove_derived(&mut batch, scope, id, impact.first, summary.as_deref());
+        // The title was made from the turns, which stay if only an episode is removed.
+        let first = if sources.turns.is_empty() { i32::MAX } else { impact.first };
+        removal::remove_derived(&mut batch, scope, id, first, summary.as_deref());
         queue_retells(&mut batch, writing, &impact.episodes);
-        if self.parts.learns() {
+        if self.parts.learns() && !sources.turns.is_empty() {
             let now = stamp.at;
             if impact.session.has_news() && impact.session.closed_at.is_some() {
                 let job = writing.request().job_id("extract");
@@ -230,10 +241,12 @@ impl Removals {
         ledger::forget_before(scope, at - days(USAGE_DAYS)).await?;
         let before = at - days(TRASH_DAYS);
         let chats = session::trashed_before(scope, before, PURGE_BATCH_SIZE).await?;
-        let (mut turns, episodes) =
+        let (mut turns, mut episodes) =
             removal::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
         for id in &chats {
             turns.extend(removal::turn_ids(scope, id, 1, MAX_TURNS).await?);
+            let told = removal::episodes_covering(scope, id, 1, MAX_TURNS, true).await?;
+            episodes.extend(told.iter().map(|episode| episode.id));
         }
         if chats.is_empty() && turns.is_empty() && episodes.is_empty() {
             return writing.close(Batch::default()).await;
@@ -302,14 +315,16 @@ pub(crate) async fn undo_sources(
     let since = removal::made_for(scope, target.id).await?;
     removal::mark_episodes(&mut batch, scope, &since, Some(stamp.operation));
     // Episodes re-derived after the first removal are still valid; restore them.
+    let mut passages = Vec::new();
     if let Some(first) = target.undoes {
         let retold = removal::withdrawn_made_for(scope, first).await?;
         let retold = removal::restorable_episodes(scope, &retold, &[]).await?;
+        passages = load_passages(scope, &retold, Restoring::default()).await?;
         let retold: Vec<EpisodeId> = retold.iter().map(|episode| episode.id).collect();
         removal::mark_episodes(&mut batch, scope, &retold, None);
     }
     let sources = Sources { gone: true, ..sources.clone() };
-    Ok(Effect { with: batch, sources: Some(sources), ..Effect::default() })
+    Ok(Effect { with: batch, sources: Some(sources), passages, ..Effect::default() })
 }
 
 /// The operation that removed a source of one of these versions, if any. A version that is to be
@@ -346,6 +361,7 @@ pub(crate) async fn restore_sources(
     let scope = &writing.scope;
     let mut batch = Batch::default();
     let mut turns = removal::turns(scope, &sources.turns).await?;
+    let mut restored = Vec::new();
     // A permanently removed episode can be derived again; a turn cannot.
     if turns.len() != sources.turns.len() {
         return Err(Error::NotUndoable);
@@ -354,23 +370,33 @@ pub(crate) async fn restore_sources(
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, None);
         turns.extend(session::turns(scope, id, 0, i64::MAX).await?);
+        restored = episode::of_session(scope, id).await?;
     }
     removal::mark_turns(&mut batch, scope, &sources.turns, None);
     let whole = removal::restorable_episodes(scope, &sources.episodes, &sources.turns).await?;
+    restored.extend(whole.iter().cloned());
     let whole: Vec<EpisodeId> = whole.iter().map(|episode| episode.id).collect();
     removal::mark_episodes(&mut batch, scope, &whole, None);
     // An episode that covers turns removed since is derived again from those that are left.
     let mut broken = removal::episodes(scope, &sources.episodes).await?;
     broken.retain(|episode| !whole.contains(&episode.id));
     queue_retells(&mut batch, writing, &broken);
-    if let Some(after) = after {
-        let retold = removal::made_for(scope, after).await?;
-        removal::mark_episodes(&mut batch, scope, &retold, Some(writing.stamp.operation));
-    }
+    let retold = match after {
+        Some(after) => removal::made_for(scope, after).await?,
+        None => Vec::new(),
+    };
+    removal::mark_episodes(&mut batch, scope, &retold, Some(writing.stamp.operation));
+    restored.retain(|episode| !retold.contains(&episode.id));
+    restored.sort_by_key(|episode| episode.id);
+    restored.dedup_by_key(|episode| episode.id);
+    let mut passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+    let restoring = Restoring { turns: &turns, session: sources.session.as_deref() };
+    passages.extend(load_passages(scope, &restored, restoring).await?);
     Ok(Effect {
         with: batch,
         sources: Some(Sources { gone: false, ..sources.clone() }),
-        passages: turns.iter().flat_map(of_turn).collect(),
+        passages,
+        removes_passages: !retold.is_empty(),
         ..Effect::default()
     })
 }

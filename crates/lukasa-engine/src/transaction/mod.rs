@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 use futures_util::try_join;
 use lukasa_core::job::{Task, next_upkeep};
+use lukasa_core::recall::passage::Passage;
 use lukasa_core::time::{after, micros};
 use lukasa_core::{Caller, Ids, Stamp, Timestamp, TurnId};
+use lukasa_store::passage::{self, Change};
 use lukasa_store::policy::{self, WriteSettings};
 use lukasa_store::{Batch, Scope, directory, job, operation, session};
 use serde::de::DeserializeOwned;
@@ -95,6 +97,25 @@ impl Transactions {
             Some(row) => Ok(WriteStart::Repeated(idempotency::parse(row, request)?)),
             None => Ok(WriteStart::New(scope)),
         }
+    }
+
+    /// Runs a batch and commits it, with passages that recall is to find from then on.
+    pub(crate) async fn commit_with(
+        &self,
+        scope: Scope,
+        mut batch: Batch,
+        passages: Vec<Passage>,
+        request: &Request,
+    ) -> Result<()> {
+        if !passages.is_empty() {
+            passage::bump(&mut batch, &scope, Change::Added);
+            passage::insert(&mut batch, &scope, &passages);
+        }
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        let (caller, now) = (&request.caller, request.moment.now);
+        self.embeddings.embed(caller.tenant, caller.user, passages, now).await;
+        Ok(())
     }
 
     /// Starts a write of the record.

@@ -45,8 +45,10 @@ pub(crate) struct Effect {
     pub(crate) undoes: Option<OperationId>,
     /// Sources that are removed or restored.
     pub(crate) sources: Option<Sources>,
-    /// Passages of what is restored.
+    /// Passages of what is restored or summarised.
     pub(crate) passages: Vec<Passage>,
+    /// Whether passages are removed although it restores sources.
+    pub(crate) removes_passages: bool,
     /// Facts that must be removed from every prompt at once, although a version of them stays
     /// active.
     pub(crate) thaws: Vec<FactId>,
@@ -167,7 +169,8 @@ impl<'r> Writing<'r> {
             link::open(&mut batch, scope, new);
         }
         let removes = matches!(verb, Verb::Erase | Verb::Purge)
-            || effect.sources.as_ref().is_some_and(|sources| sources.gone);
+            || effect.sources.as_ref().is_some_and(|sources| sources.gone)
+            || effect.removes_passages;
         let passages = effect.passages();
         passage::bump(&mut batch, scope, if removes { Change::Removed } else { Change::Facts });
         passage::insert(&mut batch, scope, &passages);
@@ -198,8 +201,12 @@ impl<'r> Writing<'r> {
 
     /// Commits a batch without recording an operation.
     pub(crate) async fn close(self, batch: Batch) -> Result<()> {
-        self.scope.run(&batch).await?;
-        Ok(self.scope.commit().await?)
+        self.close_with(batch, Vec::new()).await
+    }
+
+    /// The same, with passages that recall is to find from then on.
+    pub(crate) async fn close_with(self, batch: Batch, passages: Vec<Passage>) -> Result<()> {
+        self.transactions.commit_with(self.scope, batch, passages, self.request).await
     }
 
     /// Stores and returns the answer to a request that had nothing to write.

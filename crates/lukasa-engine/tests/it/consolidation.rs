@@ -196,14 +196,22 @@ async fn old_episode_is_absorbed_once_its_facts_are_strong() {
             .episodes(&story.alice(), None, None, 10, story.now())
             .await
             .unwrap();
-        story.engine.learning.absorbed(&story.alice(), &found, story.now()).await.unwrap()
+        let about = story.engine.learning.about_episodes(&story.alice(), &found, story.now()).await;
+        about.unwrap().into_iter().map(|about| about.absorbed).collect::<Vec<_>>()
     };
+    let found = async || {
+        let ask = RecallQuery { episodes: 9, ..RecallQuery::about("What was talked about?") };
+        story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap().episodes.len()
+    };
+    assert_eq!(found().await, 5);
     assert_eq!(absorbed().await, [false; 5], "too young");
     story.pass(31 * DAY);
     assert_eq!(absorbed().await, [true; 5]);
+    assert_eq!(found().await, 0, "absorbed episodes are not found");
     let [strong] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
     story.engine.undo.undo(&story.request(), strong.opened_by).await.unwrap();
     assert_eq!(absorbed().await, [false; 5], "undone, it is needed again");
+    assert_eq!(found().await, 5);
 }
 
 #[tokio::test]

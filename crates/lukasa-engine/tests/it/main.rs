@@ -5,6 +5,7 @@ mod archive;
 mod chat_calls;
 mod comparison;
 mod consolidation;
+mod episodes;
 mod erasure;
 mod erasure_batches;
 mod fact_removal;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lukasa_core::{JobKind, NewTurn, State, StateHash, Status, Tier, Version};
+use lukasa_core::{Fate, JobKind, NewTurn, State, StateHash, Status, Tier, Version};
 use lukasa_engine::Error;
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{ProposalDecision, Target};
@@ -287,22 +287,48 @@ async fn episode_is_summarised_again_without_withdrawn_turn() {
 }
 
 #[tokio::test]
-async fn deleted_episode_withdraws_facts_and_keeps_turns() {
+async fn deleted_episode_is_summarised_again_and_keeps_its_facts() {
     let story = story_with_sessions(1).await;
     let before = hash(&story).await;
-    let episodes =
-        story.engine.learning.episodes(&story.alice(), None, None, 9, story.now()).await.unwrap().0;
-    let source = FactSource::Episode(episodes[0].id);
+    let listed = async || {
+        let (all, _) = story
+            .engine
+            .learning
+            .episodes(&story.alice(), None, None, 9, story.now())
+            .await
+            .unwrap();
+        all
+    };
+    let old = listed().await.remove(0);
+    let source = FactSource::Episode(old.id);
+    let shown =
+        story.engine.removals.dependents(&story.alice(), &source, story.now()).await.unwrap();
+    assert_eq!(shown.memories.iter().map(|(_, fate)| *fate).collect::<Vec<_>>(), [Fate::Kept]);
     let gone = story.engine.removals.withdraw(&story.request(), &source).await.unwrap();
     let reached = gone.reached.unwrap();
-    assert_eq!((reached.withdrawn, reached.episodes, reached.turns), (1, 1, 0));
+    assert_eq!((reached.withdrawn, reached.kept, reached.episodes, reached.turns), (0, 1, 1, 0));
+    assert_eq!(reached, shown.reached);
+    let session = story.engine.sessions.get(&story.alice(), "c0", story.now()).await.unwrap();
+    assert_eq!(session.summary, None, "nothing repeats the deleted words");
+    assert!(listed().await.is_empty());
     let (turns, _) =
         story.engine.sessions.turns(&story.alice(), "c0", 0, 10, story.now()).await.unwrap();
     assert_eq!(turns.len(), 2);
+    assert_eq!(memories(&story, Status::Active).await.len(), 1);
     let twice = story.engine.removals.withdraw(&story.request(), &source).await;
     assert!(matches!(twice, Err(Error::EpisodeNotFound)));
+
+    assert!(work(&story).await.contains(&WorkOutcome::Done(JobKind::Retell)));
+    let new = listed().await.remove(0);
+    assert_eq!(new.summary, "The user talked for a long time.");
+    assert_eq!((new.first_turn, new.last_turn), (old.first_turn, old.last_turn));
     story.engine.undo.undo(&story.request(), gone.operation.unwrap()).await.unwrap();
+    assert_eq!(listed().await, [old]);
     assert_eq!(hash(&story).await, before);
+    assert!(work(&story).await.is_empty());
+    // The session is the source that its memories depend on.
+    story.engine.sessions.trash(&story.request(), "c0").await.unwrap();
+    assert!(memories(&story, Status::Active).await.is_empty());
 }
 
 #[tokio::test]

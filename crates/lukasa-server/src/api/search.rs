@@ -47,7 +47,10 @@ pub struct SearchRequest {
     pub min_relevance: Option<f32>,
     /// How many sessions at most; none if absent.
     pub sessions: Option<usize>,
-    /// Only turns of this session.
+    /// How many summaries of past sessions at most; none if absent. With `domains`, only those about
+    /// one of them.
+    pub episodes: Option<usize>,
+    /// Only turns and episodes of this session.
     pub session_id: Option<String>,
     /// Only turns of these roles: `user` (the default), `assistant`, `system`, `tool`.
     pub roles: Option<Vec<String>>,
@@ -98,14 +101,17 @@ impl SearchRequest {
         })
     }
 
-    /// Removes the memories that are not relevant enough.
+    /// Removes the memories and episodes that are not relevant enough, and episodes that repeat a
+    /// more specific result.
     pub(crate) fn leave_out_irrelevant(&self, found: &mut RecallResult) {
         let by_meaning = found.model.is_some();
         let usual = || selective::min_relevance(&self.query, by_meaning);
         let least = self.min_relevance.unwrap_or_else(usual);
         if !self.precise.unwrap_or(false) {
             found.memories.retain(|found| found.why.is_relevant(least));
+            found.episodes.retain(|found| found.why.is_relevant(least));
         }
+        found.leave_out_repeating_episodes();
     }
 
     /// The projects that the request asks for, if it names any.
@@ -149,6 +155,7 @@ impl SearchRequest {
             memories: count(self.limit, 10, "limit")?,
             turns: count(self.turns, 0, "turns")?,
             sessions: count(self.sessions, 0, "sessions")?,
+            episodes: count(self.episodes, 0, "episodes")?,
             tuning,
             rerank: self.rerank.unwrap_or(true),
             precise: self.precise.unwrap_or(false),

@@ -52,6 +52,8 @@ pub struct RetrieveRequest {
     limit: Option<usize>,
     /// How many turns of earlier sessions; chosen from the message if absent.
     turns: Option<usize>,
+    /// How many summaries of earlier sessions; as many as turns, and at most 5, if absent.
+    episodes: Option<usize>,
     min_confidence: Option<f32>,
     /// Only memories that the message names, besides the baseline.
     precise: Option<bool>,
@@ -92,8 +94,8 @@ impl RetrieveRequest {
             },
             Some(_) => return Err(refuse("`budget` is at most 100000")),
         };
-        if self.limit.unwrap_or(0) > 200 || self.turns.unwrap_or(0) > 200 {
-            return Err(refuse("`limit` and `turns` are at most 200"));
+        if [self.limit, self.turns, self.episodes].into_iter().flatten().any(|count| count > 200) {
+            return Err(refuse("`limit`, `turns` and `episodes` are at most 200"));
         }
         if self.query.chars().count() > crate::api::search::QUERY_CHARS {
             return Err(refuse("`query` has at most 20000 characters"));
@@ -103,7 +105,7 @@ impl RetrieveRequest {
         ask.session = self.session_id;
         ask.freeze = self.freeze.unwrap_or(true);
         (ask.tokens, ask.window) = (tokens, self.window);
-        (ask.memories, ask.turns) = (self.limit, self.turns);
+        (ask.memories, ask.turns, ask.episodes) = (self.limit, self.turns, self.episodes);
         ask.filter.min_confidence = self.min_confidence;
         ask.precise = self.precise.unwrap_or(false);
         ask.point = point(self.as_of, self.known_at);
@@ -139,7 +141,7 @@ pub struct ContextView {
     budget: BudgetView,
     /// The times that the message mentions.
     times: Vec<TimeView>,
-    /// How many memories and turns were considered.
+    /// How many memories, turns and episodes were considered.
     considered: usize,
     /// `hit` if the same message was answered in this session recently and nothing has changed.
     #[schema(example = "miss")]
@@ -177,6 +179,9 @@ pub struct CitationView {
     version_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     turn_id: Option<String>,
+    /// The summary of an earlier session that it tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    episode_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
     section: &'static str,
@@ -187,13 +192,15 @@ pub struct CitationView {
     relevance: Option<f32>,
 }
 
-/// A memory or turn that was left out, and why.
+/// A memory, turn or episode that was left out, and why.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LeftOutView {
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     turn_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    episode_id: Option<String>,
     #[schema(example = "over the budget")]
     reason: &'static str,
     relevance: Option<f32>,
@@ -242,27 +249,45 @@ pub struct BudgetView {
     cost_micros: Option<u64>,
 }
 
-fn source(source: &LineSource) -> [Option<String>; 4] {
-    match source {
-        LineSource::Memory { fact, version } => {
-            [Some(fact.to_string()), Some(version.to_string()), None, None]
+/// The ids of a source.
+#[derive(Default)]
+struct SourceIds {
+    memory: Option<String>,
+    version: Option<String>,
+    turn: Option<String>,
+    episode: Option<String>,
+    session: Option<String>,
+}
+
+impl From<&LineSource> for SourceIds {
+    fn from(source: &LineSource) -> Self {
+        let mut ids = Self::default();
+        match source {
+            LineSource::Memory { fact, version } => {
+                (ids.memory, ids.version) = (Some(fact.to_string()), Some(version.to_string()));
+            }
+            LineSource::Turn { turn, session } => {
+                (ids.turn, ids.session) = (Some(turn.to_string()), Some(session.clone()));
+            }
+            LineSource::Episode { episode, session } => {
+                (ids.episode, ids.session) = (Some(episode.to_string()), Some(session.clone()));
+            }
         }
-        LineSource::Turn { turn, session } => {
-            [None, None, Some(turn.to_string()), Some(session.clone())]
-        }
+        ids
     }
 }
 
 impl From<&PromptLine> for CitationView {
     fn from(item: &PromptLine) -> Self {
-        let [memory_id, version_id, turn_id, session_id] = source(&item.source);
+        let ids = SourceIds::from(&item.source);
         Self {
             mark: item.mark.clone(),
-            memory_id,
+            memory_id: ids.memory,
             also_memory_ids: item.also.iter().map(ToString::to_string).collect(),
-            version_id,
-            turn_id,
-            session_id,
+            version_id: ids.version,
+            turn_id: ids.turn,
+            episode_id: ids.episode,
+            session_id: ids.session,
             section: item.section.as_str(),
             text: item.line.clone(),
             tokens: item.tokens,
@@ -273,8 +298,14 @@ impl From<&PromptLine> for CitationView {
 
 impl From<&LeftOut> for LeftOutView {
     fn from(left: &LeftOut) -> Self {
-        let [memory_id, _, turn_id, _] = source(&left.source);
-        Self { memory_id, turn_id, reason: left.reason.as_str(), relevance: left.relevance }
+        let ids = SourceIds::from(&left.source);
+        Self {
+            memory_id: ids.memory,
+            turn_id: ids.turn,
+            episode_id: ids.episode,
+            reason: left.reason.as_str(),
+            relevance: left.relevance,
+        }
     }
 }
 

@@ -4,10 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use jiff::Timestamp;
-use lukasa_core::Episode;
-use lukasa_core::{Job, JobId, PassId};
+use lukasa_core::{Episode, EpisodeId, Job, JobId, PassId};
 use lukasa_engine::chat::{ModelCall, ModelSum};
-use lukasa_engine::learning::{LeftOutItem, PassRecord};
+use lukasa_engine::learning::{AboutEpisode, LeftOutItem, PassRecord};
 use lukasa_engine::review::{Contradiction, ContradictionChoice};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -43,15 +42,22 @@ pub struct EpisodeView {
     /// The prompt it was made with, and its version.
     #[schema(example = "extract/4")]
     prompt: String,
+    /// The domains it is about: those of the memories learned from it, and those that its words
+    /// name.
+    #[schema(example = json!(["travel"]))]
+    domains: Vec<String>,
     /// Whether it is a month old and everything learned from it is strong or stated by now, so that
-    /// it is no longer needed.
+    /// it is no longer needed. An absorbed episode is listed, but not found by search and not put
+    /// into prompts.
     absorbed: bool,
 }
 
-impl From<(&Episode, bool)> for EpisodeView {
-    fn from((episode, absorbed): (&Episode, bool)) -> Self {
+impl EpisodeView {
+    pub(super) fn of(episode: &Episode, about: &AboutEpisode) -> Self {
+        let AboutEpisode { domains, absorbed } = about.clone();
         Self {
             absorbed,
+            domains,
             id: episode.id.to_string(),
             session_id: episode.session.clone(),
             first_turn: episode.first_turn,
@@ -72,6 +78,8 @@ impl From<(&Episode, bool)> for EpisodeView {
 pub struct EpisodesQuery {
     /// Only those of this session.
     session_id: Option<String>,
+    /// Only those about this domain. A page can then be shorter than `limit`.
+    domain: Option<String>,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
     /// `next_cursor` of the previous page.
@@ -100,9 +108,30 @@ pub async fn list_episodes(
     let now = clock::now();
     let page = app.engine().learning.episodes(&caller, session, before, limit, now);
     let (episodes, next) = page.await?;
-    let absorbed = app.engine().learning.absorbed(&caller, &episodes, now).await?;
-    let data = episodes.iter().zip(absorbed).map(EpisodeView::from).collect();
+    let about = app.engine().learning.about_episodes(&caller, &episodes, now).await?;
+    let is_asked = |about: &AboutEpisode| {
+        query.domain.as_ref().is_none_or(|domain| about.domains.contains(domain))
+    };
+    let data = episodes.iter().zip(&about).filter(|(_, about)| is_asked(about));
+    let data = data.map(|(episode, about)| EpisodeView::of(episode, about)).collect();
     Ok(Json(EpisodePage { data, next_cursor: next.as_ref().map(print_cursor) }))
+}
+
+/// Get an episode.
+#[utoipa::path(get, path = "/api/episodes/{id}", tag = "learning", params(
+    ("id" = String, Path, description = "The episode's id")), responses(
+    (status = 200, body = EpisodeView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_episode(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<EpisodeView>, Problem> {
+    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ProblemCode::EpisodeNotFound))?;
+    let (learning, now) = (&app.engine().learning, clock::now());
+    let episode = learning.episode(&caller, id, now).await?;
+    let about = learning.about_episodes(&caller, std::slice::from_ref(&episode), now).await?;
+    Ok(Json(EpisodeView::of(&episode, &about.into_iter().next().unwrap_or_default())))
 }
 
 /// One extraction pass over a part of a conversation, and its outcome.

@@ -104,7 +104,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(sources::delete_turn))
         .routes(routes!(sources::erase_turn))
         .routes(routes!(sources::erase_session))
-        .routes(routes!(sources::delete_episode))
+        .routes(routes!(learning::get_episode, sources::delete_episode))
         .routes(routes!(learning::list_passes))
         .routes(routes!(left_out::keep_left_out))
         .routes(routes!(learning::list_jobs))

@@ -1,4 +1,4 @@
-//! Search: memories, turns and sessions relevant to a message, ranked, with the reasons.
+//! Search: memories, turns, episodes and sessions relevant to a message, ranked, with the reasons.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,6 +9,7 @@ use lukasa_engine::recall::{RecallResult, RecallTimings, ResultExplanation};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::learning::EpisodeView;
 use super::sessions::TurnView;
 use crate::api::App;
 use crate::api::auth::Reader;
@@ -24,13 +25,15 @@ pub struct SearchAnswer {
     memories: Vec<FoundMemory>,
     turns: Vec<FoundTurn>,
     sessions: Vec<FoundSession>,
+    /// Summaries of sessions, without those that only repeat a memory or a turn above.
+    episodes: Vec<FoundEpisode>,
     /// The times that the query mentions.
     times: Vec<TimeView>,
     /// What was not available: `embedder`, `reranker`, `older_turns`.
     degraded: Vec<&'static str>,
     /// The embedding model, if one was used.
     model: Option<String>,
-    /// How many memories and turns were considered.
+    /// How many memories, turns and episodes were considered.
     considered: usize,
     took_ms: TookView,
 }
@@ -44,6 +47,12 @@ pub struct FoundMemory {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundTurn {
     turn: TurnView,
+    why: WhyFoundView,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FoundEpisode {
+    episode: EpisodeView,
     why: WhyFoundView,
 }
 
@@ -152,6 +161,14 @@ impl From<&RecallResult> for SearchAnswer {
                     id: found.session.clone(),
                     score: found.score,
                     best_turn_id: found.best.to_string(),
+                })
+                .collect(),
+            episodes: found
+                .episodes
+                .iter()
+                .map(|f| FoundEpisode {
+                    episode: EpisodeView::of(&f.episode, &f.about()),
+                    why: (&f.why).into(),
                 })
                 .collect(),
             times: found.times.iter().map(TimeView::from).collect(),

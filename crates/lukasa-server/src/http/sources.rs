@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use lukasa_core::{EpisodeId, Fate, TurnId};
+use lukasa_engine::learning::AboutEpisode;
 use lukasa_engine::removal::{Dependents, FactSource};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -26,7 +27,7 @@ use crate::clock;
 pub struct DependentsQuery {
     /// A turn, by its id.
     turn_id: Option<String>,
-    /// An episode, if no turn is given.
+    /// An episode, if no turn is given. No memory depends on it.
     episode_id: Option<String>,
     /// A whole session, if neither is given.
     session_id: Option<String>,
@@ -49,8 +50,8 @@ pub struct DependentsView {
     episodes: Vec<EpisodeView>,
 }
 
-impl From<&Dependents> for DependentsView {
-    fn from(dependents: &Dependents) -> Self {
+impl DependentsView {
+    fn of(dependents: &Dependents, about: &[AboutEpisode]) -> Self {
         let fate = |fate: Fate| match fate {
             Fate::Withdrawn => "withdrawn",
             Fate::Weakened => "weakened",
@@ -69,7 +70,8 @@ impl From<&Dependents> for DependentsView {
             episodes: dependents
                 .episodes
                 .iter()
-                .map(|episode| EpisodeView::from((episode, false)))
+                .zip(about)
+                .map(|(episode, about)| EpisodeView::of(episode, about))
                 .collect(),
         }
     }
@@ -96,8 +98,10 @@ pub async fn list_dependents(
             return Err(Problem::of(ProblemCode::MalformedQuery).because(why));
         }
     };
-    let dependents = app.engine().removals.dependents(&caller, &source, clock::now()).await?;
-    Ok(Json(DependentsView::from(&dependents)))
+    let (engine, now) = (app.engine(), clock::now());
+    let dependents = engine.removals.dependents(&caller, &source, now).await?;
+    let about = engine.learning.about_episodes(&caller, &dependents.episodes, now).await?;
+    Ok(Json(DependentsView::of(&dependents, &about)))
 }
 
 fn turn(id: &str) -> Result<FactSource, Problem> {
@@ -170,8 +174,9 @@ pub async fn erase_session(
 
 /// Delete an episode.
 ///
-/// The episode and every memory that depends on its turns alone are moved into the trash together;
-/// the turns stay. Undo restores all of it.
+/// It is moved into the trash, and a job summarises its turns again without the old words. The turns
+/// stay, and so do the memories learned from them: delete the turns or the session to remove those.
+/// Undo restores the old summary. Without a chat model there is no new one.
 #[utoipa::path(delete, path = "/api/episodes/{id}", tag = "learning", params(
     ("id" = String, Path, description = "The episode's id")), responses(
     (status = 200, body = Written),

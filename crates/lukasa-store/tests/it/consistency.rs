@@ -4,11 +4,22 @@ use lukasa_store::testing::TestDatabase;
 
 /// A row or two that break the rule whose name begins with these words. `$U` is a user of the tenant
 /// `$T`, `$X` any other id.
-const PLANTED: [(&str, &str); 12] = [
+const PLANTED: [(&str, &str); 13] = [
     (
         "a passage belongs to",
         "insert into passage (user_id, tenant_id, source_id, part, subject_id, kind, revision, analyzer, language, \
            words, terms, content_hash) values ($U, $T, $X, 0, $X, 'fact', 1, 1, 'en', 1, '', '')",
+    ),
+    (
+        "a passage belongs to",
+        "insert into session (user_id, tenant_id, session_id, opened_at, last_turn_at, turns) \
+           values ($U, $T, 's', now(), now(), 1); \
+         insert into episode (user_id, tenant_id, episode_id, session_id, first_turn, last_turn, summary, origin, \
+           started_at, ended_at, pass_id, prompt, recorded_at, withdrawn_by) \
+           values ($U, $T, $X, 's', 1, 1, 'words', 'user_turn', now(), now(), $X, 'p', now(), $X); \
+         insert into recall_state values ($U, $T, 1, 1, 0); \
+         insert into passage (user_id, tenant_id, source_id, part, subject_id, kind, revision, analyzer, language, \
+           words, terms, content_hash) values ($U, $T, $X, 0, $X, 'episode', 1, 1, 'en', 1, '', '')",
     ),
     ("an active memory can be found", "$VERSION"),
     ("no revision is newer", "insert into recall_state values ($U, $T, 1, 1, 2)"),

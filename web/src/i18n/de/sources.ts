@@ -140,6 +140,7 @@ export const sources: Translation["sources"] = {
     "{count, plural, one {# Erinnerung oder Nachricht wurde betrachtet.} other {# Erinnerungen und Nachrichten wurden betrachtet.}}",
   "why.tooOld": "Die Aufzeichnung ihres Kontexts ist abgelaufen.",
   "why.turn": "Eine Nachricht eines Chats",
+  "why.episode": "Eine Zusammenfassung eines Chats",
   "part.baseline": "immer enthalten",
   "part.dynamic": "für diese Nachricht",
   "share.baseline": "immer enthalten",
@@ -147,6 +148,8 @@ export const sources: Translation["sources"] = {
   "reason.in_the_baseline_already": "schon enthalten",
   "reason.not_sure_enough": "nicht sicher genug",
   "reason.not_relevant_enough": "nicht relevant genug",
+  "reason.only_a_question": "nur eine Frage",
+  "reason.told_by_a_memory_or_a_turn": "schon in einer Nachricht oder Erinnerung enthalten",
   "reason.over_the_budget": "über dem Budget",
   "reason.over_the_category's_budget": "über dem Budget seiner Art",
 
@@ -180,6 +183,7 @@ export const sources: Translation["sources"] = {
     "{count, plural, one {# Erinnerung wird weniger sicher.} other {# Erinnerungen werden weniger sicher.}}",
   "depends.kept":
     "{count, plural, one {# Erinnerung bleibt, weil du sie selbst gesagt, bestätigt oder speichern lassen hast.} other {# Erinnerungen bleiben, weil du sie selbst gesagt, bestätigt oder speichern lassen hast.}}",
+  "depends.again": "Die Zusammenfassung wird aus denselben Nachrichten neu geschrieben. Das Gelernte bleibt.",
   "depends.portraits":
     "{count, plural, one {# Teil deines Profils wird neu geschrieben.} other {# Teile deines Profils werden neu geschrieben.}}",
   "fate.withdrawn": "wird mit entfernt",

@@ -135,6 +135,7 @@ export const sources = {
     "{count, plural, one {# memory or message was considered.} other {# memories and messages were considered.}}",
   "why.tooOld": "The record of its context has expired.",
   "why.turn": "A message of a chat",
+  "why.episode": "A summary of a chat",
   "part.baseline": "always included",
   "part.dynamic": "for this message",
   "share.baseline": "always included",
@@ -142,6 +143,8 @@ export const sources = {
   "reason.in_the_baseline_already": "already included",
   "reason.not_sure_enough": "not certain enough",
   "reason.not_relevant_enough": "not relevant enough",
+  "reason.only_a_question": "only a question",
+  "reason.told_by_a_memory_or_a_turn": "told by a message or memory already included",
   "reason.over_the_budget": "over the budget",
   "reason.over_the_category's_budget": "over its category's budget",
 
@@ -175,6 +178,7 @@ export const sources = {
     "{count, plural, one {# memory becomes less certain.} other {# memories become less certain.}}",
   "depends.kept":
     "{count, plural, one {# memory stays, because you stated it, agreed to it or had it saved.} other {# memories stay, because you stated them, agreed to them or had them saved.}}",
+  "depends.again": "The summary is written again from the same messages. What was learned from them stays.",
   "depends.portraits":
     "{count, plural, one {# part of your profile is rewritten.} other {# parts of your profile are rewritten.}}",
   "fate.withdrawn": "removed too",

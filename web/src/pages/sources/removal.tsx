@@ -1,6 +1,7 @@
 /**
  * "What depends on this?": before a turn, an episode or a chat is removed, shows what would be removed with it,
- * what would have less evidence, and what stays. Deleting can be undone; erasing asks again.
+ * what would have less evidence, and what stays. An episode is summarised again, and nothing depends on it. Deleting
+ * can be undone; erasing asks again.
  */
 
 import { Link } from "@tanstack/react-router";
@@ -55,7 +56,7 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
         <ProblemCard error={dependents.error} retry={() => void dependents.refetch()} />
       )}
       {dependents.isPending && <p className="text-muted">{t("shell.loading")}</p>}
-      {dependents.data && <Impact found={dependents.data} />}
+      {dependents.data && <Impact found={dependents.data} again={"episode_id" in source} />}
       <div className="flex flex-wrap gap-2">
         <Button onClick={onDelete} disabled={dependents.isPending}>
           {t("sources.delete")}
@@ -98,7 +99,8 @@ function keptText({ reached }: DependentsView): string | undefined {
   return reached.kept > 0 ? t("sources.depends.kept", { count: reached.kept }) : undefined;
 }
 
-function Impact({ found }: { found: DependentsView }) {
+/** `again`: it is summarised again, and what was learned stays. */
+function Impact({ found, again }: { found: DependentsView; again: boolean }) {
   const { reached } = found;
   return (
     <>
@@ -107,7 +109,8 @@ function Impact({ found }: { found: DependentsView }) {
         {reached.weakened > 0 && (
           <li>{t("sources.depends.weakened", { count: reached.weakened })}</li>
         )}
-        {keptText(found) && <li>{keptText(found)}</li>}
+        {again && <li>{t("sources.depends.again")}</li>}
+        {!again && keptText(found) && <li>{keptText(found)}</li>}
         {reached.portraits > 0 && (
           <li>{t("sources.depends.portraits", { count: reached.portraits })}</li>
         )}

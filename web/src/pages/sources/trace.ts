@@ -1,5 +1,5 @@
 /** Reads the stored trace of a retrieval: included items with their place, and what was left out. Pure. */
-/** The ranks of a memory or a turn: by search arm, and after fusion. */
+/** The ranks of a memory, a turn or an episode: by search arm, and after fusion. */
 export interface SearchRanks {
   arms: { arm: string; rank: number }[];
   fused?: number;
@@ -16,6 +16,7 @@ export interface PromptPosition {
 export interface ExcludedMemory {
   memory?: string;
   turn?: string;
+  episode?: string;
   session?: string;
   reason: string;
   relevance?: number;
@@ -24,7 +25,7 @@ export interface ExcludedMemory {
 export interface Trace {
   given: Map<string, PromptPosition>;
   excluded: ExcludedMemory[];
-  /** By the id of the memory or turn; empty in older traces. */
+  /** By the id of the memory, turn or episode; empty in older traces. */
   found: Map<string, SearchRanks>;
   budget?: { limit: number; baseline: number; dynamic: number };
   considered?: number;
@@ -51,6 +52,7 @@ export function readTrace(trace: unknown): Trace {
     excluded: list(field(trace, "left_out")).map((item) => ({
       memory: text(field(field(item, "source"), "memory_id")),
       turn: text(field(field(item, "source"), "turn_id")),
+      episode: text(field(field(item, "source"), "episode_id")),
       session: text(field(field(item, "source"), "session_id")),
       reason: text(field(item, "reason")) ?? "",
       relevance: number(field(item, "relevance")),
@@ -70,12 +72,13 @@ export function readTrace(trace: unknown): Trace {
 /** The arms that have variants, with neighbours or whole chats. */
 const VARIANT = /^(keyword|vector)_.*/;
 
-/** The ranks of each memory or turn by id: its best rank in each arm. The variants of an arm count as the same arm. */
+/** The ranks of each memory, turn or episode by id: its best rank in each arm. The variants of an arm count as the same arm. */
 function searchRanksOf(trace: unknown): Map<string, SearchRanks> {
   const found = new Map<string, SearchRanks>();
   for (const item of list(field(trace, "found"))) {
     const source = field(item, "source");
-    const id = text(field(source, "memory_id")) ?? text(field(source, "turn_id"));
+    const ids = ["memory_id", "turn_id", "episode_id"].map((name) => text(field(source, name)));
+    const id = ids.find((one) => one !== undefined);
     const best = new Map<string, number>();
     for (const one of list(field(item, "arms"))) {
       const arm = text(field(one, "arm"))?.replace(VARIANT, "$1");

@@ -262,7 +262,7 @@ function LeftOutCard({
           <li key={at} className="flex flex-wrap items-center justify-between gap-x-3 px-4 py-2">
             <div className="min-w-0">
               {one.memory ? <MemoryLine id={one.memory} /> : <TurnLine left={one} />}
-              <FoundBy found={found.get(one.memory ?? one.turn ?? "")} />
+              <FoundBy found={found.get(one.memory ?? one.turn ?? one.episode ?? "")} />
             </div>
             <Badge>{reasonOf(one.reason)}</Badge>
           </li>
@@ -283,10 +283,11 @@ function MemoryLine({ id }: { id: string }) {
 }
 
 function TurnLine({ left }: { left: ExcludedMemory }) {
-  if (!left.session) return <span className="text-muted">{t("sources.why.turn")}</span>;
+  const what = t(left.episode ? "sources.why.episode" : "sources.why.turn");
+  if (!left.session) return <span className="text-muted">{what}</span>;
   return (
     <Link to="/sources" search={{ session: left.session }} className={LINK}>
-      {t("sources.why.turn")}
+      {what}
     </Link>
   );
 }

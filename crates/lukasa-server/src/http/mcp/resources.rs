@@ -128,7 +128,7 @@ async fn context(engine: &Engine, caller: &McpCaller, about: &str) -> Result<Con
     let mut ask = ContextRequest::about(about);
     ask.project.clone_from(&caller.project);
     if about.is_empty() {
-        (ask.memories, ask.turns) = (Some(0), Some(0));
+        (ask.memories, ask.turns, ask.episodes) = (Some(0), Some(0), Some(0));
     }
     engine.context.retrieve(&caller.caller, &ask, clock::moment()).await.map_err(engine_error)
 }

@@ -51,6 +51,34 @@ async fn learn_endpoint_saves_a_memory_that_cites_its_turn() {
 }
 
 #[tokio::test]
+async fn episodes_have_domains_and_are_searched() {
+    let app = lisbon().await;
+    let alice = alice(&app).await;
+    say(&alice, "a", &["I live in Lisbon."]).await;
+    alice.post("/api/sessions/a/close", json!({})).await.expect(200);
+    app.work().await;
+    let memory = alice.get("/api/memory").await.expect(200).at("/data/0/id");
+    alice.patch(&format!("/api/memory/{memory}"), json!({"domain": "travel"})).await.expect(200);
+    let listed = alice.get("/api/episodes?domain=travel").await.expect(200);
+    assert_eq!(listed.json()["data"][0]["domains"], json!(["travel"]));
+    assert!(alice.get("/api/episodes?domain=music").await.expect(200).each("id").is_empty());
+    let id = listed.at("/data/0/id");
+    let one = alice.get(&format!("/api/episodes/{id}")).await.expect(200).json();
+    assert_eq!(one, listed.json()["data"][0]);
+    alice.get("/api/episodes/nonsense").await.refused(404, "episode_not_found");
+    for (domains, found) in [(json!(null), 1), (json!(["travel"]), 1), (json!(["music"]), 0)] {
+        let ask = json!({"query": "talked", "episodes": 5, "domains": domains});
+        let answer = alice.post("/api/memory/search", ask).await.expect(200).json();
+        assert_eq!(answer["episodes"].as_array().unwrap().len(), found, "{domains}: {answer}");
+    }
+    let ask = json!({"query": "What have we talked about, and what did I say?"});
+    let context = alice.post("/api/memory/retrieve", ask).await.expect(200).json();
+    let cited = context["dynamic"]["citations"].as_array().unwrap().iter();
+    let cited: Vec<_> = cited.filter_map(|citation| citation["episode_id"].as_str()).collect();
+    assert_eq!(cited, [id], "{context}");
+}
+
+#[tokio::test]
 async fn passes_episodes_and_model_calls_are_listed() {
     let app = lisbon().await;
     let alice = alice(&app).await;

@@ -188,6 +188,7 @@ pub const TABLE: &[Row] = &[
         tried(Query("session_id"), Session, Own),
         tried(Query("cursor"), EpisodeCursor, Own),
     ]),
+    reads("get_episode", &[given(Path("id"), Episode, EPISODE)]),
     reads("list_passes", &[tried(Query("session_id"), Session, Own)]),
     reads("list_contradictions", &[]),
     reads("list_jobs", &[]),

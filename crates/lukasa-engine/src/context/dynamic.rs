@@ -1,0 +1,116 @@
+//! The dynamic part of a context: what recall is asked for a message, and which of its results are
+//! worth their tokens.
+
+use jiff::tz::TimeZone;
+use lukasa_core::context::block::{
+    self, DynamicInput, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
+};
+use lukasa_core::context::selective;
+use lukasa_core::{FactId, ProjectScope, Role, Version};
+use lukasa_text::screen::directive;
+
+use super::retrieve::{ContextPart, ContextRequest};
+use crate::recall::{RecallQuery, RecallResult, RecalledFact, RecalledTurn};
+
+/// Maximum number of turns and of episodes (R164), unless the request says otherwise.
+const MAX_TURNS: usize = 5;
+const MAX_EPISODES: usize = 5;
+
+/// Turns and episodes below this relevance are not put into the prompt.
+const MIN_TURN_RELEVANCE: f32 = 0.15;
+
+/// The recall question of the dynamic part.
+pub(super) fn dynamic_ask(ask: &ContextRequest) -> RecallQuery {
+    let calls_for = selective::memories_wanted(&ask.message);
+    let mut filter = ask.filter.clone();
+    filter.domains.clone_from(&ask.domains);
+    let turns = ask.turns.unwrap_or(calls_for.min(MAX_TURNS));
+    RecallQuery {
+        memories: ask.memories.unwrap_or(calls_for),
+        turns,
+        episodes: ask.episodes.unwrap_or(turns.min(MAX_EPISODES)),
+        filter,
+        point: ask.point,
+        zone: ask.zone.clone().unwrap_or(TimeZone::UTC),
+        precise: ask.precise,
+        session: ask.session.clone(),
+        projects: ask.project.as_ref().map(|project| ProjectScope::of(Some(project))),
+        ..RecallQuery::about(&ask.message)
+    }
+}
+
+/// The part of a turn that decides whether it states anything.
+fn start_of(text: &str) -> &str {
+    const READ_CHARS: usize = 1_000;
+    text.char_indices().nth(READ_CHARS).map_or(text, |(at, _)| &text[..at])
+}
+
+/// Builds the dynamic part: rules of the message's domains, changes, then results that are relevant
+/// enough and not in the baseline: memories, turns, and episodes that add to these.
+pub(super) fn dynamic(
+    found: &RecallResult,
+    input: DynamicInput<'_>,
+    left: usize,
+    sure: impl Fn(&Version) -> bool,
+) -> ContextPart {
+    let given: Vec<FactId> = input.baseline.iter().flat_map(PromptLine::facts).collect();
+    let least = selective::min_relevance(input.message, found.model.is_some());
+    let mut left_out = Vec::new();
+    let mut findings = Vec::new();
+    for f in &found.memories {
+        let version = &f.memory.version;
+        let source = LineSource::Memory { fact: version.fact, version: version.id };
+        let reason = if given.contains(&version.fact) {
+            LeftOutReason::InBaseline
+        } else if !sure(version) {
+            LeftOutReason::NotSure
+        } else if !f.why.is_relevant(least) {
+            LeftOutReason::NotRelevant
+        } else {
+            findings.push(Finding::Memory(version, f.why.relevance));
+            continue;
+        };
+        left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
+    }
+    let mut told_turns = Vec::new();
+    for f in &found.turns {
+        let reason = if f.why.relevance < MIN_TURN_RELEVANCE {
+            LeftOutReason::NotRelevant
+        } else if f.turn.role == Role::User && directive::only_asks(start_of(&f.turn.content)) {
+            LeftOutReason::OnlyAsks
+        } else {
+            findings.push(Finding::Turn(&f.turn, f.why.relevance));
+            told_turns.push(f);
+            continue;
+        };
+        let source = LineSource::from(&f.turn);
+        left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
+    }
+    // What a memory or a turn in the prompt tells is not repeated by the episode about it.
+    let is_told = |fact: &FactId| {
+        let found =
+            |finding: &Finding<'_>| matches!(finding, Finding::Memory(v, _) if v.fact == *fact);
+        given.contains(fact) || findings.iter().any(found)
+    };
+    let told_memories: Vec<&RecalledFact> =
+        found.memories.iter().filter(|f| is_told(&f.memory.version.fact)).collect();
+    let least = least.max(MIN_TURN_RELEVANCE);
+    for f in &found.episodes {
+        let by_memory = |m: &&RecalledFact| f.repeats_memory(m.memory.version.fact, &m.why);
+        let by_turn = |t: &&RecalledTurn| f.repeats_turn(&t.turn, &t.why);
+        let reason = if !f.why.is_relevant(least) {
+            LeftOutReason::NotRelevant
+        } else if told_memories.iter().any(by_memory) || told_turns.iter().any(by_turn) {
+            LeftOutReason::AlreadyTold
+        } else {
+            findings.push(Finding::Episode(&f.episode, f.why.relevance));
+            continue;
+        };
+        let source = LineSource::from(&f.episode);
+        left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
+    }
+    let input = DynamicInput { found: &findings, ..input };
+    let mut part = ContextPart::from(block::dynamic(input, left));
+    part.left_out.extend(left_out);
+    part
+}

@@ -1,0 +1,158 @@
+//! What recall needs to know about episodes besides their words: what was learned from their turns,
+//! which domains they are about, and which of them may be found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lukasa_core::learning::explicit;
+use lukasa_core::recall::passage::{Passage, of_episode};
+use lukasa_core::{Episode, EpisodeId, FactId, Timestamp, Turn};
+use lukasa_store::episode::{self, LearnedHere};
+use lukasa_store::{Scope, domain, session};
+
+use crate::detector::detect;
+use crate::error::Result;
+
+/// What was learned from the turns of an episode.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct EpisodeSupport {
+    pub(crate) facts: BTreeSet<FactId>,
+    /// The domains of these facts.
+    pub(crate) domains: BTreeSet<String>,
+    /// Whether all of it is strong or stated by now, so that the episode is no longer needed (R105).
+    pub(crate) absorbed: bool,
+    /// Whether something learned from it was forgotten on request.
+    pub(crate) forgotten: bool,
+}
+
+/// What is derived from the facts learned from an episode.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AboutEpisode {
+    /// The domains of these facts, and those that its words name.
+    pub domains: Vec<String>,
+    /// Whether it is old and all of these facts are strong or stated.
+    pub absorbed: bool,
+}
+
+/// What was learned from each of these episodes, in their order.
+pub(crate) async fn load_support(
+    scope: &Scope,
+    episodes: &[Episode],
+    now: Timestamp,
+) -> Result<Vec<EpisodeSupport>> {
+    if episodes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<EpisodeId> = episodes.iter().map(|episode| episode.id).collect();
+    let mut turns: BTreeMap<EpisodeId, BTreeMap<String, i32>> = BTreeMap::new();
+    for (episode, turn, number) in episode::turns_of(scope, &ids).await? {
+        turns.entry(episode).or_default().insert(turn.to_string(), number);
+    }
+    let names: Vec<String> = turns.values().flat_map(BTreeMap::keys).cloned().collect();
+    let sessions: BTreeSet<String> = episodes.iter().map(|e| e.session.clone()).collect();
+    let sessions: Vec<String> = sessions.into_iter().collect();
+    let learned = episode::learned_here(scope, &names, &sessions).await?;
+    let none = BTreeMap::new();
+    let support = |episode: &Episode| {
+        support_of(episode, turns.get(&episode.id).unwrap_or(&none), &learned, now)
+    };
+    Ok(episodes.iter().map(support).collect())
+}
+
+/// What was learned from one episode, whose stored turns are given with their numbers.
+fn support_of(
+    episode: &Episode,
+    turns: &BTreeMap<String, i32>,
+    learned: &[LearnedHere],
+    now: Timestamp,
+) -> EpisodeSupport {
+    let mut support = EpisodeSupport::default();
+    let mut settled: BTreeMap<(String, i32), bool> = BTreeMap::new();
+    for fact in learned {
+        let cited: Vec<i32> =
+            fact.turns.iter().filter_map(|turn| turns.get(turn)).copied().collect();
+        // What the session says of a fact counts if the turns do not say more: the fact cites none,
+        // or none of this episode's turns were kept.
+        let in_session = fact.session.as_ref() == Some(&episode.session);
+        if cited.is_empty() && !(in_session && (fact.turns.is_empty() || turns.is_empty())) {
+            continue;
+        }
+        if fact.forgotten {
+            support.forgotten = true;
+            continue;
+        }
+        support.facts.insert(fact.fact);
+        support.domains.extend(fact.domain.clone());
+        for number in cited {
+            let all = settled.entry((episode.session.clone(), number)).or_insert(true);
+            *all &= fact.settled;
+        }
+    }
+    support.absorbed = episode.is_absorbed(&settled, now);
+    support
+}
+
+/// The domains that each of these episodes is about: those of the facts learned from it, and those
+/// that its words name.
+pub(crate) async fn domain_tags(
+    scope: &Scope,
+    episodes: &[Episode],
+    support: &[EpisodeSupport],
+) -> Result<Vec<Vec<String>>> {
+    if episodes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let domains = domain::of_tenant(scope).await?;
+    let tags = |(episode, support): (&Episode, &EpisodeSupport)| {
+        let named = detect(&domains, &words_of(episode)).into_iter().map(|found| found.domain);
+        let tags: BTreeSet<String> = named.chain(support.domains.iter().cloned()).collect();
+        tags.into_iter().collect()
+    };
+    Ok(episodes.iter().zip(support).map(tags).collect())
+}
+
+/// The title and the summary of an episode.
+pub(crate) fn words_of(episode: &Episode) -> String {
+    format!("{}\n{}", episode.title.as_deref().unwrap_or(""), episode.summary)
+}
+
+/// The passages of an episode of these turns; none if one of them is a request to forget something,
+/// because the episode may tell what it was.
+pub(crate) fn passages_of(episode: &Episode, turns: &[Turn]) -> Vec<Passage> {
+    let range = episode.first_turn..=episode.last_turn;
+    let own = |turn: &&Turn| turn.session == episode.session && range.contains(&turn.number);
+    if turns.iter().filter(own).any(explicit::asks_to_forget) {
+        return Vec::new();
+    }
+    of_episode(episode)
+}
+
+/// Turns, and possibly their whole session, that are about to be restored.
+#[derive(Default, Clone, Copy)]
+pub(crate) struct Restoring<'r> {
+    pub(crate) turns: &'r [Turn],
+    pub(crate) session: Option<&'r str>,
+}
+
+/// The passages of these episodes, whose turns are read. Those of a session in the trash have none,
+/// and neither have those of an unknown session, which might belong to any project.
+pub(crate) async fn load_passages(
+    scope: &Scope,
+    episodes: &[Episode],
+    restoring: Restoring<'_>,
+) -> Result<Vec<Passage>> {
+    let mut passages = Vec::new();
+    for episode in episodes {
+        let Some(there) = session::find(scope, &episode.session).await? else { continue };
+        if there.trashed_at.is_some() && restoring.session != Some(&episode.session) {
+            continue;
+        }
+        let range = episode.first_turn..=episode.last_turn;
+        let count = i64::from(episode.last_turn - episode.first_turn) + 1;
+        let mut turns =
+            session::turns(scope, &episode.session, episode.first_turn - 1, count).await?;
+        let own = |turn: &&Turn| turn.session == episode.session && range.contains(&turn.number);
+        turns.extend(restoring.turns.iter().filter(own).cloned());
+        passages.extend(passages_of(episode, &turns));
+    }
+    Ok(passages)
+}

@@ -1,0 +1,229 @@
+//! Episodes in recall and in the context: found by words and meaning, within the same gates as turns.
+
+use std::time::Duration;
+
+use lukasa_core::context::block::{LeftOutReason, LineSource};
+use lukasa_core::recall::rank::Arm;
+use lukasa_core::{Edit, NewTurn, Project, ProjectScope, Status};
+use lukasa_engine::Engine;
+use lukasa_engine::context::{Context, ContextRequest};
+use lukasa_engine::directory::OptIn;
+use lukasa_engine::facts::{Target, Update};
+use lukasa_engine::recall::{RecallQuery, RecalledEpisode};
+use lukasa_engine::removal::FactSource;
+use lukasa_engine::sessions::NewSession;
+use serde_json::{Value, json};
+
+use crate::learning::{chat_about, memories, memory, story_saying, user, work};
+use crate::story::Story;
+
+const QUESTION: &str = "Which wood did I compare for the flooring of my hallway?";
+const SUMMARY: &str = "The user compared walnut and maple flooring for the hallway.";
+
+/// A story whose model summarises every session with these words and learns these memories.
+async fn story_told(summary: &'static str, learned: Vec<Value>) -> Story {
+    let answer = json!({"title": "A chat", "summary": summary, "memories": learned}).to_string();
+    story_saying(move |_| answer.clone()).await.0
+}
+
+async fn learn_from(story: &Story, session: &str, turns: Vec<NewTurn>) {
+    chat_about(story, session, turns).await;
+    work(story).await;
+    story.pass(60);
+}
+
+/// Turns that do not tell what they are about.
+fn vague() -> Vec<NewTurn> {
+    vec![user("Here are the two I mean."), user("The second one, then.")]
+}
+
+async fn found_by(engine: &Engine, story: &Story, ask: RecallQuery) -> Vec<RecalledEpisode> {
+    let ask = RecallQuery { episodes: 5, ..ask };
+    engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap().episodes
+}
+
+async fn count(story: &Story) -> usize {
+    found_by(&story.engine, story, RecallQuery::about(QUESTION)).await.len()
+}
+
+async fn context(story: &Story, message: &str) -> Context {
+    let mut ask = ContextRequest::about(message);
+    ask.within = Duration::from_secs(60);
+    story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap()
+}
+
+fn episodes_in(context: &Context) -> usize {
+    let is_episode = |source: &LineSource| matches!(source, LineSource::Episode { .. });
+    context.dynamic.items.iter().filter(|item| is_episode(&item.source)).count()
+}
+
+#[tokio::test]
+async fn episode_answers_where_no_memory_or_turn_does() {
+    let story = story_told(SUMMARY, vec![]).await;
+    learn_from(&story, "c", vague()).await;
+    let found = found_by(&story.engine, &story, RecallQuery::about(QUESTION)).await;
+    let [one] = &found[..] else { panic!("one episode: {found:?}") };
+    assert_eq!(one.episode.summary, SUMMARY);
+    for arm in [Arm::Keyword, Arm::Vector] {
+        assert!(one.why.arms.iter().any(|(found, ..)| *found == arm), "{:?}", one.why.arms);
+    }
+    let told = context(&story, QUESTION).await;
+    let is_episode = |source: &LineSource| matches!(source, LineSource::Episode { .. });
+    let line = told.dynamic.items.iter().find(|item| is_episode(&item.source)).expect("a line");
+    assert_eq!(line.line, format!("2026-01-01, A chat: {SUMMARY}"));
+    assert!(told.dynamic.content.contains("## Summaries of earlier conversations\n- ["));
+    assert!(told.spent.baseline + told.spent.dynamic <= told.spent.limit);
+    let LineSource::Episode { episode, .. } = line.source else { panic!("an episode") };
+    let resolved = story.engine.learning.episode(&story.alice(), episode, story.now()).await;
+    assert_eq!(resolved.unwrap().summary, SUMMARY);
+    assert_eq!(episodes_in(&context(&story, "What is the capital of France?").await), 0);
+    let mut none = ContextRequest::about(QUESTION);
+    none.episodes = Some(0);
+    let none = story.engine.context.retrieve(&story.alice(), &none, story.moment()).await.unwrap();
+    assert_eq!(episodes_in(&none), 0);
+}
+
+#[tokio::test]
+async fn context_has_at_most_five_episodes_and_none_of_its_own_session() {
+    let story = story_told(SUMMARY, vec![]).await;
+    for chat in 0..7 {
+        learn_from(&story, &format!("c{chat}"), vague()).await;
+    }
+    assert_eq!(episodes_in(&context(&story, QUESTION).await), 5);
+    let only = RecallQuery { session: Some("c0".into()), ..RecallQuery::about(QUESTION) };
+    let only = RecallQuery { episodes: 20, ..only };
+    let found = story.engine.recall.search(&story.alice(), &only, story.now()).await.unwrap();
+    let sessions: Vec<_> = found.episodes.iter().map(|f| f.episode.session.as_str()).collect();
+    assert!(sessions.len() == 6 && !sessions.contains(&"c0"), "{sessions:?}");
+}
+
+#[tokio::test]
+async fn episode_that_repeats_a_turn_or_a_memory_is_left_out() {
+    let learned = memory("User bought maple flooring.", "I bought maple flooring");
+    let story = story_told("The user bought maple flooring.", vec![learned]).await;
+    learn_from(&story, "c", vec![user("I bought maple flooring for the hallway.")]).await;
+    let told = context(&story, "Which flooring did I buy?").await;
+    assert_eq!(episodes_in(&told), 0);
+    let left = told.dynamic.left_out.iter();
+    let left: Vec<_> =
+        left.filter(|l| matches!(l.source, LineSource::Episode { .. })).map(|l| l.reason).collect();
+    assert_eq!(left, [LeftOutReason::AlreadyTold]);
+    let ask = RecallQuery::about("Which flooring did I buy?");
+    let ask = RecallQuery { episodes: 5, turns: 5, ..ask };
+    let mut found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+    assert_eq!(found.episodes.len(), 1);
+    found.leave_out_repeating_episodes();
+    assert_eq!((found.memories.len(), found.turns.len(), found.episodes.len()), (1, 1, 0));
+}
+
+#[tokio::test]
+async fn removed_episode_vanishes_from_recall_on_every_server() {
+    let story = story_told(SUMMARY, vec![]).await;
+    learn_from(&story, "c", vague()).await;
+    let other = Engine::connect(&story.database.connect()).expect("engine");
+    let counts = async || {
+        let ask = || RecallQuery::about(QUESTION);
+        let [one, two] = [&story.engine, &other];
+        (found_by(one, &story, ask()).await.len(), found_by(two, &story, ask()).await.len())
+    };
+    assert_eq!(counts().await, (1, 1));
+    let (turns, _) =
+        story.engine.sessions.turns(&story.alice(), "c", 0, 1, story.now()).await.unwrap();
+    let turn = FactSource::Turn(turns[0].id);
+    let gone = story.engine.removals.withdraw(&story.request(), &turn).await.unwrap();
+    assert_eq!(counts().await, (0, 0), "its turn was deleted");
+    story.engine.undo.undo(&story.request(), gone.operation.unwrap()).await.unwrap();
+    assert_eq!(counts().await, (1, 1), "restored with its turn");
+    work(&story).await;
+    assert_eq!(counts().await, (1, 1));
+
+    story.engine.sessions.trash(&story.request(), "c").await.unwrap();
+    assert_eq!(counts().await, (0, 0), "its session was deleted");
+    story.engine.undo.restore_session(&story.request(), "c").await.unwrap();
+    assert_eq!(counts().await, (1, 1), "restored with its session");
+
+    let told = context(&story, QUESTION).await;
+    assert_eq!(episodes_in(&told), 1);
+    let session = FactSource::Session("c".into());
+    story.engine.removals.erase_source(&story.request(), &session).await.unwrap();
+    assert_eq!(counts().await, (0, 0), "its session was erased");
+    let admin = story.database.admin().await;
+    for table in ["episode", "passage", "embedding"] {
+        let sql = format!("select count(*) from {table}");
+        let rows: i64 = admin.query_one(&sql, &[]).await.unwrap().get(0);
+        assert_eq!(rows, 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn episode_is_not_told_after_a_memory_from_it_was_forgotten() {
+    let learned = memory("User compared walnut flooring.", "I compared walnut");
+    let story = story_told(SUMMARY, vec![learned]).await;
+    learn_from(&story, "c", vec![user("I compared walnut."), user("And then some.")]).await;
+    assert_eq!(count(&story).await, 1);
+    let [fact] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    let target = Target::Id(fact.fact);
+    story.engine.removals.forget(&story.request(), &target).await.unwrap();
+    assert_eq!(count(&story).await, 0);
+    story.engine.undo.undo_last(&story.request()).await.unwrap();
+    assert_eq!(count(&story).await, 1);
+}
+
+#[tokio::test]
+async fn episode_with_a_request_to_forget_is_never_told() {
+    let story = story_told(SUMMARY, vec![]).await;
+    learn_from(&story, "c", vec![user("Forget that I compared walnut and maple flooring.")]).await;
+    assert_eq!(count(&story).await, 0);
+}
+
+#[tokio::test]
+async fn episode_about_a_closed_domain_or_another_project_is_not_told() {
+    let learned = memory("User compared walnut flooring.", "I compared walnut");
+    let story = story_told(SUMMARY, vec![learned]).await;
+    let project = Project::parse("house");
+    let new = NewSession { id: Some("c".into()), project, ..NewSession::default() };
+    story.engine.sessions.open(&story.request(), new).await.unwrap();
+    learn_from(&story, "c", vec![user("I compared walnut."), user("And then some.")]).await;
+    let of = async |projects: ProjectScope| {
+        let ask = RecallQuery { projects: Some(projects), ..RecallQuery::about(QUESTION) };
+        found_by(&story.engine, &story, ask).await.len()
+    };
+    let house = || ProjectScope::of(Project::parse("house").as_ref());
+    assert_eq!(count(&story).await, 0, "it belongs to a project");
+    assert_eq!(of(ProjectScope::of(Project::parse("garden").as_ref())).await, 0);
+    assert_eq!(of(house()).await, 1);
+
+    story.engine.directory.set_opt_in(&story.request(), "finance", OptIn::Open).await.unwrap();
+    let [fact] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    let edit = Edit { domain: Some(Some("finance".into())), ..Edit::default() };
+    let update = Update::correct(edit);
+    story.engine.facts.update(&story.request(), &Target::Id(fact.fact), update).await.unwrap();
+    let in_domain = |name: &str| {
+        let mut ask = RecallQuery { projects: Some(house()), ..RecallQuery::about(QUESTION) };
+        ask.filter.domains = Some(vec![name.to_owned()]);
+        ask
+    };
+    assert_eq!(found_by(&story.engine, &story, in_domain("finance")).await[0].domains, ["finance"]);
+    assert!(found_by(&story.engine, &story, in_domain("music")).await.is_empty());
+    story.engine.directory.set_opt_in(&story.request(), "finance", OptIn::Shut).await.unwrap();
+    assert_eq!(of(house()).await, 0, "its domain was closed");
+}
+
+#[tokio::test]
+async fn episodes_without_passages_are_indexed_by_upkeep() {
+    const DAY: i64 = 86_400;
+    let learned = memory("User compared walnut flooring.", "I compared walnut");
+    let story = story_told(SUMMARY, vec![learned]).await;
+    learn_from(&story, "c", vec![user("I compared walnut."), user("And then some.")]).await;
+    learn_from(&story, "d", vec![user("Forget that I like oak.")]).await;
+    let admin = story.database.admin().await;
+    let sql = "delete from passage where kind = 'episode'; \
+               update recall_state set revision = revision + 1, removed = revision + 1";
+    admin.batch_execute(sql).await.unwrap();
+    assert_eq!(count(&story).await, 0);
+    story.pass(2 * DAY);
+    work(&story).await;
+    let found = found_by(&story.engine, &story, RecallQuery::about(QUESTION)).await;
+    let sessions: Vec<_> = found.iter().map(|found| found.episode.session.as_str()).collect();
+    assert_eq!(sessions, ["c"], "an episode with a request to forget stays unindexed");
+}

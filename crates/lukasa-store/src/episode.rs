@@ -1,0 +1,113 @@
+//! Episodes as recall reads them: by their ids, with their turns and the facts learned from these.
+
+use lukasa_core::{Episode, EpisodeId, FactId, TurnId};
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::learning::{episode, episode_columns};
+use crate::row::{Columns, all};
+use crate::scope::{Param, Scope};
+
+/// The condition that an episode is in use: neither it nor its session was removed. An episode whose
+/// session is unknown, such as one from a vault, might belong to any project.
+macro_rules! in_use {
+    () => {
+        "withdrawn_by is null and session_id in (select session_id from session \
+           where user_id = $1 and trashed_at is null)"
+    };
+}
+
+/// Those of these episodes that are in use, in no particular order.
+pub async fn by_id(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and episode_id = any($2) and ",
+        in_use!()
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &uuids(ids)]).await?, episode)
+}
+
+/// The episodes in use of a session.
+pub async fn of_session(scope: &Scope, session: &str) -> Result<Vec<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and session_id = $2 and withdrawn_by is null"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, episode)
+}
+
+/// Up to `limit` episodes in use that have no passage, the latest first: they were stored before
+/// recall found episodes.
+pub async fn without_passage(scope: &Scope, limit: i64) -> Result<Vec<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode e where user_id = $1 and ",
+        in_use!(),
+        " and not exists (select 1 from passage p where p.user_id = $1 \
+             and p.source_id = e.episode_id) \
+          order by ended_at desc, episode_id desc limit $2"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, episode)
+}
+
+/// The stored turns of these episodes, with their numbers.
+pub async fn turns_of(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<(EpisodeId, TurnId, i32)>> {
+    const SQL: &str = "select e.episode_id, t.turn_id, t.number from episode e join turn t \
+                           on t.user_id = e.user_id and t.session_id = e.session_id \
+                          and t.number between e.first_turn and e.last_turn \
+                        where e.user_id = $1 and e.episode_id = any($2)";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &uuids(ids)]).await?, |row| {
+        let mut c = Columns::of(row, "turn");
+        Ok((EpisodeId::from_uuid(c.take()?), TurnId::from_uuid(c.take()?), c.take()?))
+    })
+}
+
+/// A current fact that was learned from turns or in a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnedHere {
+    pub fact: FactId,
+    pub turns: Vec<String>,
+    pub session: Option<String>,
+    pub domain: Option<String>,
+    /// Whether it is strong, stated or confirmed.
+    pub settled: bool,
+    /// Whether it was forgotten on request.
+    pub forgotten: bool,
+}
+
+/// The facts that cite one of these turns or were learned in one of these sessions, and those of
+/// them that were forgotten on request.
+pub async fn learned_here(
+    scope: &Scope,
+    turns: &[String],
+    sessions: &[String],
+) -> Result<Vec<LearnedHere>> {
+    const SQL: &str = "select fact_id, turns, session, domain, \
+                         tier = 'strong' or not extracted or consented_at is not null, \
+                         state = 'forgotten' \
+                        from fact_version f where user_id = $1 and known_until is null \
+                          and (turns && $2 or session = any($3)) \
+                          and (state in ('active', 'candidate', 'proposed') \
+                            or state = 'forgotten' and exists (select 1 from operation o \
+                                 where o.user_id = $1 and o.operation_id = f.opened_by \
+                                   and o.verb = 'forget'))";
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &turns, &sessions];
+    all(&scope.query(SQL, &params).await?, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok(LearnedHere {
+            fact: FactId::from_uuid(c.take()?),
+            turns: c.take()?,
+            session: c.take()?,
+            domain: c.take()?,
+            settled: c.take()?,
+            forgotten: c.take()?,
+        })
+    })
+}
+
+fn uuids(ids: &[EpisodeId]) -> Vec<Uuid> {
+    ids.iter().map(|id| id.uuid()).collect()
+}
