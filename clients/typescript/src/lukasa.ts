@@ -2,6 +2,7 @@ import { type EventOptions, events, type LiveEvent } from "./events.ts";
 import { memories } from "./memories.ts";
 import type {
   AnswerView,
+  AuditPage,
   ClusterView,
   CreatedWebhook,
   CreateKey,
@@ -289,6 +290,12 @@ export class Lukasa extends Transport {
     /** Mints a short-lived token for the browser of one user. */
     mintToken: (token: MintToken, options?: Options): Promise<IssuedView> =>
       this.request("POST", "/api/tokens", { ...options, body: token }),
+  };
+
+  /** The audit log of the tenant, newest first; needs an admin key. */
+  readonly audit = {
+    list: (query: Query<"GET", "/api/audit"> = {}, options?: Options): Promise<AuditPage> =>
+      this.request("GET", "/api/audit", { ...options, query }),
   };
 
   /** Active sign-ins, tokens, links and connected assistants: a user's own, of the tenant for an administrator. */

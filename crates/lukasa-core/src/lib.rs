@@ -17,6 +17,7 @@
 
 pub mod admission;
 pub mod archive;
+pub mod audit;
 pub mod caller;
 pub mod cluster;
 pub mod consolidation;

@@ -11,10 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use lukasa_core::audit::{ActorKind, AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::secret::{self, Prefix};
+use lukasa_core::time::micros;
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
 use lukasa_store::credential::{self, ClientBinding, Credential, CredentialKind};
-use lukasa_store::{Directory, directory};
+use lukasa_store::{Directory, audit, directory};
 use ring::hmac;
 
 use crate::error::{Error, Result};
@@ -76,7 +78,7 @@ pub(crate) struct ExpiringCredential<'p> {
 }
 
 impl<'p> ExpiringCredential<'p> {
-    fn sign_in(
+    pub(crate) fn sign_in(
         user: &'p str,
         permissions: &'p [Permission],
         minted_by: Option<&'p str>,
@@ -169,10 +171,23 @@ impl AdmittedCredential {
     }
 }
 
+/// Who uses the credential, for the audit log.
+impl From<&AdmittedCredential> for AuditActor {
+    fn from(admitted: &AdmittedCredential) -> Self {
+        let kind = match admitted {
+            _ if admitted.key_id == "local" => ActorKind::Local,
+            AdmittedCredential { human: true, .. } => ActorKind::Human,
+            AdmittedCredential { resource: Some(_), .. } => ActorKind::Connector,
+            _ => ActorKind::Key,
+        };
+        Self::new(admitted.tenant, kind, &admitted.key_id)
+    }
+}
+
 /// Keys, sign-ins and links.
 #[derive(Clone)]
 pub struct Credentials {
-    parts: Arc<Parts>,
+    pub(crate) parts: Arc<Parts>,
     transactions: Transactions,
 }
 
@@ -270,13 +285,16 @@ impl Credentials {
         Ok(tenant)
     }
 
+    /// Creates a key, by a credential or, for a tenant alone, by its operator.
     pub async fn create_key(
         &self,
-        tenant: TenantId,
+        by: impl Into<AuditActor>,
         new: NewKey,
         random: &[u8; 32],
         now: Timestamp,
     ) -> Result<IssuedCredential> {
+        let by: AuditActor = by.into();
+        let tenant = by.tenant;
         if new.permissions.is_empty() {
             return Err(Error::invalid("permissions", "at least one"));
         }
@@ -313,6 +331,8 @@ impl Credentials {
             refuse_deleted_user(&directory, *id, now).await?;
         }
         credential::insert(&directory, &record).await?;
+        let entry = new_credential_entry(AuditEvent::KeyCreate, by, &record);
+        audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
         Ok(IssuedCredential { text, record })
     }
@@ -351,84 +371,9 @@ impl Credentials {
         self.issue(by.tenant, new_credential, random, now).await
     }
 
-    /// Creates a single-use sign-in link for the user named `user`, with these permissions. It is
-    /// created with a credential, or by an operator on the command line.
-    pub async fn make_link(
-        &self,
-        tenant: TenantId,
-        by: Option<&AdmittedCredential>,
-        user: &str,
-        permissions: &[Permission],
-        random: &[u8; 32],
-        now: Timestamp,
-    ) -> Result<IssuedCredential> {
-        let new_credential = ExpiringCredential {
-            kind: CredentialKind::Link,
-            user,
-            permissions,
-            minted_by: by.map(|by| by.key_id.as_str()),
-            root: by.map(AdmittedCredential::root),
-            page: None,
-            name: "link to sign in with",
-            lifetime: SignedDuration::from_mins(LINK_MINUTES),
-            binding: None,
-        };
-        self.issue(tenant, new_credential, random, now).await
-    }
-
-    /// Signs in the user named `user`, authorised by a credential that may mint tokens. A sign-in
-    /// that switches to another user passes its authorisation on, and ends.
-    pub async fn sign_in(
-        &self,
-        by: &AdmittedCredential,
-        user: &str,
-        random: &[u8; 32],
-        now: Timestamp,
-    ) -> Result<IssuedCredential> {
-        let authorised_by =
-            if by.signed_in { by.minted_by.as_deref() } else { Some(by.key_id.as_str()) };
-        // A sign-in made from another one ends with it, unless it replaced it.
-        let root = if by.signed_in { by.root.as_deref() } else { Some(by.root()) };
-        let new_credential =
-            ExpiringCredential::sign_in(user, &by.permissions, authorised_by, root);
-        let directory = self.parts.store.directory(by.tenant).await?;
-        let issued = insert(&directory, new_credential, random, now).await?;
-        if by.signed_in {
-            credential::end_one(&directory, &by.key_id, now).await?;
-        }
-        directory.commit().await?;
-        Ok(issued)
-    }
-
     /// Checks that the caller's user has not been deleted.
     pub async fn check_user_not_deleted(&self, caller: &Caller, now: Timestamp) -> Result<()> {
         self.transactions.read(caller, now).await.map(drop)
-    }
-
-    /// Exchanges an unused link for a sign-in. Both happen in one transaction, so a used link
-    /// always has its sign-in.
-    pub async fn follow_link(
-        &self,
-        presented: &str,
-        random: &[u8; 32],
-        now: Timestamp,
-    ) -> Result<IssuedCredential> {
-        let refused = || Error::Unauthenticated;
-        let presented = secret::parse(presented).ok_or_else(refused)?;
-        let stored =
-            self.parts.store.find_credential(&presented.key_id).await?.ok_or_else(refused)?;
-        let directory = self.parts.store.directory(stored.tenant).await?;
-        let hash = &presented.secret_hash;
-        let link =
-            credential::spend(&directory, CredentialKind::Link, &presented.key_id, hash, now)
-                .await?;
-        let link = link.ok_or_else(refused)?;
-        let (_, user) = link.user.ok_or_else(refused)?;
-        let (by, root) = (link.minted_by.as_deref(), link.root.as_deref());
-        let new_credential = ExpiringCredential::sign_in(&user, &link.permissions, by, root);
-        let issued = insert(&directory, new_credential, random, now).await?;
-        directory.commit().await?;
-        Ok(issued)
     }
 
     /// Creates a credential with an expiry, for one user.
@@ -450,74 +395,30 @@ impl Credentials {
         Ok(credential::keys(&directory).await?)
     }
 
-    /// The live tokens, links, sign-ins and connectors of a tenant, or of one of its users, the latest first.
-    pub async fn sign_ins(
-        &self,
-        tenant: TenantId,
-        user: Option<UserId>,
-        now: Timestamp,
-    ) -> Result<Vec<KeyRecord>> {
-        let directory = self.parts.store.directory(tenant).await?;
-        Ok(credential::sign_ins(&directory, user, None, now, SIGN_INS_LISTED as i64).await?)
-    }
-
     /// Revokes a credential and everything made from it; returns the ids of the revoked
     /// credentials.
     pub async fn revoke(
         &self,
-        tenant: TenantId,
+        by: impl Into<AuditActor>,
         key_id: &str,
         now: Timestamp,
     ) -> Result<Vec<String>> {
-        let directory = self.parts.store.directory(tenant).await?;
+        let by: AuditActor = by.into();
+        let directory = self.parts.store.directory(by.tenant).await?;
         let revoked = credential::revoke(&directory, key_id, now).await?;
         if revoked.is_empty() {
             return Err(Error::KeyNotFound);
         }
+        let record = credential::get(&directory, key_id).await?;
+        let user = record.as_ref().and_then(|record| record.user.as_ref()).map(|(id, _)| *id);
+        let kind = record.map_or(CredentialKind::Key, |record| record.kind);
+        let mut entry = AuditEntry::done(end_event(kind), by, micros(now)).subject(key_id);
+        entry.user = user;
+        let entry = entry.detail(&format!("ended={}", revoked.len()));
+        audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
         wait_for_admission_leases().await;
         Ok(revoked)
-    }
-
-    /// Ends live tokens, links, sign-ins and connectors, and everything made from them: the one with this id,
-    /// or all; of one user, or of the whole tenant. Returns the ids of the ended credentials.
-    pub async fn end_sign_ins(
-        &self,
-        tenant: TenantId,
-        user: Option<UserId>,
-        id: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Vec<String>> {
-        let directory = self.parts.store.directory(tenant).await?;
-        let mut ended = Vec::new();
-        loop {
-            let listed = SIGN_INS_LISTED as i64;
-            let live = credential::sign_ins(&directory, user, id, now, listed).await?;
-            let before = ended.len();
-            for one in &live {
-                ended.extend(credential::revoke(&directory, &one.key_id, now).await?);
-            }
-            if ended.len() == before || id.is_some() {
-                break;
-            }
-        }
-        if ended.is_empty() && id.is_some() {
-            return Err(Error::KeyNotFound);
-        }
-        directory.commit().await?;
-        if !ended.is_empty() {
-            wait_for_admission_leases().await;
-        }
-        Ok(ended)
-    }
-
-    /// Signs out: ends this sign-in, but nothing that was made with it.
-    pub async fn sign_out(&self, tenant: TenantId, key_id: &str, now: Timestamp) -> Result<()> {
-        let directory = self.parts.store.directory(tenant).await?;
-        credential::end_one(&directory, key_id, now).await?;
-        directory.commit().await?;
-        wait_for_admission_leases().await;
-        Ok(())
     }
 
     /// Removes the credentials of all tenants, other than keys, that ended more than a day ago;
@@ -531,6 +432,35 @@ impl Credentials {
                 return Ok(removed);
             }
         }
+    }
+}
+
+/// The record of the end of a credential of this kind.
+pub(crate) fn end_event(kind: CredentialKind) -> AuditEvent {
+    match kind {
+        CredentialKind::Key => AuditEvent::KeyRevoke,
+        CredentialKind::Connector
+        | CredentialKind::Code
+        | CredentialKind::Access
+        | CredentialKind::Refresh => AuditEvent::ConnectorEnd,
+        CredentialKind::Token | CredentialKind::Link | CredentialKind::SignIn => {
+            AuditEvent::SignInEnd
+        }
+    }
+}
+
+/// The record of a new credential: its id, its user and its permissions.
+pub(crate) fn new_credential_entry(
+    event: AuditEvent,
+    by: AuditActor,
+    new: &Credential,
+) -> AuditEntry {
+    let permissions: Vec<&str> = new.permissions.iter().map(|p| p.as_str()).collect();
+    let entry = AuditEntry::done(event, by, micros(new.created_at)).subject(&new.key_id);
+    let entry = entry.detail(&permissions.join(","));
+    match &new.user {
+        Some((user, _)) => entry.about(*user),
+        None => entry,
     }
 }
 

@@ -18,10 +18,11 @@
 //! calls of embedding models, [`policy`] what may happen without asking, [`credentials`] keys and
 //! sign-ins, [`oauth`] assistants that connect by OAuth, [`directory`] the tenant's users and
 //! domains, [`archive`] export and import, [`vault`] a memory as files, [`events`] live event
-//! streams, [`webhooks`] webhook deliveries, [`insights`] statistics.
+//! streams, [`webhooks`] webhook deliveries, [`insights`] statistics, [`audit`] the record of access and of exports and erasures.
 
 mod admission;
 pub mod archive;
+pub mod audit;
 pub mod backup;
 pub mod chat;
 mod closed_domains;
@@ -53,6 +54,7 @@ mod request;
 pub mod review;
 pub mod scrub;
 pub mod sessions;
+mod sign_ins;
 mod signing;
 pub mod state;
 mod statements;

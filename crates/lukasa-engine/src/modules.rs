@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::archive::Archives;
+use crate::audit::AuditLog;
 use crate::chat::ChatModels;
 use crate::consolidation::Consolidator;
 use crate::context::{Contexts, MAX_CONCURRENT_RETRIEVAL_WRITES};
@@ -38,6 +39,7 @@ use crate::webhooks::{TenantWebhooks, WebhookSender};
 /// The handles of all modules.
 pub struct Modules {
     pub archives: Archives,
+    pub audit: AuditLog,
     pub chat: ChatModels,
     pub consolidation: Consolidator,
     pub context: Contexts,
@@ -107,6 +109,7 @@ impl Modules {
         let transactions =
             Transactions::new(parts(), journal.clone(), subscriptions.clone(), embeddings.clone());
         let tx = || transactions.clone();
+        let audit = AuditLog::new(parts());
         let policies = Policies::new(parts(), tx());
         let chat = ChatModels::new(parts(), tx());
         let queue = JobQueue::new(parts(), tx(), state.running);
@@ -158,7 +161,9 @@ impl Modules {
                 sessions.clone(),
                 undo.clone(),
                 signatures.clone(),
+                audit.clone(),
             ),
+            audit,
             chat,
             consolidation,
             context: Contexts::new(parts(), tx(), recall.clone(), state.retrieval_writes),

@@ -8,14 +8,16 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use lukasa_core::audit::{ActorKind, AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::oauth::{SCOPES, meets_challenge};
 use lukasa_core::secret::{self, Prefix, PresentedCredential};
+use lukasa_core::time::micros;
 use lukasa_core::{Permission, Timestamp, UserId};
 use lukasa_store::credential::{self, ClientBinding, CodeBinding, Credential, CredentialKind};
-use lukasa_store::{Directory, Store};
+use lukasa_store::{Directory, Store, audit};
 
 use crate::credentials::{
-    AdmittedCredential, ExpiringCredential, insert, wait_for_admission_leases,
+    AdmittedCredential, ExpiringCredential, insert, new_credential_entry, wait_for_admission_leases,
 };
 use crate::error::{Error, Result};
 use crate::parts::Parts;
@@ -157,6 +159,8 @@ impl Connectors {
             binding: Some(ClientBinding { code: Some(code), ..binding }),
         };
         let code = insert(&directory, code, &random[1], now).await?;
+        let entry = new_credential_entry(AuditEvent::ConnectorCreate, by.into(), &connector);
+        audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
         Ok(code.text)
     }
@@ -239,7 +243,9 @@ impl Connectors {
         let directory = self.parts.store.directory(stored.tenant).await?;
         let ended = match (stored.kind, &stored.minted_by) {
             (CredentialKind::Refresh, Some(connector)) => {
-                credential::revoke(&directory, connector, now).await?
+                let ended = credential::revoke(&directory, connector, now).await?;
+                record_end(&directory, &stored, &ended, "client", now).await?;
+                ended
             }
             _ => {
                 let was_live = credential::end_one(&directory, &stored.key_id, now).await?;
@@ -338,9 +344,30 @@ async fn end_connector(
 ) -> Result<TokenAnswer> {
     let id = presented.minted_by.as_deref().unwrap_or(&presented.key_id);
     let ended = credential::revoke(&directory, id, now).await?;
+    record_end(&directory, presented, &ended, "misuse", now).await?;
     directory.commit().await?;
     if !ended.is_empty() {
         wait_for_admission_leases().await;
     }
     Ok(Err(TokenRefusal::InvalidGrant(ended)))
+}
+
+/// Records that a connector ended because of one of its tokens: its client gave it up, or it was
+/// presented in a way that a client does not.
+async fn record_end(
+    directory: &Directory,
+    presented: &Credential,
+    ended: &[String],
+    why: &str,
+    now: Timestamp,
+) -> Result<()> {
+    if ended.is_empty() {
+        return Ok(());
+    }
+    let connector = presented.minted_by.as_deref().unwrap_or(&presented.key_id);
+    let actor = AuditActor::new(presented.tenant, ActorKind::Connector, connector);
+    let mut entry = AuditEntry::done(AuditEvent::ConnectorEnd, actor, micros(now));
+    entry.user = presented.user.as_ref().map(|(user, _)| *user);
+    audit::append_to(directory, &entry.subject(connector).detail(why)).await?;
+    Ok(())
 }

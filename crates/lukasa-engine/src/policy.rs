@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use futures_util::try_join;
+use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::policy::{Patch, Policy};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Refusal, TenantId, Timestamp, Writer};
-use lukasa_store::Scope;
 use lukasa_store::policy::{self, PolicyRow};
+use lukasa_store::{Batch, Scope, audit};
 
 use crate::error::{Error, Result};
 use crate::parts::Parts;
@@ -69,6 +70,10 @@ impl Policies {
         let new = PolicyRow { version: stored.version + 1, patch };
         let (by, now) = (&request.caller.credential, micros(request.moment.now));
         policy::set_user(&scope, &new, by, now).await?;
+        let entry = AuditEntry::done(AuditEvent::UserPolicy, AuditActor::of(&request.caller), now);
+        let mut batch = Batch::default();
+        audit::append(&mut batch, &scope, &entry.about(scope.user()).subject(new.version));
+        scope.run(&batch).await?;
         scope.commit().await?;
         self.get(&request.caller, request.moment.now).await
     }
@@ -82,14 +87,16 @@ impl Policies {
         Ok((policy, stored.patch, stored.version))
     }
 
+    /// Sets the tenant's policy patch, which replaces the previous one.
     pub async fn set_for_tenant(
         &self,
-        tenant: TenantId,
+        by: impl Into<AuditActor>,
         patch: Patch,
-        by: &str,
         moment: Moment,
     ) -> Result<(Policy, Patch, i32)> {
         Error::faults(patch.faults())?;
+        let by: AuditActor = by.into();
+        let (tenant, now) = (by.tenant, micros(moment.now));
         let directory = self.parts.store.directory(tenant).await?;
         policy::lock_tenant(&directory).await?;
         let stored = policy::of_directory(&directory).await?;
@@ -98,7 +105,9 @@ impl Policies {
             return self.get_for_tenant(tenant).await;
         }
         let new = PolicyRow { version: stored.version + 1, patch };
-        policy::set_tenant(&directory, &new, by, micros(moment.now)).await?;
+        policy::set_tenant(&directory, &new, &by.credential, now).await?;
+        let entry = AuditEntry::done(AuditEvent::TenantPolicy, by, now).subject(new.version);
+        audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
         self.get_for_tenant(tenant).await
     }

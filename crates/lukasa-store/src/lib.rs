@@ -5,6 +5,7 @@
 //! are reached through a [`Directory`]. Row-level security enforces the same isolation in the
 //! database. This crate maps rows to values and decides nothing about a memory.
 
+pub mod audit;
 mod claim;
 pub mod comparison;
 pub mod consolidation;

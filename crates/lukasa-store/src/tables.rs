@@ -65,5 +65,5 @@ erased_tables![
 ];
 
 /// Tables with a column `user_id` that belong to the tenant: its list of users and its credentials,
-/// which are found by name and by key.
-pub const DIRECTORY_TABLES: &[&str] = &["credential", "users"];
+/// which are found by name and by key, and its audit log, which outlives the users it names by id.
+pub const DIRECTORY_TABLES: &[&str] = &["audit", "credential", "users"];

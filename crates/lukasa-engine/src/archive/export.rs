@@ -1,7 +1,9 @@
 //! Export: everything stored about a user, read page by page from one snapshot.
 
 use lukasa_core::archive::DomainLine;
+use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::policy::Patch;
+use lukasa_core::time::micros;
 use lukasa_core::vault::{self, File};
 use lukasa_core::{
     Caller, Episode, EpisodeId, FactId, Link, LinkId, Operation, Session, Timestamp, Turn, Version,
@@ -25,7 +27,12 @@ pub struct ExportSnapshot {
 impl Archives {
     /// Opens an export of a user's memory.
     pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<ExportSnapshot> {
-        Ok(ExportSnapshot { scope: self.transactions.read(caller, now).await? })
+        let scope = self.transactions.read(caller, now).await?;
+        // Before anything is read: no export is without its record.
+        let actor = AuditActor::of(caller);
+        let entry = AuditEntry::done(AuditEvent::Export, actor, micros(now)).about(caller.user);
+        self.audit.record(&entry).await?;
+        Ok(ExportSnapshot { scope })
     }
 }
 

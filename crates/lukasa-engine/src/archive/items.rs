@@ -16,7 +16,7 @@ use lukasa_store::{domain, fact, import, link};
 use uuid::Uuid;
 
 use super::Archives;
-use super::{ImportReport, ImportSource, import_of, part};
+use super::{ImportReport, ImportSource, import_of, part, put_import};
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart, Writing};
@@ -62,7 +62,7 @@ impl Archives {
         let WriteStart::New(mut writing) = self.transactions.begin(request).await? else {
             return Err(Error::IdempotencyMismatch);
         };
-        let mut import = import_of(&writing.scope, request, source).await?;
+        let (mut import, begins) = import_of(&writing.scope, request, source).await?;
         let mut item_import =
             ItemImport::begin(&writing, source, items, ImportReport::empty(import.id)).await?;
         let domains = domain::of_tenant(&writing.scope).await?;
@@ -87,7 +87,7 @@ impl Archives {
             import.operations.push(writing.stamp.operation);
             report.operations.push(writing.stamp.operation);
         }
-        import::put(&mut effect.with, &writing.scope, &import);
+        put_import(&mut effect.with, &writing.scope, request, &import, begins);
         if wrote {
             let count = report.counts.memories + report.counts.proposals;
             let outcome = Outcome::of(Verb::Import, format!("Imported: {count}"));

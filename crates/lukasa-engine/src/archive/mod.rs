@@ -14,12 +14,14 @@ mod undo;
 
 use std::sync::Arc;
 
+use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::import::{Format, ImportCounts};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, ImportId, OperationId, Timestamp};
-use lukasa_store::{Scope, import};
+use lukasa_store::{Batch, Scope, audit, import};
 use sha2::{Digest, Sha256};
 
+use crate::audit::AuditLog;
 use crate::embeddings::Embeddings;
 use crate::error::Result;
 use crate::parts::Parts;
@@ -96,6 +98,7 @@ pub struct Archives {
     sessions: Sessions,
     undo: OperationUndo,
     signatures: Signatures,
+    audit: AuditLog,
 }
 
 impl Archives {
@@ -107,8 +110,9 @@ impl Archives {
         sessions: Sessions,
         undo: OperationUndo,
         signatures: Signatures,
+        audit: AuditLog,
     ) -> Self {
-        Self { parts, transactions, policies, embeddings, sessions, undo, signatures }
+        Self { parts, transactions, policies, embeddings, sessions, undo, signatures, audit }
     }
 
     /// The latest imports, each with the number of its memories that wait for the user.
@@ -126,12 +130,13 @@ impl Archives {
     }
 }
 
-/// The import of a source: the existing one, or a new one.
+/// The import of a source: the existing one, or a new one. With the second value true it is new, or
+/// was undone.
 async fn import_of(
     scope: &Scope,
     request: &Request,
     source: &ImportSource,
-) -> Result<ImportRecord> {
+) -> Result<(ImportRecord, bool)> {
     let id = ImportId::of(request.caller.user, source.format.as_str(), &source.digest);
     let now = micros(request.moment.now);
     let new = || ImportRecord {
@@ -144,8 +149,28 @@ async fn import_of(
         counts: ImportCounts::default(),
         undone_at: None,
     };
-    let there = import::find(scope, id).await?.unwrap_or_else(new);
-    Ok(ImportRecord { last_at: now, undone_at: None, ..there })
+    let there = import::find(scope, id).await?;
+    let begins = there.as_ref().is_none_or(|import| import.undone_at.is_some());
+    let there = there.unwrap_or_else(new);
+    Ok((ImportRecord { last_at: now, undone_at: None, ..there }, begins))
+}
+
+/// Stores an import, and records in the audit log that it begins. These are the last statements of a
+/// transaction.
+fn put_import(
+    batch: &mut Batch,
+    scope: &Scope,
+    request: &Request,
+    import: &ImportRecord,
+    begins: bool,
+) {
+    import::put(batch, scope, import);
+    if begins {
+        let actor = AuditActor::of(&request.caller);
+        let entry = AuditEntry::done(AuditEvent::Import, actor, micros(request.moment.now));
+        let entry = entry.about(scope.user()).subject(import.id).detail(&import.format);
+        audit::append(batch, scope, &entry);
+    }
 }
 
 /// The same request with another seed for ids, for one of the many transactions of an import.

@@ -25,7 +25,7 @@ use lukasa_text::screen::secret;
 use uuid::Uuid;
 
 use super::Archives;
-use super::{ArchiveTrust, ImportReport, ImportSource, import_of, part};
+use super::{ArchiveTrust, ImportReport, ImportSource, import_of, part, put_import};
 use crate::episodes::passages_of;
 use crate::error::{Error, InvalidField, Result};
 use crate::request::Request;
@@ -211,7 +211,8 @@ impl Archives {
         for old in &plan.operations {
             operation::insert(&mut batch, &scope, old);
         }
-        import::put(&mut batch, &scope, &import_of(&scope, request, source).await?);
+        let (import, begins) = import_of(&scope, request, source).await?;
+        put_import(&mut batch, &scope, request, &import, begins);
         let trusted = plan.report.archive.is_some_and(|archive| archive.trusted);
         if plan.empty && trusted {
             let now = micros(request.moment.now);
@@ -271,10 +272,10 @@ impl Archives {
         if changes.opens.is_empty() {
             return Ok(());
         }
-        let mut import = import_of(&writing.scope, request, source).await?;
+        let (mut import, begins) = import_of(&writing.scope, request, source).await?;
         import.operations.push(writing.stamp.operation);
         import.counts.add(&counts);
-        import::put(&mut batch, &writing.scope, &import);
+        put_import(&mut batch, &writing.scope, request, &import, begins);
         report.operations.push(writing.stamp.operation);
         report.counts.add(&counts);
         let effect = Effect { changes, with: batch, ..Effect::default() };
@@ -315,9 +316,9 @@ impl Archives {
         if batch.is_empty() {
             return Ok(());
         }
-        let mut import = import_of(&scope, request, source).await?;
+        let (mut import, begins) = import_of(&scope, request, source).await?;
         import.counts.links = import.counts.links.max(report.counts.links);
-        import::put(&mut batch, &scope, &import);
+        put_import(&mut batch, &scope, request, &import, begins);
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }
@@ -341,7 +342,7 @@ impl Archives {
         let existing: BTreeSet<_> =
             learning::existing_episodes(&scope, &ids).await?.into_iter().collect();
         let (policy, _) = self.policies.load(&scope).await?;
-        let mut import = import_of(&scope, request, source).await?;
+        let (mut import, begins) = import_of(&scope, request, source).await?;
         let (mut batch, mut passages, mut counts) =
             (Batch::default(), Vec::new(), ImportCounts::default());
         let chats = chats.into_iter().filter(|chat| !there.contains(&chat.session.id));
@@ -393,7 +394,7 @@ impl Archives {
         }
         import.counts.add(&counts);
         report.counts.add(&counts);
-        import::put(&mut batch, &scope, &import);
+        put_import(&mut batch, &scope, request, &import, begins);
         passage::bump(&mut batch, &scope, Change::Added);
         passage::insert(&mut batch, &scope, &passages);
         scope.run(&batch).await?;
@@ -427,7 +428,7 @@ async fn plan(
     contents: &mut Contents,
     trusted: bool,
 ) -> Result<Plan> {
-    let import = import_of(scope, request, source).await?;
+    let (import, _) = import_of(scope, request, source).await?;
     let mut report = ImportReport::empty(import.id);
     let mut facts: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
     for version in std::mem::take(&mut contents.versions) {

@@ -12,7 +12,7 @@ use lukasa_store::passage::{self, Change};
 use lukasa_store::{Batch, import, session};
 
 use super::Archives;
-use super::{ImportReport, ImportSource, import_of};
+use super::{ImportReport, ImportSource, import_of, put_import};
 use crate::error::Result;
 use crate::learning::passes;
 use crate::request::Request;
@@ -59,7 +59,7 @@ impl Archives {
         let name = session_name(source.format, &chat.source);
         let item = item_id(source.format, "chat", &chat.source);
         let scope = self.transactions.write(request).await?;
-        let mut import = import_of(&scope, request, source).await?;
+        let (mut import, begins) = import_of(&scope, request, source).await?;
         let mut report = ImportReport::empty(import.id);
         let seen = !import::known(&scope, &[item]).await?.is_empty();
         let there = session::find(&scope, &name).await?;
@@ -94,7 +94,7 @@ impl Archives {
                 // Record it as part of this import again, so that a later removal by the user is
                 // respected.
                 import::add_item(&mut batch, &scope, import.id, item, None, Some(&name));
-                import::put(&mut batch, &scope, &import);
+                put_import(&mut batch, &scope, request, &import, begins);
                 scope.run(&batch).await?;
                 scope.commit().await?;
             }
@@ -127,7 +127,7 @@ impl Archives {
             self.sessions.close_later(&mut batch, &scope, request, &session, &policy);
         }
         import.counts.add(&counts);
-        import::put(&mut batch, &scope, &import);
+        put_import(&mut batch, &scope, request, &import, begins);
         scope.run(&batch).await?;
         scope.commit().await?;
         let caller = &request.caller;

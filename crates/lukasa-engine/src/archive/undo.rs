@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use lukasa_core::ImportId;
+use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::import::ImportCounts;
 use lukasa_core::time::micros;
-use lukasa_store::{Batch, import, session};
+use lukasa_store::{Batch, audit, import, session};
 
 use super::Archives;
 use super::{ImportRecord, part};
@@ -67,6 +68,10 @@ impl Archives {
             undone.import.counts = ImportCounts::default();
             import::put(&mut batch, &scope, &undone.import);
             import::forget_items(&mut batch, &scope, id, &trashed);
+            let actor = AuditActor::of(&request.caller);
+            let now = micros(request.moment.now);
+            let entry = AuditEntry::done(AuditEvent::ImportUndo, actor, now);
+            audit::append(&mut batch, &scope, &entry.about(scope.user()).subject(id));
         }
         scope.run(&batch).await?;
         scope.commit().await?;

@@ -199,6 +199,7 @@ fn new_erasure(stamp: &mut Stamp, verb: Verb, again: Option<&JournalEntry>) -> E
 /// Adds the record of an erasure to the effect, and its journal entry unless it is a repetition.
 fn record_erasure(writing: &Writing<'_>, erasure: &Erasure, effect: &mut Effect) {
     erasure::insert(&mut effect.with, &writing.scope, erasure);
+    effect.erasures += 1;
     if !erasure.replayed {
         effect.erased.push(JournalEntry::of(&writing.scope, erasure));
     }

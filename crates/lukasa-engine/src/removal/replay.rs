@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use lukasa_core::audit::AuditActor;
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, CallerKind, ErasureId, Origin, Timestamp, Voice};
 use lukasa_store::erasure::{self, Checkpoint};
@@ -156,7 +157,8 @@ impl Erasures {
         }
         self.end_credentials(entry.tenant, entry.user).await?;
         let now = micros(moment.now);
-        self.mark_for_erasure(entry.tenant, entry.user, entry.id, now, Some(entry)).await?;
+        let by = AuditActor::of(&journal_caller(entry));
+        self.mark_for_erasure(by, entry.user, entry.id, now, Some(entry)).await?;
         self.finish_erasure(entry.tenant, entry.user, now).await?;
         Ok(true)
     }

@@ -6,11 +6,12 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::time::micros;
 use lukasa_core::{ErasureId, Ids, TenantId, Timestamp, UserId, Verb};
 use lukasa_store::erasure::{self, Erasure, Rows};
 use lukasa_store::health::UserRowCounts;
-use lukasa_store::{Batch, crash, credential, directory};
+use lukasa_store::{Batch, audit, crash, credential, directory};
 
 use super::{Erasures, SignedReceipt};
 use crate::error::{Error, Result};
@@ -81,11 +82,13 @@ impl Erasures {
     /// left continues the removal.
     pub async fn erase_user_within(
         &self,
-        tenant: TenantId,
+        by: impl Into<AuditActor>,
         name: &str,
         moment: Moment,
         budget: Duration,
     ) -> Result<UserErasure> {
+        let by: AuditActor = by.into();
+        let tenant = by.tenant;
         let (user, now) = (UserId::named(tenant, name), micros(moment.now));
         let began = StartTime { ticks: (self.parts.ticks)(), now };
         let scope = self.parts.store.read(tenant, user).await?;
@@ -99,7 +102,7 @@ impl Erasures {
             }
             ended = self.end_credentials(tenant, user).await?;
             let id = Ids::new(now, moment.seed).erasure();
-            self.mark_for_erasure(tenant, user, id, now, None).await?;
+            self.mark_for_erasure(by, user, id, now, None).await?;
         }
         let erasure = self.remove_rows(tenant, user, began, budget).await?;
         let (erasure, is_done) = erasure.ok_or(Error::UserNotFound)?;
@@ -137,12 +140,13 @@ impl Erasures {
     /// `again` is the journal entry of a user whom a backup has restored.
     pub(super) async fn mark_for_erasure(
         &self,
-        tenant: TenantId,
+        by: AuditActor,
         user: UserId,
         id: ErasureId,
         now: Timestamp,
         again: Option<&JournalEntry>,
     ) -> Result<()> {
+        let tenant = by.tenant;
         let scope = self.parts.store.write(tenant, user).await?;
         let there = directory::me(&scope).await?;
         if again.is_none() && there.is_none_or(|user| user.deleted_at.is_some()) {
@@ -154,6 +158,9 @@ impl Erasures {
         directory::mark_deleted(&scope, erasure.erased_at).await?;
         let mut batch = Batch::default();
         erasure::begin(&mut batch, &scope, &erasure, now + LEASE);
+        let entry = AuditEntry::done(AuditEvent::UserErase, by, now).about(user).subject(id);
+        let entry = if again.is_some() { entry.detail("replayed") } else { entry };
+        audit::append(&mut batch, &scope, &entry);
         scope.run(&batch).await?;
         let entry = JournalEntry::of(&scope, &erasure);
         let entries = if again.is_none() { vec![entry] } else { Vec::new() };

@@ -3,6 +3,7 @@
 //! The user's lock is held from the first statement on, so what a verb reads is what it writes
 //! over. The operation's time is always later than the user's last one, whatever the clock says.
 
+use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::job::Task;
 use lukasa_core::recall::passage::{Passage, of_version};
 use lukasa_core::time::micros;
@@ -12,7 +13,7 @@ use lukasa_core::{
 };
 use lukasa_store::passage::{self, Change};
 use lukasa_store::policy::WriteSettings;
-use lukasa_store::{Batch, Scope, context, delivery, fact, job, link, operation, portrait};
+use lukasa_store::{Batch, Scope, audit, context, delivery, fact, job, link, operation, portrait};
 
 use super::Transactions;
 use super::idempotency::keep_answer;
@@ -54,6 +55,8 @@ pub(crate) struct Effect {
     pub(crate) thaws: Vec<FactId>,
     /// Other writes in the same transaction.
     pub(crate) with: Batch,
+    /// How many erasures it records, replayed ones too.
+    pub(crate) erasures: usize,
     /// Journal entries of what it permanently removes.
     pub(crate) erased: Vec<JournalEntry>,
 }
@@ -189,6 +192,12 @@ impl<'r> Writing<'r> {
                 (JobId::from_uuid(operation.id.uuid()), micros(self.request.moment.now));
             delivery::begin(&mut batch, scope, at);
             job::queue_sole(&mut batch, scope, id, &Task::Deliver, now, now);
+        }
+        if effect.erasures > 0 {
+            let entry = AuditEntry::done(AuditEvent::Erase, AuditActor::of(caller), at);
+            let entry = entry.about(caller.user).subject(operation.id);
+            let detail = format!("verb={},erasures={}", verb.as_str(), effect.erasures);
+            audit::append(&mut batch, scope, &entry.detail(&detail));
         }
         outcome.operation = Some(operation.id);
         let (transactions, moment) = (self.transactions, self.request.moment);

@@ -405,7 +405,7 @@ async fn daily_token_limit_of_tenant_is_not_exceeded() {
     let (story, chat) = story_where(Vec::new()).await;
     let patch = Patch { daily_tokens: Some(3_000), titles: Some(false), ..Patch::default() };
     let tenant = story.alice().tenant;
-    story.engine.policies.set_for_tenant(tenant, patch, "admin", story.moment()).await.unwrap();
+    story.engine.policies.set_for_tenant(tenant, patch, story.moment()).await.unwrap();
     for n in 0..20 {
         chat_about(&story, &format!("c{n}"), vec![user("I live in Lisbon.")]).await;
     }

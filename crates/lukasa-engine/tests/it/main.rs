@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod archive;
+mod audit;
 mod chat_calls;
 mod comparison;
 mod consolidation;

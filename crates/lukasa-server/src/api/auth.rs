@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use lukasa_core::audit::AuditActor;
 use lukasa_core::secret::{self, Prefix, PresentedCredential};
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp};
 use lukasa_engine::Error;
@@ -427,6 +428,8 @@ pub(crate) fn is_admin(admitted: &AdmittedCredential) -> bool {
 /// user with a sign-in or token of their own. A key of an application does not count as the user.
 pub struct UserEraser {
     pub tenant: TenantId,
+    /// Who asks, for the audit log.
+    pub by: AuditActor,
     pub name: String,
 }
 
@@ -440,7 +443,7 @@ impl FromRequestParts<App> for UserEraser {
         if !is_user && !is_admin(&admitted) {
             return Err(forbidden(Permission::Admin));
         }
-        Ok(Self { tenant: admitted.tenant, name })
+        Ok(Self { tenant: admitted.tenant, by: AuditActor::from(&admitted), name })
     }
 }
 

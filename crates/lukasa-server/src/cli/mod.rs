@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 failed, 2 misused, 3 not allowed, 4 not found, 5 conflict.
 
+mod audit;
 mod backup;
 mod client;
 mod connect;
@@ -114,6 +115,9 @@ enum Command {
     /// Create, list and revoke API keys.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// Show, verify, export or shorten the audit log of a tenant.
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Create a one-time link that signs a user in to the console.
     SignIn(sign_in::SignInArgs),
     /// Download and list local models.
@@ -311,6 +315,7 @@ pub fn main() -> ExitCode {
             Command::Work(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
             Command::Key(command) => command.run().await,
+            Command::Audit(command) => command.run().await,
             Command::SignIn(command) => command.run().await,
             Command::Model(command) => command.run().await,
             Command::Reembed(command) => command.run().await,

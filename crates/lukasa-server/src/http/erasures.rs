@@ -78,7 +78,7 @@ fn grouped(number: i64) -> String {
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn preview_user_erasure(
     State(app): State<App>,
-    UserEraser { tenant, name }: UserEraser,
+    UserEraser { tenant, name, .. }: UserEraser,
 ) -> Result<Json<ErasurePreview>, Problem> {
     let removes = app.engine().erasures.preview_user_erasure(tenant, &name, clock::now()).await?;
     let message = describe(&removes);

@@ -142,7 +142,7 @@ pub async fn create_key(
     };
     let engine = app.engine().clone();
     let work = async move {
-        engine.credentials.create_key(admitted.tenant, new, &clock::random(), clock::now()).await
+        engine.credentials.create_key(&admitted, new, &clock::random(), clock::now()).await
     };
     Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
 }
@@ -169,7 +169,7 @@ pub async fn revoke_key(
         return Err(Problem::of(ProblemCode::KeyNotFound));
     }
     let engine = app.engine().clone();
-    let work = async move { engine.credentials.revoke(admitted.tenant, &id, clock::now()).await };
+    let work = async move { engine.credentials.revoke(&admitted, &id, clock::now()).await };
     let revoked = app.detached(work).await?;
     app.forget_admissions(&revoked);
     Ok(Json(Revoked { revoked }))

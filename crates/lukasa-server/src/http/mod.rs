@@ -1,6 +1,7 @@
 //! HTTP: the route table, one line per operation, and the middleware of all requests.
 
 mod archive;
+mod audit;
 mod clusters;
 pub(crate) mod console;
 mod consolidation;
@@ -143,6 +144,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(sign_in::make_sign_in_link))
         .routes(routes!(sign_ins::list_sign_ins, sign_ins::end_sign_ins))
         .routes(routes!(sign_ins::end_sign_in))
+        .routes(routes!(audit::list_audit))
         .routes(routes!(webhooks::list_webhooks, webhooks::create_webhook))
         .routes(routes!(webhooks::edit_webhook, webhooks::delete_webhook))
         .routes(routes!(webhooks::test_webhook))

@@ -61,8 +61,15 @@ fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) 
     }
     let no_scopes: [&str; 0] = [];
     operation.security = Some(vec![SecurityRequirement::new("bearer", no_scopes)]);
-    let of_the_tenant =
-        ["/api/users", "/api/keys", "/api/tokens", "/api/tenant", "/api/webhooks", "/api/sign-ins"];
+    let of_the_tenant = [
+        "/api/audit",
+        "/api/users",
+        "/api/keys",
+        "/api/tokens",
+        "/api/tenant",
+        "/api/webhooks",
+        "/api/sign-ins",
+    ];
     let about_one_user = !of_the_tenant.iter().any(|prefix| path.starts_with(prefix))
         && path != "/api/domains/{name}"
         && !changes_sign_in;

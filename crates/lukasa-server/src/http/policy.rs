@@ -190,8 +190,8 @@ pub async fn put_tenant_policy(
     Admin(admin): Admin,
     sent: JsonRequest<PolicyPatch>,
 ) -> Result<Json<TenantPolicyView>, Problem> {
-    let (engine, tenant) = (app.engine().clone(), admin.tenant);
-    let (patch, by, moment) = (sent.body.patch()?, admin.key_id, clock::moment());
-    let work = async move { engine.policies.set_for_tenant(tenant, patch, &by, moment).await };
+    let engine = app.engine().clone();
+    let (patch, moment) = (sent.body.patch()?, clock::moment());
+    let work = async move { engine.policies.set_for_tenant(&admin, patch, moment).await };
     Ok(Json(tenant_view(app.detached(work).await?)))
 }

@@ -174,9 +174,7 @@ pub async fn sign_out(
         && admitted.signed_in
     {
         let (engine, ended) = (app.engine().clone(), admitted.key_id.clone());
-        let work = async move {
-            engine.credentials.sign_out(admitted.tenant, &admitted.key_id, clock::now()).await
-        };
+        let work = async move { engine.credentials.sign_out(&admitted, clock::now()).await };
         app.detached(work).await?;
         app.forget_admissions(&[ended]);
     }

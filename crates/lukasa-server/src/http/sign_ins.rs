@@ -4,6 +4,7 @@
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
+use lukasa_core::audit::AuditActor;
 use lukasa_core::{Permission, TenantId, Timestamp, UserId};
 use lukasa_engine::credentials::KeyRecord;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ use crate::clock;
 /// A caller that may manage sign-ins: an administrator those of the whole tenant, a user their own.
 pub struct SignInOwner {
     tenant: TenantId,
+    /// Who asks, for the audit log.
+    by: AuditActor,
     /// The user whose sign-ins may be managed; `None` for all of the tenant's.
     user: Option<UserId>,
     /// The credential of this request.
@@ -36,7 +39,8 @@ impl FromRequestParts<App> for SignInOwner {
             Some((user, _)) if admitted.human => Some(*user),
             _ => return Err(forbidden(Permission::Admin)),
         };
-        Ok(Self { tenant: admitted.tenant, user, key_id: admitted.key_id })
+        let by = AuditActor::from(&admitted);
+        Ok(Self { tenant: admitted.tenant, by, user, key_id: admitted.key_id })
     }
 }
 
@@ -137,7 +141,7 @@ pub async fn end_sign_ins(
     let user = user.ok_or_else(|| {
         Problem::of(ProblemCode::UserRequired).because("Name the user as `?user=`")
     })?;
-    end(&app, owner.tenant, Some(user), None).await
+    end(&app, owner.by, Some(user), None).await
 }
 
 /// End one sign-in, token, link or connector, and everything made from it.
@@ -151,18 +155,18 @@ pub async fn end_sign_in(
     PathParams(id): PathParams<String>,
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
-    end(&app, owner.tenant, owner.user, Some(id)).await
+    end(&app, owner.by, owner.user, Some(id)).await
 }
 
 async fn end(
     app: &App,
-    tenant: TenantId,
+    by: AuditActor,
     user: Option<UserId>,
     id: Option<String>,
 ) -> Result<Json<Revoked>, Problem> {
     let engine = app.engine().clone();
     let work = async move {
-        engine.credentials.end_sign_ins(tenant, user, id.as_deref(), clock::now()).await
+        engine.credentials.end_sign_ins(&by, user, id.as_deref(), clock::now()).await
     };
     let revoked = app.detached(work).await?;
     app.forget_admissions(&revoked);

@@ -190,12 +190,12 @@ pub struct UserDeleted {
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_user(
     State(app): State<App>,
-    UserEraser { tenant, name }: UserEraser,
+    UserEraser { by, name, .. }: UserEraser,
     _sent: JsonRequest<Nothing>,
 ) -> Result<(StatusCode, Json<UserDeleted>), Problem> {
     let engine = app.engine().clone();
     let work = async move {
-        engine.erasures.erase_user_within(tenant, &name, clock::moment(), ERASURE_BUDGET).await
+        engine.erasures.erase_user_within(by, &name, clock::moment(), ERASURE_BUDGET).await
     };
     let erased = app.detached(work).await?;
     app.forget_admissions(&erased.ended);

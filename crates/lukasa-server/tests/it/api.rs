@@ -1,6 +1,7 @@
 //! REST API tests, one file per topic.
 
 mod admission;
+mod audit;
 mod beacon;
 mod context;
 mod context_limits;

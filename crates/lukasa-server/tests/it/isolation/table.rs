@@ -357,6 +357,7 @@ pub const TABLE: &[Row] = &[
     only_reads(does(Admin, "list_sign_ins", &[given(Query("user"), User("dave"), Own)])),
     does(Admin, "end_sign_ins", &[given(Query("user"), User("dave"), Own)]),
     does(Admin, "end_sign_in", &[given(Path("id"), Token, Refused(&["key_not_found"]))]),
+    only_reads(does(Admin, "list_audit", &[])),
     only_reads(does(Admin, "list_keys", &[])),
     with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
     does(Admin, "revoke_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),

@@ -1,0 +1,123 @@
+//! The audit log: reading it, verifying its chain of hashes, and removing old records. Records are
+//! appended by the modules that do what is recorded, in the same transaction where they write.
+
+use std::sync::Arc;
+
+use lukasa_core::audit::{AuditEntry, AuditEvent, AuditRecord, ChainFault, ChainPosition};
+use lukasa_core::time::micros;
+use lukasa_core::{TenantId, Timestamp};
+use lukasa_store::{ConnectOptions, audit};
+
+use crate::error::Result;
+use crate::parts::Parts;
+
+pub use lukasa_store::audit::{AuditFilter, ChainEnds};
+
+/// Records read from the database at a time.
+const PAGE_SIZE: i64 = 1_000;
+
+/// Result of verifying a tenant's chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChainReport {
+    /// Records that were verified.
+    pub records: u64,
+    /// The first fault, if there is one.
+    pub fault: Option<ChainFault>,
+    pub ends: ChainEnds,
+}
+
+/// The audit logs of tenants.
+#[derive(Clone)]
+pub struct AuditLog {
+    parts: Arc<Parts>,
+}
+
+impl AuditLog {
+    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+        Self { parts }
+    }
+
+    /// The tenant's records before a number, newest first, and the number to continue with.
+    pub async fn list(
+        &self,
+        tenant: TenantId,
+        filter: &AuditFilter,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<(Vec<AuditRecord>, Option<i64>)> {
+        let directory = self.parts.store.directory(tenant).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut records = audit::list(&directory, filter, before, wanted).await?;
+        let more = records.len() > limit;
+        records.truncate(limit);
+        let next = records.last().filter(|_| more).map(|record| record.number);
+        Ok((records, next))
+    }
+
+    /// The tenant's next records after a number, oldest first; none at the end.
+    pub async fn page(&self, tenant: TenantId, after: i64) -> Result<Vec<AuditRecord>> {
+        let directory = self.parts.store.directory(tenant).await?;
+        Ok(audit::after(&directory, after, PAGE_SIZE).await?)
+    }
+
+    /// Computes the tenant's chain again and compares it with the stored hashes and its end.
+    pub async fn verify(&self, tenant: TenantId) -> Result<ChainReport> {
+        let directory = self.parts.store.directory(tenant).await?;
+        let ends = audit::chain_ends(&directory).await?;
+        drop(directory);
+        let (mut at, mut report) = (ends.pruned, ChainReport { records: 0, fault: None, ends });
+        // The place in the numbers differs from the place in the chain once they do not agree.
+        while report.fault.is_none() {
+            let page = self.page(tenant, at.number).await?;
+            if page.is_empty() || at.number >= ends.head.number {
+                break;
+            }
+            let known = page.iter().filter(|record| record.number <= ends.head.number);
+            for record in known {
+                if let Err(fault) = at.follow(record) {
+                    report.fault = Some(fault);
+                    return Ok(report);
+                }
+                report.records += 1;
+            }
+        }
+        report.fault = report.fault.or_else(|| at.check_end(ends.head).err());
+        Ok(report)
+    }
+
+    /// Records what is not a write itself.
+    pub(crate) async fn record(&self, entry: &AuditEntry) -> Result<()> {
+        let directory = self.parts.store.directory(entry.actor.tenant).await?;
+        audit::append_to(&directory, entry).await?;
+        Ok(directory.commit().await?)
+    }
+}
+
+/// Removes a tenant's records from before a time, as the owner of the tables; returns how many.
+pub async fn prune(
+    connect: &ConnectOptions,
+    tenant: TenantId,
+    before: Timestamp,
+    now: Timestamp,
+) -> Result<u64> {
+    let entry = AuditEntry::done(AuditEvent::Prune, tenant.into(), micros(now));
+    Ok(audit::prune(connect, tenant, before, &entry).await?)
+}
+
+/// Verifies exported records, from the first of them on: an export may begin after removed records.
+pub fn verify_records<E>(
+    records: impl Iterator<Item = std::result::Result<AuditRecord, E>>,
+) -> std::result::Result<(u64, Option<ChainFault>, ChainPosition), E> {
+    let (mut count, mut at) = (0, ChainPosition::START);
+    for record in records {
+        let record = record?;
+        if count == 0 {
+            at = ChainPosition { number: record.number - 1, hash: record.previous };
+        }
+        if let Err(fault) = at.follow(&record) {
+            return Ok((count, Some(fault), at));
+        }
+        count += 1;
+    }
+    Ok((count, None, at))
+}
