@@ -2,8 +2,11 @@ import { defineConfig } from "@playwright/test";
 
 /** A real browser against the real server; `run-tests` starts the server and sets its URL. */
 export default defineConfig({
+  testDir: "test",
   // The screenshots of the documentation are taken only on request.
-  testDir: process.env.LUKASA_TOUR ? "test/tour" : "test/specs",
+  testMatch: process.env.LUKASA_TOUR
+    ? ["tour/*.spec.ts", "specs/newcomer.spec.ts"]
+    : "specs/**/*.spec.ts",
   outputDir: process.env.LUKASA_TEST_OUTPUT ?? "test-results",
   workers: Number(process.env.LUKASA_WORKERS ?? 2),
   timeout: 30_000,

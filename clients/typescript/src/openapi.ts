@@ -2271,6 +2271,11 @@ export interface components {
              *     project, and of none, are used.
              */
             project?: string | null;
+            /**
+             * @description True to look at the context without using it: the retrieval is not counted in statistics
+             *     and is no use of a memory.
+             */
+            preview?: boolean | null;
         };
         /** @description A question to the user about a memory. */
         ReviewItem: {

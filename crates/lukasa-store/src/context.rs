@@ -436,7 +436,8 @@ pub async fn usage(
             from retrieval r left join given_baseline b \
               on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1, \
             lateral (select distinct unnest(r.facts || coalesce(b.facts, '{}'))) as f (fact_id) \
-           where r.user_id = $1 and ($2::uuid is null or f.fact_id = $2)) used \
+           where r.user_id = $1 and ($2::uuid is null or f.fact_id = $2) \
+             and not r.trace ? 'preview') used \
         where $3::timestamptz is null or at < $3 \
            or (at = $3 and (usage_id, fact_id) > ($4, $5)) \
         order by at desc, usage_id, fact_id limit $6";
@@ -493,7 +494,8 @@ pub async fn stats(scope: &Scope, now: Timestamp) -> Result<Stats> {
         "select type, count(*) from usage where user_id = $1 group by type order by type";
     const COUNTS: &str = "select (select count(*) from turn where user_id = $1 and withdrawn_by is null), \
                           (select count(*) from session where user_id = $1), \
-                          (select count(*) from retrieval where user_id = $1)";
+                          (select count(*) from retrieval \
+                            where user_id = $1 and not trace ? 'preview')";
     let user = scope.user().uuid();
     let counted = |row: &Row| {
         let mut c = Columns::of(row, "fact_version");

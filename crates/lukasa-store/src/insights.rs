@@ -110,7 +110,7 @@ pub async fn recalls(
                 (trace #>> '{budget,baseline}')::float8 \
                   + (trace #>> '{budget,dynamic}')::float8 as tokens, \
                 (select sum(value::float8) / 1000 from jsonb_each_text(trace -> 'micros')) as took \
-           from retrieval where user_id = $1 and at >= $2 and at < $3) \
+           from retrieval where user_id = $1 and at >= $2 and at < $3 and not trace ? 'preview') \
          select day, count(*), count(*) filter (where degraded), count(*) filter (where frozen), \
                 coalesce(avg(tokens), 0), \
                 coalesce(percentile_cont(0.5) within group (order by took), 0), \

@@ -42,7 +42,8 @@ async fn answers(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<Ans
                 coalesce((r.trace ->> 'explained')::boolean, false) as explained \
            from retrieval r left join given_baseline b \
              on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1 \
-          where r.user_id = $1 and r.at >= $2 and r.at <= $3 and r.session_id is not null), \
+          where r.user_id = $1 and r.at >= $2 and r.at <= $3 and r.session_id is not null \
+            and not r.trace ? 'preview'), \
          said as ( \
          select session_id, at, retrieval_id, null::uuid as turn_id from asked \
          union all \
@@ -149,7 +150,7 @@ async fn recalls(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<Rec
                 (trace #>> '{budget,limit}')::int8 as budget, \
                 (trace #>> '{budget,cost_micros}')::int8 as cost, \
                 coalesce((trace #>> '{budget,window}')::int8, $4) as size \
-           from retrieval where user_id = $1 and at >= $2 and at <= $3) \
+           from retrieval where user_id = $1 and at >= $2 and at <= $3 and not trace ? 'preview') \
          select count(*), coalesce(sum(hits), 0)::int8, coalesce(sum(misses), 0)::int8, \
                 coalesce(percentile_cont(0.95) within group (order by took), 0), \
                 count(rerank), coalesce(percentile_cont(0.95) within group (order by rerank), 0), \

@@ -121,11 +121,17 @@ export function matchesIn(text: string, words: readonly string[]): [number, numb
 }
 
 /** The orders of the list; by the latest change if absent. */
-export const ORDERS = ["oldest", "text"] as const;
+export const ORDERS = ["oldest", "text", "used"] as const;
 export type Order = (typeof ORDERS)[number];
 
 /** Sorts in an order that the user chose. */
-export function ordered(memories: readonly MemoryView[], order: Order): MemoryView[] {
+export function ordered(
+  memories: readonly MemoryView[],
+  order: Order,
+  uses: ReadonlyMap<string, number> = new Map(),
+): MemoryView[] {
+  if (order === "used")
+    return newest(memories).sort((a, b) => (uses.get(b.id) ?? 0) - (uses.get(a.id) ?? 0));
   if (order === "oldest")
     return [...memories].sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
   const { compare } = new Intl.Collator();

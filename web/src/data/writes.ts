@@ -33,6 +33,8 @@ export interface BatchWrite extends Omit<Write, "run" | "runWithoutDomain" | "af
   after?: (written: Written) => void;
   /** Called with the number of requests that were answered. */
   onProgress?: (done: number) => void;
+  /** Whether each request needs the one before: they are sent one by one, and undone in reverse. */
+  inOrder?: boolean;
 }
 
 interface RecentWrite {
@@ -41,6 +43,8 @@ interface RecentWrite {
   operation?: string;
   /** Operations of the same action, undone together with it. */
   others?: string[];
+  /** Whether the others are undone one by one. */
+  inOrder?: boolean;
   toast?: number;
 }
 
@@ -124,12 +128,13 @@ const MIN_ANNOUNCED = 50;
 async function concurrently<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
+  workers = MAX_CONCURRENT,
 ): Promise<void> {
   const waiting = items.values();
   const worker = async () => {
     for (const item of waiting) await work(item);
   };
-  const running = Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
+  const running = Promise.all(Array.from({ length: workers }, worker));
   delayRefresh(running);
   await running;
 }
@@ -144,21 +149,28 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
       const written: Written[] = [];
       let refused: unknown;
       let done = 0;
-      const running = concurrently(write.runs, async (run) => {
-        try {
-          written.push(await run());
-        } catch (error) {
-          refused = error;
-        }
-        done++;
-        write.onProgress?.(done);
-      });
-      const one: RecentWrite = { settled: running };
+      const { inOrder } = write;
+      const running = concurrently(
+        write.runs,
+        async (run) => {
+          if (inOrder && refused !== undefined) return;
+          try {
+            written.push(await run());
+          } catch (error) {
+            refused = error;
+          }
+          done++;
+          write.onProgress?.(done);
+        },
+        inOrder ? 1 : MAX_CONCURRENT,
+      );
+      const one: RecentWrite = { settled: running, inOrder };
       recentWrites.push(one);
       await running;
       // Revert everything shown, then apply the writes that succeeded again.
       if (refused !== undefined) hide?.();
       for (const each of written) write.after?.(each);
+      if (inOrder) written.reverse();
       const first = written.find((each) => each.event.undo);
       if (first) {
         one.others = written.flatMap((each) =>
@@ -221,9 +233,13 @@ async function undoOperation(
   try {
     const written = await lukasa.operations.undo(operation);
     const ids = [...written.event.memory_ids];
-    await concurrently(others, async (other) => {
-      ids.push(...(await lukasa.operations.undo(other)).event.memory_ids);
-    });
+    await concurrently(
+      others,
+      async (other) => {
+        ids.push(...(await lukasa.operations.undo(other)).event.memory_ids);
+      },
+      own?.inOrder ? 1 : MAX_CONCURRENT,
+    );
     showToast({
       text: t("shell.undo.undone"),
       about: others.length ? undefined : written.memory?.content,

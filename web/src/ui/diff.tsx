@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { classes } from "./classes.ts";
 import { changes } from "./word-diff.ts";
 
 /** A word diff of two texts: removed words are struck through, added ones underlined. */
@@ -17,7 +18,14 @@ export function Diff({ before, after }: { before: string; after: string }) {
         }
         if (part.kind === "added") {
           return (
-            <ins key={key} className="rounded-sm bg-good-soft text-good underline">
+            <ins
+              key={key}
+              className={classes(
+                "rounded-sm bg-good-soft text-good underline",
+                // A gap, or the old and the new word would read as one.
+                parts[at - 1]?.kind === "removed" && "ms-1",
+              )}
+            >
               {part.text}
             </ins>
           );

@@ -15,6 +15,8 @@ const TOAST_DURATION_MS = 10_000;
 
 export function ToastViewport() {
   const shown = useToasts();
+  // The key undoes the latest write, so only its toast names the key.
+  const latest = shown.findLast((toast) => toast.action?.shortcut)?.id;
   const [paused, setPaused] = useState(false);
   const place = useRef<HTMLElement>(null);
   const cameFrom = useRef<HTMLElement | null>(null);
@@ -43,19 +45,28 @@ export function ToastViewport() {
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
       // On phones the main buttons are at the bottom, so toasts are shown at the top.
-      className="pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-sm:top-0 max-sm:p-2 sm:bottom-0 sm:items-end"
+      className="toasts pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-sm:top-0 max-sm:p-2 sm:bottom-0 sm:items-end"
     >
       {/* The region exists before its toasts, or screen readers would not announce them. */}
       <div role="status" className="contents">
         {shown.map((toast) => (
-          <ToastRow key={toast.id} toast={toast} paused={paused} />
+          <ToastRow key={toast.id} toast={toast} paused={paused} named={toast.id === latest} />
         ))}
       </div>
     </section>
   );
 }
 
-function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
+function ToastRow({
+  toast,
+  paused,
+  named,
+}: {
+  toast: Toast;
+  paused: boolean;
+  /** Whether the shortcut of its action is shown. */
+  named: boolean;
+}) {
   const left = useRef(TOAST_DURATION_MS);
   useEffect(() => {
     if (paused || toast.other) return;
@@ -95,7 +106,7 @@ function ToastRow({ toast, paused }: { toast: Toast; paused: boolean }) {
               }}
             >
               {action.label}
-              {action.shortcut && <Kbd keys={action.shortcut} />}
+              {named && action.shortcut && <Kbd keys={action.shortcut} />}
             </Button>
           ),
       )}

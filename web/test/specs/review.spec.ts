@@ -103,6 +103,40 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   await expect(page.getByRole("button", { name: "Skip" })).toBeVisible();
 });
 
+test("contradiction that is a change keeps both memories, one after the other", async ({
+  page,
+  lukasa,
+}) => {
+  await live(lukasa);
+  const states = async () => {
+    const all = await lukasa.memories.list({ status: "all" }).all();
+    const of = (words: string) => {
+      const one = all.find((memory) => memory.content.includes(words));
+      return [one?.status, one?.valid_from.slice(0, 10), one?.valid_until?.slice(0, 10)];
+    };
+    return { fish: of("eats fish"), vegetarian: of("is vegetarian") };
+  };
+  const before = await states();
+  await open(page, "/review?kind=contradiction");
+  await expect(card(page)).toContainText("User is vegetarian.");
+  await page.keyboard.press("4");
+  const day = page.getByLabel("Day of the change");
+  await expect(day).toHaveValue("2026-03-12");
+  await axe(page);
+  await screens(page, "review-changed");
+  await day.fill("2026-02-01");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("status").getByText("Changed on 1 Feb 2026")).toBeVisible();
+  await expect.poll(states).toEqual({
+    fish: ["expired", "2026-01-31", "2026-02-01"],
+    vegetarian: ["active", "2026-02-01", undefined],
+  });
+  // Three writes, and one undo for all of them.
+  await page.keyboard.press("z");
+  await expect.poll(states).toEqual(before);
+  await expect(card(page)).toContainText("User is vegetarian.");
+});
+
 test("card answered again during a pending undo stays answered", async ({ page, lukasa }) => {
   await seedCards(lukasa);
   await open(page, "/review?kind=learned");

@@ -39,6 +39,7 @@ impl ContextRequest {
             zone: _,
             within: _,
             project,
+            preview: _,
         } = self;
         let key = BaselineKey {
             domains: domains.as_deref(),

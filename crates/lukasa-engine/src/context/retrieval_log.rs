@@ -37,7 +37,7 @@ impl Contexts {
             at: lukasa_core::time::micros(now),
             etag,
             dynamic: context.dynamic.content.clone(),
-            trace: trace::pack(context, ask.session.is_some()),
+            trace: trace::pack(context, ask.session.is_some(), ask.preview),
             facts: facts_of(&context.dynamic.items),
             baseline: serde_json::Value::Null,
         };

@@ -65,6 +65,8 @@ pub struct ContextRequest {
     pub within: Duration,
     /// The project it is about; that of the session if absent.
     pub project: Option<Project>,
+    /// Whether it only shows what a prompt would contain: such a retrieval is not counted.
+    pub preview: bool,
 }
 
 impl ContextRequest {
@@ -85,6 +87,7 @@ impl ContextRequest {
             zone: None,
             within: Duration::from_secs(2),
             project: None,
+            preview: false,
         }
     }
 }

@@ -37,7 +37,7 @@ impl Sources {
 }
 
 /// The compact form of a trace.
-pub(super) fn pack(context: &Context, in_session: bool) -> Value {
+pub(super) fn pack(context: &Context, in_session: bool, preview: bool) -> Value {
     let mut sources = Sources::default();
     let round = |relevance: Option<f32>| relevance.map(|r| (f64::from(r) * 1e3).round() / 1e3);
     let mut line = |line: &PromptLine| {
@@ -64,7 +64,7 @@ pub(super) fn pack(context: &Context, in_session: bool) -> Value {
     // Outside of a session nothing is cached, so there is nothing to count.
     let cache =
         in_session.then(|| json!({"hits": context.cache.hits, "misses": context.cache.misses}));
-    json!({
+    let mut trace = json!({
         "sources": sources.0,
         "dynamic": dynamic,
         "left_out": left_out,
@@ -77,7 +77,11 @@ pub(super) fn pack(context: &Context, in_session: bool) -> Value {
         "degraded": context.degraded,
         "micros": {"embed": context.took.embed, "load": context.took.load, "rank": context.took.rank,
                    "fetch": context.took.fetch, "rerank": context.took.rerank},
-    })
+    });
+    if preview {
+        trace["preview"] = true.into();
+    }
+    trace
 }
 
 /// A stored retrieval with the full form of its trace.

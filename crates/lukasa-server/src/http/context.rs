@@ -71,6 +71,9 @@ pub struct RetrieveRequest {
     /// The project it is about; that of the session if absent. Only memories and turns of this
     /// project, and of none, are used.
     project: Option<String>,
+    /// True to look at the context without using it: the retrieval is not counted in statistics
+    /// and is no use of a memory.
+    preview: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -111,6 +114,7 @@ impl RetrieveRequest {
         ask.point = point(self.as_of, self.known_at);
         ask.zone = self.timezone.as_deref().map(|name| zone(Some(name))).transpose()?;
         ask.project = parse_optional_project(self.project.as_deref())?;
+        ask.preview = self.preview.unwrap_or(false);
         if let Some(deadline) = self.deadline_ms {
             ask.within = Duration::from_millis(deadline.clamp(1, 60_000));
         }

@@ -1,6 +1,7 @@
 /** How far learning from a chat is, and what a learning pass left out, with a way to keep it. */
 
 import type { LeftSentenceView, PassView, SessionView } from "lukasa-client";
+import { relative } from "../../base/dates.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { useRefreshSources } from "../../data/sources.ts";
 import { useWrite } from "../../data/writes.ts";
@@ -8,17 +9,20 @@ import { domainName } from "../../i18n/domains.ts";
 import { known, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Time } from "../../ui/time.tsx";
+import { useNow } from "../../ui/time.tsx";
 
 /** One line: what learning waits for, or what it came to. */
 export function LearningState({ session }: { session: SessionView }) {
   const { learning } = session;
+  const now = useNow();
   if (!learning || session.incognito || learning.state === "nothing") return null;
   const { state, starts_at, learned_at, learned, proposed, left_out } = learning;
   return (
     <p className="flex flex-wrap gap-x-2 text-meta text-muted">
       <span>{t(`sources.learning.${stateOf(state)}`)}</span>
-      {state === "waiting_for_pause" && starts_at && <Time at={starts_at} absolute />}
+      {state === "waiting_for_pause" && starts_at && Date.parse(starts_at) > now && (
+        <span>{t("sources.learning.starts", { when: relative(Date.parse(starts_at), now) })}</span>
+      )}
       {learned_at && (
         <span>{t("sources.learning.digest", { learned, proposed, left: left_out })}</span>
       )}

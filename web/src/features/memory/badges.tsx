@@ -60,9 +60,19 @@ export function Force({ force, words }: { force: string; words?: boolean }) {
 const ICONS = { said: MessageCircle, assistant: Bot, inferred: Sparkles, imported: FileInput };
 
 /** The source of a memory: said, saved by an assistant, inferred, or imported. */
-export function SourceIcon({ source, words }: { source: Source; words?: boolean }) {
+export function SourceIcon({
+  source,
+  app,
+  words,
+}: {
+  source: Source;
+  /** The name of the assistant that saved it. */
+  app?: string;
+  words?: boolean;
+}) {
   const Icon = ICONS[source];
-  const text = t(`shell.origin.${source}`);
+  const text =
+    app && source === "assistant" ? t("memory.savedBy", { app }) : t(`shell.origin.${source}`);
   const icon = <Icon size={14} aria-hidden className="text-faint" />;
   if (words) {
     return (

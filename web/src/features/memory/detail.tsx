@@ -5,6 +5,8 @@ import { Eraser, FileSearch, MessageSquareText } from "lucide-react";
 import { LukasaError, type MemoryView } from "lukasa-client";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useSignIn } from "../../base/sign-in.ts";
+import { useAppNames } from "../../data/apps.ts";
+import { useSteps } from "../../data/history.ts";
 import { useMemory } from "../../data/memories.ts";
 import type { PointInTime } from "../../data/past.ts";
 import { sourceOf } from "../../data/select.ts";
@@ -91,6 +93,8 @@ function About({
   onEdited: (() => void) | undefined;
 }) {
   const { permissions } = useSignIn();
+  const saved = useSteps(memory.id).data?.at(-1)?.operation;
+  const app = useAppNames().get(saved?.credential ?? "");
   const [editing, setEditing] = useState(part === "edit");
   useEffect(() => {
     if (part === "edit") setEditing(true);
@@ -117,7 +121,7 @@ function About({
           )}
           <Certainty memory={memory} />
           {memory.force === "hard" && <Force force={memory.force} words />}
-          <SourceIcon source={sourceOf(memory)} words />
+          <SourceIcon source={sourceOf(memory)} app={app} words />
         </div>
         <ActionButtons memory={memory} readOnly={readOnly} onEdit={() => setEditing(true)} />
       </div>

@@ -3,7 +3,7 @@
 import { RotateCcw } from "lucide-react";
 import type { MemoryView, OperationView, UpdateMemory } from "lukasa-client";
 import { usePreferences } from "../../base/preferences.ts";
-import { useSignIn } from "../../base/sign-in.ts";
+import { useAppNames } from "../../data/apps.ts";
 import { useSteps } from "../../data/history.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
 import type { Step } from "../../data/steps.ts";
@@ -48,7 +48,7 @@ function StepShown({
 }) {
   const { update } = useMemoryWrites();
   const { timeZone } = usePreferences();
-  const { admin } = useSignIn();
+  const apps = useAppNames();
   const undone = Boolean(operation.undone_by);
   const lines = after && before ? differences(before, after, timeZone) : [];
   const different = after !== undefined && memory.status === "active" && !sameClaim(after, memory);
@@ -68,7 +68,7 @@ function StepShown({
         <span className={classes("font-medium", undone && "line-through")}>
           {labelFor("verb", operation.verb)}
         </span>
-        <span className="text-meta text-muted">{actorOf(operation, admin)}</span>
+        <span className="text-meta text-muted">{actorOf(operation, apps)}</span>
         <span className="ms-auto text-meta text-muted">
           <Time at={operation.at} />
         </span>
@@ -114,13 +114,14 @@ function StepShown({
   );
 }
 
-/** The author of an operation as text; with the id of the key only for operators. */
-function actorOf(operation: OperationView, admin: boolean): string {
+/** The author of an operation as text; an app with its name, if the user may see it. */
+function actorOf(operation: OperationView, apps: ReadonlyMap<string, string>): string {
   if (operation.caller === "human") return t("memory.actor.you");
   if (operation.caller === "job")
     return t(operation.extracted ? "memory.actor.extracted" : "memory.actor.job");
   if (operation.origin === "import") return t("memory.actor.import");
-  return admin ? t("memory.actor.key", { key: operation.credential }) : t("memory.actor.app");
+  const key = apps.get(operation.credential);
+  return key ? t("memory.actor.key", { key }) : t("memory.actor.app");
 }
 
 const FIELDS = ["domain", "force", "key", "category", "tier", "status"] as const;

@@ -69,6 +69,8 @@ export const insights: Translation["insights"] = {
   output: "geschrieben",
   costEach: "Kosten",
 
+  noCost: "keine",
+  of: "{count, number} von {of, number}",
   "head.known": "Erinnerungen",
   "head.learned": "Gespeichert und gelernt",
   "head.recall": "Suche p95, langsamster Tag",

@@ -52,6 +52,9 @@ export const memory: Translation["memory"] = {
   "order.changed": "letzte Änderung",
   "order.oldest": "älteste zuerst",
   "order.text": "A bis Z",
+  "order.used": "am häufigsten verwendet",
+  usedCount:
+    "{count, plural, =0 {noch nicht verwendet} one {einmal verwendet} other {#-mal verwendet}}",
   "none.search": "Nach Bedeutung suchen",
   "none.save": "„{text}“ speichern",
   "none.for": "Keine Treffer für „{text}“",
@@ -65,6 +68,7 @@ export const memory: Translation["memory"] = {
 
   confirmedAt: "bestätigt {when}",
   savedAt: "gespeichert {when}",
+  savedBy: "gespeichert von {app}",
   daysLeft: "{count, plural, =0 {wird heute entfernt} one {noch # Tag} other {noch # Tage}}",
   validSince: "Gilt seit {from}",
   validBetween: "Gilt von {from} bis {until}",
@@ -161,7 +165,7 @@ export const memory: Translation["memory"] = {
   "history.none": "nichts",
   "actor.you": "von dir",
   "actor.app": "von einer Anwendung",
-  "actor.key": "von einer Anwendung ({key})",
+  "actor.key": "von {key}",
   "actor.extracted": "aus einem Chat gelernt",
   "actor.job": "von Lukasa (automatisch)",
   "actor.import": "durch einen Import",
@@ -258,6 +262,17 @@ export const memory: Translation["memory"] = {
   "first.bring": "Aus ChatGPT oder Claude importieren",
   "first.connect": "Verbinde deine Assistenten",
   "first.api": "Über die API speichern:",
+
+  "sees.title": "Was der Assistent sieht",
+  "sees.text":
+    "Jeder Chat beginnt mit diesen Zeilen, Wort für Wort. Was du vergessen lässt, wird sofort durchgestrichen.",
+  "sees.size": "Größe",
+  "sees.memories": "Erinnerungen",
+  "sees.instructions": "Hinweise für den Assistenten",
+  "sees.lines": "Zeilen des Prompts",
+  "sees.none": "Noch ist keine Erinnerung in Gebrauch.",
+  "sees.more": "Jede Nachricht fügt die Erinnerungen hinzu, die zu ihr passen.",
+  "sees.try": "Eine Nachricht ausprobieren",
 
   "shape.label": "Erinnerungen nach Bereich und Zeit",
   "shape.count": "{count, number} von {of, number} gezeigt",

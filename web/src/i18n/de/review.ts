@@ -59,6 +59,10 @@ export const review: Translation["review"] = {
   "side.against": "Später gesagt",
   "side.true": "Das stimmt",
   "side.both": "Beides stimmt",
+  "side.changed": "Geändert am …",
+  "changed.text": "Das erste galt bis dahin. Seitdem: {memory}",
+  "changed.day": "Tag der Änderung",
+  "did.changed": "Geändert am {day}",
   "side.choose": "Nummer {side, number} stimmt",
 
   "act.keep": "Behalten",

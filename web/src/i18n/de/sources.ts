@@ -98,6 +98,7 @@ export const sources: Translation["sources"] = {
   "left.malformed": "{count, number} unlesbar",
 
   "learning.waiting_for_pause": "Gelernt wird, wenn der Chat geschlossen wird oder ruht.",
+  "learning.starts": "Es beginnt {when}, wenn nichts mehr geschrieben wird.",
   "learning.queued": "Das Lernen beginnt gleich.",
   "learning.running": "Es wird gerade gelernt.",
   "learning.failed":

@@ -67,6 +67,8 @@ export const insights = {
   output: "written",
   costEach: "cost",
 
+  noCost: "none",
+  of: "{count, number} of {of, number}",
   "head.known": "Memories",
   "head.learned": "Saved and learned",
   "head.recall": "Search p95, slowest day",

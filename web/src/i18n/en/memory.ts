@@ -49,6 +49,8 @@ export const memory = {
   "order.changed": "latest change",
   "order.oldest": "oldest first",
   "order.text": "A to Z",
+  "order.used": "most used",
+  usedCount: "{count, plural, =0 {not used yet} one {used once} other {used # times}}",
   "none.search": "Search by meaning",
   "none.save": "Save “{text}”",
   "none.for": "No matches for “{text}”",
@@ -60,6 +62,7 @@ export const memory = {
 
   confirmedAt: "confirmed {when}",
   savedAt: "saved {when}",
+  savedBy: "saved by {app}",
   daysLeft: "{count, plural, =0 {removed today} one {# day left} other {# days left}}",
   validSince: "True since {from}",
   validBetween: "True from {from} until {until}",
@@ -155,7 +158,7 @@ export const memory = {
   "history.none": "none",
   "actor.you": "by you",
   "actor.app": "by an application",
-  "actor.key": "by an application ({key})",
+  "actor.key": "by {key}",
   "actor.extracted": "learned from a chat",
   "actor.job": "by Lukasa (automatic)",
   "actor.import": "by an import",
@@ -249,6 +252,17 @@ export const memory = {
   "first.bring": "Import from ChatGPT or Claude",
   "first.connect": "Connect your assistants",
   "first.api": "Save through the API:",
+
+  "sees.title": "What the assistant sees",
+  "sees.text":
+    "Every chat begins with these lines, word for word. A memory that you forget is struck at once.",
+  "sees.size": "Size",
+  "sees.memories": "memories",
+  "sees.instructions": "instructions for the assistant",
+  "sees.lines": "Lines of the prompt",
+  "sees.none": "No memory is in use yet.",
+  "sees.more": "Each message adds the memories that are relevant to it.",
+  "sees.try": "Try a message",
 
   "shape.label": "Memories by area and time",
   "shape.count": "{count, number} of {of, number} shown",

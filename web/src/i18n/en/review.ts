@@ -56,6 +56,10 @@ export const review = {
   "side.against": "Said later",
   "side.true": "This is true",
   "side.both": "Both are true",
+  "side.changed": "It changed on …",
+  "changed.text": "The first was true until then. Since then: {memory}",
+  "changed.day": "Day of the change",
+  "did.changed": "Changed on {day}",
   "side.choose": "Number {side, number} is true",
 
   "act.keep": "Keep",

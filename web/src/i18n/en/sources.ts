@@ -93,6 +93,7 @@ export const sources = {
   "left.malformed": "{count, number} unreadable",
 
   "learning.waiting_for_pause": "Learning waits until the chat is closed or pauses.",
+  "learning.starts": "It starts {when} if nothing more is written.",
   "learning.queued": "Learning is about to start.",
   "learning.running": "Learning now.",
   "learning.failed": "Learning failed. An operator can retry it under Administration, Jobs.",

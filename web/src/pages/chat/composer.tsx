@@ -55,6 +55,7 @@ export function Composer({
         event.preventDefault();
         submit();
       }}
+      data-composer
       className="rounded-card border border-strong-line/60 bg-surface focus-within:border-accent"
     >
       <textarea

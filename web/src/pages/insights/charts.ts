@@ -221,6 +221,12 @@ export function headlines(days: readonly Day[]): Headline[] {
     answered,
   );
   const tokens = sum((day) => day.tokens * day.retrievals) / Math.max(1, retrievals);
+  const cost = sum((day) => day.cost_micros) / 1_000_000;
+  // A share of a few answers says nothing, so their number is shown.
+  const shareOf = (part: number | undefined, among: number) =>
+    among < MIN_FOR_GOAL && part !== undefined
+      ? t("insights.of", { count: Math.round(part * among), of: among })
+      : percent(part);
   const goal = (text: string, among: number, met: boolean) =>
     among < MIN_FOR_GOAL ? undefined : { text, met };
   return [
@@ -250,19 +256,19 @@ export function headlines(days: readonly Day[]): Headline[] {
     {
       id: "accepted",
       name: t("insights.head.accepted"),
-      value: percent(accepted),
+      value: shareOf(accepted, answered),
       goal: goal(t("insights.goal.accepted"), answered, (accepted ?? 0) > 0.7),
     },
     {
       id: "corrected",
       name: t("insights.head.corrected"),
-      value: percent(corrected),
+      value: shareOf(corrected, answered),
       goal: goal(t("insights.goal.corrected"), answered, (corrected ?? 0) < 0.1),
     },
     {
       id: "cost",
       name: t("insights.head.cost"),
-      value: money(sum((day) => day.cost_micros) / 1_000_000),
+      value: cost > 0 ? money(cost) : t("insights.noCost"),
     },
   ];
 }

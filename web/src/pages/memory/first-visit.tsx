@@ -29,7 +29,7 @@ export function FirstVisit({ onWork }: { onWork: (working: boolean) => void }) {
   const signIn = useSignIn();
   const command = curl("/api/memory", { content: t("memory.first.example.1") }, signIn);
   return (
-    <div className="flex flex-col gap-8 px-4 pt-4 pb-12 sm:px-6">
+    <div className="mx-auto flex max-w-4xl flex-col gap-8 px-4 pt-4 pb-12 sm:px-6">
       <Question />
       <Card title={t("memory.first.bring")}>
         <PasteBox onWork={onWork} whole />

@@ -15,6 +15,7 @@ import {
   type Source,
   select,
 } from "../../data/select.ts";
+import { useUseCounts } from "../../data/uses.ts";
 import type { MemoryParams } from "./params.ts";
 
 export const TABS = ["all", "hard", "soft", "forgotten", "trashed"] as const;
@@ -54,6 +55,8 @@ export interface MemorySet {
   /** Counts of each tab under this filter. */
   counts: Record<Tab, number>;
   proposals: readonly MemoryView[];
+  /** How many answers used each memory, in the order by use. */
+  uses: ReadonlyMap<string, number> | undefined;
   complete: boolean;
   error: unknown;
   refetch: () => void;
@@ -66,7 +69,8 @@ export function useMemorySet(search: MemoryParams, text: string): MemorySet {
   const past = usePast(then);
   const all = then ? past.all : now.all;
   const { sort } = search;
-  const sorted = useMemo(() => (sort ? ordered(all, sort) : newest(all)), [all, sort]);
+  const uses = useUseCounts(sort === "used").data;
+  const sorted = useMemo(() => (sort ? ordered(all, sort, uses) : newest(all)), [all, sort, uses]);
   const found = useMemo(() => select(sorted, filterOf(search, text)), [sorted, search, text]);
   const tab = tabOf(search);
   const isCurrent = tab === "all" || tab === "hard" || tab === "soft";
@@ -89,6 +93,7 @@ export function useMemorySet(search: MemoryParams, text: string): MemorySet {
   return {
     all,
     byId,
+    uses,
     shown: parts[tab],
     counts: useMemo(
       () => Object.fromEntries(TABS.map((one) => [one, parts[one].length])) as Record<Tab, number>,

@@ -26,6 +26,8 @@ export interface RowExtra {
   why?: FoundMemory["why"];
   /** The date in the timeline. */
   when?: string;
+  /** How many answers used it, in the order by use. */
+  uses?: number;
 }
 
 interface RowProps extends RowExtra {
@@ -43,7 +45,7 @@ interface RowProps extends RowExtra {
 const ARRIVAL_MS = 3_000;
 
 export const Row = memo(function Row(props: RowProps) {
-  const { memory, index, start, measure, onOpen, rail, why, when } = props;
+  const { memory, index, start, measure, onOpen, rail, why, when, uses } = props;
   const marks = useMarks();
   const current = useMark((all) => all.current === memory.id);
   const selected = useMark((all) => all.selected.has(memory.id));
@@ -127,7 +129,7 @@ export const Row = memo(function Row(props: RowProps) {
               {memory.force === "hard" && memory.key && <Rule memory={memory} />}
               {why && <Why why={why} />}
             </span>
-            <RowStatus memory={memory} when={when} />
+            <RowStatus memory={memory} when={when} uses={uses} />
           </span>
         </button>
       )}
@@ -244,7 +246,7 @@ function Rule({ memory }: { memory: MemoryView }) {
 }
 
 /** Area, what is unusual about it, and the date. */
-function RowStatus({ memory, when }: { memory: MemoryView; when?: string }) {
+function RowStatus({ memory, when, uses }: { memory: MemoryView } & RowExtra) {
   const domain = useDomainName(memory.domain);
   return (
     <span className="flex shrink-0 flex-wrap items-center gap-x-2 gap-y-0.5 md:justify-end">
@@ -264,7 +266,11 @@ function RowStatus({ memory, when }: { memory: MemoryView; when?: string }) {
       )}
       <Certainty memory={memory} exceptions />
       <span className="text-meta text-muted md:w-30 md:text-end">
-        <When memory={memory} when={when} />
+        {uses === undefined ? (
+          <When memory={memory} when={when} />
+        ) : (
+          t("memory.usedCount", { count: uses })
+        )}
       </span>
     </span>
   );

@@ -116,6 +116,11 @@ function Grouped({ set, search, onOpen, top }: WithTop) {
   const names = useContext(DomainNames);
   const by = search.group ?? "category";
   const groups = useMemo(() => groupsOf(set.shown, by), [set.shown, by]);
+  const { uses } = set;
+  const extraOf = useMemo(
+    () => uses && ((memory: MemoryView) => ({ uses: uses.get(memory.id) ?? 0 })),
+    [uses],
+  );
   const nameOf = useCallback(
     (name: string) => {
       if (by === "category") return categoryName(name);
@@ -124,7 +129,14 @@ function Grouped({ set, search, onOpen, top }: WithTop) {
     [by, names],
   );
   return (
-    <List label={t("memory.title")} groups={groups} nameOf={nameOf} onOpen={onOpen} top={top} />
+    <List
+      label={t("memory.title")}
+      groups={groups}
+      nameOf={nameOf}
+      extraOf={extraOf}
+      onOpen={onOpen}
+      top={top}
+    />
   );
 }
 

@@ -6,8 +6,9 @@ import { useRef, useState } from "react";
 import { useLiveEvent } from "../../base/live.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { REVIEW } from "../../data/review.ts";
-import { useUndoLatest, useWrite } from "../../data/writes.ts";
+import { useBatchWrite, useUndoLatest, useWrite } from "../../data/writes.ts";
 import { describeDomain } from "../../features/domains/labels.ts";
+import { dayOf } from "../../features/memory/labels.ts";
 import { locale, t } from "../../i18n/index.ts";
 import type { Consent } from "./consent.ts";
 import type { Card, Decision, Verdict } from "./deck.ts";
@@ -28,10 +29,17 @@ function question(card: Card): string {
     : t(`review.question.${card.kind}`);
 }
 
+const DAY_MS = 86_400_000;
+
+function dayBefore(at: string): string {
+  return new Date(Date.parse(at) - DAY_MS).toISOString();
+}
+
 export function useDeck(consent: Consent) {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   const write = useWrite();
+  const writeAll = useBatchWrite();
   const undoLatest = useUndoLatest();
   const [decided, setDecided] = useState<readonly Decision[]>([]);
   const [result, setResult] = useState("");
@@ -125,6 +133,36 @@ export function useDeck(consent: Consent) {
       const { both } = card.item;
       if (both) void send(card, "kept", () => lukasa.review.answer(both));
     },
+    /** Both sides were true, one after the other: the first ended on a day, and the second began. */
+    changed: async (card: Card, on: string) => {
+      if (card.kind !== "contradiction") return;
+      const { both, memory, against } = card.item;
+      if (!both || !against) return;
+      const decision = decide(card, "corrected", against.content);
+      const mode = "correction";
+      // A memory that was saved after the change was true before it, if only from the day before.
+      const began = Date.parse(memory.valid_from) < Date.parse(on) ? undefined : dayBefore(on);
+      const operations: string[] = [];
+      await writeAll({
+        say: t("review.did.changed", { day: dayOf(on, null) }),
+        about: against.content,
+        inOrder: true,
+        runs: [
+          () => lukasa.review.answer(both),
+          () => lukasa.memories.update(memory.id, { mode, valid_from: began, valid_until: on }),
+          () => lukasa.memories.update(against.id, { mode, valid_from: on }),
+        ],
+        after: ({ event }) => event.operation_id && operations.push(event.operation_id),
+      });
+      const [operation, ...later] = operations;
+      if (!operation) return without(decision);
+      setDecided((all) =>
+        all.map((one) =>
+          one.number === decision.number ? { ...one, operation, later: later.reverse() } : one,
+        ),
+      );
+      void queries.invalidateQueries({ queryKey: REVIEW });
+    },
     open: (name: string, open: boolean) => consent.open(name, open),
     /** Undoes the latest decision; without one, the latest write made elsewhere. */
     undo: async () => {
@@ -136,10 +174,14 @@ export function useDeck(consent: Consent) {
     },
     /** Undoes one decision. */
     takeBack: async (decision: Decision) => {
-      if (decision.operation) {
+      const { operation, later = [] } = decision;
+      if (operation) {
         const done = await write({
           say: t("shell.undo.undone"),
-          run: () => lukasa.operations.undo(decision.operation ?? ""),
+          run: async () => {
+            for (const one of later) await lukasa.operations.undo(one);
+            return lukasa.operations.undo(operation);
+          },
         });
         if (!done) return;
       }

@@ -28,6 +28,8 @@ export interface Decision {
   words?: string;
   /** The operation that undo reverts, once the server has answered. */
   operation?: string;
+  /** Operations that followed it, the latest first: they are undone before it. */
+  later?: readonly string[];
 }
 
 /** All cards: the review items, and last the card for sensitive domains. */

@@ -18,6 +18,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { useSwipe } from "../../ui/swipe.ts";
 import { useDeck } from "./answers.ts";
 import { CardFace } from "./card.tsx";
+import { ChangedOn } from "./changed-on.tsx";
 import { useConsent } from "./consent.ts";
 import { type Card, cardsOf, KINDS, type Kind, remainingCards } from "./deck.ts";
 import { ReviewList } from "./list.tsx";
@@ -155,6 +156,7 @@ function Deck({
   of: number;
 }) {
   const [editing, setEditing] = useState<string>();
+  const [dating, setDating] = useState<string>();
   const face = useRef<HTMLElement>(null);
   const isEditing = editing === card.id;
   const consent = card.kind === "consent";
@@ -182,6 +184,7 @@ function Deck({
     },
     edit: { keys: "e", label: t("review.act.edit"), run: () => setEditing(card.id) },
     both: { keys: "3", label: t("review.side.both"), run: () => deck.keepBoth(card) },
+    changed: { keys: "4", label: t("review.side.changed"), run: () => setDating(card.id) },
   };
   const swipe = useSwipe(
     sides || consent || isEditing ? null : { left: actions.forget.run, right: actions.keep.run },
@@ -198,7 +201,7 @@ function Deck({
           run: () => choose(side),
         }))
       : []),
-    ...(sides ? [actions.both] : []),
+    ...(sides ? [actions.both, actions.changed] : []),
     ...(consent
       ? card.domains.map((domain, place) => ({
           keys: String(place + 1),
@@ -275,6 +278,14 @@ function Deck({
             {actions.both.label}
             <Kbd keys="3" />
           </Button>
+        )}
+        {card.kind === "contradiction" && card.item.against && (
+          <ChangedOn
+            memory={card.item.against}
+            open={dating === card.id}
+            onOpen={(wanted) => setDating(wanted ? card.id : undefined)}
+            onDay={(on) => void deck.changed(card, on)}
+          />
         )}
         {!sides && !consent && (
           <Button

@@ -13,6 +13,7 @@ import { labelFor } from "../../features/memory/labels.ts";
 import { EvidenceList, LINK, Quoted, useCaption } from "../../features/sources/evidence.tsx";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { Meter } from "../../ui/meter.tsx";
@@ -82,7 +83,8 @@ export function WhyLevel({
           title={t(used.length > 0 ? "sources.why.given" : "sources.why.onlyGiven", {
             count: given.length,
           })}
-          of={given}
+          of={byRank(given, trace)}
+          brief
           {...shown}
         />
       </div>
@@ -111,24 +113,39 @@ export function WhyLevel({
   );
 }
 
+/** The most relevant first. */
+function byRank(given: readonly GroundsView[], { found, given: places }: Trace): GroundsView[] {
+  const rank = ({ memory: { id } }: GroundsView) =>
+    found.get(id)?.fused ?? 1_000 + (places.get(id)?.rank ?? 1_000);
+  return [...given].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Memories that an answer did not use are listed up to this number, and the rest on request. */
+const MAX_BRIEF = 5;
+
 function Group({
   title,
   of,
+  brief = false,
   chosen,
   setChosen,
   trace,
 }: {
   title: string;
   of: readonly GroundsView[];
+  /** One line each; corrections are offered for the chosen one only. */
+  brief?: boolean;
   chosen?: string;
   setChosen: (id: string) => void;
   trace: Trace;
 }) {
+  const [all, setAll] = useState(false);
   if (of.length === 0) return null;
+  const shown = brief && !all ? of.slice(0, MAX_BRIEF) : of;
   return (
     <Card title={title} flush>
       <ul className="divide-y divide-line">
-        {of.map((one) => (
+        {shown.map((one) => (
           <li key={one.memory.id}>
             <UsedMemory
               grounds={one}
@@ -136,10 +153,18 @@ function Group({
               found={trace.found.get(one.memory.id)}
               chosen={chosen === one.memory.id}
               onChosen={() => setChosen(one.memory.id)}
+              brief={brief}
             />
           </li>
         ))}
       </ul>
+      {shown.length < of.length && (
+        <div className="border-t px-2 py-1.5">
+          <Button small look="quiet" onClick={() => setAll(true)}>
+            {t("memory.more", { count: of.length - shown.length })}
+          </Button>
+        </div>
+      )}
     </Card>
   );
 }
@@ -151,12 +176,14 @@ function UsedMemory({
   found,
   chosen,
   onChosen,
+  brief,
 }: {
   grounds: GroundsView;
   place?: PromptPosition;
   found?: SearchRanks;
   chosen: boolean;
   onChosen: () => void;
+  brief: boolean;
 }) {
   const { memory } = grounds;
   const now = useMemory(memory.id);
@@ -195,10 +222,14 @@ function UsedMemory({
         </Link>
         {place && <Place place={place} />}
       </div>
-      <FoundBy found={found} />
       {now.data && <ChangesSince then={memory} now={now.data} />}
-      <EvidenceList memory={memory} />
-      {(isCurrent || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
+      {(!brief || chosen || fix.fixed) && (
+        <>
+          <FoundBy found={found} />
+          <EvidenceList memory={memory} />
+          {(isCurrent || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
+        </>
+      )}
     </section>
   );
 }

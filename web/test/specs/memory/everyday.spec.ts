@@ -112,6 +112,23 @@ test("order of the list is chosen and in the address", async ({ page, lukasa }) 
   await expect(rows.first()).toContainText("Zigzag");
 });
 
+test("most used memories come first, with their number of uses", async ({ page, lukasa }) => {
+  const saved = await lukasa.memories.save("Plays the cello");
+  await lukasa.memories.save("Keeps bees on the roof");
+  const used = [saved.memory?.id ?? ""];
+  for (const number of [1, 2]) {
+    await lukasa.sessions.append(`chat-${number}`, [
+      { role: "user", content: "What do I play?" },
+      { role: "assistant", content: "The cello.", used },
+    ]);
+  }
+  await open(page, "/memory?sort=used");
+  const rows = page.locator("button[data-memory]");
+  await expect(rows.first()).toContainText("Plays the cello");
+  await expect(rows.first()).toContainText("used 2 times");
+  await expect(rows.nth(1)).toContainText("not used yet");
+});
+
 test("ranges: Shift and a click or an arrow select all rows between", async ({ page, lukasa }) => {
   await live(lukasa);
   await open(page, "/memory");

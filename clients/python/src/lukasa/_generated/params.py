@@ -441,6 +441,10 @@ class RetrieveRequest(TypedDict, total=False):
     """The project it is about; that of the session if absent. Only memories and turns of this
     project, and of none, are used.
     """
+    preview: bool | None
+    """True to look at the context without using it: the retrieval is not counted in statistics and
+    is no use of a memory.
+    """
 
 
 class SearchRequestOptions(TypedDict, total=False):

@@ -49,6 +49,31 @@ async fn usage_of_supplied_memories_is_recorded_and_outcomes_are_reported() {
     alice.post("/api/memory/usage", unknown_memory).await.refused(404, "memory_not_found");
 }
 
+#[tokio::test]
+async fn previewed_context_is_traced_and_not_counted() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    alice.save("Likes oolong tea").await;
+    let body =
+        json!({ "query": "What do I like to drink?", "session_id": "chat", "preview": true });
+    let shown = alice.post("/api/memory/retrieve", body).await.expect(200);
+    let retrieval = shown.at("/retrieval_id");
+    alice.wait_for_retrieval(&retrieval).await;
+    let trace = alice.get(&format!("/api/retrievals/{retrieval}")).await.expect(200);
+    assert_eq!(trace.json()["trace"]["preview"], json!(true));
+    let retrievals = async || {
+        let insights = alice.get("/api/insights?days=7").await.expect(200);
+        let days = insights.json()["days"].as_array().unwrap().clone();
+        let today = days.iter().filter_map(|day| day["retrievals"].as_i64()).sum::<i64>();
+        let stats = alice.get("/api/memory/stats").await.expect(200);
+        let used = alice.get("/api/memory/usage").await.each("type").len();
+        (today, stats.json()["retrievals"].as_i64().unwrap(), used)
+    };
+    assert_eq!(retrievals().await, (0, 0, 0));
+    given(&alice, "What do I like to drink?").await;
+    assert_eq!(retrievals().await, (1, 1, 1));
+}
+
 /// One retrieval uses many memories at the same moment; a page may end in the middle of them.
 #[tokio::test]
 async fn usage_pages_are_complete_without_duplicates() {
