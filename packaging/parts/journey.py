@@ -64,6 +64,8 @@ WAYS = {
     "npm": Way("npm install --global --prefix .local --silent lukasa"),
     "tar": Way("tar -xf FILE && ./lukasa-*/install.sh", file=only("lukasa-VERSION-*.tar.xz")),
     "deb": Way("dpkg -i FILE", root=True, file=only("lukasa_VERSION_*.deb")),
+    # As Claude Desktop does it: the files are unpacked, and the manifest names the program.
+    "mcpb": Way("unzip -q FILE -d bundle", "./bundle/server/bin/lukasa", file=only("lukasa-VERSION-*.mcpb")),
 }
 
 
@@ -107,6 +109,8 @@ def first_recall(way: Way, system: System, index: Index, wheels: Path) -> Result
             raise PackagingError(f"the memory was not recalled by its meaning: {answer.strip() or 'no answer'}")
         check_http(url)
         check_programs(system)
+        if way is WAYS["mcpb"]:
+            check_bundle(system)
     finally:
         stop(demo, way)
     data = system.home / ".local/share/lukasa/cluster/database"
@@ -158,6 +162,18 @@ def check_programs(system: System) -> None:
     program = options.read_text().split()[0]
     if "/lib/lukasa/postgres/" not in program:
         raise PackagingError(f"PostgreSQL was started from {program}, not from the package")
+
+
+def check_bundle(system: System) -> None:
+    """The program that the manifest names answers as an MCP server."""
+    bundle = system.home / "bundle"
+    config = json.loads((bundle / "manifest.json").read_text("utf-8"))["server"]["mcp_config"]
+    command = " ".join([config["command"].replace("${__dirname}", "./bundle"), *config["args"]])
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "try", "version": "1"}}
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    answer = system.run(f"echo '{message}' | {command}")
+    if "serverInfo" not in answer:
+        raise PackagingError(f"the program of the manifest is no MCP server: {answer.strip()[:200] or 'no answer'}")
 
 
 def stop(demo: subprocess.Popen, way: Way) -> None:
