@@ -2,9 +2,9 @@
  * The first minutes of a new user, from an empty memory to a corrected answer, in the browser alone: once with
  * the keyboard, once with fingers. `run-tests --tour` saves the steps as pictures of the documentation.
  */
-import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { expect, open, test } from "../fixture.ts";
+import { picture } from "../picture.ts";
 import { zipOf } from "../zip.ts";
 
 const MAX_MS = 180_000;
@@ -76,14 +76,6 @@ function fingers(page: Page): Hand {
   };
 }
 
-/** Saves a picture of a step, if the tour asks for it. */
-async function picture(page: Page, hand: Hand, step: string): Promise<void> {
-  const folder = process.env.LUKASA_TOUR;
-  if (!folder) return;
-  await page.waitForTimeout(400);
-  await page.screenshot({ path: join(folder, `${hand.name}-${step}.png`), scale: "css" });
-}
-
 const EXPORT = {
   name: "claude-export.zip",
   mimeType: "application/zip",
@@ -152,7 +144,7 @@ async function firstMinutes(page: Page, hand: Hand, url: string, user: string): 
   await open(page, "/memory");
   const question = page.getByRole("textbox", { name: "Tell me something about yourself" });
   await expect(question).toBeVisible();
-  await picture(page, hand, "1-empty");
+  await picture(page, `${hand.name}-1-empty`);
 
   await hand.write(
     page.getByRole("textbox", { name: "Pasted facts" }),
@@ -160,7 +152,7 @@ async function firstMinutes(page: Page, hand: Hand, url: string, user: string): 
   );
   await expect(page.getByRole("region", { name: "4 facts found" })).toBeVisible();
   await page.getByRole("button", { name: "Save 4 memories" }).scrollIntoViewIfNeeded();
-  await picture(page, hand, "2-pasted");
+  await picture(page, `${hand.name}-2-pasted`);
   await hand.press(page.getByRole("button", { name: "Save 4 memories" }));
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("two cats");
 
@@ -174,7 +166,7 @@ async function firstMinutes(page: Page, hand: Hand, url: string, user: string): 
   const use = page.getByRole("button", { name: "Use all" });
   await expect(use).toBeVisible();
   await use.scrollIntoViewIfNeeded();
-  await picture(page, hand, "3-imported");
+  await picture(page, `${hand.name}-3-imported`);
   await hand.press(use);
   await expect(use).toHaveCount(0);
 
@@ -192,7 +184,7 @@ async function firstMinutes(page: Page, hand: Hand, url: string, user: string): 
   await expect(page.getByText("Connected: an assistant saved a memory")).toBeVisible({
     timeout: 15_000,
   });
-  await picture(page, hand, "4-connected");
+  await picture(page, `${hand.name}-4-connected`);
 
   await hand.goTo("Chat");
   const message = page.getByRole("textbox", { name: "Message" });
@@ -202,7 +194,7 @@ async function firstMinutes(page: Page, hand: Hand, url: string, user: string): 
   const cited = page.getByRole("link", { name: /memory/ }).first();
   await expect(cited).toBeVisible();
   await expect(send).toBeVisible();
-  await picture(page, hand, "5-answer");
+  await picture(page, `${hand.name}-5-answer`);
 
   // From the answer to the memory behind it, and the memory is corrected there.
   await hand.press(cited);
@@ -214,7 +206,7 @@ async function firstMinutes(page: Page, hand: Hand, url: string, user: string): 
   await hand.press(page.getByRole("button", { name: /^Save/ }));
   const history = page.getByRole("region", { name: "History" });
   await expect(history.locator("ins")).toHaveText("three");
-  await picture(page, hand, "6-corrected");
+  await picture(page, `${hand.name}-6-corrected`);
 }
 
 /** Runs the first minutes, and checks that they are at most three. */

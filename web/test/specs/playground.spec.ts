@@ -111,6 +111,18 @@ test("prompt is shown byte for byte as the API returned it", async ({ page, luka
   }
 });
 
+test("trying a message changes no statistic", async ({ page, lukasa }) => {
+  await lukasa.memories.save("Plays the cello");
+  await open(page, "/playground?query=What%20do%20I%20play%3F");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "The prompt" })).toBeVisible();
+  await expect(page.locator("pre").first()).toContainText("Plays the cello");
+  await page.waitForTimeout(500);
+  const { days } = await lukasa.insights(7);
+  expect(days.reduce((sum, one) => sum + one.retrievals, 0)).toBe(0);
+  expect((await lukasa.memories.stats()).retrievals).toBe(0);
+});
+
 test("curl command gives the same prompt", async ({ page, lukasa }) => {
   await life(lukasa);
   await open(page, "/playground?budget=450");

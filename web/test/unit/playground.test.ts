@@ -103,14 +103,15 @@ test("invalid playground parameters are ignored", () => {
 });
 
 test("request body has only chosen settings, and freeze only with a chat", () => {
-  assert.deepEqual(retrieveBody("hi", {}), { query: "hi" });
-  assert.deepEqual(retrieveBody("hi", { freeze: false }), { query: "hi" });
+  assert.deepEqual(retrieveBody("hi", {}), { query: "hi", preview: true });
+  assert.deepEqual(retrieveBody("hi", { freeze: false }), { query: "hi", preview: true });
   assert.deepEqual(retrieveBody("hi", { freeze: false, session: "a", budget: 9 }, "UTC"), {
     query: "hi",
     session_id: "a",
     freeze: false,
     budget: 9,
     timezone: "UTC",
+    preview: true,
   });
   assert.deepEqual(searchBody("hi", { session: "a", budget: 9, rerank: false }), {
     query: "hi",

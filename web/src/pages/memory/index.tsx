@@ -1,7 +1,7 @@
 /** Memory page: all memories as one filtered set with several views. */
 
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
-import { History, Plus, SlidersHorizontal } from "lucide-react";
+import { Eye, History, Plus, SlidersHorizontal } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import {
   lazy,
@@ -44,6 +44,7 @@ import { MemoryViews } from "./views.tsx";
 const route = getRouteApi("/memory");
 // Rarely used parts are loaded on demand.
 const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
+const SeesPane = lazy(async () => ({ default: (await import("./sees-pane.tsx")).SeesPane }));
 const FirstVisit = lazy(async () => ({ default: (await import("./first-visit.tsx")).FirstVisit }));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
 /** Filters that phones show on demand; their number is next to the button. */
@@ -127,6 +128,8 @@ export default function MemoryPage() {
     setLooking(false);
     change({ as_of: undefined, known_at: undefined });
   };
+  const toggleSees = () =>
+    change({ sees: search.sees ? undefined : true, one: undefined, tab: undefined });
   const on = (name: string) => runOnCurrent(name, marks, set.byId, actions, open);
   useShortcuts(t("memory.keys"), [
     { keys: "j", label: t("memory.key.down"), run: () => marks.move(1), quiet: true },
@@ -149,6 +152,7 @@ export default function MemoryPage() {
     { keys: "n", label: t("memory.act.add"), run: () => setAdding(true) },
     { keys: "/", label: t("memory.filter"), run: () => box.current?.focus() },
     { keys: "t", label: t("memory.past.title"), run: () => (then ? back() : setLooking(!looking)) },
+    { keys: "p", label: t("memory.sees.title"), run: () => toggleSees() },
     ...VIEWS.map((one) => ({
       keys: `v ${one[0]}`,
       label: t("memory.key.view", { view: t(`memory.view.${one}`) }),
@@ -191,6 +195,15 @@ export default function MemoryPage() {
                       onClick={() => (then ? back() : setLooking(!looking))}
                     >
                       <History size={16} aria-hidden />
+                    </IconButton>
+                    <IconButton
+                      label={t("memory.sees.title")}
+                      shortcut="p"
+                      aria-pressed={search.sees === true}
+                      onClick={toggleSees}
+                      className={search.sees && "bg-active"}
+                    >
+                      <Eye size={16} aria-hidden />
                     </IconButton>
                     <Button small onClick={() => setAdding(true)}>
                       <Plus size={14} aria-hidden />
@@ -313,6 +326,15 @@ export default function MemoryPage() {
                         onClear={clear}
                       />
                     </div>
+                    {search.sees && !search.one && !then && (
+                      <Suspense>
+                        <SeesPane
+                          byId={set.byId}
+                          onOpen={open}
+                          onClose={() => change({ sees: undefined })}
+                        />
+                      </Suspense>
+                    )}
                     {search.one && (
                       <Suspense>
                         <SidePanel

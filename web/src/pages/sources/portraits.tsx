@@ -3,6 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import type { PortraitView, SentenceView } from "lukasa-client";
+import { Fragment } from "react";
 import { useMemories } from "../../data/memories.ts";
 import { usePortraits } from "../../data/sources.ts";
 import { domainName } from "../../i18n/domains.ts";
@@ -14,6 +15,7 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Tooltip } from "../../ui/tooltip.tsx";
+import { partsOf } from "./prose.ts";
 
 export function portraitName({ name, title }: Pick<PortraitView, "name" | "title">): string {
   const key = `sources.portrait.${name}`;
@@ -104,9 +106,10 @@ function Portrait({ portrait, numbers }: { portrait: PortraitView } & Numbers) {
         </span>
       }
     >
-      <ul className="flex max-w-prose flex-col gap-2.5 text-lead leading-relaxed">
+      {/* One paragraph to read, and a list of sentences for screen readers. */}
+      <ul className="max-w-prose text-lead leading-loose">
         {portrait.sentences.map((sentence) => (
-          <li key={sentence.memory_ids.join(" ")}>
+          <li key={sentence.memory_ids.join(" ")} className="inline">
             <Sentence sentence={sentence} portrait={portrait.name} numbers={numbers} />
           </li>
         ))}
@@ -122,29 +125,43 @@ function Sentence({
   portrait,
   numbers,
 }: { sentence: SentenceView; portrait: string } & Numbers) {
-  const { byId } = useMemories();
+  const likely = sentence.lead !== STATED;
   return (
     <>
-      {sentence.lead !== STATED && <span className="text-muted">{t("sources.lead.likely")} </span>}
-      <bdi>{sentence.text}</bdi>{" "}
-      <span className="inline-flex gap-0.5 align-middle">
-        {sentence.memory_ids.map((id) => {
-          const words = byId.get(id)?.content ?? "";
-          const number = numbers.get(id) ?? 0;
-          return (
-            <Tooltip key={id} text={words || t("sources.level.memory")}>
-              <Link
-                to="/sources"
-                search={{ portrait, memory: id }}
-                aria-label={t("sources.cites", { number, words })}
-                className="relative inline-flex h-6 min-w-6 pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5 items-center justify-center rounded-full bg-accent-soft px-1.5 text-fine text-accent-text tabular-nums no-underline hover:bg-active"
-              >
-                {number}
-              </Link>
-            </Tooltip>
-          );
-        })}
-      </span>
+      {likely && <span className="text-muted">{t("sources.lead.likely")} </span>}
+      {partsOf(sentence, likely).map(({ text, memories }) => (
+        <Fragment key={memories.join(" ")}>
+          <bdi>{text}</bdi> <Citations ids={memories} portrait={portrait} numbers={numbers} />{" "}
+        </Fragment>
+      ))}
     </>
+  );
+}
+
+function Citations({
+  ids,
+  portrait,
+  numbers,
+}: { ids: readonly string[]; portrait: string } & Numbers) {
+  const { byId } = useMemories();
+  return (
+    <span className="inline-flex gap-0.5 align-middle">
+      {ids.map((id) => {
+        const words = byId.get(id)?.content ?? "";
+        const number = numbers.get(id) ?? 0;
+        return (
+          <Tooltip key={id} text={words || t("sources.level.memory")}>
+            <Link
+              to="/sources"
+              search={{ portrait, memory: id }}
+              aria-label={t("sources.cites", { number, words })}
+              className="relative inline-flex h-6 min-w-6 pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5 items-center justify-center rounded-full bg-accent-soft px-1.5 text-fine text-accent-text tabular-nums no-underline hover:bg-active"
+            >
+              {number}
+            </Link>
+          </Tooltip>
+        );
+      })}
+    </span>
   );
 }

@@ -1,0 +1,192 @@
+/**
+ * What the assistant sees: the lines that every prompt begins with, live. A forgotten memory is struck at
+ * once, and the bar of tokens shrinks; undo brings it back.
+ */
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { X } from "lucide-react";
+import type { MemoryView } from "lukasa-client";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { PROMPT, usePrompt } from "../../data/prompt.ts";
+import { linesOf, mergeLines, type PromptLine } from "../../data/prompt-lines.ts";
+import { type OpenMemory, useMemoryActions } from "../../features/memory/actions.ts";
+import { t } from "../../i18n/index.ts";
+import { buttonClasses } from "../../ui/button.tsx";
+import { classes } from "../../ui/classes.ts";
+import { Drawer } from "../../ui/drawer.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Meter } from "../../ui/meter.tsx";
+import { ProblemCard } from "../../ui/problem-card.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+
+/** Changes that follow each other closely are read together. */
+const DEBOUNCE_MS = 250;
+
+const WIDE = matchMedia("(min-width: 64rem)");
+
+function watchWidth(changed: () => void) {
+  WIDE.addEventListener("change", changed);
+  return () => WIDE.removeEventListener("change", changed);
+}
+
+interface SeesProps {
+  byId: ReadonlyMap<string, MemoryView>;
+  onOpen: OpenMemory;
+  onClose: () => void;
+}
+
+export function SeesPane(props: SeesProps) {
+  const { onClose } = props;
+  const isWide = useSyncExternalStore(watchWidth, () => WIDE.matches);
+  if (!isWide) {
+    return (
+      <Drawer open onOpenChange={(open) => !open && onClose()} title={t("memory.sees.title")}>
+        <Sees {...props} />
+      </Drawer>
+    );
+  }
+  return (
+    <aside
+      aria-label={t("memory.sees.title")}
+      className="flex min-h-0 w-[27rem] shrink-0 flex-col border-s border-t bg-surface"
+    >
+      <header className="flex h-11 shrink-0 items-center justify-between border-b ps-4 pe-2">
+        <h2 className="font-medium">{t("memory.sees.title")}</h2>
+        <IconButton small plain label={t("shell.close")} onClick={onClose}>
+          <X size={16} aria-hidden />
+        </IconButton>
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <Sees {...props} />
+      </div>
+    </aside>
+  );
+}
+
+function Sees({ byId, onOpen }: SeesProps) {
+  const queries = useQueryClient();
+  const prompt = usePrompt();
+  const [lines, setLines] = useState<readonly PromptLine[]>();
+  useEffect(() => {
+    if (!prompt.data) return;
+    const after = linesOf(prompt.data.baseline);
+    setLines((before) => (before ? mergeLines(before, after) : after));
+  }, [prompt.data]);
+  // The store has every change of this page and of others.
+  const [first] = useState(byId);
+  useEffect(() => {
+    if (byId === first) return;
+    const wait = setTimeout(
+      () => void queries.invalidateQueries({ queryKey: PROMPT }),
+      DEBOUNCE_MS,
+    );
+    return () => clearTimeout(wait);
+  }, [byId, first, queries]);
+  if (prompt.error) {
+    return (
+      <div className="p-4">
+        <ProblemCard error={prompt.error} retry={() => void prompt.refetch()} />
+      </div>
+    );
+  }
+  if (!prompt.data || !lines) return <Skeleton rows={6} />;
+  const isGone = ({ gone, memory }: PromptLine) => {
+    const status = memory && byId.get(memory)?.status;
+    return status ? status !== "active" : Boolean(gone);
+  };
+  const shown = lines.map((line) => ({ ...line, gone: isGone(line) }));
+  const memories = shown.filter((line) => line.kind === "memory");
+  const sum = (some: readonly PromptLine[]) =>
+    some.reduce((total, { tokens = 0 }) => total + tokens, 0);
+  const listed = new Set(linesOf(prompt.data.baseline).map((line) => line.key));
+  const struck = sum(memories.filter((line) => line.gone && listed.has(line.key)));
+  const used = sum(memories.filter((line) => listed.has(line.key)));
+  const { baseline, limit } = prompt.data.budget;
+  const instructions = shown.filter((line) => line.kind === "instruction");
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      <p className="text-muted">{t("memory.sees.text")}</p>
+      <Meter
+        label={t("memory.sees.size")}
+        limit={limit}
+        shares={[
+          { name: t("memory.sees.memories"), tokens: used - struck },
+          { name: t("memory.sees.instructions"), tokens: Math.max(0, baseline - used) },
+        ]}
+      />
+      {memories.length === 0 && <p className="text-muted">{t("memory.sees.none")}</p>}
+      <ul aria-label={t("memory.sees.lines")} className="-mx-2 flex flex-col font-mono text-meta">
+        {shown
+          .filter((line) => line.kind !== "instruction")
+          .map((line) => (
+            <Line key={line.key} line={line} memory={byId.get(line.memory ?? "")} onOpen={onOpen} />
+          ))}
+      </ul>
+      {instructions.length > 0 && (
+        <details>
+          <summary className="w-fit text-meta text-muted">{t("memory.sees.instructions")}</summary>
+          <p className="pt-2 font-mono text-meta whitespace-pre-wrap text-muted">
+            {instructions.map((line) => line.text).join("\n")}
+          </p>
+        </details>
+      )}
+      <p className="text-meta text-muted">{t("memory.sees.more")}</p>
+      <div>
+        <Link to="/playground" className={buttonClasses("plain", true)}>
+          {t("memory.sees.try")}
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+function Line({
+  line,
+  memory,
+  onOpen,
+}: {
+  line: PromptLine;
+  memory: MemoryView | undefined;
+  onOpen: OpenMemory;
+}) {
+  const actions = useMemoryActions();
+  if (line.kind === "heading") {
+    return <li className="px-2 pt-3 pb-1 text-muted">{line.text}</li>;
+  }
+  const find = (name: string) =>
+    memory && actions.forMemory(memory).find((one) => one.name === name);
+  const forget = line.gone ? undefined : find("forget");
+  return (
+    <li
+      className={classes(
+        "group flex items-start gap-1 rounded-control ps-2 hover:bg-hover/70",
+        line.isNew && !line.gone && "bg-good-soft",
+      )}
+    >
+      <button
+        type="button"
+        disabled={!memory}
+        onClick={() => memory && onOpen(memory)}
+        className="min-w-0 flex-1 py-1.5 text-start"
+      >
+        {line.gone ? (
+          <del dir="auto" className="text-bad">
+            {line.text}
+          </del>
+        ) : (
+          <span dir="auto">{line.text}</span>
+        )}
+      </button>
+      {forget && memory && (
+        <IconButton
+          small
+          plain
+          label={`${forget.label}: ${line.text}`}
+          onClick={() => forget.run(memory, onOpen)}
+        >
+          <X size={14} aria-hidden />
+        </IconButton>
+      )}
+    </li>
+  );
+}
