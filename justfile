@@ -142,7 +142,8 @@ gateway *args: _server
 # Everything the clients must pass, against the server that was just built.
 clients: _server
     @url="$(scripts/postgres url)" && export DATABASE_URL="$url" LUKASA_BIN="$(just _binary)" && \
-      LUKASA="$LUKASA_BIN" clients/mcp-check/run && clients/typescript/run-tests && \
+      LUKASA="$LUKASA_BIN" clients/mcp-check/run && LUKASA="$LUKASA_BIN" clients/oidc-check/run && \
+      clients/typescript/run-tests && \
       clients/elements/run-tests && clients/python/run-tests
 
 # The console: types, lint, unit tests, build and size, then a real browser; arguments choose its tests.

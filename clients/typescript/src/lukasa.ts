@@ -42,6 +42,7 @@ import type {
   SignIn,
   SignInEntry,
   SignInLink,
+  SignInMethods,
   SignInView,
   StateView,
   TakenView,
@@ -345,6 +346,9 @@ export class Lukasa extends Transport {
     /** Signs in with a key and a user, or with a link; or switches to another user. */
     enter: (how: SignIn, options?: Options): Promise<SignInView> =>
       this.request("POST", "/api/sign-in", { ...options, body: how }),
+    /** The identity providers that users can sign in with. */
+    methods: (options?: Options): Promise<SignInMethods> =>
+      this.request("GET", "/api/sign-in/methods", { ...options }),
     leave: (options?: Options): Promise<void> =>
       this.request("DELETE", "/api/sign-in", { ...options }),
     /** Creates a link that signs one user in, once; needs an admin key. */

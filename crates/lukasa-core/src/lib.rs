@@ -13,7 +13,8 @@
 //! [`recall`] finds relevant memories, [`context`] puts them into a prompt, and [`portrait`]
 //! summarizes them for the user. [`vault`] renders the memory as editable files, [`archive`]
 //! defines the export format, [`import`] reads other programs' memories, [`webhook`] defines
-//! notifications and their retries, and [`oauth`] the rules for assistants that connect by URL.
+//! notifications and their retries, [`oauth`] the rules for assistants that connect by URL, and [`oidc`]
+//! those for users who sign in with an identity provider.
 
 pub mod admission;
 pub mod archive;
@@ -37,6 +38,7 @@ pub mod masking;
 pub mod memory_block;
 pub mod model;
 pub mod oauth;
+pub mod oidc;
 pub mod operation;
 pub mod origin;
 pub mod policy;

@@ -66,22 +66,21 @@ impl AuditLog {
         let ends = audit::chain_ends(&directory).await?;
         drop(directory);
         let (mut at, mut report) = (ends.pruned, ChainReport { records: 0, fault: None, ends });
-        // The place in the numbers differs from the place in the chain once they do not agree.
-        while report.fault.is_none() {
-            let page = self.page(tenant, at.number).await?;
-            if page.is_empty() || at.number >= ends.head.number {
+        while at.number < ends.head.number {
+            let mut page = self.page(tenant, at.number).await?;
+            // Records that were appended since the end was read are left to the next time.
+            page.retain(|record| record.number <= ends.head.number);
+            if page.is_empty() {
                 break;
             }
-            let known = page.iter().filter(|record| record.number <= ends.head.number);
-            for record in known {
+            for record in &page {
                 if let Err(fault) = at.follow(record) {
-                    report.fault = Some(fault);
-                    return Ok(report);
+                    return Ok(ChainReport { fault: Some(fault), ..report });
                 }
                 report.records += 1;
             }
         }
-        report.fault = report.fault.or_else(|| at.check_end(ends.head).err());
+        report.fault = at.check_end(ends.head).err();
         Ok(report)
     }
 

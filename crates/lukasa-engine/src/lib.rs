@@ -54,7 +54,7 @@ mod request;
 pub mod review;
 pub mod scrub;
 pub mod sessions;
-mod sign_ins;
+pub mod sign_ins;
 mod signing;
 pub mod state;
 mod statements;

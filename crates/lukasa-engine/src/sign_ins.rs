@@ -3,6 +3,7 @@
 
 use jiff::SignedDuration;
 use lukasa_core::audit::{ActorKind, AuditActor, AuditEntry, AuditEvent};
+use lukasa_core::oidc::VerifiedIdentity;
 use lukasa_core::time::micros;
 use lukasa_core::{Permission, TenantId, Timestamp, UserId, secret};
 use lukasa_store::credential::{self, Credential, CredentialKind};
@@ -10,9 +11,14 @@ use lukasa_store::{Directory, audit};
 
 use crate::credentials::{
     AdmittedCredential, Credentials, ExpiringCredential, IssuedCredential, KeyRecord, LINK_MINUTES,
-    SIGN_INS_LISTED, end_event, insert, new_credential_entry, wait_for_admission_leases,
+    PROVIDER_SIGN_IN_HOURS, SIGN_INS_LISTED, end_event, insert, new_credential_entry,
+    wait_for_admission_leases,
 };
 use crate::error::{Error, Result};
+
+/// What a user may do who is signed in to the console.
+pub const USER_PERMISSIONS: [Permission; 5] =
+    [Permission::Read, Permission::Write, Permission::Propose, Permission::Erase, Permission::Chat];
 
 impl Credentials {
     /// Creates a single-use sign-in link for the user named `user`, with these permissions. It is
@@ -108,6 +114,44 @@ impl Credentials {
         Ok(issued)
     }
 
+    /// Signs in a user whom the identity provider vouches for.
+    pub async fn sign_in_verified(
+        &self,
+        tenant: TenantId,
+        identity: &VerifiedIdentity,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<IssuedCredential> {
+        let mut permissions = USER_PERMISSIONS.to_vec();
+        if identity.admin {
+            permissions.push(Permission::Admin);
+        }
+        let new_credential = ExpiringCredential {
+            name: "signed in with the identity provider",
+            lifetime: SignedDuration::from_hours(PROVIDER_SIGN_IN_HOURS),
+            ..ExpiringCredential::sign_in(&identity.user, &permissions, None, None)
+        };
+        let directory = self.parts.store.directory(tenant).await?;
+        let issued = insert(&directory, new_credential, random, now).await?;
+        let entry = new_credential_entry(AuditEvent::SignIn, provider(tenant), &issued.record);
+        audit::append_to(&directory, &entry).await?;
+        directory.commit().await?;
+        Ok(issued)
+    }
+
+    /// Records that a token which the identity provider signed was refused, and why.
+    pub async fn record_refused_provider(
+        &self,
+        tenant: TenantId,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        let entry = AuditEntry::done(AuditEvent::SignIn, provider(tenant), micros(now));
+        let directory = self.parts.store.directory(tenant).await?;
+        audit::append_to(&directory, &entry.refused().detail(reason)).await?;
+        Ok(directory.commit().await?)
+    }
+
     /// The live tokens, links, sign-ins and connectors of a tenant, or of one of its users, the latest first.
     pub async fn sign_ins(
         &self,
@@ -168,6 +212,11 @@ impl Credentials {
         wait_for_admission_leases().await;
         Ok(())
     }
+}
+
+/// The identity provider, for the audit log.
+fn provider(tenant: TenantId) -> AuditActor {
+    AuditActor::new(tenant, ActorKind::Provider, "oidc")
 }
 
 /// The record of the end of a credential.

@@ -12,6 +12,7 @@ pub mod gateway;
 pub mod http;
 pub mod listen;
 pub mod models;
+pub mod oidc;
 pub mod postgres;
 pub mod telemetry;
 pub mod tools;

@@ -4,7 +4,13 @@
  */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { Lukasa, type SignedReceiptView, type SignIn, type SignInView } from "lukasa-client";
+import {
+  Lukasa,
+  type SignedReceiptView,
+  type SignIn,
+  type SignInMethods,
+  type SignInView,
+} from "lukasa-client";
 import { createContext, useContext, useMemo } from "react";
 
 const SHOWN_USER_KEY = "lukasa.user";
@@ -14,6 +20,11 @@ const client = new Lukasa({ url: "" });
 export async function signedIn(): Promise<SignInView> {
   const view = await client.signIn.get();
   return view.local ? { ...view, user: shownUser() ?? view.user } : view;
+}
+
+/** The identity providers that users can sign in with. */
+export function signInMethods(): Promise<SignInMethods> {
+  return client.signIn.methods();
 }
 
 /** The user that local mode shows in this tab, if it is not the default one. */

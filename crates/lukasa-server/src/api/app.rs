@@ -16,6 +16,7 @@ use super::error::Problem;
 use super::limits::{CurrentRequest, LimitSettings, Limits};
 use super::mcp_settings::McpSettings;
 use super::readiness::Readiness;
+use crate::oidc::OidcProvider;
 
 /// Number of database connections unless configured.
 const DEFAULT_POOL_SIZE: usize = 16;
@@ -52,6 +53,7 @@ pub(super) struct Inner {
     readiness: Arc<Readiness>,
     limits: Arc<Limits>,
     mcp: McpSettings,
+    oidc: Option<Arc<OidcProvider>>,
     console: Console,
 }
 
@@ -76,6 +78,7 @@ impl App {
             readiness: Arc::default(),
             limits: Arc::new(Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE)),
             mcp: McpSettings::default(),
+            oidc: None,
             console: Console::default(),
         }))
     }
@@ -110,6 +113,17 @@ impl App {
     #[must_use]
     pub fn with_mcp(self, settings: McpSettings) -> Self {
         self.change(|inner| inner.mcp = settings)
+    }
+
+    /// Sets the identity provider that users sign in with.
+    #[must_use]
+    pub fn with_oidc(self, provider: Option<OidcProvider>) -> Self {
+        self.change(|inner| inner.oidc = provider.map(Arc::new))
+    }
+
+    /// The identity provider that users sign in with. Without authentication there is no sign-in.
+    pub(crate) fn oidc(&self) -> Option<&Arc<OidcProvider>> {
+        self.0.oidc.as_ref().filter(|_| !self.is_local())
     }
 
     /// Sets the location of the console's files.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// First path segments of the APIs. The console page is never served below them.
-const API_SEGMENTS: [&str; 9] =
-    ["api", "v1", "mcp", "mem0", "oauth", "healthz", "readyz", "receipts", ".well-known"];
+const API_SEGMENTS: [&str; 10] =
+    ["api", "v1", "mcp", "mem0", "oauth", "oidc", "healthz", "readyz", "receipts", ".well-known"];
 
 /// Location of the console's files.
 #[derive(Debug, Clone, Default)]

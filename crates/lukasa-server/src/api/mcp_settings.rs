@@ -68,6 +68,11 @@ impl McpSettings {
         if self.no_oauth || !self.authorization_servers.is_empty() {
             return None;
         }
+        self.public_origin()
+    }
+
+    /// The public address, if it is `https` (or this machine) and has no path.
+    pub(crate) fn public_origin(&self) -> Option<String> {
         let url: reqwest::Url = self.public_url.as_deref()?.parse().ok()?;
         let origin = url.origin().ascii_serialization();
         let is_safe = match url.scheme() {

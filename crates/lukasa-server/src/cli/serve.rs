@@ -17,6 +17,7 @@ use crate::gateway::{Gateway, UpstreamSettings};
 use crate::http::router_with;
 use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
+use crate::oidc::OidcSettings;
 use crate::telemetry::MetricsSettings;
 use crate::webhook::WebhookSettings;
 use crate::workers::{Workers, connections};
@@ -100,6 +101,8 @@ pub struct ServeArgs {
     policy: PolicySettings,
     #[command(flatten)]
     mcp: McpSettings,
+    #[command(flatten)]
+    oidc: OidcSettings,
     /// Serve the console from a folder, for developing it
     #[arg(long, env = "LUKASA_CONSOLE", value_name = "DIR")]
     console: Option<PathBuf>,
@@ -160,6 +163,7 @@ impl ServeArgs {
             policy: PolicySettings::default(),
             upstream: UpstreamSettings::default(),
             mcp: McpSettings::default(),
+            oidc: OidcSettings::default(),
             console: None,
             webhooks: WebhookSettings::default(),
             journal: ErasureJournalArgs { erasure_journal: None },
@@ -224,6 +228,7 @@ impl ServeArgs {
             workers,
             policy,
             mcp,
+            oidc,
             console,
             webhooks,
             journal,
@@ -270,6 +275,10 @@ impl ServeArgs {
         if *auth == Auth::Off {
             engine.credentials.ensure_tenant(LOCAL_TENANT, clock::now()).await?;
         }
+        let provider = oidc.open(mcp.public_origin())?;
+        if let Some(provider) = &provider {
+            engine.credentials.ensure_tenant(provider.tenant(), clock::now()).await?;
+        }
         if let Some(fault) = mcp.oauth_fault().filter(|_| *auth == Auth::Keys) {
             tracing::warn!("{fault}");
         }
@@ -290,6 +299,7 @@ impl ServeArgs {
         let app = App::new(engine.clone(), mode)
             .with_limits(limits, *pool_size)
             .with_mcp(mcp.clone())
+            .with_oidc(provider)
             .with_console(console);
         let gateway =
             Gateway::new(app.clone(), upstream).with_deadline(deadline).with_budgets(budgets);

@@ -3,6 +3,7 @@
 use clap::Args;
 use lukasa_core::Permission;
 use lukasa_engine::credentials::LINK_MINUTES;
+use lukasa_engine::sign_ins::USER_PERMISSIONS;
 use serde_json::json;
 
 use super::show::{BOLD, DIM, paint};
@@ -41,13 +42,7 @@ impl SignInArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
-        let mut rights = vec![
-            Permission::Read,
-            Permission::Write,
-            Permission::Propose,
-            Permission::Erase,
-            Permission::Chat,
-        ];
+        let mut rights = USER_PERMISSIONS.to_vec();
         if self.admin {
             rights.push(Permission::Admin);
         }

@@ -20,6 +20,7 @@ mod mem0;
 pub(crate) mod memory;
 mod middleware;
 mod oauth;
+mod oidc;
 mod openapi;
 mod operations;
 mod policy;
@@ -141,6 +142,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(keys::revoke_key))
         .routes(routes!(keys::mint_token))
         .routes(routes!(sign_in::get_sign_in, sign_in::sign_in, sign_in::sign_out))
+        .routes(routes!(oidc::list_sign_in_methods))
         .routes(routes!(sign_in::make_sign_in_link))
         .routes(routes!(sign_ins::list_sign_ins, sign_ins::end_sign_ins))
         .routes(routes!(sign_ins::end_sign_in))
@@ -186,6 +188,7 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
         .route("/openapi.json", axum::routing::get(openapi::serve))
         .merge(mcp::routes(&app))
         .merge(oauth::routes())
+        .merge(oidc::routes())
         .merge(gateway::routes(gateway))
         .nest("/mem0", mem0::router())
         .fallback(console::serve)

@@ -54,8 +54,9 @@ pub fn document() -> OpenApi {
 fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) {
     let signing_in = path == "/api/sign-in" || path.starts_with("/api/sign-in/");
     let changes_sign_in = signing_in && *method != HttpMethod::Get;
-    // Signing out needs no valid credential.
-    if changes_sign_in && *method == HttpMethod::Delete {
+    // Signing out needs no valid credential, nor do the ways to sign in.
+    let is_open = path == "/api/sign-in/methods";
+    if is_open || (changes_sign_in && *method == HttpMethod::Delete) {
         operation.security = Some(Vec::new());
         return;
     }

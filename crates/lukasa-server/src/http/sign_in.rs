@@ -149,7 +149,7 @@ async fn sign_in_response(app: &App, issued: &IssuedCredential) -> Result<Respon
     Ok(response)
 }
 
-fn cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
+pub(super) fn cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
     let text = format!(
         "{COOKIE_NAME}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Strict"
     );

@@ -102,6 +102,7 @@ export const shell: Translation["shell"] = {
   "signIn.user": "Nutzer",
   "signIn.userHelp": "Die Nutzerkennung, die deine Anwendung verwendet.",
   "signIn.submit": "Anmelden",
+  "signIn.provider": "Mit {name} anmelden",
   "signIn.link": "Für Betreiber: Das erstellt einen einmaligen Link.",
   "signIn.opening": "Du wirst angemeldet …",
   "signIn.spent": "Dieser Link gilt nicht mehr",

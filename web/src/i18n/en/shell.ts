@@ -99,6 +99,7 @@ export const shell = {
   "signIn.user": "User",
   "signIn.userHelp": "The user id that your application uses.",
   "signIn.submit": "Sign in",
+  "signIn.provider": "Sign in with {name}",
   "signIn.link": "For operators: this creates a one-time link.",
   "signIn.opening": "Signing you in…",
   "signIn.spent": "This link no longer works",

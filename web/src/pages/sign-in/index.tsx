@@ -1,10 +1,10 @@
-/** Sign-in page: with a key, or with a one-time link. */
+/** Sign-in page: with an identity provider, with a key, or with a one-time link. */
 
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Navigate, useRouter } from "@tanstack/react-router";
 import { LukasaError, type SignIn } from "lukasa-client";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { signedIn, useSignInActions } from "../../base/sign-in.ts";
+import { signedIn, signInMethods, useSignInActions } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
 import { Brand } from "../../ui/brand.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -34,6 +34,12 @@ export default function SignInPage() {
     enabled: !link,
   });
 
+  const methods = useQuery({
+    queryKey: ["sign-in-methods"],
+    queryFn: signInMethods,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: !link,
+  });
   const submit = async (how: SignIn) => {
     setBusy(true);
     setError(undefined);
@@ -79,6 +85,16 @@ export default function SignInPage() {
             {error !== undefined && (
               <SignInError error={error} byLink={link !== undefined && !key} />
             )}
+            {methods.data?.providers.map(({ name, href }) => (
+              // The server renders that page, so the browser has to load it.
+              <Button
+                key={href}
+                look="primary"
+                onClick={() => location.assign(`${href}?to=${encodeURIComponent(to ?? "/memory")}`)}
+              >
+                {t("shell.signIn.provider", { name })}
+              </Button>
+            ))}
             <form onSubmit={send} className="flex flex-col gap-4">
               <Field label={t("shell.signIn.key")}>
                 <Input

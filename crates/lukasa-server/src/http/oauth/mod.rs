@@ -27,6 +27,8 @@ use crate::api::error::Problem;
 
 /// Maximum size of a body: a consent contains a whole authorization request.
 const BODY_BYTES: usize = 32 * 1024;
+pub(super) use page::{Page, escape};
+
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 pub fn routes() -> Router<App> {

@@ -27,7 +27,7 @@ static STYLE_SOURCE: LazyLock<String> =
     LazyLock::new(|| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(STYLE))));
 
 /// A page.
-pub(super) struct Page {
+pub(in crate::http) struct Page {
     title: &'static str,
     /// HTML, with everything that is not ours escaped.
     body: String,
@@ -88,7 +88,7 @@ impl Page {
 }
 
 /// A text as the content of an element or of a quoted attribute.
-pub(super) fn escape(text: &str) -> String {
+pub(in crate::http) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

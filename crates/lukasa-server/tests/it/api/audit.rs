@@ -19,7 +19,7 @@ async fn audit_names_the_credential_of_each_request() {
     let (id, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
     let admin = app.presenting(&secret);
     let made = admin.post("/api/keys", json!({ "name": "bot" })).await.expect(201);
-    let bot = made.at("/id").to_owned();
+    let bot = made.at("/id");
     admin.delete(&format!("/api/keys/{bot}")).await.expect(200);
     let link = admin.post("/api/sign-in/links", json!({ "user": "alice" })).await.expect(201);
     let link = link.at("/href").replace("/sign-in#", "");

@@ -380,6 +380,7 @@ pub const TABLE: &[Row] = &[
     reads("get_sign_in", &[]),
     with_body(does(Admin, "sign_in", &[given(Body("user"), User("dave"), Own)]), "{}"),
     with_body(does(Admin, "make_sign_in_link", &[given(Body("user"), User("dave"), Own)]), "{}"),
+    open("list_sign_in_methods"),
     open("sign_out"),
     open("healthz"),
     open("readyz"),

@@ -1,0 +1,241 @@
+//! Signing in to the console with an identity provider: the way there and back.
+//!
+//! A sealed cookie binds the two requests to one browser. State, nonce and PKCE verifier are derived
+//! from the random value in it, so the server stores nothing; a state works once. The cookie is
+//! `SameSite=Lax`, because the way back begins at the provider's site. What follows is an ordinary
+//! sign-in.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use axum::http::header::{COOKIE, LOCATION, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lukasa_core::oauth::RequestParams;
+use lukasa_core::oidc::own_path;
+use lukasa_core::secret::constant_time_eq;
+use lukasa_engine::credentials::PROVIDER_SIGN_IN_HOURS;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+
+use super::oauth::{Page, escape};
+use super::sign_in::cookie;
+use crate::api::App;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::clock;
+use crate::oidc::{AuthorizationValues, OidcProvider, ProviderCode};
+
+/// Cookie of a sign-in that has begun.
+const BEGUN_COOKIE: &str = "__Host-lukasa-oidc";
+/// How long a sign-in at the provider may take.
+const BEGUN_SECONDS: i64 = 600;
+/// Maximum length of the provider's answer.
+const QUERY_BYTES: usize = 8 * 1024;
+
+pub fn routes() -> Router<App> {
+    Router::new().route("/oidc/begin", get(begin)).route("/oidc/callback", get(callback))
+}
+
+/// An identity provider that users can sign in with.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProviderView {
+    /// Its name on the sign-in page.
+    #[schema(example = "id.example.com")]
+    name: String,
+    /// The page of this server that leads there.
+    #[schema(example = "/oidc/begin")]
+    href: &'static str,
+}
+
+/// The ways to sign in to the console besides keys and links.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignInMethods {
+    providers: Vec<ProviderView>,
+}
+
+/// List the identity providers that users can sign in to the console with.
+#[utoipa::path(get, path = "/api/sign-in/methods", tag = "sign-in", responses(
+    (status = 200, body = SignInMethods),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn list_sign_in_methods(State(app): State<App>) -> Json<SignInMethods> {
+    let view = |provider: &Arc<OidcProvider>| ProviderView {
+        name: provider.name().to_owned(),
+        href: "/oidc/begin",
+    };
+    Json(SignInMethods { providers: app.oidc().map(view).into_iter().collect() })
+}
+
+/// A sign-in that has begun in one browser.
+struct BegunSignIn {
+    random: [u8; 32],
+    to: String,
+    until: i64,
+}
+
+impl BegunSignIn {
+    /// A value for one purpose, which reveals nothing about those for the others.
+    fn derive(&self, purpose: &str) -> String {
+        let mut hash = Sha256::new();
+        hash.update(purpose);
+        hash.update([0]);
+        hash.update(self.random);
+        URL_SAFE_NO_PAD.encode(hash.finalize())
+    }
+
+    fn print(&self) -> String {
+        let [random, to] =
+            [&self.random[..], self.to.as_bytes()].map(|b| URL_SAFE_NO_PAD.encode(b));
+        format!("{random}.{to}.{}", self.until)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('.');
+        let mut decoded = || URL_SAFE_NO_PAD.decode(parts.next()?).ok();
+        let (random, to) = (decoded()?.try_into().ok()?, String::from_utf8(decoded()?).ok()?);
+        let until = parts.next()?.parse().ok()?;
+        Some(Self { random, to, until })
+    }
+}
+
+async fn seal(app: &App, text: &str) -> Result<String, Problem> {
+    Ok(app.engine().credentials.seal(&format!("oidc\n{text}")).await?)
+}
+
+/// The sign-in that this browser has begun, if its cookie is genuine and not too old.
+async fn begun(app: &App, headers: &HeaderMap) -> Result<Option<BegunSignIn>, Problem> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs =
+        cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.split_once('='));
+    let found = pairs.find(|(name, _)| name.trim() == BEGUN_COOKIE);
+    let Some((text, code)) = found.and_then(|(_, text)| text.trim().rsplit_once('.')) else {
+        return Ok(None);
+    };
+    if !constant_time_eq(seal(app, text).await?.as_bytes(), code.as_bytes()) {
+        return Ok(None);
+    }
+    Ok(BegunSignIn::parse(text).filter(|begun| clock::now().as_second() < begun.until))
+}
+
+fn begun_cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
+    let text = format!(
+        "{BEGUN_COOKIE}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax"
+    );
+    let mut value = HeaderValue::from_str(&text).map_err(|_| Problem::of(ProblemCode::Internal))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Sends the browser to the provider. It is opened from the sign-in page: another site cannot begin
+/// a sign-in.
+async fn begin(
+    State(app): State<App>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let Some(provider) = app.oidc() else { return Err(Problem::of(ProblemCode::NotFound)) };
+    let site = headers.get("sec-fetch-site").map_or("none", |site| site.to_str().unwrap_or("?"));
+    if !["same-origin", "none"].contains(&site) {
+        return Err(Problem::of(ProblemCode::CrossSite));
+    }
+    let params = RequestParams::parse(query.unwrap_or_default().as_bytes());
+    let to = own_path(params.get("to").ok().flatten()).to_owned();
+    let until = clock::now().as_second() + BEGUN_SECONDS;
+    let begun = BegunSignIn { random: clock::random(), to, until };
+    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(begun.derive("verifier")));
+    let (state, nonce) = (begun.derive("state"), begun.derive("nonce"));
+    let request = AuthorizationValues { state: &state, nonce: &nonce, challenge: &challenge };
+    let address = match provider.authorization_url(request).await {
+        Ok(address) => address,
+        Err(fault) => return Ok(refuse(&app, fault.as_str())),
+    };
+    let text = begun.print();
+    let sealed = format!("{text}.{}", seal(&app, &text).await?);
+    let address =
+        HeaderValue::from_str(&address).map_err(|_| Problem::of(ProblemCode::Internal))?;
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    response.headers_mut().insert(LOCATION, address);
+    response.headers_mut().insert(SET_COOKIE, begun_cookie(&sealed, BEGUN_SECONDS)?);
+    Ok(response)
+}
+
+/// Signs in the user whom the provider's answer names.
+async fn callback(
+    State(app): State<App>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let Some(provider) = app.oidc().cloned() else {
+        return Err(Problem::of(ProblemCode::NotFound));
+    };
+    app.limits().check_throttled()?;
+    let query = query.filter(|query| query.len() <= QUERY_BYTES).unwrap_or_default();
+    let params = RequestParams::parse(query.as_bytes());
+    let param = |name| params.get(name).ok().flatten();
+    let Some(begun) = begun(&app, &headers).await? else {
+        return Ok(refuse(&app, "not_begun_here"));
+    };
+    let state = begun.derive("state");
+    if !constant_time_eq(param("state").unwrap_or_default().as_bytes(), state.as_bytes()) {
+        return Ok(refuse(&app, "state"));
+    }
+    if !provider.use_state(&state) {
+        return Ok(refuse(&app, "used_state"));
+    }
+    let Some(code) = param("code").filter(|_| param("error").is_none()) else {
+        return Ok(refuse(&app, "no_code"));
+    };
+    let (verifier, nonce) = (begun.derive("verifier"), begun.derive("nonce"));
+    let exchange = ProviderCode { code, verifier: &verifier, nonce: &nonce, iss: param("iss") };
+    let engine = app.engine().clone();
+    let tenant = lukasa_core::TenantId::named(provider.tenant());
+    let identity = match provider.exchange(exchange, clock::now()).await {
+        Ok(identity) => identity,
+        Err(fault) => {
+            if fault.is_signed() {
+                engine
+                    .credentials
+                    .record_refused_provider(tenant, fault.as_str(), clock::now())
+                    .await?;
+            }
+            return Ok(refuse(&app, fault.as_str()));
+        }
+    };
+    let work = async move {
+        let random = clock::random();
+        engine.credentials.sign_in_verified(tenant, &identity, &random, clock::now()).await
+    };
+    let issued = match app.detached(work).await {
+        Ok(issued) => issued,
+        Err(problem) if problem.is(ProblemCode::UserNotFound) => {
+            return Ok(refuse(&app, "deleted_user"));
+        }
+        Err(problem) => return Err(problem),
+    };
+    // A page of this server opens the console: after a redirect from the provider's site the browser
+    // would not send the strict cookie.
+    let body = format!("<p><a href=\"{}\">Continue</a></p>", escape(&begun.to));
+    let mut response = Page::new("Signed in", body).leading_to(&begun.to).respond(StatusCode::OK);
+    let seconds = PROVIDER_SIGN_IN_HOURS * 60 * 60;
+    response.headers_mut().append(SET_COOKIE, cookie(&issued.text, seconds)?);
+    response.headers_mut().append(SET_COOKIE, begun_cookie("", 0)?);
+    Ok(response)
+}
+
+/// The page of a sign-in that was refused. The reason is in the log: to the browser all are the same.
+fn refuse(app: &App, reason: &'static str) -> Response {
+    tracing::warn!(event = "oidc_refused", reason, "security");
+    app.limits().count_refused();
+    let body = "<p>The sign-in was not completed.</p><p><a href=\"/sign-in\">Try again</a>, or ask \
+                your administrator: the server's log has the reason.</p>";
+    let mut response = Page::new("Not signed in", body.to_owned()).respond(StatusCode::FORBIDDEN);
+    if let Ok(ended) = begun_cookie("", 0) {
+        response.headers_mut().insert(SET_COOKIE, ended);
+    }
+    response
+}
