@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::try_join;
 use lukasa_core::learning::prompt;
 use lukasa_core::policy::Policy;
-use lukasa_core::portrait::{self as rules, PortraitName, phrase};
+use lukasa_core::portrait::{self as rules, PortraitName, TEMPLATE, phrase};
 use lukasa_core::sentence::{self, Sentence};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Domain, Portrait, Timestamp, Version};
@@ -26,8 +26,6 @@ use crate::policy::Policies;
 use crate::request::Request;
 use crate::transaction::Transactions;
 
-/// Value of `made_by` for a portrait without sentences by a model.
-const TEMPLATE: &str = "template";
 const PHRASE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum number of memories that portraits are made from, the most important first.
 const MAX_FACTS: i64 = 2_000;

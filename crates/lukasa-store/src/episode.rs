@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::learning::{episode, episode_columns};
-use crate::row::{Columns, all};
+use crate::row::{Columns, all, one};
 use crate::scope::{Param, Scope};
 
 /// The condition that an episode is in use: neither it nor its session was removed. An episode whose
@@ -26,6 +26,18 @@ pub async fn by_id(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<Episode>> {
         in_use!()
     );
     all(&scope.query(SQL, &[&scope.user().uuid(), &uuids(ids)]).await?, episode)
+}
+
+/// An episode that was not removed. Its session may be unknown.
+pub async fn find(scope: &Scope, id: EpisodeId) -> Result<Option<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and episode_id = $2 and withdrawn_by is null \
+           and session_id not in (select session_id from session where user_id = $1 \
+             and trashed_at is not null)"
+    );
+    one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, episode)
 }
 
 /// The episodes in use of a session.

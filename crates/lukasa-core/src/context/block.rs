@@ -5,23 +5,20 @@
 //! bytes. The fence carries a nonce that is a digest of the block's content, so no text inside can
 //! close it: it would have to contain its own digest.
 
-use std::cmp::Ordering::Equal;
-
 use lukasa_text::tokens::count;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::compiled::{Line, PORTRAIT_PERCENT, compiled_lines, may_share, template_lines};
 use super::conflict::{self, RuleConflict};
-use super::line::{
-    EarlierClaims, episode_line, is_from_assistant, is_rule, memory_line, reliability, turn_line,
-};
+use super::line::{EarlierClaims, episode_line, is_rule, memory_line, turn_line};
 use super::{Budget, Section};
 use crate::admission::is_high_stakes;
 use crate::episode::Episode;
 use crate::fact::{Category, Version, words};
 use crate::id::{EpisodeId, FactId, TurnId, VersionId};
 use crate::memory_block::RULES;
-use crate::sentence::{self, Sentence};
+use crate::sentence::Sentence;
 use crate::session::Turn;
 
 /// The source of a line.
@@ -55,6 +52,12 @@ impl LineSource {
             LineSource::Memory { fact, .. } => Some(*fact),
             LineSource::Turn { .. } | LineSource::Episode { .. } => None,
         }
+    }
+}
+
+impl From<&Version> for LineSource {
+    fn from(version: &Version) -> Self {
+        LineSource::Memory { fact: version.fact, version: version.id }
     }
 }
 
@@ -136,13 +139,24 @@ impl PromptLine {
 }
 
 fn memory(version: &Version) -> LineSource {
-    LineSource::Memory { fact: version.fact, version: version.id }
+    LineSource::from(version)
 }
 
 /// The baseline of these memories, which are in order of precedence, with what some of them said
 /// before they changed. Empty if there are none: an
 /// empty block would only cost tokens.
 pub fn baseline(versions: &[Version], earlier: &EarlierClaims, budget: &Budget) -> Block {
+    baseline_of_portraits(versions, earlier, &[], budget)
+}
+
+/// The same, in which sentences of portraits take the place of the lines of the memories they tell,
+/// as far as these are all in the same category, and within a share of its budget.
+pub fn baseline_of_portraits(
+    versions: &[Version],
+    earlier: &EarlierClaims,
+    portraits: &[Sentence],
+    budget: &Budget,
+) -> Block {
     // A rule must not be left out in favour of memories that only concern one message: rules may
     // use the budget reserved for the dynamic part.
     let mut builder =
@@ -170,16 +184,13 @@ pub fn baseline(versions: &[Version], earlier: &EarlierClaims, budget: &Budget) 
         let own = |v: &&Version| v.claim.category == *category && !is_rule(v);
         let own: Vec<&Version> = versions.iter().filter(own).collect();
         let before = builder.clone();
-        let one_by_one = own.iter().map(|version| Line::of(version, earlier)).collect();
-        builder.put_all(one_by_one, Section::of(*category), budget.category(*category));
+        let share = budget.category(*category);
+        let lines = compiled_lines(&own, earlier, portraits, share);
+        builder.put_all(lines, Section::of(*category), share);
         if builder.left_out.len() > before.left_out.len() {
-            // Not all fit. Combined into portrait sentences, several per line, more of them fit.
+            // Not all fit. Combined into sentences of the template, several per line, more may fit.
             let mut combined = before;
-            combined.put_all(
-                portrait_lines(&own, earlier),
-                Section::of(*category),
-                budget.category(*category),
-            );
+            combined.put_all(template_lines(&own, earlier), Section::of(*category), share);
             if combined.left_out.len() < builder.left_out.len() {
                 builder = combined;
             }
@@ -188,53 +199,19 @@ pub fn baseline(versions: &[Version], earlier: &EarlierClaims, budget: &Budget) 
     builder.fenced("memory", Some(RULES), Vec::new())
 }
 
-/// A line about one or several memories, before it gets its mark.
-struct Line {
-    sources: Vec<LineSource>,
-    text: String,
-    /// Whether any of its memories comes from an assistant.
-    from_assistant: bool,
-}
-
-impl Line {
-    fn of(version: &Version, earlier: &EarlierClaims) -> Self {
-        Self {
-            sources: vec![memory(version)],
-            text: memory_line(version, earlier),
-            from_assistant: is_from_assistant(version),
-        }
-    }
-}
-
-/// The lines of these memories combined into portrait sentences. A sentence is as reliable as its
-/// least reliable memory.
-fn portrait_lines(versions: &[&Version], earlier: &EarlierClaims) -> Vec<Line> {
-    let place = |fact: &FactId| versions.iter().position(|version| version.fact == *fact);
-    let mut sentences = sentence::sentences(versions, |version| version.claim.kind.as_str());
-    sentences.sort_by_key(|sentence| sentence.facts.iter().filter_map(place).min());
-    let line = |sentence: Sentence| {
-        let members: Vec<&Version> =
-            sentence.facts.iter().filter_map(place).map(|at| versions[at]).collect();
-        let sure = |v: &&&Version| (v.effective_confidence(), v.known.from);
-        let least = members.iter().min_by(|a, b| sure(a).partial_cmp(&sure(b)).unwrap_or(Equal))?;
-        Some(match &members[..] {
-            [alone] => Line::of(alone, earlier),
-            several => Line {
-                sources: several.iter().map(|version| memory(version)).collect(),
-                text: format!("{} ({})", sentence.text, reliability(least)),
-                from_assistant: several.iter().any(|version| is_from_assistant(version)),
-            },
-        })
-    };
-    sentences.into_iter().filter_map(line).collect()
-}
-
 /// A search result for the current message, with its relevance.
 #[derive(Debug, Clone, Copy)]
 pub enum Finding<'f> {
     Memory(&'f Version, f32),
     Turn(&'f Turn, f32),
     Episode(&'f Episode, f32),
+}
+
+/// A sentence of the portrait of a domain, and the memories that it cites.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DomainSentence {
+    pub sentence: Sentence,
+    pub memories: Vec<Version>,
 }
 
 /// What the dynamic part is made of, in this order.
@@ -246,6 +223,8 @@ pub struct DynamicInput<'f> {
     pub changed: &'f [Version],
     /// Memories, turns and episodes relevant to the message.
     pub found: &'f [Finding<'f>],
+    /// What is known about the domains of the message, if there is room for it.
+    pub portraits: &'f [DomainSentence],
     /// The lines of the baseline.
     pub baseline: &'f [PromptLine],
     /// The message, to be compared with the rules.
@@ -256,7 +235,7 @@ pub struct DynamicInput<'f> {
 
 /// The dynamic part, for one message. It continues the marks of the baseline.
 pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
-    let DynamicInput { rules, changed, found, baseline, message, earlier } = input;
+    let DynamicInput { rules, changed, found, portraits, baseline, message, earlier } = input;
     let none = EarlierClaims::new();
     let earlier = earlier.unwrap_or(&none);
     let mut builder = BlockBuilder::within(budget.saturating_sub(FRAME_TOKENS));
@@ -289,6 +268,8 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
             }
         }
     }
+    let lines = domain_lines(portraits, baseline, &builder.items, earlier);
+    builder.put_all(lines, Section::Domain, builder.left * PORTRAIT_PERCENT / 100);
     let lines: Vec<&PromptLine> = baseline.iter().chain(&builder.items).collect();
     let mut conflicts = conflict::conflicts(&lines, message);
     builder.left += reserved;
@@ -296,6 +277,23 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
         conflicts.pop();
     }
     builder.fenced("memory-now", None, conflicts)
+}
+
+/// The lines of these sentences, without those that cite a memory of another line.
+fn domain_lines(
+    portraits: &[DomainSentence],
+    baseline: &[PromptLine],
+    items: &[PromptLine],
+    earlier: &EarlierClaims,
+) -> Vec<Line> {
+    let told: Vec<FactId> = baseline.iter().chain(items).flat_map(PromptLine::facts).collect();
+    let line = |DomainSentence { sentence, memories }: &DomainSentence| {
+        let is_new = memories.iter().all(|version| !told.contains(&version.fact));
+        let may = memories.len() == 1 || memories.iter().all(|v| may_share(v, earlier));
+        let members: Vec<&Version> = memories.iter().collect();
+        Line::of_sentence(sentence, &members, earlier).filter(|_| is_new && may)
+    };
+    portraits.iter().filter_map(line).collect()
 }
 
 /// The tokens that conflicts take in a block.

@@ -219,3 +219,66 @@ fn dynamic_part_has_the_rules_of_the_message_and_their_conflicts() {
     let input = DynamicInput { rules: &rule, message: "Good morning", ..DynamicInput::default() };
     assert!(dynamic(input, 500).conflicts.is_empty());
 }
+
+fn sentence(text: &str, of: &[&Version]) -> Sentence {
+    Sentence { text: text.to_owned(), facts: of.iter().map(|version| version.fact).collect() }
+}
+
+#[test]
+fn portrait_sentences_take_the_place_of_the_lines_of_their_memories() {
+    let mut all = memories(&["Lives in Lisbon", "Works as a nurse", "Has two cats", "Likes jazz"]);
+    let together = [
+        sentence("Lives in Lisbon and works as a nurse.", &[&all[0], &all[1]]),
+        sentence("Works as a nurse and has two cats.", &[&all[1], &all[2]]),
+    ];
+    let of = |all: &[Version]| {
+        let block = baseline_of_portraits(all, &EarlierClaims::new(), &together, &compact());
+        assert!(block.facts().count() == all.len() && block.left_out.is_empty());
+        block.items.iter().map(|item| item.facts().count()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&all), [2, 1, 1], "each memory once");
+    let block = baseline_of_portraits(&all, &EarlierClaims::new(), &together, &compact());
+    assert!(block.items[0].line.starts_with("Lives in Lisbon and works as a nurse. (said "));
+    assert!(block.tokens < baseline(&all, &EarlierClaims::new(), &compact()).tokens);
+    // A memory whose own line says more keeps it, and so does one of another category.
+    all[0].claim.key = Some("home".into());
+    assert_eq!(of(&all), [1, 2, 1]);
+    all[1].claim.category = Category::Profile;
+    assert_eq!(of(&all), [1, 1, 1, 1]);
+    assert_eq!(of(&all[..1]), [1], "a sentence needs all of its memories");
+}
+
+#[test]
+fn portrait_sentences_of_a_baseline_are_limited_to_their_share() {
+    let texts: Vec<String> = (0..24).map(|n| format!("Has thing number {n}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let all = memories(&texts);
+    let long = "many words of a sentence ".repeat(8);
+    let pairs: Vec<Sentence> =
+        all.chunks(2).map(|two| sentence(&long, &[&two[0], &two[1]])).collect();
+    let block = baseline_of_portraits(&all, &EarlierClaims::new(), &pairs, &compact());
+    let sentences = block.items.iter().filter(|item| !item.also.is_empty());
+    let tokens: usize = sentences.map(|item| count(&item.line)).sum();
+    assert!(tokens > 0 && tokens <= 300, "{tokens}");
+}
+
+#[test]
+fn portrait_of_a_domain_is_in_the_dynamic_part_unless_it_repeats() {
+    let all = memories(&["Flies from Porto", "Sits at the window", "Packs light"]);
+    let portraits = [
+        DomainSentence {
+            sentence: sentence("Flies from Porto at the window.", &[&all[0], &all[1]]),
+            memories: all[..2].to_vec(),
+        },
+        DomainSentence { sentence: sentence("x", &[&all[2]]), memories: all[2..].to_vec() },
+    ];
+    let input = DynamicInput { portraits: &portraits, ..DynamicInput::default() };
+    let block = dynamic(input, 500);
+    let lines: Vec<&str> = block.items.iter().map(|item| item.line.as_str()).collect();
+    assert!(lines[0].starts_with("Flies from Porto at the window. ("), "{lines:?}");
+    assert!(lines[1].starts_with("Packs light ("), "{lines:?}");
+    let found = [Finding::Memory(&all[1], 0.5)];
+    let block = dynamic(DynamicInput { found: &found, ..input }, 500);
+    let facts: Vec<FactId> = block.facts().collect();
+    assert_eq!(facts, [all[1].fact, all[2].fact], "a memory that was found is not repeated");
+}

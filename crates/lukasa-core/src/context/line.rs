@@ -96,8 +96,12 @@ pub(super) fn reliability(version: &Version) -> String {
         (None, None) => format!("said {}", date(version.known.from)),
     };
     let stakes = if is_high_stakes(&version.claim) { "; high-stakes" } else { "" };
-    let care = version.claim.domain.as_deref().is_some_and(|domain| CAREFUL.contains(&domain));
-    format!("{relied}{stakes}{}", if care { "; mention with care" } else { "" })
+    format!("{relied}{stakes}{}", if needs_care(version) { "; mention with care" } else { "" })
+}
+
+/// Whether a memory is to be phrased carefully.
+pub(super) fn needs_care(version: &Version) -> bool {
+    version.claim.domain.as_deref().is_some_and(|domain| CAREFUL.contains(&domain))
 }
 
 /// Whether a memory is a rule to be respected: the user stated it as one, or agreed to it.

@@ -5,6 +5,7 @@
 //! baseline is filled first and never shrinks in favour of the dynamic part.
 
 pub mod block;
+mod compiled;
 mod conflict;
 mod line;
 mod section;

@@ -14,6 +14,7 @@ words!(
         Facts = "Facts",
         Changed = "Changed since this conversation began (takes the place of what is above)",
         Relevant = "Memories that may be relevant to this message",
+        Domain = "Known about the subject of this message",
         Said = "Said in earlier conversations",
         Episodes = "Summaries of earlier conversations",
     }

@@ -21,6 +21,9 @@ use crate::id::FactId;
 use crate::sentence::{self, Sentence};
 use crate::time::Timestamp;
 
+/// What made a portrait without sentences by a model.
+pub const TEMPLATE: &str = "template";
+
 /// Version of the compilation rules. New rules make a new portrait of the same facts.
 const RULES_VERSION: &str = "template/1";
 

@@ -12,6 +12,7 @@ use lukasa_store::{Scope, recallable};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::portraits::user_sentences;
 use super::retrieve::{ContextPart, ContextRequest};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::Result;
@@ -30,10 +31,12 @@ pub(super) async fn render(
     let choose = move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &ctx);
     let candidates = opened.user_index.with(&parts.cpu, choose).await?;
     let versions = in_order(&opened.scope, &candidates).await?;
+    let portraits = user_sentences(opened, ask).await?;
     let earlier = earlier_claims(&opened.scope, versions.iter()).await?;
     let large = versions.iter().map(|v| v.claim.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
     let build = move || {
-        let part = ContextPart::from(block::baseline(&versions, &earlier, &budget));
+        let block = block::baseline_of_portraits(&versions, &earlier, &portraits, &budget);
+        let part = ContextPart::from(block);
         let facts: Vec<FactId> = part.items.iter().flat_map(PromptLine::facts).collect();
         let quoted = versions.iter().filter(|version| facts.contains(&version.fact));
         let mut domains: Vec<String> = quoted.filter_map(|v| v.claim.domain.clone()).collect();

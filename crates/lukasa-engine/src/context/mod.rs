@@ -9,6 +9,7 @@ mod baseline;
 mod baseline_key;
 mod budget_use;
 mod dynamic;
+mod portraits;
 mod retrieval_log;
 mod retrieve;
 mod tool_calls;

@@ -23,6 +23,7 @@ use super::baseline::{
 };
 use super::budget_use::BudgetUse;
 use super::dynamic::{dynamic, dynamic_ask};
+use super::portraits::domain_sentences;
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::detector::detect;
 use crate::error::{Error, Result};
@@ -283,9 +284,13 @@ impl Contexts {
             (None, Some((part, _))) => part.items.iter().flat_map(PromptLine::facts).collect(),
             (None, None) => Vec::new(),
         };
-        let named = context.domains.iter().map(|found| found.domain.clone()).collect();
-        let rules = rules_of_domains(&self.parts, &opened, named, shown, point).await?;
+        let named: Vec<String> = context.domains.iter().map(|found| found.domain.clone()).collect();
+        let (rules, portraits) = try_join!(
+            rules_of_domains(&self.parts, &opened, named.clone(), shown.clone(), point),
+            domain_sentences(&self.parts, &opened, ask, &named, &shown, point)
+        )?;
         let listed = found.versions().chain(&changed).chain(&rules);
+        let listed = listed.chain(portraits.iter().flat_map(|portrait| &portrait.memories));
         let earlier = earlier_claims(&opened.scope, listed).await?;
         // Release the connection before another is requested: holding one while waiting for a
         // second can deadlock. And no model may be called while it is open.
@@ -325,6 +330,7 @@ impl Contexts {
                 message: &message,
                 earlier: Some(&earlier),
                 found: &[],
+                portraits: &portraits,
             };
             dynamic(&found, input, left, sure)
         };

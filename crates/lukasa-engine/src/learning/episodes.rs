@@ -93,7 +93,7 @@ impl Learning {
     /// One episode.
     pub async fn episode(&self, caller: &Caller, id: EpisodeId, now: Timestamp) -> Result<Episode> {
         let scope = self.transactions.read(caller, now).await?;
-        episode::by_id(&scope, &[id]).await?.pop().ok_or(Error::EpisodeNotFound)
+        episode::find(&scope, id).await?.ok_or(Error::EpisodeNotFound)
     }
 
     /// What is derived from the facts learned from each of these episodes: its domains (R033), and

@@ -99,16 +99,16 @@ async fn context_has_at_most_five_episodes_and_none_of_its_own_session() {
 
 #[tokio::test]
 async fn episode_that_repeats_a_turn_or_a_memory_is_left_out() {
-    let learned = memory("User bought maple flooring.", "I bought maple flooring");
-    let story = story_told("The user bought maple flooring.", vec![learned]).await;
-    learn_from(&story, "c", vec![user("I bought maple flooring for the hallway.")]).await;
-    let told = context(&story, "Which flooring did I buy?").await;
+    let learned = memory("User plays the xylophone.", "I play the xylophone");
+    let story = story_told("The user plays the xylophone.", vec![learned]).await;
+    learn_from(&story, "c", vec![user("I play the xylophone.")]).await;
+    let told = context(&story, "When do I play the xylophone?").await;
     assert_eq!(episodes_in(&told), 0);
     let left = told.dynamic.left_out.iter();
     let left: Vec<_> =
         left.filter(|l| matches!(l.source, LineSource::Episode { .. })).map(|l| l.reason).collect();
     assert_eq!(left, [LeftOutReason::AlreadyTold]);
-    let ask = RecallQuery::about("Which flooring did I buy?");
+    let ask = RecallQuery::about("When do I play the xylophone?");
     let ask = RecallQuery { episodes: 5, turns: 5, ..ask };
     let mut found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
     assert_eq!(found.episodes.len(), 1);
@@ -157,9 +157,9 @@ async fn removed_episode_vanishes_from_recall_on_every_server() {
 
 #[tokio::test]
 async fn episode_is_not_told_after_a_memory_from_it_was_forgotten() {
-    let learned = memory("User compared walnut flooring.", "I compared walnut");
+    let learned = memory("User lives in Lisbon.", "I live in Lisbon");
     let story = story_told(SUMMARY, vec![learned]).await;
-    learn_from(&story, "c", vec![user("I compared walnut."), user("And then some.")]).await;
+    learn_from(&story, "c", vec![user("I live in Lisbon."), user("And then some.")]).await;
     assert_eq!(count(&story).await, 1);
     let [fact] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
     let target = Target::Id(fact.fact);
@@ -178,12 +178,12 @@ async fn episode_with_a_request_to_forget_is_never_told() {
 
 #[tokio::test]
 async fn episode_about_a_closed_domain_or_another_project_is_not_told() {
-    let learned = memory("User compared walnut flooring.", "I compared walnut");
+    let learned = memory("User lives in Lisbon.", "I live in Lisbon");
     let story = story_told(SUMMARY, vec![learned]).await;
     let project = Project::parse("house");
     let new = NewSession { id: Some("c".into()), project, ..NewSession::default() };
     story.engine.sessions.open(&story.request(), new).await.unwrap();
-    learn_from(&story, "c", vec![user("I compared walnut."), user("And then some.")]).await;
+    learn_from(&story, "c", vec![user("I live in Lisbon."), user("And then some.")]).await;
     let of = async |projects: ProjectScope| {
         let ask = RecallQuery { projects: Some(projects), ..RecallQuery::about(QUESTION) };
         found_by(&story.engine, &story, ask).await.len()
@@ -203,7 +203,8 @@ async fn episode_about_a_closed_domain_or_another_project_is_not_told() {
         ask.filter.domains = Some(vec![name.to_owned()]);
         ask
     };
-    assert_eq!(found_by(&story.engine, &story, in_domain("finance")).await[0].domains, ["finance"]);
+    let found = found_by(&story.engine, &story, in_domain("finance")).await;
+    assert!(found.len() == 1 && found[0].domains.contains(&"finance".to_owned()), "{found:?}");
     assert!(found_by(&story.engine, &story, in_domain("music")).await.is_empty());
     story.engine.directory.set_opt_in(&story.request(), "finance", OptIn::Shut).await.unwrap();
     assert_eq!(of(house()).await, 0, "its domain was closed");
@@ -212,9 +213,9 @@ async fn episode_about_a_closed_domain_or_another_project_is_not_told() {
 #[tokio::test]
 async fn episodes_without_passages_are_indexed_by_upkeep() {
     const DAY: i64 = 86_400;
-    let learned = memory("User compared walnut flooring.", "I compared walnut");
+    let learned = memory("User lives in Lisbon.", "I live in Lisbon");
     let story = story_told(SUMMARY, vec![learned]).await;
-    learn_from(&story, "c", vec![user("I compared walnut."), user("And then some.")]).await;
+    learn_from(&story, "c", vec![user("I live in Lisbon."), user("And then some.")]).await;
     learn_from(&story, "d", vec![user("Forget that I like oak.")]).await;
     let admin = story.database.admin().await;
     let sql = "delete from passage where kind = 'episode'; \

@@ -1,9 +1,12 @@
 //! Portraits: compiled from facts, phrased by a model, and removed with the facts they cite.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use lukasa_core::context::Section;
 use lukasa_core::portrait::PortraitName;
 use lukasa_core::{Category, FactId, JobKind, MemoryType};
+use lukasa_engine::context::{ContextPart, ContextRequest};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{NewMemory, Target};
 use lukasa_engine::jobs::WorkOutcome;
@@ -208,4 +211,66 @@ async fn portraits_have_separate_facts() {
     assert_eq!(of(&PortraitName::Procedures), "Short answers, please.");
     assert_eq!(of(&PortraitName::ActiveContext), "Is moving house in June.");
     assert_eq!(of(&PortraitName::Profile), "Lives in Lisbon.");
+}
+
+#[tokio::test]
+async fn phrased_portrait_is_in_the_baseline_until_a_memory_of_it_is_forgotten() {
+    let sentences = json!([{"text": "Lives in Lisbon and works as a nurse.", "facts": [1, 2]}]);
+    let (story, _) = phrased_by(sentences).await;
+    let [lisbon, nurse, cats] = three(&story).await;
+    let given = async |session: &str| {
+        let mut ask = ContextRequest::about("Hello");
+        (ask.session, ask.within) = (Some(session.into()), Duration::from_secs(60));
+        story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap().baseline
+    };
+    let lines = |part: &ContextPart| {
+        part.items.iter().map(|item| item.facts().collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&given("before").await), [[lisbon], [nurse], [cats]]);
+    story.pass(2 * DAY);
+    work(&story).await;
+    let told = given("after").await;
+    assert_eq!(lines(&told), [vec![lisbon, nurse], vec![cats]]);
+    assert!(told.content.contains("] Lives in Lisbon and works as a nurse. (said 2026-01-01)"));
+    assert_eq!(given("after").await, told, "it is frozen");
+
+    story.engine.removals.forget(&story.request(), &Target::Id(nurse)).await.unwrap();
+    let left = given("after").await;
+    assert_eq!(lines(&left), [[lisbon], [cats]]);
+    assert!(!left.content.contains("nurse"));
+}
+
+#[tokio::test]
+async fn portrait_of_the_domain_of_a_message_is_in_its_dynamic_part() {
+    let sentences = json!([{"text": "Flies from Porto and packs light.", "facts": [1, 2]}]);
+    let (story, _) = phrased_by(sentences).await;
+    let save = async |content: &str, domain: Option<&str>, importance: f32| {
+        let mut new = NewMemory::saying(content);
+        (new.claim.domain, new.claim.importance) = (domain.map(str::to_owned), importance);
+        Story::fact(&story.engine.facts.save(&story.request(), new).await.unwrap())
+    };
+    let mut travel = Vec::new();
+    for (content, importance) in
+        [("Flies from Porto.", 0.3), ("Packs light.", 0.2), ("Buys postcards everywhere.", 0.1)]
+    {
+        travel.push(save(content, Some("travel"), importance).await);
+    }
+    for n in 0..60 {
+        save(&format!("Once read the thick chronicle numbered {n}, all of it."), None, 0.9).await;
+    }
+    story.pass(2 * DAY);
+    work(&story).await;
+    let mut ask = ContextRequest::about("Book me a flight and a hotel");
+    (ask.tokens, ask.memories, ask.within) = (1_000, Some(0), Duration::from_secs(60));
+    let context =
+        story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    assert!(context.domains.iter().any(|found| found.domain == "travel"));
+    let told = context.dynamic.items.iter().find(|item| item.section == Section::Domain);
+    let told = told.unwrap_or_else(|| panic!("{context:?}"));
+    assert_eq!(told.facts().collect::<Vec<_>>(), travel[..2]);
+    assert!(told.line.starts_with("Flies from Porto and packs light. ("), "{}", told.line);
+    ask.message = "What is the capital of France?".into();
+    let context =
+        story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    assert!(context.dynamic.items.iter().all(|item| item.section != Section::Domain));
 }
