@@ -7,7 +7,7 @@ use lukasa_core::ImportId;
 use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::import::ImportCounts;
 use lukasa_core::time::micros;
-use lukasa_store::{Batch, audit, import, session};
+use lukasa_store::{Batch, audit, import, observation, session};
 
 use super::Archives;
 use super::{ImportRecord, part};
@@ -68,6 +68,7 @@ impl Archives {
             undone.import.counts = ImportCounts::default();
             import::put(&mut batch, &scope, &undone.import);
             import::forget_items(&mut batch, &scope, id, &trashed);
+            observation::remove_import(&mut batch, &scope, id);
             let actor = AuditActor::of(&request.caller);
             let now = micros(request.moment.now);
             let entry = AuditEntry::done(AuditEvent::ImportUndo, actor, now);

@@ -9,6 +9,7 @@ mod baseline;
 mod baseline_key;
 mod budget_use;
 mod dynamic;
+mod feedback;
 mod portraits;
 mod retrieval_log;
 mod retrieve;
@@ -26,6 +27,7 @@ use crate::recall::Recall;
 use crate::transaction::Transactions;
 
 pub use budget_use::BudgetUse;
+pub use feedback::{MemoryRating, NewPrediction, Prediction, PredictionResult};
 pub(crate) use retrieval_log::MAX_CONCURRENT_RETRIEVAL_WRITES;
 pub use retrieve::{ConfirmedContext, Context, ContextPart, ContextRequest};
 pub use tool_calls::ToolRun;
