@@ -158,3 +158,15 @@ def test_errors_have_codes_and_details(client: Lukasa) -> None:
 def test_missing_server_raises_unreachable() -> None:
     with Lukasa("http://127.0.0.1:9", retries=0) as client, pytest.raises(Unreachable, match=r"127\.0\.0\.1:9"):
         client.save("Anything")
+
+
+def test_feedback_and_observations(client: Lukasa) -> None:
+    saved = client.save("Likes oolong tea")
+    assert saved.memory is not None
+    prediction = client.predict(saved.memory.id, "Will order a tea")
+    assert client.report_outcome(prediction.id, "wrong").outcome == "wrong"
+    assert client.rate(saved.memory.id, "down").rating == "down"
+    assert client.get(saved.memory.id).rating == "down"
+    assert client.rate(saved.memory.id, None).rating is None
+    events = client.observe([{"source": "shop", "kind": "order", "payload": {"value": "tea"}}])
+    assert events.observation_ids[0].startswith("obs_")

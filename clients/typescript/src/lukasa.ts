@@ -25,6 +25,7 @@ import type {
   MintToken,
   ModelCalls,
   NightView,
+  ObservationView,
   OperationView,
   PassView,
   PolicyPatch,
@@ -32,6 +33,8 @@ import type {
   PortraitView,
   PutDomain,
   ReceiptKey,
+  RecordedObservations,
+  RecordObservation,
   Replayed,
   ReplayWebhook,
   RetrievalView,
@@ -165,6 +168,9 @@ export class Lukasa extends Transport {
       this.request("DELETE", "/api/turns/{id}", { ...options, path: { id } }),
     erase: (id: string, options?: Options): Promise<Written> =>
       this.request("POST", "/api/turns/{id}/erase", { ...options, path: { id } }),
+    /** Keeps an assistant's reply as a note. Only the user can do it. */
+    keep: (id: string, options?: Options): Promise<Written> =>
+      this.request("POST", "/api/turns/{id}/note", { ...options, path: { id } }),
   };
 
   /** Episodes: summaries of one or two sentences. */
@@ -175,6 +181,31 @@ export class Lukasa extends Transport {
       ),
     delete: (id: string, options?: Options): Promise<Written> =>
       this.request("DELETE", "/api/episodes/{id}", { ...options, path: { id } }),
+  };
+
+  /** Observations: raw events of other applications and of agents. */
+  readonly observations = {
+    /** Records between 1 and 100 events: all of them or none. */
+    record: (
+      events: RecordObservation | RecordObservation[],
+      options?: Options,
+    ): Promise<RecordedObservations> =>
+      this.request("POST", "/api/observations", {
+        ...options,
+        body: { observations: Array.isArray(events) ? events : [events] },
+      }),
+    list: (
+      filter: Query<"GET", "/api/observations"> = {},
+      options?: Options,
+    ): Pages<ObservationView> =>
+      new Pages((cursor = filter.cursor) =>
+        this.request("GET", "/api/observations", { ...options, query: { ...filter, cursor } }),
+      ),
+    delete: (id: string, options?: Options): Promise<Written> =>
+      this.request("DELETE", "/api/observations/{id}", { ...options, path: { id } }),
+    /** Deletes the oldest 1,000 events of a source. */
+    deleteSource: (source: string, options?: Options): Promise<Written> =>
+      this.request("DELETE", "/api/observations", { ...options, query: { source } }),
   };
 
   /** Learning: passes, jobs, model calls and consolidation. */

@@ -7,11 +7,15 @@ import type {
   ErasurePreview,
   LinkView,
   MemoryView,
+  PredictionView,
+  RatingView,
+  ReportOutcome,
   ReportUsage,
   ResolveContradiction,
   RetrieveRequest,
   SearchAnswer,
   SearchRequest,
+  StatePrediction,
   StatsView,
   UpdateMemory,
   UsageView,
@@ -173,6 +177,25 @@ export const memories = (lukasa: Transport) => ({
   /** Reports the result of using a memory in a prompt. */
   reportUsage(usage: ReportUsage, options?: Options): Promise<UsageView> {
     return lukasa.request("POST", "/api/memory/usage", { ...options, body: usage });
+  },
+
+  /** Rates a memory up or down; `null` removes the rating. Needs a token of the user. */
+  rate(id: string, rating: "up" | "down" | null, options?: Options): Promise<RatingView> {
+    const input = { ...options, path: { id } };
+    return rating === null
+      ? lukasa.request("DELETE", "/api/memory/{id}/rating", input)
+      : lukasa.request("POST", "/api/memory/{id}/rating", { ...input, body: { rating } });
+  },
+
+  /** States what an assistant expects of a memory, before it acts on it. */
+  predict(prediction: StatePrediction, options?: Options): Promise<PredictionView> {
+    return lukasa.request("POST", "/api/predictions", { ...options, body: prediction });
+  },
+
+  /** Reports how a prediction turned out. */
+  reportOutcome(id: string, outcome: ReportOutcome, options?: Options): Promise<PredictionView> {
+    const input = { ...options, path: { id }, body: outcome };
+    return lukasa.request("POST", "/api/predictions/{id}/outcome", input);
   },
 
   /** Counts over a memory and its use. */

@@ -51,6 +51,22 @@ export interface paths {
         /** Get counts of memories and of their use. */
         get: operations["get_stats"];
     };
+    "/api/predictions": {
+        /**
+         * State what is expected of a memory, before acting on it.
+         * @description Report the outcome afterwards. A confirmed prediction makes an inferred memory more certain, a
+         *     wrong one less.
+         */
+        post: operations["state_prediction"];
+    };
+    "/api/predictions/{id}/outcome": {
+        /**
+         * Report how a prediction turned out.
+         * @description A prediction has one outcome; reporting the same one again changes nothing. Consolidation counts it
+         *     for or against the memory, unless the user stated or confirmed the memory.
+         */
+        post: operations["report_outcome"];
+    };
     "/api/insights": {
         /** Get daily statistics of growth, use, corrections and cost. */
         get: operations["get_insights"];
@@ -110,6 +126,17 @@ export interface paths {
          *     exactly the words that were shown. For an active memory the confirmation is recorded.
          */
         post: operations["confirm_memory"];
+    };
+    "/api/memory/{id}/rating": {
+        /**
+         * Rate a memory up or down.
+         * @description A memory has one rating, which can be changed and removed. Rating an inferred memory down counts
+         *     against it; a memory that the user stated or confirmed is not changed by a rating. Only the user
+         *     can rate: with a user token, or on a local server.
+         */
+        post: operations["rate_memory"];
+        /** Remove the rating of a memory. */
+        delete: operations["remove_rating"];
     };
     "/api/memory/{id}/forget": {
         /**
@@ -217,6 +244,33 @@ export interface paths {
          */
         post: operations["append_turns"];
     };
+    "/api/observations": {
+        /** List raw events, newest first. */
+        get: operations["list_observations"];
+        /**
+         * Record raw events.
+         * @description Events of other applications and of agents, such as orders or opened files. They are appended and
+         *     never changed, and go into no prompt. Secrets in them are masked. An event that is observed at
+         *     least five times on at least three days becomes a proposal; the setting `observed` of the policy
+         *     decides.
+         */
+        post: operations["record_observations"];
+        /**
+         * Delete the raw events of a source.
+         * @description Like deleting them one by one, as one operation. One request deletes the oldest 1,000; repeat it
+         *     until `reached` counts none.
+         */
+        delete: operations["delete_observations"];
+    };
+    "/api/observations/{id}": {
+        /**
+         * Delete a raw event.
+         * @description It is moved into the trash, with the memories that rest on it alone: a pattern stays while it was
+         *     observed often enough without it. Undo restores all of it; after thirty days it is removed
+         *     permanently.
+         */
+        delete: operations["delete_observation"];
+    };
     "/api/sessions/{session_id}/close": {
         /**
          * Close a session.
@@ -288,6 +342,16 @@ export interface paths {
          * @description Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
          */
         post: operations["erase_turn"];
+    };
+    "/api/turns/{id}/note": {
+        /**
+         * Keep an assistant's reply as a note.
+         * @description The reply becomes a memory with the tag `note`, the origin `assistant` and the turn as its evidence;
+         *     `GET /api/memory?tag=note` lists the notes. It is never a rule, and never counts as something the
+         *     user said. Keeping it again returns the same note. Only the user can do it: with a user token, or
+         *     on a local server.
+         */
+        post: operations["keep_reply"];
     };
     "/api/sessions/{session_id}/erase": {
         /** Erase a whole session, now and everywhere, with everything learned from it alone. */
@@ -1759,6 +1823,11 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /**
+             * @description The user's rating, `up` or `down`; absent if there is none.
+             * @example up
+             */
+            rating?: string | null;
             /** @description The digest that a yes to this proposal must carry. */
             sha256?: string | null;
             /** @description In a history: the next version, if there is one. */
@@ -1838,6 +1907,36 @@ export interface components {
             /** @description How many memories were examined. */
             looked_at: number;
             steps: components["schemas"]["StepView"][];
+        };
+        /** @description Raw events, newest first. */
+        ObservationPage: {
+            data: components["schemas"]["ObservationView"][];
+            next_cursor?: string | null;
+        };
+        /** @description One raw event. */
+        ObservationView: {
+            /** @example obs_06f8m3k7p5q9d1x2r4v6w8y0za */
+            id: string;
+            source: string;
+            kind: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            recorded_at: string;
+            payload: Record<string, unknown>;
+            session_id?: string | null;
+            project?: string | null;
+            /**
+             * @description The origin of the credential that recorded it.
+             * @example tool
+             */
+            origin: string;
         };
         /** @description A session to open. */
         OpenSession: {
@@ -1988,6 +2087,11 @@ export interface components {
              */
             daily_tokens?: number | null;
             agents?: components["schemas"]["AgentsPatch"] | null;
+            /**
+             * @description What happens to patterns that were counted in observations: `off`, `ask` (each is a proposal;
+             *     the default) or `on` (each is stored, for recall only).
+             */
+            observed?: string | null;
         };
         /** @description The policy in force. */
         PolicyView: {
@@ -2036,6 +2140,20 @@ export interface components {
         PortraitsView: {
             data: components["schemas"]["PortraitView"][];
         };
+        /** @description A prediction, and its outcome once that is known. */
+        PredictionView: {
+            /** @example use_01hx3v9d0kf7rtm4q5wz8yb2ca */
+            id: string;
+            memory_id: string;
+            expects: string;
+            session_id?: string | null;
+            /** Format: date-time */
+            at: string;
+            /** @description `confirmed` or `wrong`; null before it is reported. */
+            outcome?: string | null;
+            /** Format: date-time */
+            outcome_at?: string | null;
+        };
         /** @description An error of the API. */
         Problem: {
             /**
@@ -2080,6 +2198,7 @@ export interface components {
             proposal_acceptance?: components["schemas"]["FigureView"] | null;
             edits_on_confirm?: components["schemas"]["FigureView"] | null;
             why_share?: components["schemas"]["FigureView"] | null;
+            satisfaction?: components["schemas"]["FigureView"] | null;
             gated_share?: components["schemas"]["FigureView"] | null;
             active_memories?: components["schemas"]["FigureView"] | null;
             learned_tokens?: components["schemas"]["FigureView"] | null;
@@ -2091,9 +2210,29 @@ export interface components {
             budget_use?: components["schemas"]["FigureView"] | null;
             message_cost_micros?: components["schemas"]["FigureView"] | null;
         };
+        /** @description A rating to set. */
+        RateMemory: {
+            /**
+             * @description `up` or `down`.
+             * @example up
+             */
+            rating: string;
+        };
+        /** @description The rating of a memory. */
+        RatingView: {
+            memory_id: string;
+            /** @description `up` or `down`; null if the user has not rated it. */
+            rating?: string | null;
+            /**
+             * @description What to do next.
+             * @example Correct it with `PATCH /api/memory/{id}`, or forget it.
+             */
+            message: string;
+        };
         /** @description Counts of what removing a source affects. */
         ReachedView: {
             turns: number;
+            observations: number;
             episodes: number;
             /** @description Memories without other support: they are removed too. */
             withdrawn: number;
@@ -2160,6 +2299,44 @@ export interface components {
             data: components["schemas"]["SignedReceiptView"][];
             running?: components["schemas"]["ErasureProgress"] | null;
         };
+        /** @description An event to record. */
+        RecordObservation: {
+            /**
+             * @description The application or agent that observed it: up to 32 letters, digits, dots, dashes or
+             *     underscores.
+             * @example groceries
+             */
+            source: string;
+            /**
+             * @description What happened, by the same rules.
+             * @example order
+             */
+            kind: string;
+            /**
+             * Format: date-time
+             * @description When it happened; now, if absent.
+             */
+            at?: string | null;
+            /**
+             * @description Up to 8,192 bytes of JSON. Its field `value`, a text of up to 40 characters or a number,
+             *     distinguishes events of the same kind when patterns are counted.
+             */
+            payload?: Record<string, unknown> | null;
+            /** @description The session it belongs to, if any. */
+            session_id?: string | null;
+            /** @description The project it belongs to, if any. */
+            project?: string | null;
+        };
+        /** @description Events to record: all of them or none. */
+        RecordObservations: {
+            /** @description Between 1 and 100. */
+            observations: components["schemas"]["RecordObservation"][];
+        };
+        /** @description The recorded events. */
+        RecordedObservations: {
+            /** @description In the order of the request. */
+            observation_ids: string[];
+        };
         /** @description Deliveries to send again: all since a time, or one. */
         ReplayWebhook: {
             /** Format: date-time */
@@ -2175,6 +2352,16 @@ export interface components {
             /** @description The number of users whose operations since the time are sent again. */
             users: number;
             delivery?: components["schemas"]["DeliveryView"] | null;
+        };
+        /** @description The outcome of a prediction. */
+        ReportOutcome: {
+            /**
+             * @description `confirmed` or `wrong`.
+             * @example confirmed
+             */
+            outcome: string;
+            /** @description What happened, in a few words. */
+            note?: string | null;
         };
         /** @description A use to report. */
         ReportUsage: {
@@ -2610,6 +2797,19 @@ export interface components {
             /** @description Sessions outside the trash, and their turns. */
             sessions: string;
         };
+        /** @description A prediction to state. */
+        StatePrediction: {
+            /** @description The memory that the assistant relies on. */
+            memory_id: string;
+            /**
+             * @description What it expects, in a sentence.
+             * @example Will choose a window seat
+             */
+            expects: string;
+            session_id?: string | null;
+            retrieval_id?: string | null;
+            turn_id?: string | null;
+        };
         /** @description Counts and hashes of everything stored about a user. */
         StateView: {
             memories: number;
@@ -2813,18 +3013,26 @@ export interface components {
         };
         /** @description One recorded use of a memory. */
         UsageView: {
+            /**
+             * @description The id of a reported use; null for one that was recorded automatically.
+             * @example use_01hx3v9d0kf7rtm4q5wz8yb2ca
+             */
+            id?: string | null;
             memory_id: string;
             session_id?: string | null;
             retrieval_id?: string | null;
             turn_id?: string | null;
             /**
-             * @description `retrieved`, `applied`, `cited`, `conflicted`, `overridden`, `confirmed` or `contradicted`.
+             * @description `retrieved`, `applied`, `cited`, `conflicted`, `overridden`, `confirmed`, `contradicted`,
+             *     `predicted`, `rated_up` or `rated_down`.
              * @example cited
              */
             type: string;
             influence?: string | null;
             /** Format: date-time */
             at: string;
+            /** @description The prediction that it is the outcome of. */
+            prediction_id?: string | null;
         };
         /** @description Result of deleting a user. */
         UserDeleted: {
@@ -3181,6 +3389,8 @@ export type ModelCallView = components['schemas']['ModelCallView'];
 export type ModelCalls = components['schemas']['ModelCalls'];
 export type ModelSumView = components['schemas']['ModelSumView'];
 export type NightView = components['schemas']['NightView'];
+export type ObservationPage = components['schemas']['ObservationPage'];
+export type ObservationView = components['schemas']['ObservationView'];
 export type OpenSession = components['schemas']['OpenSession'];
 export type OperationPage = components['schemas']['OperationPage'];
 export type OperationView = components['schemas']['OperationView'];
@@ -3192,17 +3402,24 @@ export type PolicyPatch = components['schemas']['PolicyPatch'];
 export type PolicyView = components['schemas']['PolicyView'];
 export type PortraitView = components['schemas']['PortraitView'];
 export type PortraitsView = components['schemas']['PortraitsView'];
+export type PredictionView = components['schemas']['PredictionView'];
 export type Problem = components['schemas']['Problem'];
 export type PutDomain = components['schemas']['PutDomain'];
 export type QualityView = components['schemas']['QualityView'];
+export type RateMemory = components['schemas']['RateMemory'];
+export type RatingView = components['schemas']['RatingView'];
 export type ReachedView = components['schemas']['ReachedView'];
 export type RecallTimes = components['schemas']['RecallTimes'];
 export type ReceiptKey = components['schemas']['ReceiptKey'];
 export type ReceiptSignature = components['schemas']['ReceiptSignature'];
 export type ReceiptView = components['schemas']['ReceiptView'];
 export type Receipts = components['schemas']['Receipts'];
+export type RecordObservation = components['schemas']['RecordObservation'];
+export type RecordObservations = components['schemas']['RecordObservations'];
+export type RecordedObservations = components['schemas']['RecordedObservations'];
 export type ReplayWebhook = components['schemas']['ReplayWebhook'];
 export type Replayed = components['schemas']['Replayed'];
+export type ReportOutcome = components['schemas']['ReportOutcome'];
 export type ReportUsage = components['schemas']['ReportUsage'];
 export type ResolveContradiction = components['schemas']['ResolveContradiction'];
 export type RetrievalView = components['schemas']['RetrievalView'];
@@ -3226,6 +3443,7 @@ export type SimilarView = components['schemas']['SimilarView'];
 export type SpanView = components['schemas']['SpanView'];
 export type StandsView = components['schemas']['StandsView'];
 export type StateHashView = components['schemas']['StateHashView'];
+export type StatePrediction = components['schemas']['StatePrediction'];
 export type StateView = components['schemas']['StateView'];
 export type StatsView = components['schemas']['StatsView'];
 export type StepView = components['schemas']['StepView'];
@@ -3506,6 +3724,76 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatsView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    state_prediction: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatePrediction"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PredictionView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    report_outcome: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The prediction's id */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportOutcome"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PredictionView"];
                 };
             };
             default: {
@@ -3881,6 +4169,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rate_memory: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description A memory's id, or text that occurs in exactly one active memory */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RateMemory"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RatingView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_rating: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description A memory's id, or text that occurs in exactly one active memory */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RatingView"];
                 };
             };
             default: {
@@ -4594,6 +4951,143 @@ export interface operations {
             };
         };
     };
+    list_observations: {
+        parameters: {
+            query?: {
+                source?: string;
+                kind?: string;
+                session_id?: string;
+                project?: string;
+                /** @description Only events at or after this time. */
+                since?: string;
+                /** @description Only events before this time. */
+                until?: string;
+                /** @description Between 1 and 200; 50 if absent. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ObservationPage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    record_observations: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordObservations"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedObservations"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_observations: {
+        parameters: {
+            query: {
+                /** @description The source whose events are deleted. */
+                source: string;
+            };
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_observation: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The observation's id */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     close_session: {
         parameters: {
             header?: {
@@ -4893,6 +5387,38 @@ export interface operations {
         };
     };
     erase_turn: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The turn's id */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keep_reply: {
         parameters: {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */

@@ -38,6 +38,34 @@ test("memory is saved, changed and undone", async () => {
   assert.equal((await lukasa.operations.get(last)).undoes, changed.event.operation_id);
 });
 
+test("memory is rated by the user", async () => {
+  const user = uniqueUser();
+  const human = asUser(user);
+  const id = idOf(await human.memories.save("Likes oolong tea"));
+  const down = await human.memories.rate(id, "down");
+  assert.match(down.message, /PATCH/);
+  assert.equal((await human.memories.get(id)).rating, "down");
+  await assert.rejects(real(user).memories.rate(id, "up"), failsWith("human_needed"));
+  assert.equal((await human.memories.rate(id, null)).rating, null);
+});
+
+test("observations are recorded, listed and deleted by source", async () => {
+  const lukasa = real(uniqueUser());
+  const event = { source: "shop", kind: "order", payload: { value: "tea" } };
+  const { observation_ids } = await lukasa.observations.record([event, event]);
+  assert.equal((await lukasa.observations.list({ source: "shop" }).all()).length, 2);
+  await lukasa.observations.delete(observation_ids[0] ?? "");
+  assert.equal((await lukasa.observations.deleteSource("shop")).reached?.observations, 1);
+  assert.deepEqual(await lukasa.observations.list().all(), []);
+});
+
+test("prediction is stated and its outcome reported", async () => {
+  const lukasa = real(uniqueUser());
+  const memory_id = idOf(await lukasa.memories.save("Prefers window seats"));
+  const { id } = await lukasa.memories.predict({ memory_id, expects: "Takes a window seat" });
+  assert.equal((await lukasa.memories.reportOutcome(id, { outcome: "wrong" })).outcome, "wrong");
+});
+
 test("pages stay consistent while memories are written", async () => {
   const lukasa = real(uniqueUser());
   const contents = Array.from({ length: 23 }, (_, n) => `Fact number ${n}`);

@@ -69,7 +69,9 @@ impl Writer {
             CallerKind::Job => Self::Extraction,
             CallerKind::Key => match caller.voice.origin {
                 Origin::UserSaid | Origin::UserTurn => Self::Human,
-                Origin::Assistant | Origin::Tool | Origin::Document => Self::Agent,
+                Origin::Assistant | Origin::Tool | Origin::Observed | Origin::Document => {
+                    Self::Agent
+                }
                 Origin::Import => Self::Import,
             },
         }

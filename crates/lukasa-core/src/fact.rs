@@ -94,7 +94,8 @@ pub struct ClaimEvidence {
     #[serde(rename = "type")]
     pub kind: String,
     pub description: String,
-    /// The turn it was said in, if any: removing the turn removes this evidence.
+    /// The turn it was said in, or the observation that it describes, if any: removing that removes
+    /// this evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
 }
@@ -419,6 +420,7 @@ pub struct Version {
     /// Confidence of an extracted fact. A stated fact has none: it outranks any number.
     pub confidence: Option<f32>,
     pub session: Option<String>,
+    /// The ids of the turns it was said in, or of the observations it was counted in.
     pub turns: Vec<String>,
     pub confirmed_at: Option<Timestamp>,
     pub last_confirmed_at: Option<Timestamp>,

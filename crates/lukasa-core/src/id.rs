@@ -137,6 +137,9 @@ id_type!(
     /// One use of a memory that an application reported.
     UsageId, "use");
 id_type!(
+    /// One raw event of another application or of an agent.
+    ObservationId, "obs");
+id_type!(
     /// One permanent removal, of a memory or of all data of a user.
     ErasureId, "era");
 
@@ -237,6 +240,9 @@ impl Ids {
     }
     pub fn usage(&mut self) -> UsageId {
         UsageId(self.draw())
+    }
+    pub fn observation(&mut self) -> ObservationId {
+        ObservationId(self.draw())
     }
     pub fn job(&mut self) -> JobId {
         JobId(self.draw())

@@ -7,13 +7,14 @@
 //! Reading order: [`id`] and [`time`] (the basics), [`fact`] (what is stored), [`origin`] and
 //! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
 //! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
-//! them), [`session`] (conversations), [`project`] (what a session sees), [`policy`] (what may
-//! happen without asking), [`learning`] (extraction from conversations), [`consolidation`] and
-//! [`removal`] (re-rating and removal). The words of a message are understood by `lukasa-text`;
-//! [`recall`] finds relevant memories, [`context`] puts them into a prompt, and [`portrait`]
-//! summarizes them for the user. [`vault`] renders the memory as editable files, [`archive`]
-//! defines the export format, [`import`] reads other programs' memories, [`webhook`] defines
-//! notifications and their retries, and [`oauth`] the rules for assistants that connect by URL.
+//! them), [`session`] (conversations), [`observation`] (raw events), [`project`] (what a session
+//! sees), [`policy`] (what may happen without asking), [`learning`] (extraction from
+//! conversations), [`consolidation`] and [`removal`] (re-rating and removal). The words of a
+//! message are understood by `lukasa-text`; [`recall`] finds relevant memories, [`context`] puts
+//! them into a prompt, and [`portrait`] summarizes them for the user. [`vault`] renders the memory
+//! as editable files, [`archive`] defines the export format, [`import`] reads other programs'
+//! memories, [`webhook`] defines notifications and their retries, and [`oauth`] the rules for
+//! assistants that connect by URL.
 
 pub mod admission;
 pub mod archive;
@@ -35,7 +36,9 @@ pub mod link;
 pub mod masking;
 pub mod memory_block;
 pub mod model;
+pub mod note;
 pub mod oauth;
+pub mod observation;
 pub mod operation;
 pub mod origin;
 pub mod policy;
@@ -63,13 +66,14 @@ pub use fact::{
     fingerprint, value_text,
 };
 pub use id::{
-    CallId, EpisodeId, ErasureId, FactId, Ids, ImportId, JobId, LinkId, OperationId, PassId,
-    RetrievalId, TenantId, TurnId, UsageId, UserId, VersionId, WebhookId,
+    CallId, EpisodeId, ErasureId, FactId, Ids, ImportId, JobId, LinkId, ObservationId, OperationId,
+    PassId, RetrievalId, TenantId, TurnId, UsageId, UserId, VersionId, WebhookId,
 };
 pub use job::{Job, JobKind, JobState};
 pub use lifecycle::{Status, status_of};
 pub use link::Link;
 pub use masking::MaskedTurns;
+pub use observation::Observation;
 pub use operation::{Operation, Verb};
 pub use origin::{Origin, Voice};
 pub use policy::Policy;

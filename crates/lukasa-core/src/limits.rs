@@ -33,6 +33,14 @@ pub const EPISODE_CHARS: usize = 20_000;
 pub const SESSION_NAME_BYTES: usize = 512;
 /// How many messages can be appended in one request.
 pub const TURNS_AT_ONCE: usize = 100;
+/// How many observations can be recorded in one request.
+pub const OBSERVATIONS_AT_ONCE: usize = 100;
+/// How many observations one request can remove.
+pub const OBSERVATIONS_REMOVED_AT_ONCE: usize = 1_000;
+/// Bytes of an observation's payload as JSON.
+pub const PAYLOAD_BYTES: usize = 8_192;
+/// The source or kind of an observation.
+pub const OBSERVATION_NAME_CHARS: usize = 32;
 /// How long a deleted memory can be restored (R148).
 pub const TRASH_DAYS: i64 = 30;
 /// How long an idempotency key is remembered.

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Origin {
     Import,
     Document,
+    /// Counted in observations.
+    Observed,
     Tool,
     Assistant,
     UserTurn,
@@ -18,11 +20,12 @@ pub enum Origin {
 }
 
 impl Origin {
-    pub const ALL: [Origin; 6] = [
+    pub const ALL: [Origin; 7] = [
         Origin::UserSaid,
         Origin::UserTurn,
         Origin::Assistant,
         Origin::Tool,
+        Origin::Observed,
         Origin::Document,
         Origin::Import,
     ];
@@ -33,6 +36,7 @@ impl Origin {
             Origin::UserTurn => "user_turn",
             Origin::Assistant => "assistant",
             Origin::Tool => "tool",
+            Origin::Observed => "observed",
             Origin::Document => "document",
             Origin::Import => "import",
         }

@@ -26,6 +26,17 @@ words!(
     }
 );
 words!(
+    /// What happens to a pattern that was counted in observations.
+    ObservedPatterns {
+        // Nothing is counted.
+        Off = "off",
+        // It is a proposal until the user accepts it.
+        Ask = "ask",
+        // It is stored at once, for recall only.
+        On = "on",
+    }
+);
+words!(
     /// When a conversation is learned from (C05).
     Trigger {
         // When it is closed, by any caller or by the idle timeout.
@@ -70,6 +81,13 @@ pub struct Policy {
     /// What agents may do without asking.
     #[serde(default)]
     pub agents: AgentPolicy,
+    /// What happens to patterns in observations.
+    #[serde(default = "ask_about_observed")]
+    pub observed: ObservedPatterns,
+}
+
+fn ask_about_observed() -> ObservedPatterns {
+    ObservedPatterns::Ask
 }
 
 /// The part of a patch about agents.
@@ -117,6 +135,8 @@ pub struct Patch {
     pub daily_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agents: Option<AgentPatch>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<ObservedPatterns>,
 }
 
 /// The longest retention of expired memories that a policy can name: a hundred years.
@@ -145,6 +165,7 @@ impl Default for Policy {
             titles: true,
             daily_tokens: None,
             agents: AgentPolicy::default(),
+            observed: ObservedPatterns::Ask,
         }
     }
 }
@@ -209,6 +230,7 @@ impl Policy {
         set(&mut self.recall_confidence, patch.recall_confidence.as_ref());
         set(&mut self.inject_importance, patch.inject_importance.as_ref());
         set(&mut self.titles, patch.titles.as_ref());
+        set(&mut self.observed, patch.observed.as_ref());
         set(&mut self.agents.replace, patch.agents.as_ref().and_then(|a| a.replace.as_ref()));
         self.domains.extend(patch.domains.clone().unwrap_or_default());
         self.floors.extend(patch.floors.clone().unwrap_or_default());

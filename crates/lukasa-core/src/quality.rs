@@ -19,6 +19,14 @@ pub struct QualityCounts {
     pub written: WrittenCounts,
     pub learned: LearnedCounts,
     pub recall: RecallCounts,
+    pub ratings: RatingCounts,
+}
+
+/// Ratings of memories by the user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RatingCounts {
+    pub up: i64,
+    pub down: i64,
 }
 
 /// Answers of assistants to messages for which memories were retrieved.
@@ -87,8 +95,10 @@ pub struct RecallCounts {
 
 impl std::ops::AddAssign for QualityCounts {
     fn add_assign(&mut self, other: Self) {
-        let Self { users, answers, proposals, written, learned, recall } = other;
+        let Self { users, answers, proposals, written, learned, recall, ratings } = other;
         self.users += users;
+        self.ratings.up += ratings.up;
+        self.ratings.down += ratings.down;
         self.answers.all += answers.all;
         self.answers.with_memories += answers.with_memories;
         self.answers.citing += answers.citing;
@@ -181,6 +191,8 @@ pub struct Quality {
     pub edits_on_confirm: Option<Figure>,
     /// Answers whose reasons were asked for (R214).
     pub why_share: Option<Figure>,
+    /// Memories that the user rated up, of those rated; 0.9 is 4.5 of 5 (R214).
+    pub satisfaction: Option<Figure>,
     /// New facts that waited for consent (R215).
     pub gated_share: Option<Figure>,
     /// Active memories per user (R007).
@@ -205,7 +217,9 @@ pub struct Quality {
 
 impl From<&QualityCounts> for Quality {
     fn from(counts: &QualityCounts) -> Self {
-        let QualityCounts { users, answers, proposals, written, learned, recall } = *counts;
+        let QualityCounts { users, answers, proposals, written, learned, recall, ratings } =
+            *counts;
+        let rated = ratings.up + ratings.down;
         let decided = proposals.accepted + proposals.rejected;
         let lookups = recall.cache_hits + recall.cache_misses;
         let active = written.active as f64 / users.max(1) as f64;
@@ -225,6 +239,7 @@ impl From<&QualityCounts> for Quality {
                 Goal::at_most(0.1),
             ),
             why_share: Figure::share(answers.explained, answers.all, Goal::at_most(0.05)),
+            satisfaction: Figure::share(ratings.up, rated, Goal::at_least(0.9)),
             gated_share: Figure::share(written.gated, written.facts, Goal::at_most(0.1)),
             active_memories: (users > 0).then_some(Figure {
                 value: active,
@@ -338,6 +353,7 @@ impl Quality {
             ("proposal_acceptance", self.proposal_acceptance),
             ("edits_on_confirm", self.edits_on_confirm),
             ("why_share", self.why_share),
+            ("satisfaction", self.satisfaction),
             ("gated_share", self.gated_share),
             ("active_memories", self.active_memories),
             ("learned_tokens", self.learned_tokens),
@@ -398,6 +414,7 @@ mod tests {
                 budget: 30_000,
                 cost_micros: 50_000,
             },
+            ratings: RatingCounts { up: 9, down: 1 },
         }
     }
 
@@ -412,6 +429,7 @@ mod tests {
         assert_eq!(of(quality.proposal_acceptance), (0.75, 16, true));
         assert_eq!(of(quality.edits_on_confirm), (0.25, 12, false));
         assert_eq!(of(quality.why_share), (0.05, 20, true));
+        assert_eq!(of(quality.satisfaction), (0.9, 10, true));
         assert_eq!(of(quality.gated_share), (0.05, 40, true));
         assert_eq!(of(quality.active_memories), (12.0, 1, true));
         assert_eq!(of(quality.learned_tokens), (300.0, 3, true));
@@ -422,7 +440,7 @@ mod tests {
         assert_eq!(of(quality.window_share), (0.05, 20, true));
         assert!((quality.budget_use.unwrap().value - 2.0 / 3.0).abs() < 1e-9);
         assert_eq!(of(quality.message_cost_micros), (2_500.0, 20, true));
-        assert_eq!(quality.figures().len(), 14);
+        assert_eq!(quality.figures().len(), 15);
         assert_eq!(quality.alerts(), []);
     }
 

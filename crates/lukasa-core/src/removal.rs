@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::consolidation::{focus, is_still_supported};
 use crate::fact::{ClaimEvidence, State, Version};
-use crate::id::{EpisodeId, TurnId};
-use crate::origin::Voice;
+use crate::id::{EpisodeId, ObservationId, TurnId};
+use crate::observation::PATTERN_TIMES;
+use crate::origin::{Origin, Voice};
 use crate::record::{Changes, Refusal, Stamp};
 
 /// The sources, besides facts, that an operation removed or restored: ids only, no content.
@@ -25,6 +26,8 @@ pub struct Sources {
     pub turns: Vec<TurnId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub episodes: Vec<EpisodeId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<ObservationId>,
     /// Whether they were removed, rather than restored.
     pub gone: bool,
 }
@@ -50,7 +53,7 @@ pub enum Fate {
     Kept,
 }
 
-/// The turns that are removed, and the sessions of those that stay.
+/// The turns or observations that are removed, and the sessions of the turns that stay.
 #[derive(Debug, Clone, Default)]
 pub struct RemovedTurns {
     pub turns: BTreeSet<String>,
@@ -151,6 +154,10 @@ fn with_remaining_support(
     let chats = |version: &Version| version.claim.evidence.iter().filter(|e| is_chat(e)).count();
     if rest.turns.is_empty() && chats(&rest) >= focus::MIN_TOPIC_SESSIONS {
         return Some(rest);
+    }
+    // A pattern that occurs less often than patterns have to is none.
+    if rest.origin == Origin::Observed && rest.turns.len() < PATTERN_TIMES {
+        return None;
     }
     let last = rest.turns.last()?;
     rest.session = removed.chats.get(last).cloned();

@@ -32,6 +32,12 @@ pub enum Error {
     JobNotFound,
     #[error("there is no such turn")]
     TurnNotFound,
+    #[error("there is no such observation")]
+    ObservationNotFound,
+    #[error("there is no such prediction")]
+    PredictionNotFound,
+    #[error("the prediction has another outcome already")]
+    OutcomeKnown,
     #[error("there is nothing left out at this place of the pass")]
     LeftOutNotFound,
     #[error("there is no such episode")]
@@ -131,6 +137,9 @@ impl Error {
             Error::RetrievalNotFound => "retrieval_not_found",
             Error::JobNotFound => "job_not_found",
             Error::TurnNotFound => "turn_not_found",
+            Error::ObservationNotFound => "observation_not_found",
+            Error::PredictionNotFound => "prediction_not_found",
+            Error::OutcomeKnown => "outcome_known",
             Error::LeftOutNotFound => "left_out_not_found",
             Error::EpisodeNotFound => "episode_not_found",
             Error::PortraitNotFound => "portrait_not_found",

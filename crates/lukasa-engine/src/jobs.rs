@@ -13,6 +13,7 @@ use lukasa_store::{Batch, directory};
 use crate::consolidation::Consolidator;
 use crate::error::Result;
 use crate::learning::Learning;
+use crate::observations::Observations;
 use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::portraits::Portraits;
@@ -37,6 +38,7 @@ pub struct Jobs {
     pub(crate) statements: Statements,
     pub(crate) learning: Learning,
     pub(crate) removals: Removals,
+    pub(crate) observations: Observations,
     pub(crate) consolidation: Consolidator,
     pub(crate) portraits: Portraits,
     pub(crate) webhooks: TenantWebhooks,
@@ -112,13 +114,14 @@ impl Jobs {
         }
     }
 
-    /// Maintenance of one user: consolidates learned facts, phrases portraits whose facts have
-    /// changed, and removes expired rows: the trash after thirty days, retrieval records after
-    /// ninety, expired memories as the policy says. Queues the next run for when the next row expires;
-    /// if there is none, the next write queues it.
+    /// Maintenance of one user: counts patterns in observations, consolidates learned facts,
+    /// phrases portraits whose facts have changed, and removes expired rows: the trash after thirty
+    /// days, retrieval records after ninety, expired memories as the policy says. Queues the next
+    /// run for when the next row expires; if there is none, the next write queues it.
     async fn run_upkeep(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
         self.removals.purge(request).await?;
         self.removals.purge_sources(request).await?;
+        self.observations.learn_patterns(request).await?;
         self.consolidation.consolidate(request, false).await?;
         self.portraits.phrase_all(request).await?;
         let scope = self.parts.store.write(job.tenant, job.user).await?;

@@ -10,15 +10,16 @@
 //! `parts` and the `transaction` frame are below all of them.
 //!
 //! [`facts`] has the verbs and queries on memories, [`review`] what waits for an answer of the
-//! user, [`removal`] forget, delete and erase, [`undo`] the reversal of any operation,
-//! [`sessions`] conversations and their turns, [`recall`] search for what is relevant to a message,
-//! [`context`] what goes into a prompt, [`learning`] extraction from conversations,
-//! [`consolidation`] the periodic rating of learned memories, [`portraits`] compiled texts about a
-//! user, [`queue`] and [`jobs`] background work, [`chat`] calls of chat models, [`embeddings`]
-//! calls of embedding models, [`policy`] what may happen without asking, [`credentials`] keys and
-//! sign-ins, [`oauth`] assistants that connect by OAuth, [`directory`] the tenant's users and
-//! domains, [`archive`] export and import, [`vault`] a memory as files, [`events`] live event
-//! streams, [`webhooks`] webhook deliveries, [`insights`] statistics.
+//! user, [`removal`] forget, delete and erase, [`undo`] the reversal of any operation, [`sessions`]
+//! conversations and their turns, [`recall`] search for what is relevant to a message, [`context`]
+//! what goes into a prompt, [`observations`] raw events of other applications, [`learning`]
+//! extraction from conversations, [`consolidation`] the periodic rating of learned memories,
+//! [`portraits`] compiled texts about a user, [`queue`] and [`jobs`] background work, [`chat`]
+//! calls of chat models, [`embeddings`] calls of embedding models, [`policy`] what may happen
+//! without asking, [`credentials`] keys and sign-ins, [`oauth`] assistants that connect by OAuth,
+//! [`directory`] the tenant's users and domains, [`archive`] export and import, [`vault`] a memory
+//! as files, [`events`] live event streams, [`webhooks`] webhook deliveries, [`insights`]
+//! statistics.
 
 mod admission;
 pub mod archive;
@@ -41,6 +42,7 @@ pub mod learning;
 mod memory;
 mod modules;
 pub mod oauth;
+pub mod observations;
 mod parts;
 pub mod policy;
 pub mod portraits;

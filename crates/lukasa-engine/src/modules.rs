@@ -19,6 +19,7 @@ use crate::jobs::Jobs;
 use crate::journal::{ErasureJournal, Journal};
 use crate::learning::Learning;
 use crate::oauth::Connectors;
+use crate::observations::Observations;
 use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::portraits::Portraits;
@@ -51,6 +52,7 @@ pub struct Modules {
     pub jobs: Jobs,
     pub learning: Learning,
     pub oauth: Connectors,
+    pub observations: Observations,
     pub policies: Policies,
     pub portraits: Portraits,
     pub queue: JobQueue,
@@ -133,6 +135,7 @@ impl Modules {
         );
         let statements =
             Statements::new(tx(), facts.clone(), removals.clone(), recall.clone(), queue.clone());
+        let observations = Observations::new(tx(), policies.clone());
         let consolidation =
             Consolidator::new(parts(), tx(), policies.clone(), chat.clone(), embeddings.clone());
         let portraits = Portraits::new(parts(), tx(), policies.clone(), chat.clone());
@@ -145,6 +148,7 @@ impl Modules {
             statements,
             learning: learning.clone(),
             removals: removals.clone(),
+            observations: observations.clone(),
             consolidation: consolidation.clone(),
             portraits: portraits.clone(),
             webhooks: webhooks.clone(),
@@ -179,6 +183,7 @@ impl Modules {
             jobs,
             learning,
             oauth: Connectors::new(parts()),
+            observations,
             policies,
             portraits,
             queue,

@@ -146,7 +146,7 @@ macro_rules! paged {
 }
 
 async fn pack_rows(packing: &mut Packer, export: &ExportSnapshot) -> anyhow::Result<()> {
-    use lukasa_core::{Episode, Link, Operation, Session, Turn, Version};
+    use lukasa_core::{Episode, Link, Observation, Operation, Session, Turn, Version};
     for (name, trashed) in [(archive::MEMORIES, false), (archive::TRASH, true)] {
         paged!(packing, name, |last| export.memories(last.map(|v: &Version| v.fact), trashed));
     }
@@ -159,6 +159,8 @@ async fn pack_rows(packing: &mut Packer, export: &ExportSnapshot) -> anyhow::Res
         .sessions(last.map(|session: &Session| session.id.as_str())));
     paged!(packing, archive::TURNS, |last| export
         .turns(last.map(|turn: &Turn| (turn.session.as_str(), turn.number))));
+    paged!(packing, archive::OBSERVATIONS, |last| export
+        .observations(last.map(|observation: &Observation| observation.id)));
     paged!(packing, archive::USAGE, |last| export.usage(last));
     Ok(())
 }
@@ -223,6 +225,7 @@ impl<R: Read + Seek> CheckedArchive<R> {
             episodes: self.lines(archive::EPISODES)?,
             sessions: self.lines(archive::SESSIONS)?,
             turns: self.lines(archive::TURNS)?,
+            observations: self.lines(archive::OBSERVATIONS)?,
         };
         let usage = self.lines(archive::USAGE)?;
         let policy = serde_json::from_slice(&self.read(archive::POLICY)?).context("policy.json")?;

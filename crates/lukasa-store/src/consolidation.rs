@@ -41,7 +41,8 @@ pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Le
           (select count(*) from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
              and u.type = 'confirmed' and u.at >= v.known_from) as confirmed, \
           (select count(*) from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
-             and u.type in ('contradicted', 'overridden') and u.at >= v.known_from) as refuted, \
+             and u.type in ('contradicted', 'overridden', 'rated_down') \
+             and u.at >= v.known_from) as refuted, \
           (select max(o.valid_until) from fact_version o \
              where o.user_id = $1 and o.fact_id = v.fact_id and o.known_until is null \
              having bool_and(o.valid_until is not null and o.extracted \

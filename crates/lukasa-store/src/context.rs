@@ -342,20 +342,23 @@ pub struct Usage {
     pub kind: String,
     pub influence: Option<String>,
     pub at: Timestamp,
+    /// The prediction that it is the outcome of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<UsageId>,
 }
 
 pub fn queue_usage(batch: &mut Batch, scope: &Scope, new: &Usage) {
     const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
-                       retrieval_id, turn_id, type, influence, at) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+                       retrieval_id, turn_id, type, influence, at, prediction_id) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     batch.push_one(SQL, usage_row(scope, new));
 }
 
 /// Restores a use from an archive. One that already exists is kept.
 pub fn put_back_usage(batch: &mut Batch, scope: &Scope, used: &Usage) {
     const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
-                       retrieval_id, turn_id, type, influence, at) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing";
+                       retrieval_id, turn_id, type, influence, at, prediction_id) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing";
     batch.push(SQL, usage_row(scope, used));
 }
 
@@ -371,13 +374,15 @@ fn usage_row(scope: &Scope, used: &Usage) -> Vec<Owned> {
         Box::new(used.kind.clone()),
         Box::new(used.influence.clone()),
         Box::new(used.at),
+        Box::new(used.prediction.map(UsageId::uuid)),
     ]
 }
 
 /// The uses that a turn reported.
 pub async fn used_by(scope: &Scope, turn: TurnId) -> Result<Vec<Usage>> {
     const SQL: &str = "select usage_id, fact_id, session_id, retrieval_id, turn_id, type, \
-                       influence, at from usage where user_id = $1 and turn_id = $2 \
+                       influence, at, prediction_id from usage \
+                       where user_id = $1 and turn_id = $2 \
                        order by usage_id";
     all(&scope.query(SQL, &[&scope.user().uuid(), &turn.uuid()]).await?, use_of)
 }
@@ -407,6 +412,39 @@ fn use_of(row: &Row) -> Result<Usage> {
         kind: c.take()?,
         influence: c.take()?,
         at: c.take()?,
+        prediction: c.take::<Option<Uuid>>()?.map(UsageId::from_uuid),
+    })
+}
+
+/// A prediction, and its outcome if that was reported.
+pub async fn find_prediction(scope: &Scope, id: UsageId) -> Result<Option<(Usage, Option<Usage>)>> {
+    const SQL: &str = "select usage_id, fact_id, session_id, retrieval_id, turn_id, type, \
+                       influence, at, prediction_id from usage where user_id = $1 \
+                         and ((usage_id = $2 and type = 'predicted') or prediction_id = $2) \
+                       order by prediction_id nulls first";
+    let found = all(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, use_of)?;
+    let mut found = found.into_iter();
+    let prediction = found.next().filter(|first| first.prediction.is_none());
+    Ok(prediction.map(|prediction| (prediction, found.next())))
+}
+
+/// Replaces the user's rating of a memory, or removes it.
+pub fn set_rating(batch: &mut Batch, scope: &Scope, fact: FactId, new: Option<&Usage>) {
+    const REMOVE: &str = "delete from usage where user_id = $1 and fact_id = $2 \
+                            and type in ('rated_up', 'rated_down')";
+    batch.push(REMOVE, vec![Box::new(scope.user().uuid()), Box::new(fact.uuid())]);
+    if let Some(new) = new {
+        queue_usage(batch, scope, new);
+    }
+}
+
+/// The user's ratings of these memories: the type of the use.
+pub async fn ratings(scope: &Scope, facts: &[FactId]) -> Result<Vec<(FactId, String)>> {
+    const SQL: &str = "select fact_id, type from usage where user_id = $1 and fact_id = any($2) \
+                         and type in ('rated_up', 'rated_down')";
+    all(&scope.query(SQL, &[&scope.user().uuid(), &uuids(facts)]).await?, |row| {
+        let mut c = Columns::of(row, "usage");
+        Ok((FactId::from_uuid(c.take()?), c.take()?))
     })
 }
 
@@ -428,11 +466,12 @@ pub async fn usage(
     limit: i64,
 ) -> Result<Vec<Usage>> {
     const SQL: &str = "select * from ( \
-          select usage_id, fact_id, session_id, retrieval_id, turn_id, type, influence, at \
+          select usage_id, fact_id, session_id, retrieval_id, turn_id, type, influence, at, \
+                 prediction_id \
             from usage where user_id = $1 and ($2::uuid is null or fact_id = $2) \
           union all \
           select r.retrieval_id, f.fact_id, r.session_id, r.retrieval_id, null::uuid, 'retrieved', \
-                 null, r.at \
+                 null, r.at, null::uuid \
             from retrieval r left join given_baseline b \
               on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1, \
             lateral (select distinct unnest(r.facts || coalesce(b.facts, '{}'))) as f (fact_id) \
@@ -455,7 +494,9 @@ pub async fn forget_before(scope: &Scope, before: Timestamp) -> Result<()> {
         "delete from retrieval where user_id = $1 and at < $2",
         "delete from given_baseline b where b.user_id = $1 and b.at < $2 and not exists \
           (select 1 from retrieval r where r.user_id = $1 and r.etag = b.etag)",
-        "delete from usage where user_id = $1 and at < $2",
+        // A rating stays as long as its memory.
+        "delete from usage where user_id = $1 and at < $2 \
+           and type not in ('rated_up', 'rated_down')",
         "delete from baseline where user_id = $1 and rendered_at < $2",
         "delete from response where user_id = $1 and recorded_at < $2",
     ] {

@@ -154,12 +154,15 @@ pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
              and (exists (select 1 from turn t where t.user_id = $1 \
                     and t.withdrawn_by = o.operation_id) \
                or exists (select 1 from episode e where e.user_id = $1 \
-                    and e.withdrawn_by = o.operation_id)))), \
+                    and e.withdrawn_by = o.operation_id) \
+               or exists (select 1 from observation b where b.user_id = $1 \
+                    and b.withdrawn_by = o.operation_id)))), \
         (select min(known_from) from fact_version \
           where user_id = $1 and known_until is null and state = 'candidate'), \
         (select min(created_at) from idempotency where user_id = $1), \
         least((select min(at) from retrieval where user_id = $1), \
-          (select min(at) from usage where user_id = $1), \
+          (select min(at) from usage where user_id = $1 \
+             and type not in ('rated_up', 'rated_down')), \
           (select min(rendered_at) from baseline where user_id = $1), \
           (select min(recorded_at) from response where user_id = $1), \
           (select min(at) from model_call where user_id = $1)), \

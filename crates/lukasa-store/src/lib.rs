@@ -32,6 +32,7 @@ pub mod link;
 pub mod list;
 mod migrate;
 pub mod model;
+pub mod observation;
 pub mod operation;
 pub mod passage;
 pub mod policy;

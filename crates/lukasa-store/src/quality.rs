@@ -3,8 +3,8 @@
 
 use lukasa_core::Timestamp;
 use lukasa_core::quality::{
-    ASSUMED_WINDOW, AnswerCounts, LearnedCounts, ProposalCounts, QualityCounts, RecallCounts,
-    WrittenCounts,
+    ASSUMED_WINDOW, AnswerCounts, LearnedCounts, ProposalCounts, QualityCounts, RatingCounts,
+    RecallCounts, WrittenCounts,
 };
 use tokio_postgres::Row;
 
@@ -21,6 +21,7 @@ pub async fn counts(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<
         written: written(scope, from, until).await?,
         learned: learned(scope, from, until).await?,
         recall: recalls(scope, from, until).await?,
+        ratings: ratings(scope, from, until).await?,
     })
 }
 
@@ -177,4 +178,17 @@ async fn recalls(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<Rec
         })
     })?;
     Ok(found.unwrap_or_default())
+}
+
+/// The user's ratings of memories.
+async fn ratings(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<RatingCounts> {
+    const SQL: &str = "select count(*) filter (where type = 'rated_up'), \
+                count(*) filter (where type = 'rated_down') \
+           from usage where user_id = $1 and at >= $2 and at <= $3 \
+            and type in ('rated_up', 'rated_down')";
+    query(scope, SQL, (from, until), |row| {
+        let mut c = Columns::of(row, "usage");
+        Ok(RatingCounts { up: c.take()?, down: c.take()? })
+    })
+    .await
 }

@@ -245,21 +245,10 @@ pub fn remove_derived(
     );
 }
 
-/// Permanently removes turns and episodes, and everything that still quotes the turns: versions
-/// that cite them, what was put into prompts, and stored responses. Tombstones without content
-/// remain.
-pub fn erase_sources(
-    batch: &mut Batch,
-    scope: &Scope,
-    turns: &[TurnId],
-    episodes: &[EpisodeId],
-    by: OperationId,
-    at: Timestamp,
-) {
+/// Removes everything that still quotes these turns or observations: closed versions that cite them,
+/// and what was put into prompts.
+pub fn erase_quotations(batch: &mut Batch, scope: &Scope, names: &[String]) {
     let user = scope.user().uuid();
-    let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
-    let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
-    let stories: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
     // A version the user reworded cites no turn but may still show its text in its evidence.
     macro_rules! cites {
         () => {
@@ -307,8 +296,26 @@ pub fn erase_sources(
           where position(t in trace::text) > 0)",
     ];
     for sql in BY_NAME {
-        batch.push(sql, vec![Box::new(user), Box::new(names.clone())]);
+        batch.push(sql, vec![Box::new(user), Box::new(names.to_vec())]);
     }
+}
+
+/// Permanently removes turns and episodes, and everything that still quotes the turns: versions
+/// that cite them, what was put into prompts, and stored responses. Tombstones without content
+/// remain.
+pub fn erase_sources(
+    batch: &mut Batch,
+    scope: &Scope,
+    turns: &[TurnId],
+    episodes: &[EpisodeId],
+    by: OperationId,
+    at: Timestamp,
+) {
+    let user = scope.user().uuid();
+    let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
+    let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
+    let stories: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
+    erase_quotations(batch, scope, &names);
     for sql in [
         // The queries of memory tools may repeat the turn's words.
         "delete from retrieval where user_id = $1 and session_id in \

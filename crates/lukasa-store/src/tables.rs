@@ -53,6 +53,7 @@ erased_tables![
     "recall_state",
     "turn",
     "session",
+    "observation",
     "idempotency",
     "compared_pair",
     "comparison",

@@ -146,6 +146,22 @@ class Lukasa:
         """All versions of a memory, in the order they became known."""
         return (self.send(calls.get_memory_history(memory))).data
 
+    def rate(self, memory: str, rating: str | None) -> models.Rating:
+        """Rates a memory `up` or `down`; None removes the rating. Needs a token of the user."""
+        if rating is None:
+            return self.send(calls.remove_rating(memory))
+        return self.send(calls.rate_memory(memory, {"rating": rating}))
+
+    def predict(
+        self, memory: str, expects: str, **more: Unpack[params.StatePredictionOptions]
+    ) -> models.Prediction:
+        """States what an assistant expects of a memory, before it acts on it."""
+        return self.send(calls.state_prediction({"memory_id": memory, "expects": expects, **more}))
+
+    def report_outcome(self, prediction: str, outcome: str) -> models.Prediction:
+        """Reports how a prediction turned out: `confirmed` or `wrong`."""
+        return self.send(calls.report_outcome(prediction, {"outcome": outcome}))
+
     def link(self, memory: str, to: str, relation: str | None = None) -> models.Written:
         """Links two memories."""
         return self.send(calls.link_memories(memory, {"to": to, "relation": relation}))
@@ -205,6 +221,16 @@ class Lukasa:
 
     def restore_session(self, session: str) -> models.Session:
         return self.send(calls.restore_session(session))
+
+    def keep_reply(self, turn: str) -> models.Written:
+        """Keeps an assistant's reply as a note. Needs a token of the user."""
+        return self.send(calls.keep_reply(turn))
+
+    def observe(
+        self, observations: Sequence[params.RecordObservation]
+    ) -> models.RecordedObservations:
+        """Records raw events of other applications: all of them or none."""
+        return self.send(calls.record_observations({"observations": observations}))
 
     def delete_turn(self, turn: str) -> models.Written:
         """Deletes a turn, and with it what was learned from it alone."""

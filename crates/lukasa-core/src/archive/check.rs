@@ -71,6 +71,12 @@ pub fn faults(contents: &Contents, latest: Timestamp) -> Vec<String> {
             faults.push(format!("{}: invalid turn, or its session is missing or shorter", turn.id));
         }
     }
+    for observation in &contents.observations {
+        let fresh = sources.insert(observation.id.uuid());
+        if !fresh || !observation.faults(latest).is_empty() {
+            faults.push(format!("{}: invalid observation", observation.id));
+        }
+    }
     let mut ids = BTreeSet::new();
     for episode in &contents.episodes {
         let turns = sessions.get(episode.session.as_str()).copied();

@@ -21,6 +21,7 @@ use crate::episode::Episode;
 use crate::fact::Version;
 use crate::id::FactId;
 use crate::link::Link;
+use crate::observation::Observation;
 use crate::operation::Operation;
 use crate::session::{Session, Turn};
 use crate::state_hash::StateHash;
@@ -43,6 +44,7 @@ pub const OPERATIONS: &str = "operations.jsonl";
 pub const EPISODES: &str = "episodes.jsonl";
 pub const SESSIONS: &str = "sessions.jsonl";
 pub const TURNS: &str = "turns.jsonl";
+pub const OBSERVATIONS: &str = "observations.jsonl";
 pub const USAGE: &str = "usage.jsonl";
 pub const POLICY: &str = "policy.json";
 pub const DOMAINS: &str = "domains.json";
@@ -67,6 +69,7 @@ The other files hold the same and more, for programs. In a `.jsonl` file every l
 - `operations.jsonl`: everything that was ever done to the memories, by whom and when.
 - `sessions.jsonl` and `turns.jsonl`: your conversations, and what was said in them.
 - `episodes.jsonl`: what happened in a conversation, in a sentence or two.
+- `observations.jsonl`: what other programs have recorded about you.
 - `usage.jsonl`: which memories were used, when and how.
 - `policy.json`: what may happen without asking you. `domains.json`: which areas you have opened.
 - `manifest.json`: how long each file is and its SHA-256, so that damage can be found, signed by the
@@ -158,6 +161,7 @@ pub struct Contents {
     pub episodes: Vec<Episode>,
     pub sessions: Vec<Session>,
     pub turns: Vec<Turn>,
+    pub observations: Vec<Observation>,
 }
 
 impl Contents {
@@ -184,6 +188,9 @@ pub fn limit_trust(contents: &mut Contents, caller: &Caller) {
     }
     for turn in &mut contents.turns {
         turn.origin = turn.origin.min(turn.role.origin(max_origin));
+    }
+    for observation in &mut contents.observations {
+        observation.origin = observation.origin.min(max_origin);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::caller::CallerKind;
 use crate::fact::{ClaimEvidence, State, Version};
 use crate::id::{FactId, ImportId, OperationId};
 use crate::import::Format;
+use crate::observation::Observation;
 use crate::origin::{Origin, Voice};
 use crate::time::Timestamp;
 
@@ -41,6 +42,8 @@ pub fn screen(contents: &mut Contents, lowering: Option<&Lowering>) -> usize {
     }
     contents.versions.retain(|version| !secrets.contains(&version.fact));
     contents.links.retain(|link| !secrets.contains(&link.from) && !secrets.contains(&link.to));
+    contents.observations.iter_mut().for_each(Observation::mask_secrets);
+    contents.observations.retain(|observation| observation.screening().secret.is_none());
     if let Some(lowering) = lowering {
         lower_contents(contents, lowering);
     }
@@ -77,7 +80,9 @@ pub fn lower_version(version: &mut Version, screening: &Screening, domains: &BTr
 fn lower_contents(contents: &mut Contents, lowering: &Lowering) {
     let now = lowering.now;
     let sessions: BTreeSet<&str> = contents.sessions.iter().map(|s| s.id.as_str()).collect();
-    let turns: BTreeSet<String> = contents.turns.iter().map(|turn| turn.id.to_string()).collect();
+    let turns = contents.turns.iter().map(|turn| turn.id.to_string());
+    let observations = contents.observations.iter().map(|observation| observation.id.to_string());
+    let turns: BTreeSet<String> = turns.chain(observations).collect();
     for version in &mut contents.versions {
         version.session = version.session.take().filter(|name| sessions.contains(name.as_str()));
         version.turns.retain(|turn| turns.contains(turn));
@@ -109,6 +114,11 @@ fn lower_contents(contents: &mut Contents, lowering: &Lowering) {
         turn.origin = turn.origin.min(turn.role.origin(Origin::Import));
         turn.said_at = turn.said_at.min(now);
         turn.recorded_at = turn.recorded_at.min(now);
+    }
+    for observation in &mut contents.observations {
+        observation.origin = Origin::Import;
+        observation.at = observation.at.min(now);
+        observation.recorded_at = observation.recorded_at.min(now);
     }
 }
 

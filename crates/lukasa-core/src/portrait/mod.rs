@@ -18,6 +18,7 @@ use crate::context::{is_own, is_sure_enough};
 use crate::domain;
 use crate::fact::{Category, Force, MemoryType, State, Version};
 use crate::id::FactId;
+use crate::note::is_note;
 use crate::sentence::{self, Sentence};
 use crate::time::Timestamp;
 
@@ -186,7 +187,7 @@ impl Portrait {
 }
 
 /// The versions that may be used now, in order of precedence: active, confident enough for a
-/// prompt, in no domain that is shut. The order is the baseline's.
+/// prompt, in no domain that is shut, and no note of a reply. The order is the baseline's.
 pub fn material(versions: &[Version], shut: &[String], now: Timestamp) -> Vec<Version> {
     let open = |v: &&Version| v.claim.domain.as_ref().is_none_or(|name| !shut.contains(name));
     let stands =
@@ -197,6 +198,7 @@ pub fn material(versions: &[Version], shut: &[String], now: Timestamp) -> Vec<Ve
         .filter(stands)
         .filter(open)
         .filter(|v| rule(v) || is_sure_enough(v, now))
+        .filter(|v| !is_note(v))
         .cloned()
         .collect();
     let fresh = |v: &Version| v.last_confirmed_at.unwrap_or(v.known.from);

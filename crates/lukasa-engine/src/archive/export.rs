@@ -4,10 +4,11 @@ use lukasa_core::archive::DomainLine;
 use lukasa_core::policy::Patch;
 use lukasa_core::vault::{self, File};
 use lukasa_core::{
-    Caller, Episode, EpisodeId, FactId, Link, LinkId, Operation, Session, Timestamp, Turn, Version,
+    Caller, Episode, EpisodeId, FactId, Link, LinkId, Observation, ObservationId, Operation,
+    Session, Timestamp, Turn, Version,
 };
 use lukasa_store::context::{self, Usage, UsagePlace};
-use lukasa_store::{Scope, domain, everything, policy};
+use lukasa_store::{Scope, domain, everything, observation, policy};
 
 use super::Archives;
 use crate::error::Result;
@@ -66,6 +67,10 @@ impl ExportSnapshot {
 
     pub async fn turns(&self, after: Option<(&str, i32)>) -> Result<Vec<Turn>> {
         Ok(everything::turns_after(&self.scope, after, PAGE_SIZE).await?)
+    }
+
+    pub async fn observations(&self, after: Option<ObservationId>) -> Result<Vec<Observation>> {
+        Ok(observation::after(&self.scope, after, PAGE_SIZE).await?)
     }
 
     pub async fn usage(&self, after: Option<&Usage>) -> Result<Vec<Usage>> {

@@ -12,14 +12,15 @@ use lukasa_core::policy::Patch;
 use lukasa_core::recall::passage::of_turn;
 use lukasa_core::time::micros;
 use lukasa_core::{
-    CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Operation, Session,
-    SessionState, State, Turn, TurnId, Verb, Version,
+    CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Observation, Operation,
+    Session, SessionState, State, Turn, TurnId, Verb, Version,
 };
 use lukasa_store::context::{self, Usage};
 use lukasa_store::passage::{self, Change};
 use lukasa_store::policy::{self, PolicyRow};
 use lukasa_store::{
-    Batch, Scope, domain, everything, fact, import, learning, link, operation, removal, session,
+    Batch, Scope, domain, everything, fact, import, learning, link, observation, operation,
+    removal, session,
 };
 use lukasa_text::screen::secret;
 use uuid::Uuid;
@@ -142,7 +143,25 @@ impl Archives {
             }
         }
         self.restore_chats(&next(), source, chats, &mut plan.report).await?;
+        for chunk in archive.contents.observations.chunks(FACT_BATCH_SIZE) {
+            self.restore_observations(&next(), source, chunk).await?;
+        }
         Ok(plan.report)
+    }
+
+    async fn restore_observations(
+        &self,
+        request: &Request,
+        source: &ImportSource,
+        observations: &[Observation],
+    ) -> Result<()> {
+        let scope = self.transactions.write(request).await?;
+        let import = import_of(&scope, request, source).await?;
+        let mut batch = Batch::default();
+        observation::insert(&mut batch, &scope, observations, Some(import.id));
+        import::put(&mut batch, &scope, &import);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
     }
 
     /// Determines how far an export is trusted.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use lukasa_core::ImportId;
 use lukasa_core::import::ImportCounts;
 use lukasa_core::time::micros;
-use lukasa_store::{Batch, import, session};
+use lukasa_store::{Batch, import, observation, session};
 
 use super::Archives;
 use super::{ImportRecord, part};
@@ -67,6 +67,7 @@ impl Archives {
             undone.import.counts = ImportCounts::default();
             import::put(&mut batch, &scope, &undone.import);
             import::forget_items(&mut batch, &scope, id, &trashed);
+            observation::remove_import(&mut batch, &scope, id);
         }
         scope.run(&batch).await?;
         scope.commit().await?;

@@ -8,6 +8,7 @@
 mod baseline;
 mod baseline_key;
 mod budget_use;
+mod feedback;
 mod retrieval_log;
 mod retrieve;
 mod tool_calls;
@@ -24,6 +25,7 @@ use crate::recall::Recall;
 use crate::transaction::Transactions;
 
 pub use budget_use::BudgetUse;
+pub use feedback::{MemoryRating, NewPrediction, Prediction, PredictionResult};
 pub(crate) use retrieval_log::MAX_CONCURRENT_RETRIEVAL_WRITES;
 pub use retrieve::{ConfirmedContext, Context, ContextPart, ContextRequest};
 pub use tool_calls::ToolRun;

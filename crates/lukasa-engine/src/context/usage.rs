@@ -113,6 +113,7 @@ impl Contexts {
             kind: new.kind,
             influence: new.influence,
             at: lukasa_core::time::micros(now),
+            prediction: None,
         };
         let mut batch = Batch::default();
         kept::queue_usage(&mut batch, &scope, &usage);

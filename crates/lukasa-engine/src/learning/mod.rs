@@ -8,6 +8,7 @@
 mod apply;
 mod episodes;
 mod left_out;
+mod notes;
 mod plan;
 mod progress;
 mod relearn;

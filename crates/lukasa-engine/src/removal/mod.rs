@@ -1,8 +1,9 @@
 //! Removal: forget and delete, which can be undone, and erasure, which cannot.
 //!
 //! [`Removals`] removes memories (`facts`) and the turns, episodes and sessions they were learned
-//! from (`sources`); [`Erasures`] erases whole users (`users`), issues receipts (`receipts`), and
-//! repeats erasures that a restored backup has reverted (`replay`).
+//! from (`sources`), and observations (`observations`); [`Erasures`] erases whole users (`users`),
+//! issues receipts (`receipts`), and repeats erasures that a restored backup has reverted
+//! (`replay`).
 //!
 //! The guarantee of an erasure depends on the order of steps. What is to be erased is removed or
 //! marked in one transaction; then the journal is synced to disk; then the transaction is
@@ -15,6 +16,7 @@
 
 mod facts;
 mod impact;
+mod observations;
 mod receipts;
 mod replay;
 mod sources;
@@ -39,6 +41,7 @@ use crate::transaction::{Effect, Transactions, Writing};
 pub(crate) use facts::check_human;
 pub use lukasa_store::erasure::Rows;
 pub use lukasa_store::health::UserRowCounts;
+pub use observations::ObservationSelection;
 pub use receipts::{Receipt, ReceiptError, Signature, SignedReceipt, verify};
 pub use replay::ReplayReport;
 pub use sources::{Dependents, FactSource};

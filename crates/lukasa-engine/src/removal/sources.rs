@@ -11,12 +11,12 @@ use lukasa_core::recall::passage::of_turn;
 use lukasa_core::removal as removal_rules;
 use lukasa_core::time::micros;
 use lukasa_core::{
-    Caller, Changes, Depth, Episode, EpisodeId, Fate, Operation, OperationId, Origin, RemovedTurns,
-    Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
+    Caller, Changes, Depth, Episode, EpisodeId, Fate, ObservationId, Operation, OperationId,
+    Origin, RemovedTurns, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
 };
 use lukasa_store::erasure::{self, Erasure};
 use lukasa_store::removal::WithdrawnTurn;
-use lukasa_store::{Batch, Scope, everything, fact, job, ledger, removal, session};
+use lukasa_store::{Batch, Scope, everything, fact, job, ledger, observation, removal, session};
 
 use super::Removals;
 use super::facts::remove_one;
@@ -149,6 +149,7 @@ impl Removals {
             session: impact.whole.then(|| impact.session.id.clone()),
             turns: if impact.whole { Vec::new() } else { impact.turns.clone() },
             episodes: impact.episodes.iter().map(|episode| episode.id).collect(),
+            observations: Vec::new(),
             gone: true,
         };
         let gone =
@@ -232,13 +233,17 @@ impl Removals {
         let chats = session::trashed_before(scope, before, PURGE_BATCH_SIZE).await?;
         let (mut turns, episodes) =
             removal::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
+        let observed = observation::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
         for id in &chats {
             turns.extend(removal::turn_ids(scope, id, 1, MAX_TURNS).await?);
         }
-        if chats.is_empty() && turns.is_empty() && episodes.is_empty() {
+        let nothing = chats.is_empty() && turns.is_empty() && episodes.is_empty();
+        if nothing && observed.is_empty() {
             return writing.close(Batch::default()).await;
         }
-        let removed: BTreeSet<String> = turns.iter().map(ToString::to_string).collect();
+        let observed_names: Vec<String> = observed.iter().map(ToString::to_string).collect();
+        let turn_names = turns.iter().map(ToString::to_string);
+        let removed: BTreeSet<String> = turn_names.chain(observed_names.clone()).collect();
         let names: Vec<String> = removed.iter().cloned().collect();
         let mut effect = Effect::default();
         for id in removal::citing(&writing.scope, &names).await? {
@@ -256,6 +261,8 @@ impl Removals {
         record_erasures(&mut writing, &turns, Verb::Purge, None, &mut effect);
         let (scope, by) = (&writing.scope, writing.stamp.operation);
         removal::erase_sources(&mut effect.with, scope, &turns, &episodes, by, at);
+        removal::erase_quotations(&mut effect.with, scope, &observed_names);
+        observation::remove(&mut effect.with, scope, &observed, by, at);
         for id in &chats {
             session::remove(&mut effect.with, scope, id);
         }
@@ -299,6 +306,7 @@ pub(crate) async fn undo_sources(
     }
     removal::mark_turns(&mut batch, scope, &sources.turns, Some(stamp.operation));
     removal::mark_episodes(&mut batch, scope, &sources.episodes, Some(stamp.operation));
+    observation::mark(&mut batch, scope, &sources.observations, Some(stamp.operation));
     let since = removal::made_for(scope, target.id).await?;
     removal::mark_episodes(&mut batch, scope, &since, Some(stamp.operation));
     // Episodes re-derived after the first removal are still valid; restore them.
@@ -320,13 +328,24 @@ pub(crate) async fn find_blocking_removal(
     target: &Operation,
 ) -> Result<Option<OperationId>> {
     let rests = |v: &&Version| !v.is_firm() && v.state != State::Trashed;
-    let turns = versions.iter().filter(rests).flat_map(|version| version.turns.iter());
-    let turns: BTreeSet<TurnId> = turns.filter_map(|turn| turn.parse().ok()).collect();
+    let cited = || versions.iter().filter(rests).flat_map(|version| version.turns.iter());
+    let turns: BTreeSet<TurnId> = cited().filter_map(|turn| turn.parse().ok()).collect();
+    let observed: BTreeSet<ObservationId> = cited().filter_map(|id| id.parse().ok()).collect();
+    let back = target.sources.as_ref().filter(|sources| sources.gone);
+    if !observed.is_empty() {
+        let observed: Vec<ObservationId> = observed.into_iter().collect();
+        let comes_back =
+            |id: &ObservationId| back.is_some_and(|sources| sources.observations.contains(id));
+        let withdrawn = observation::withdrawn(scope, &observed).await?;
+        let blocking = withdrawn.into_iter().find(|(id, _)| !comes_back(id));
+        if let Some((_, by)) = blocking {
+            return Ok(Some(by));
+        }
+    }
     if turns.is_empty() {
         return Ok(None);
     }
     let turns: Vec<_> = turns.iter().map(|turn| turn.uuid()).collect();
-    let back = target.sources.as_ref().filter(|sources| sources.gone);
     // A restored turn is still missing if its session was removed by another operation.
     let missing = |gone: WithdrawnTurn| {
         let whole = back.is_some_and(|s| s.session.as_ref() == Some(&gone.session));
@@ -347,9 +366,11 @@ pub(crate) async fn restore_sources(
     let mut batch = Batch::default();
     let mut turns = removal::turns(scope, &sources.turns).await?;
     // A permanently removed episode can be derived again; a turn cannot.
-    if turns.len() != sources.turns.len() {
+    let observed = observation::existing(scope, &sources.observations, true).await?;
+    if turns.len() != sources.turns.len() || observed.len() != sources.observations.len() {
         return Err(Error::NotUndoable);
     }
+    observation::mark(&mut batch, scope, &sources.observations, None);
     if let Some(id) = &sources.session {
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, None);
@@ -428,7 +449,7 @@ fn join_summaries(episodes: &[Episode], of: &str, without: &[EpisodeId]) -> Opti
     (!summaries.is_empty()).then(|| latest(&summaries.join(" ")))
 }
 
-fn merge(into: &mut Changes, changes: Changes) {
+pub(super) fn merge(into: &mut Changes, changes: Changes) {
     into.closes.extend(changes.closes);
     into.opens.extend(changes.opens);
 }

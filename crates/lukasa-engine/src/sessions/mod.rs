@@ -441,6 +441,7 @@ fn numbered(
                 turn: Some(id),
                 kind: "cited".into(),
                 influence: None,
+                prediction: None,
                 at: now,
             });
         }

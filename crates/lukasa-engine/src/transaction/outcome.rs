@@ -24,6 +24,8 @@ pub struct ErasureSummary {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovalCounts {
     pub turns: usize,
+    #[serde(default)]
+    pub observations: usize,
     pub episodes: usize,
     /// Memories that were removed too, that lost support, and that stay because the user stated
     /// them.
@@ -42,6 +44,7 @@ impl std::fmt::Display for RemovalCounts {
         };
         let parts: Vec<String> = [
             many(self.turns, "turn", "turns"),
+            many(self.observations, "observation", "observations"),
             many(self.withdrawn, "memory", "memories"),
             many(self.weakened, "memory with less support", "memories with less support"),
             many(self.episodes, "episode", "episodes"),

@@ -109,6 +109,12 @@ error_codes! {
         "List jobs with `GET /api/jobs`.";
     TurnNotFound = "turn_not_found", 404, "There is no such turn",
         "List a session's turns with `GET /api/sessions/{id}/turns`.";
+    ObservationNotFound = "observation_not_found", 404, "There is no such observation",
+        "List observations with `GET /api/observations`.";
+    PredictionNotFound = "prediction_not_found", 404, "There is no such prediction",
+        "Predictions are listed as uses of type `predicted` with `GET /api/memory/usage`, and kept for 90 days.";
+    OutcomeKnown = "outcome_known", 409, "The prediction has another outcome already",
+        "A prediction has one outcome. State a new prediction.";
     LeftOutNotFound = "left_out_not_found", 404, "There is nothing left out at this place of the pass",
         "List what passes left out with `GET /api/passes`. It is gone once its turn was deleted or it was learned.";
     EpisodeNotFound = "episode_not_found", 404, "There is no such episode",

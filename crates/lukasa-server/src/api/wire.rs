@@ -181,6 +181,10 @@ pub struct MemoryView {
     /// When the memory was first saved.
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// The user's rating, `up` or `down`; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "up")]
+    pub rating: Option<&'static str>,
     /// The digest that a yes to this proposal must carry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -192,6 +196,7 @@ pub struct MemoryView {
 fn source_of(version: &Version, status: Status) -> &'static str {
     match (version.extracted, version.origin) {
         (true, Origin::UserTurn | Origin::UserSaid) => "user_inferred",
+        (true, Origin::Observed) => "observed",
         (true, _) => "system_derived",
         (false, Origin::Import | Origin::Document) => "imported",
         (false, Origin::UserSaid | Origin::UserTurn) => "user_explicit",
@@ -245,6 +250,7 @@ impl From<&Memory> for MemoryView {
             known_until: v.known.until,
             created_at: created.unwrap_or(v.known.from),
             updated_at: v.known.from,
+            rating: None,
             sha256: waits.then(|| claim.consent_digest()),
             superseded_by: None,
         }
@@ -388,6 +394,7 @@ impl From<&ErasureSummary> for ReceiptView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReachedView {
     turns: usize,
+    observations: usize,
     episodes: usize,
     /// Memories without other support: they are removed too.
     withdrawn: usize,
@@ -406,6 +413,7 @@ impl From<&RemovalCounts> for ReachedView {
     fn from(reached: &RemovalCounts) -> Self {
         Self {
             turns: reached.turns,
+            observations: reached.observations,
             episodes: reached.episodes,
             withdrawn: reached.withdrawn,
             weakened: reached.weakened,

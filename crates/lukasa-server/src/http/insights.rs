@@ -171,6 +171,9 @@ pub struct QualityView {
     /// Answers that were explained (`why`), of those after a retrieval.
     #[serde(skip_serializing_if = "Option::is_none")]
     why_share: Option<FigureView>,
+    /// Memories that the user rated up, of those rated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    satisfaction: Option<FigureView>,
     /// New memories that waited for consent, of all new memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     gated_share: Option<FigureView>,
@@ -212,6 +215,7 @@ impl From<&Quality> for QualityView {
             proposal_acceptance: of(quality.proposal_acceptance),
             edits_on_confirm: of(quality.edits_on_confirm),
             why_share: of(quality.why_share),
+            satisfaction: of(quality.satisfaction),
             gated_share: of(quality.gated_share),
             active_memories: of(quality.active_memories),
             learned_tokens: of(quality.learned_tokens),

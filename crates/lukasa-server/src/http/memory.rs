@@ -1,11 +1,14 @@
 //! Memories: list, save, get and update them, and their history.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::ETAG;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use lukasa_core::Verb;
+use lukasa_core::{FactId, Verb};
+use lukasa_engine::context::MemoryRating;
 use lukasa_engine::{Memory, Outcome, Point};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -31,9 +34,12 @@ pub async fn list_memories(
     QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<MemoryPage>, Problem> {
     let listing = query.listing()?;
-    let page = app.engine().facts.list(&caller, &listing, clock::now()).await?;
+    let now = clock::now();
+    let page = app.engine().facts.list(&caller, &listing, now).await?;
+    let facts: Vec<FactId> = page.memories.iter().map(|memory| memory.version.fact).collect();
+    let ratings = app.engine().context.ratings(&caller, &facts, now).await?;
     Ok(Json(MemoryPage {
-        data: page.memories.iter().map(MemoryView::from).collect(),
+        data: page.memories.iter().map(|memory| rated(memory, &ratings)).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
     }))
 }
@@ -107,8 +113,16 @@ pub async fn get_memory(
 ) -> Result<Response, Problem> {
     let point =
         Point { as_of: query.as_of.map(|at| at.0), known_at: query.known_at.map(|at| at.0) };
-    let memory = app.engine().facts.get(&caller, &target(&id), point, clock::now()).await?;
-    Ok((etag(&memory), Json(MemoryView::from(&memory))).into_response())
+    let now = clock::now();
+    let memory = app.engine().facts.get(&caller, &target(&id), point, now).await?;
+    let ratings = app.engine().context.ratings(&caller, &[memory.version.fact], now).await?;
+    Ok((etag(&memory), Json(rated(&memory, &ratings))).into_response())
+}
+
+/// A memory with the user's rating.
+fn rated(memory: &Memory, ratings: &BTreeMap<FactId, MemoryRating>) -> MemoryView {
+    let rating = ratings.get(&memory.version.fact).map(|rating| rating.as_str());
+    MemoryView { rating, ..MemoryView::from(memory) }
 }
 
 /// List every version of a memory.

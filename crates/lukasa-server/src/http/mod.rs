@@ -19,11 +19,14 @@ mod mem0;
 pub(crate) mod memory;
 mod middleware;
 mod oauth;
+mod observations;
 mod openapi;
 mod operations;
 mod policy;
 mod portraits;
+mod predictions;
 mod proposals;
+mod ratings;
 mod removal;
 mod review;
 pub(crate) mod search;
@@ -64,6 +67,8 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(context::retrieve_context))
         .routes(routes!(usage::list_usage, usage::report_usage))
         .routes(routes!(usage::get_stats))
+        .routes(routes!(predictions::state_prediction))
+        .routes(routes!(predictions::report_outcome))
         .routes(routes!(insights::get_insights))
         .routes(routes!(proposals::propose_memory))
         .routes(routes!(proposals::list_proposals))
@@ -73,6 +78,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(memory::get_memory, memory::update_memory, removal::delete_memory))
         .routes(routes!(memory::get_memory_history))
         .routes(routes!(proposals::confirm_memory))
+        .routes(routes!(ratings::rate_memory, ratings::remove_rating))
         .routes(routes!(removal::forget_memory))
         .routes(routes!(removal::restore_memory))
         .routes(routes!(removal::erase_memory))
@@ -93,6 +99,7 @@ fn api() -> OpenApiRouter<App> {
             sessions::lifecycle::delete_session
         ))
         .merge(turns())
+        .routes(routes!(observations::delete_observation))
         .routes(routes!(sessions::lifecycle::close_session))
         .routes(routes!(sessions::lifecycle::learn_session))
         .routes(routes!(sessions::lifecycle::restore_session))
@@ -103,6 +110,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(sources::list_dependents))
         .routes(routes!(sources::delete_turn))
         .routes(routes!(sources::erase_turn))
+        .routes(routes!(sources::keep_reply))
         .routes(routes!(sources::erase_session))
         .routes(routes!(sources::delete_episode))
         .routes(routes!(learning::list_passes))
@@ -155,6 +163,11 @@ fn api() -> OpenApiRouter<App> {
 fn turns() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(sessions::list_turns, sessions::append_turns))
+        .routes(routes!(
+            observations::list_observations,
+            observations::record_observations,
+            observations::delete_observations
+        ))
         .layer(DefaultBodyLimit::max(TURNS_BYTES))
 }
 

@@ -83,7 +83,10 @@ fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) 
             "Repeating a request with the same key returns the same answer.",
         ));
     }
-    let on_a_memory = path.starts_with("/api/memory/{id}") && !path.contains("/links");
+    // Links and ratings are not part of a version.
+    let on_a_memory = path.starts_with("/api/memory/{id}")
+        && !path.contains("/links")
+        && !path.ends_with("/rating");
     if on_a_memory && *method != HttpMethod::Get {
         headers.push(("If-Match", "The last seen ETag; 412 if the memory has changed since."));
     }

@@ -70,6 +70,10 @@ pub struct PolicyPatch {
     /// What assistants may do without asking.
     #[serde(skip_serializing_if = "Option::is_none")]
     agents: Option<AgentsPatch>,
+    /// What happens to patterns that were counted in observations: `off`, `ask` (each is a proposal;
+    /// the default) or `on` (each is stored, for recall only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed: Option<String>,
 }
 
 /// What assistants may do without asking.

@@ -150,6 +150,28 @@ pub async fn erase_turn(
     Ok(write_response(&outcome))
 }
 
+/// Keep an assistant's reply as a note.
+///
+/// The reply becomes a memory with the tag `note`, the origin `assistant` and the turn as its evidence;
+/// `GET /api/memory?tag=note` lists the notes. It is never a rule, and never counts as something the
+/// user said. Keeping it again returns the same note. Only the user can do it: with a user token, or
+/// on a local server.
+#[utoipa::path(post, path = "/api/turns/{id}/note", tag = "sessions", params(
+    ("id" = String, Path, description = "The turn's id")), responses(
+    (status = 200, body = Written),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn keep_reply(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
+) -> Result<Response, Problem> {
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let id: TurnId = id.parse().map_err(|_| Problem::of(ProblemCode::TurnNotFound))?;
+    let work = async move { engine.learning.keep_reply(&request, id).await };
+    Ok(write_response(&app.detached(work).await?))
+}
+
 /// Erase a whole session, now and everywhere, with everything learned from it alone.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/erase", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")), responses(

@@ -20,21 +20,30 @@ use crate::clock;
 /// One recorded use of a memory.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UsageView {
+    /// The id of a reported use; null for one that was recorded automatically.
+    #[schema(example = "use_01hx3v9d0kf7rtm4q5wz8yb2ca")]
+    id: Option<String>,
     memory_id: String,
     session_id: Option<String>,
     retrieval_id: Option<String>,
     turn_id: Option<String>,
-    /// `retrieved`, `applied`, `cited`, `conflicted`, `overridden`, `confirmed` or `contradicted`.
+    /// `retrieved`, `applied`, `cited`, `conflicted`, `overridden`, `confirmed`, `contradicted`,
+    /// `predicted`, `rated_up` or `rated_down`.
     #[serde(rename = "type")]
     #[schema(example = "cited")]
     kind: String,
     influence: Option<String>,
     at: Timestamp,
+    /// The prediction that it is the outcome of.
+    prediction_id: Option<String>,
 }
 
 impl From<&UsageRecord> for UsageView {
     fn from(usage: &UsageRecord) -> Self {
+        let is_reported = usage.retrieval.is_none_or(|id| id.uuid() != usage.id.uuid());
         Self {
+            id: is_reported.then(|| usage.id.to_string()),
+            prediction_id: usage.prediction.map(|id| id.to_string()),
             memory_id: usage.fact.to_string(),
             session_id: usage.session.clone(),
             retrieval_id: usage.retrieval.map(|id| id.to_string()),

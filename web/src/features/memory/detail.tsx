@@ -3,7 +3,7 @@
 import { Link, useRouter } from "@tanstack/react-router";
 import { Eraser, FileSearch, MessageSquareText } from "lucide-react";
 import { LukasaError, type MemoryView } from "lukasa-client";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { useSignIn } from "../../base/sign-in.ts";
 import { useMemory } from "../../data/memories.ts";
 import type { PointInTime } from "../../data/past.ts";
@@ -24,6 +24,8 @@ import { labelFor } from "./labels.ts";
 import { Links } from "./links.tsx";
 import { Properties } from "./properties.tsx";
 import { Proposal } from "./proposals.tsx";
+
+const Ratings = lazy(() => import("./ratings.tsx"));
 
 export function Detail({
   id,
@@ -120,6 +122,11 @@ function About({
           <SourceIcon source={sourceOf(memory)} words />
         </div>
         <ActionButtons memory={memory} readOnly={readOnly} onEdit={() => setEditing(true)} />
+        {!readOnly && memory.status === "active" && (
+          <Suspense>
+            <Ratings memory={memory} onEdit={() => setEditing(true)} />
+          </Suspense>
+        )}
       </div>
       {memory.detail && (
         <Part title={t("memory.field.detail")}>

@@ -89,6 +89,9 @@ export const chat: Translation["chat"] = {
   table: "Tabelle",
   memory: "Erinnerung",
   cited: "Die Erinnerung dahinter öffnen",
+  keep: "Als Notiz behalten",
+  kept: "Als Notiz behalten",
+  replyGone: "Diese Antwort ist nicht mehr gespeichert.",
   used: "{count, plural, one {# Erinnerung verfügbar} other {# Erinnerungen verfügbar}}",
   degraded:
     "Ein Teil des Gedächtnisses hat nicht rechtzeitig geantwortet; diese Antwort ist vielleicht unvollständig.",

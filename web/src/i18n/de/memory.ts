@@ -14,6 +14,10 @@ export const memory: Translation["memory"] = {
   openPage: "Ganze Seite öffnen",
   backToList: "Alle Erinnerungen",
   ask: "Den Assistenten ändern lassen",
+  rate: "Diese Erinnerung bewerten",
+  "rate.up": "Gute Erinnerung",
+  "rate.down": "Schlechte Erinnerung",
+  "rate.correct": "Berichtigen",
 
   views: "Ansicht",
   "view.list": "Liste",

@@ -11,6 +11,10 @@ export const memory = {
   openPage: "Open full page",
   backToList: "All memories",
   ask: "Ask the assistant to change this",
+  rate: "Rate this memory",
+  "rate.up": "Good memory",
+  "rate.down": "Bad memory",
+  "rate.correct": "Correct it",
 
   views: "View",
   "view.list": "List",

@@ -1,7 +1,7 @@
 /** One round of a chat: the message, the memory calls, the answer, and the memories used. */
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { memo } from "react";
+import { lazy, memo, Suspense } from "react";
 import { sentenceOf } from "../../base/problems.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
@@ -14,6 +14,8 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { isWrite, ToolCall } from "./calls.tsx";
 import { MemoryLine } from "./memory-line.tsx";
 import { AnswerText } from "./text.tsx";
+
+const KeepReply = lazy(() => import("./keep-reply.tsx"));
 
 export const OneRound = memo(function OneRound({
   round,
@@ -92,7 +94,9 @@ function AnswerFooter({
   const over = round.state === "done" || round.state === "stopped";
   const used = over && round.given > 0;
   const words = t("chat.used", { count: round.given });
-  if (writes.length === 0 && !used && round.degraded.length === 0 && round.state !== "stopped") {
+  const stored = over && round.answer && session !== null && round.turn !== null;
+  const silent = writes.length === 0 && !used && round.degraded.length === 0;
+  if (silent && !stored && round.state !== "stopped") {
     return null;
   }
   return (
@@ -116,6 +120,11 @@ function AnswerFooter({
           ))}
         {round.degraded.length > 0 && (
           <span title={round.degraded.join(", ")}>{t("chat.degraded")}</span>
+        )}
+        {stored && session !== null && round.turn !== null && (
+          <Suspense>
+            <KeepReply session={session} turn={round.turn} />
+          </Suspense>
         )}
       </div>
     </div>

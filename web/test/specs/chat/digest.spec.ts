@@ -71,3 +71,17 @@ appended("citation shows the memory on hover and on focus", async ({ page, lukas
   await citation.click();
   await expect(page).toHaveURL(new RegExp(`/memory/${id}`));
 });
+
+appended("reply is kept as a note", async ({ page, lukasa }) => {
+  await lukasa.sessions.append("airport", [
+    { role: "user", content: "How do I get to the airport?" },
+    { role: "assistant", content: "Take the ring road, then follow the signs." },
+  ]);
+  await open(page, "/chat/airport");
+  await page.getByRole("button", { name: "Keep as a note" }).click();
+  await expect(page.getByRole("status").getByText("Kept as a note")).toBeVisible();
+  const notes = async () => await lukasa.memories.list({ tag: "note" }).all();
+  await expect.poll(async () => (await notes()).map((note) => note.origin)).toEqual(["assistant"]);
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).last().click();
+  await expect.poll(notes).toEqual([]);
+});

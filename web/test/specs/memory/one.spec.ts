@@ -129,3 +129,20 @@ test("erasing a memory shows what is removed, asks for a word, and gives a recei
   await expect(page.getByText("Wants to retire at 55")).toHaveCount(0);
   await expect(lukasa.memories.get(retire)).rejects.toThrow();
 });
+
+test("memory is rated with thumbs", async ({ page, lukasa }) => {
+  const saved = await lukasa.memories.save("Likes oolong tea");
+  const id = saved.memory?.id ?? "";
+  await open(page, `/memory/${id}`);
+  const down = page.getByRole("button", { name: "Bad memory" });
+  await down.click();
+  await expect(down).toHaveAttribute("aria-pressed", "true");
+  await expect.poll(async () => (await lukasa.memories.get(id)).rating).toBe("down");
+  await axe(page);
+  await page.getByRole("button", { name: "Correct it" }).click();
+  await expect(page.getByRole("textbox").first()).toHaveValue("Likes oolong tea");
+  await page.keyboard.press("Escape");
+  await down.click();
+  await expect(down).toHaveAttribute("aria-pressed", "false");
+  await expect.poll(async () => (await lukasa.memories.get(id)).rating).toBeUndefined();
+});

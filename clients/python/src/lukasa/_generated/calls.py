@@ -111,6 +111,38 @@ def get_stats() -> Call[models.Stats]:
     )
 
 
+def state_prediction(body: params.StatePrediction) -> Call[models.Prediction]:
+    """State what is expected of a memory, before acting on it.
+
+    Report the outcome afterwards. A confirmed prediction makes an inferred memory more certain,
+    a wrong one less.
+    """
+    return Call(
+        "POST",
+        "/api/predictions",
+        body=body,
+        answer=models.Prediction,
+        keyed=True,
+        again=True,
+    )
+
+
+def report_outcome(id: str, body: params.ReportOutcome) -> Call[models.Prediction]:
+    """Report how a prediction turned out.
+
+    A prediction has one outcome; reporting the same one again changes nothing. Consolidation
+    counts it for or against the memory, unless the user stated or confirmed the memory.
+    """
+    return Call(
+        "POST",
+        f"/api/predictions/{quoted(id)}/outcome",
+        body=body,
+        answer=models.Prediction,
+        keyed=True,
+        again=True,
+    )
+
+
 def get_insights(query: params.GetInsightsQuery | None = None) -> Call[models.Insights]:
     """Get daily statistics of growth, use, corrections and cost."""
     return Call(
@@ -255,6 +287,34 @@ def confirm_memory(id: str, body: params.ConfirmMemory | None = None, if_match: 
         body=body or {},
         if_match=if_match,
         answer=models.Written,
+        keyed=True,
+        again=True,
+    )
+
+
+def rate_memory(id: str, body: params.RateMemory) -> Call[models.Rating]:
+    """Rate a memory up or down.
+
+    A memory has one rating, which can be changed and removed. Rating an inferred memory down
+    counts against it; a memory that the user stated or confirmed is not changed by a rating.
+    Only the user can rate: with a user token, or on a local server.
+    """
+    return Call(
+        "POST",
+        f"/api/memory/{quoted(id)}/rating",
+        body=body,
+        answer=models.Rating,
+        keyed=True,
+        again=True,
+    )
+
+
+def remove_rating(id: str) -> Call[models.Rating]:
+    """Remove the rating of a memory."""
+    return Call(
+        "DELETE",
+        f"/api/memory/{quoted(id)}/rating",
+        answer=models.Rating,
         keyed=True,
         again=True,
     )
@@ -509,6 +569,67 @@ def append_turns(session_id: str, body: params.AppendTurns) -> Call[models.Appen
     )
 
 
+def list_observations(query: params.ListObservationsQuery | None = None) -> Call[models.ObservationPage]:
+    """List raw events, newest first."""
+    return Call(
+        "GET",
+        "/api/observations",
+        query=query,
+        answer=models.ObservationPage,
+        again=True,
+    )
+
+
+def record_observations(body: params.RecordObservations) -> Call[models.RecordedObservations]:
+    """Record raw events.
+
+    Events of other applications and of agents, such as orders or opened files. They are
+    appended and never changed, and go into no prompt. Secrets in them are masked. An event that
+    is observed at least five times on at least three days becomes a proposal; the setting
+    `observed` of the policy decides.
+    """
+    return Call(
+        "POST",
+        "/api/observations",
+        body=body,
+        answer=models.RecordedObservations,
+        keyed=True,
+        again=True,
+    )
+
+
+def delete_observations(query: params.DeleteObservationsQuery | None = None) -> Call[models.Written]:
+    """Delete the raw events of a source.
+
+    Like deleting them one by one, as one operation. One request deletes the oldest 1,000;
+    repeat it until `reached` counts none.
+    """
+    return Call(
+        "DELETE",
+        "/api/observations",
+        query=query,
+        answer=models.Written,
+        keyed=True,
+        again=True,
+    )
+
+
+def delete_observation(id: str) -> Call[models.Written]:
+    """Delete a raw event.
+
+    It is moved into the trash, with the memories that rest on it alone: a pattern stays while
+    it was observed often enough without it. Undo restores all of it; after thirty days it is
+    removed permanently.
+    """
+    return Call(
+        "DELETE",
+        f"/api/observations/{quoted(id)}",
+        answer=models.Written,
+        keyed=True,
+        again=True,
+    )
+
+
 def close_session(session_id: str, body: params.CloseSession | None = None) -> Call[models.ClosedSession]:
     """Close a session.
 
@@ -630,6 +751,23 @@ def erase_turn(id: str) -> Call[models.Written]:
     return Call(
         "POST",
         f"/api/turns/{quoted(id)}/erase",
+        answer=models.Written,
+        keyed=True,
+        again=True,
+    )
+
+
+def keep_reply(id: str) -> Call[models.Written]:
+    """Keep an assistant's reply as a note.
+
+    The reply becomes a memory with the tag `note`, the origin `assistant` and the turn as its
+    evidence; `GET /api/memory?tag=note` lists the notes. It is never a rule, and never counts
+    as something the user said. Keeping it again returns the same note. Only the user can do it:
+    with a user token, or on a local server.
+    """
+    return Call(
+        "POST",
+        f"/api/turns/{quoted(id)}/note",
         answer=models.Written,
         keyed=True,
         again=True,

@@ -732,6 +732,8 @@ class Memory(View):
     created_at: datetime
     """When the memory was first saved."""
     updated_at: datetime
+    rating: str | None = Field(default=None)
+    """The user's rating, `up` or `down`; absent if there is none."""
     sha256: str | None = Field(default=None)
     """The digest that a yes to this proposal must carry."""
     superseded_by: str | None = Field(default=None)
@@ -779,6 +781,28 @@ class Night(View):
     looked_at: int
     """How many memories were examined."""
     steps: list[Step]
+
+
+class ObservationPage(View):
+    """Raw events, newest first."""
+    data: list[Observation]
+    next_cursor: str | None = Field(default=None)
+
+
+class Observation(View):
+    """One raw event."""
+    id: str
+    source: str
+    kind: str
+    at: datetime
+    """When it happened."""
+    recorded_at: datetime
+    """When it was recorded."""
+    payload: dict[str, Any]
+    session_id: str | None = Field(default=None)
+    project: str | None = Field(default=None)
+    origin: str
+    """The origin of the credential that recorded it."""
 
 
 class OperationPage(View):
@@ -884,6 +908,10 @@ class PolicyPatch(View):
     tenant can set it.
     """
     agents: AgentsPatch | None = Field(default=None)
+    observed: str | None = Field(default=None)
+    """What happens to patterns that were counted in observations: `off`, `ask` (each is a
+    proposal; the default) or `on` (each is stored, for recall only).
+    """
 
 
 class Policy(View):
@@ -925,6 +953,18 @@ class Portraits(View):
     data: list[Portrait]
 
 
+class Prediction(View):
+    """A prediction, and its outcome once that is known."""
+    id: str
+    memory_id: str
+    expects: str
+    session_id: str | None = Field(default=None)
+    at: datetime
+    outcome: str | None = Field(default=None)
+    """`confirmed` or `wrong`; null before it is reported."""
+    outcome_at: datetime | None = Field(default=None)
+
+
 class Problem(View):
     """An error of the API."""
     type: str
@@ -951,6 +991,7 @@ class Quality(View):
     proposal_acceptance: Figure | None = Field(default=None)
     edits_on_confirm: Figure | None = Field(default=None)
     why_share: Figure | None = Field(default=None)
+    satisfaction: Figure | None = Field(default=None)
     gated_share: Figure | None = Field(default=None)
     active_memories: Figure | None = Field(default=None)
     learned_tokens: Figure | None = Field(default=None)
@@ -963,9 +1004,19 @@ class Quality(View):
     message_cost_micros: Figure | None = Field(default=None)
 
 
+class Rating(View):
+    """The rating of a memory."""
+    memory_id: str
+    rating: str | None = Field(default=None)
+    """`up` or `down`; null if the user has not rated it."""
+    message: str
+    """What to do next."""
+
+
 class Reached(View):
     """Counts of what removing a source affects."""
     turns: int
+    observations: int
     episodes: int
     withdrawn: int
     """Memories without other support: they are removed too."""
@@ -1020,6 +1071,12 @@ class Receipts(View):
     """Receipts, newest first."""
     data: list[SignedReceipt]
     running: ErasureProgress | None = Field(default=None)
+
+
+class RecordedObservations(View):
+    """The recorded events."""
+    observation_ids: list[str]
+    """In the order of the request."""
 
 
 class Replayed(View):
@@ -1386,15 +1443,20 @@ class UsagePage(View):
 
 class Usage(View):
     """One recorded use of a memory."""
+    id: str | None = Field(default=None)
+    """The id of a reported use; null for one that was recorded automatically."""
     memory_id: str
     session_id: str | None = Field(default=None)
     retrieval_id: str | None = Field(default=None)
     turn_id: str | None = Field(default=None)
     type: str
-    """`retrieved`, `applied`, `cited`, `conflicted`, `overridden`, `confirmed` or `contradicted`.
+    """`retrieved`, `applied`, `cited`, `conflicted`, `overridden`, `confirmed`, `contradicted`,
+    `predicted`, `rated_up` or `rated_down`.
     """
     influence: str | None = Field(default=None)
     at: datetime
+    prediction_id: str | None = Field(default=None)
+    """The prediction that it is the outcome of."""
 
 
 class UserDeleted(View):
@@ -1622,6 +1684,7 @@ MemoryPage.model_rebuild()
 Memory.model_rebuild()
 ModelCalls.model_rebuild()
 Night.model_rebuild()
+ObservationPage.model_rebuild()
 OperationPage.model_rebuild()
 Part.model_rebuild()
 PassList.model_rebuild()

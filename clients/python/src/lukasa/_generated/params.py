@@ -351,6 +351,10 @@ class PolicyPatch(TypedDict, total=False):
     tenant can set it.
     """
     agents: AgentsPatch | None
+    observed: str | None
+    """What happens to patterns that were counted in observations: `off`, `ask` (each is a
+    proposal; the default) or `on` (each is stored, for recall only).
+    """
 
 
 class PutDomainOptions(TypedDict, total=False):
@@ -365,11 +369,59 @@ class PutDomain(PutDomainOptions):
     display_name: str
 
 
+class RateMemory(TypedDict):
+    """A rating to set."""
+    rating: str
+    """`up` or `down`."""
+
+
+class RecordObservationOptions(TypedDict, total=False):
+    """What a `RecordObservation` may leave out."""
+    at: str | datetime | None
+    """When it happened; now, if absent."""
+    payload: Mapping[str, Any] | None
+    """Up to 8,192 bytes of JSON. Its field `value`, a text of up to 40 characters or a number,
+    distinguishes events of the same kind when patterns are counted.
+    """
+    session_id: str | None
+    """The session it belongs to, if any."""
+    project: str | None
+    """The project it belongs to, if any."""
+
+
+class RecordObservation(RecordObservationOptions):
+    """An event to record."""
+    source: str
+    """The application or agent that observed it: up to 32 letters, digits, dots, dashes or
+    underscores.
+    """
+    kind: str
+    """What happened, by the same rules."""
+
+
+class RecordObservations(TypedDict):
+    """Events to record: all of them or none."""
+    observations: Sequence[RecordObservation]
+    """Between 1 and 100."""
+
+
 class ReplayWebhook(TypedDict, total=False):
     """Deliveries to send again: all since a time, or one."""
     since: str | datetime | None
     delivery: str | None
     """The id of one delivery. It is sent at once, whatever its state."""
+
+
+class ReportOutcomeOptions(TypedDict, total=False):
+    """What a `ReportOutcome` may leave out."""
+    note: str | None
+    """What happened, in a few words."""
+
+
+class ReportOutcome(ReportOutcomeOptions):
+    """The outcome of a prediction."""
+    outcome: str
+    """`confirmed` or `wrong`."""
 
 
 class ReportUsageOptions(TypedDict, total=False):
@@ -515,6 +567,21 @@ class SignIn(TypedDict, total=False):
     """The secret of a link: the part after the `#` of its address. It works once."""
     user: str | None
     """The user whose memory to show."""
+
+
+class StatePredictionOptions(TypedDict, total=False):
+    """What a `StatePrediction` may leave out."""
+    session_id: str | None
+    retrieval_id: str | None
+    turn_id: str | None
+
+
+class StatePrediction(StatePredictionOptions):
+    """A prediction to state."""
+    memory_id: str
+    """The memory that the assistant relies on."""
+    expects: str
+    """What it expects, in a sentence."""
 
 
 class UpdateMemory(TypedDict, total=False):
@@ -732,6 +799,28 @@ class ListTurnsQuery(TypedDict, total=False):
     """`next_cursor` of the previous page."""
     show_hidden: bool
     """Also show turns about domains that are not open. Accepted only from the user."""
+
+
+class ListObservationsQuery(TypedDict, total=False):
+    """What `list_observations` can be asked for."""
+    source: str
+    kind: str
+    session_id: str
+    project: str
+    since: str | datetime
+    """Only events at or after this time."""
+    until: str | datetime
+    """Only events before this time."""
+    limit: int
+    """Between 1 and 200; 50 if absent."""
+    cursor: str
+    """`next_cursor` of the previous page."""
+
+
+class DeleteObservationsQuery(TypedDict, total=False):
+    """What `delete_observations` can be asked for."""
+    source: str
+    """The source whose events are deleted."""
 
 
 class GetWindowQuery(TypedDict, total=False):

@@ -86,6 +86,7 @@ const DOMAIN: Foreign = Refused(&["domain_not_found"]);
 const USER: Foreign = Refused(&["user_not_found"]);
 const SESSION: Foreign = Refused(&["session_not_found"]);
 const TURN: Foreign = Refused(&["turn_not_found"]);
+const OBSERVATION: Foreign = Refused(&["observation_not_found"]);
 const LEFT_OUT: Foreign = Refused(&["left_out_not_found", "human_needed"]);
 const EPISODE: Foreign = Refused(&["episode_not_found"]);
 const JOB: Foreign = Refused(&["job_not_found"]);
@@ -198,6 +199,17 @@ pub const TABLE: &[Row] = &[
         tried(Query("cursor"), UsageCursor, Own),
     ]),
     reads("get_stats", &[]),
+    reads("list_observations", &[
+        tried(Query("session_id"), Session, Own),
+        tried(Query("cursor"), ObservationCursor, Own),
+    ]),
+    with_body(
+        does(Write, "record_observations", &[AGAIN]),
+        r#"{"observations": [{"source": "shop", "kind": "order", "payload": {"value": "tea"}}]}"#,
+    ),
+    does(Write, "delete_observation", &[given(Path("id"), Observation, OBSERVATION), AGAIN]),
+    // Sources are named by applications, per user.
+    does(Write, "delete_observations", &[given(Query("source"), ObservationSource, Own), AGAIN]),
     with_body(
         reads("search_memories", &[
             tried(Body("query"), Words, Own),
@@ -251,6 +263,31 @@ pub const TABLE: &[Row] = &[
         ]),
         r#"{"type": "cited"}"#,
     ),
+    with_body(
+        does(Write, "state_prediction", &[
+            given(Body("memory_id"), Memory("kept"), MEMORY),
+            tried(Body("session_id"), Session, Own),
+            tried(Body("retrieval_id"), Retrieval, Own),
+            tried(Body("turn_id"), Turn, Own),
+            AGAIN,
+        ]),
+        r#"{"expects": "Will choose tea"}"#,
+    ),
+    with_body(
+        does(Write, "report_outcome", &[
+            given(Path("id"), Prediction, Refused(&["prediction_not_found"])),
+            AGAIN,
+        ]),
+        r#"{"outcome": "wrong"}"#,
+    ),
+    by_a_human(with_body(
+        does(Write, "rate_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS, AGAIN]),
+        r#"{"rating": "down"}"#,
+    )),
+    by_a_human(does(Write, "remove_rating", &[
+        given(Path("id"), Memory("kept"), MEMORY), WORDS, AGAIN,
+    ])),
+    by_a_human(does(Write, "keep_reply", &[given(Path("id"), Reply, TURN), AGAIN])),
     with_body(does(Write, "open_session", &[tried(Body("id"), Session, Own), AGAIN]), "{}"),
     with_body(
         does(Write, "append_turns", &[
@@ -416,6 +453,7 @@ pub const HARMLESS: &[&str] = &[
     "edits",
     "enabled",
     "evidence",
+    "expects",
     "expires_at",
     "expires_in_minutes",
     "extract",
@@ -459,16 +497,22 @@ pub const HARMLESS: &[&str] = &[
     "name",
     "new_path",
     "new_str",
+    "note",
+    "observations",
+    "observed",
     "old_path",
     "old_str",
     "origin",
+    "outcome",
     "page",
     "path",
+    "payload",
     "permissions",
     "precise",
     "preset",
     "put_policy.domains",
     "put_tenant_policy.domains",
+    "rate_memory.rating",
     "reasoning",
     "recall_confidence",
     "relation",
@@ -499,6 +543,7 @@ pub const HARMLESS: &[&str] = &[
     "turn_ids",
     "turns",
     "type",
+    "until",
     "url",
     "use",
     "valid_from",

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lukasa_core::{
-    EpisodeId, FactId, ImportId, JobId, LinkId, OperationId, PassId, RetrievalId, Timestamp,
-    TurnId, VersionId, WebhookId,
+    EpisodeId, FactId, ImportId, JobId, LinkId, ObservationId, OperationId, PassId, RetrievalId,
+    Timestamp, TurnId, UsageId, VersionId, WebhookId,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -55,6 +55,14 @@ pub enum Thing {
     /// The record of a context.
     Retrieval,
     UsageCursor,
+    /// A prediction without an outcome.
+    Prediction,
+    /// A reply of an assistant.
+    Reply,
+    /// A raw event, the source of others, and a place in the list of them.
+    Observation,
+    ObservationSource,
+    ObservationCursor,
     EpisodeCursor,
     /// A pass that left something out, at its first place.
     LeftOutPass,
@@ -102,8 +110,18 @@ impl Thing {
             Retrieval => {
                 RetrievalId::from_uuid(near(parsed::<RetrievalId>(real).uuid())).to_string()
             }
-            Turn | DeletableTurn | ErasableTurn => {
+            Prediction => UsageId::from_uuid(near(parsed::<UsageId>(real).uuid())).to_string(),
+            Turn | DeletableTurn | ErasableTurn | Reply => {
                 TurnId::from_uuid(near(parsed::<TurnId>(real).uuid())).to_string()
+            }
+            Observation => {
+                ObservationId::from_uuid(near(parsed::<ObservationId>(real).uuid())).to_string()
+            }
+            ObservationCursor => {
+                let mut place: Value = open_cursor(real);
+                let id = place["id"].as_str().expect("a place").to_owned();
+                place["id"] = Observation.twin(&id).into();
+                close_cursor(&place)
             }
             Import => ImportId::from_uuid(near(parsed::<ImportId>(real).uuid())).to_string(),
             DeadJob => JobId::from_uuid(near(parsed::<JobId>(real).uuid())).to_string(),
@@ -148,8 +166,8 @@ impl Thing {
                 close_cursor(&other_end(open_cursor(real).as_str().expect("a name")).into())
             }
             Words | Content | Digest | ContestDigest | Session | DeletableSession
-            | TrashedSession | ErasableSession | IdempotencyKey | Domain(_) | DomainPortrait
-            | User(_) | Key | Token => other_end(real),
+            | TrashedSession | ErasableSession | ObservationSource | IdempotencyKey | Domain(_)
+            | DomainPortrait | User(_) | Key | Token => other_end(real),
         }
     }
 }
@@ -252,10 +270,24 @@ impl Things {
         things.put(Import, taken.at("/import_id"));
         things.hide(&taken.json());
         things.put(No, "false".into());
+        things.observe(client, &canary_word).await;
         things.talk(client, &canary_word).await;
         things.put(Words, word.clone());
         things.private.extend([word, canary_word]);
         things
+    }
+
+    /// Records raw events of two sources.
+    async fn observe(&mut self, client: &Client, canary_word: &str) {
+        let source = canary("app").chars().take(20).collect::<String>();
+        let event = |source: &str| json!({ "source": source, "kind": "order", "payload": { "text": canary_word } });
+        let body = json!({ "observations": [event("shop"), event(&source), event(&source)] });
+        let recorded = client.post("/api/observations", body).await.expect(201);
+        self.hide(&recorded.json());
+        self.put(Observation, recorded.at("/observation_ids/0"));
+        self.put(ObservationSource, source);
+        let page = client.get("/api/observations?limit=1").await.expect(200);
+        self.put(ObservationCursor, page.at("/next_cursor"));
     }
 
     /// Talks in two sessions and requests contexts for them. Session names and retrieval ids are
@@ -270,6 +302,7 @@ impl Things {
             let body = json!({ "turns": [turn("user"), turn("assistant")] });
             let appended = client.post(&format!("{path}/turns"), body).await.expect(201);
             self.hide(&appended.json());
+            self.put(Reply, appended.at("/turn_ids/1"));
             let body =
                 json!({ "query": format!("What about {canary_word}?"), "session_id": session });
             let given = client.post("/api/memory/retrieve", body).await.expect(200);
@@ -280,6 +313,9 @@ impl Things {
                 "session_id": session, "retrieval_id": retrieval,
             });
             client.post("/api/memory/usage", used).await.expect(201);
+            let expected = json!({ "memory_id": kept, "expects": canary_word });
+            let stated = client.post("/api/predictions", expected).await.expect(201);
+            self.put(Prediction, stated.at("/id"));
             let turns = client.get(&format!("{path}/turns?limit=1")).await.expect(200);
             self.put(TurnCursor, turns.at("/next_cursor"));
             self.put(Session, session);
@@ -320,8 +356,8 @@ impl Things {
             Value::Object(fields) => fields.values().for_each(|value| self.hide(value)),
             Value::Array(items) => items.iter().for_each(|value| self.hide(value)),
             Value::String(text) => {
-                const KINDS: [&str; 9] =
-                    ["mem_", "ver_", "op_", "lnk_", "trn_", "epi_", "pas_", "job_", "imp_"];
+                const KINDS: [&str; 10] =
+                    ["mem_", "ver_", "op_", "lnk_", "trn_", "epi_", "pas_", "job_", "imp_", "obs_"];
                 let id = KINDS.iter().any(|kind| text.starts_with(kind));
                 if id && text.len() > 26 {
                     self.private.push(text.clone());
