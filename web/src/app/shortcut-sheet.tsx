@@ -17,7 +17,11 @@ export function ShortcutSheet() {
   return (
     <Dialog open={open} onOpenChange={setOpen} title={t("shell.keys.title")} wide>
       {!singleKeys && <p className="pb-3 text-muted">{t("shell.keys.off")}</p>}
-      <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
+      <div
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
+        tabIndex={0}
+        className="grid gap-x-8 gap-y-5 sm:grid-cols-2"
+      >
         {names.map((name) => (
           <section key={name} aria-label={name}>
             <h3 className="pb-1 text-fine text-faint">{name}</h3>

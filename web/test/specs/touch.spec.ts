@@ -41,6 +41,7 @@ async function smallTargets(page: Page): Promise<string[]> {
 for (const route of [
   ...ROUTES,
   "/memory?view=shape",
+  "/memory?sees=true",
   "/review?view=list",
   "/settings?tab=assistants",
 ]) {
