@@ -9,6 +9,7 @@ use lukasa_engine::Outcome;
 use lukasa_engine::context::{NewUsage, USAGE_TYPES};
 use lukasa_engine::facts::{NewMemory, Target};
 use lukasa_engine::jobs::WorkOutcome;
+use lukasa_engine::recall::RecallQuery;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
 
