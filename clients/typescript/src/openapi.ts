@@ -358,10 +358,13 @@ export interface paths {
         post: operations["erase_session"];
     };
     "/api/episodes/{id}": {
+        /** Get an episode. */
+        get: operations["get_episode"];
         /**
          * Delete an episode.
-         * @description The episode and every memory that depends on its turns alone are moved into the trash together;
-         *     the turns stay. Undo restores all of it.
+         * @description It is moved into the trash, and a job summarises its turns again without the old words. The turns
+         *     stay, and so do the memories learned from them: delete the turns or the session to remove those.
+         *     Undo restores the old summary. Without a chat model there is no new one.
          */
         delete: operations["delete_episode"];
     };
@@ -630,6 +633,10 @@ export interface paths {
          */
         delete: operations["sign_out"];
     };
+    "/api/sign-in/methods": {
+        /** List the identity providers that users can sign in to the console with. */
+        get: operations["list_sign_in_methods"];
+    };
     "/api/sign-in/links": {
         /**
          * Make a link that signs one user in.
@@ -652,6 +659,14 @@ export interface paths {
     "/api/sign-ins/{id}": {
         /** End one sign-in, token, link or connector, and everything made from it. */
         delete: operations["end_sign_in"];
+    };
+    "/api/audit": {
+        /**
+         * List the tenant's audit log, newest first.
+         * @description It records sign-ins, keys, connectors, policies, exports, imports and erasures. Only
+         *     administrators of the tenant can read it. `lukasa audit verify` verifies its chain of hashes.
+         */
+        get: operations["list_audit"];
     };
     "/api/webhooks": {
         /** List the tenant's webhooks, without their secrets. */
@@ -794,6 +809,57 @@ export interface components {
             /** Format: float */
             score: number;
         };
+        /** @description A page of the audit log, newest first. */
+        AuditPage: {
+            data: components["schemas"]["AuditView"][];
+            next_cursor?: string | null;
+        };
+        /** @description One record of the audit log: ids, words and numbers, without names or content. */
+        AuditView: {
+            /**
+             * Format: int64
+             * @description Its position in the tenant's chain, from 1.
+             */
+            number: number;
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description What was done: `sign_in`, `sign_in.end`, `link.create`, `key.create`, `key.revoke`,
+             *     `connector.create`, `connector.end`, `policy.tenant`, `policy.user`, `export`, `import`,
+             *     `import.undo`, `erase`, `user.erase` or `audit.prune`.
+             * @example key.create
+             */
+            event: string;
+            /**
+             * @description `done` or `refused`.
+             * @example done
+             */
+            result: string;
+            /**
+             * @description `human` for a sign-in or token, `key`, `connector`, `link`, `provider`, `local`, `operator`
+             *     for the command line, or `job`.
+             * @example human
+             */
+            actor_kind: string;
+            /** @description The id of the credential. */
+            actor: string;
+            /** @description The id of the user it is about. */
+            user_id?: string | null;
+            /**
+             * @description The id of what it is about: a credential, an import, an operation, an erasure, or the version
+             *     of a policy.
+             */
+            subject: string;
+            /**
+             * @description Such as the permissions of a new credential.
+             * @example read,write
+             */
+            detail: string;
+            /** @description The hash of the record before it, in hexadecimal digits. */
+            previous: string;
+            /** @description The hash of this record. */
+            hash: string;
+        };
         /** @description A baseline as it was given, byte for byte. */
         BaselineView: {
             content: string;
@@ -831,6 +897,8 @@ export interface components {
             also_memory_ids?: string[];
             version_id?: string | null;
             turn_id?: string | null;
+            /** @description The summary of an earlier session that it tells. */
+            episode_id?: string | null;
             session_id?: string | null;
             section: string;
             text: string;
@@ -925,7 +993,7 @@ export interface components {
             budget: components["schemas"]["BudgetView"];
             /** @description The times that the message mentions. */
             times: components["schemas"]["TimeView"][];
-            /** @description How many memories and turns were considered. */
+            /** @description How many memories, turns and episodes were considered. */
             considered: number;
             /**
              * @description `hit` if the same message was answered in this session recently and nothing has changed.
@@ -1307,8 +1375,17 @@ export interface components {
              */
             prompt: string;
             /**
+             * @description The domains it is about: those of the memories learned from it, and those that its words
+             *     name.
+             * @example [
+             *       "travel"
+             *     ]
+             */
+            domains: string[];
+            /**
              * @description Whether it is a month old and everything learned from it is strong or stated by now, so that
-             *     it is no longer needed.
+             *     it is no longer needed. An absorbed episode is listed, but not found by search and not put
+             *     into prompts.
              */
             absorbed: boolean;
         };
@@ -1420,6 +1497,10 @@ export interface components {
             count: number;
             goal: components["schemas"]["GoalView"];
             met: boolean;
+        };
+        FoundEpisode: {
+            episode: components["schemas"]["EpisodeView"];
+            why: components["schemas"]["WhyFoundView"];
         };
         FoundMemory: {
             memory: components["schemas"]["MemoryView"];
@@ -1632,10 +1713,11 @@ export interface components {
         Keys: {
             data: components["schemas"]["KeyView"][];
         };
-        /** @description A memory or turn that was left out, and why. */
+        /** @description A memory, turn or episode that was left out, and why. */
         LeftOutView: {
             memory_id?: string | null;
             turn_id?: string | null;
+            episode_id?: string | null;
             /** @example over the budget */
             reason: string;
             /** Format: float */
@@ -2184,6 +2266,19 @@ export interface components {
             /** @description The domain that the user must open first. */
             domain?: string | null;
         };
+        /** @description An identity provider that users can sign in with. */
+        ProviderView: {
+            /**
+             * @description Its name on the sign-in page.
+             * @example id.example.com
+             */
+            name: string;
+            /**
+             * @description The page of this server that leads there.
+             * @example /oidc/begin
+             */
+            href: string;
+        };
         /** @description A domain that the tenant defines. */
         PutDomain: {
             display_name: string;
@@ -2429,6 +2524,8 @@ export interface components {
             limit?: number | null;
             /** @description How many turns of earlier sessions; chosen from the message if absent. */
             turns?: number | null;
+            /** @description How many summaries of earlier sessions; as many as turns, and at most 5, if absent. */
+            episodes?: number | null;
             /** Format: float */
             min_confidence?: number | null;
             /** @description Only memories that the message names, besides the baseline. */
@@ -2494,13 +2591,15 @@ export interface components {
             memories: components["schemas"]["FoundMemory"][];
             turns: components["schemas"]["FoundTurn"][];
             sessions: components["schemas"]["FoundSession"][];
+            /** @description Summaries of sessions, without those that only repeat a memory or a turn above. */
+            episodes: components["schemas"]["FoundEpisode"][];
             /** @description The times that the query mentions. */
             times: components["schemas"]["TimeView"][];
             /** @description What was not available: `embedder`, `reranker`, `older_turns`. */
             degraded: string[];
             /** @description The embedding model, if one was used. */
             model?: string | null;
-            /** @description How many memories and turns were considered. */
+            /** @description How many memories, turns and episodes were considered. */
             considered: number;
             took_ms: components["schemas"]["TookView"];
         };
@@ -2535,7 +2634,12 @@ export interface components {
             min_relevance?: number | null;
             /** @description How many sessions at most; none if absent. */
             sessions?: number | null;
-            /** @description Only turns of this session. */
+            /**
+             * @description How many summaries of past sessions at most; none if absent. With `domains`, only those about
+             *     one of them.
+             */
+            episodes?: number | null;
+            /** @description Only turns and episodes of this session. */
             session_id?: string | null;
             /** @description Only turns of these roles: `user` (the default), `assistant`, `system`, `tool`. */
             roles?: string[] | null;
@@ -2725,6 +2829,10 @@ export interface components {
             user: string;
             /** Format: date-time */
             expires_at?: string | null;
+        };
+        /** @description The ways to sign in to the console besides keys and links. */
+        SignInMethods: {
+            providers: components["schemas"]["ProviderView"][];
         };
         /** @description The current sign-in. */
         SignInView: {
@@ -3311,6 +3419,8 @@ export type AppendTurns = components['schemas']['AppendTurns'];
 export type AppendedTurns = components['schemas']['AppendedTurns'];
 export type ArchiveTrustView = components['schemas']['ArchiveTrustView'];
 export type ArmView = components['schemas']['ArmView'];
+export type AuditPage = components['schemas']['AuditPage'];
+export type AuditView = components['schemas']['AuditView'];
 export type BaselineView = components['schemas']['BaselineView'];
 export type Beacon = components['schemas']['Beacon'];
 export type BudgetView = components['schemas']['BudgetView'];
@@ -3361,6 +3471,7 @@ export type EvidenceInput = components['schemas']['EvidenceInput'];
 export type EvidenceView = components['schemas']['EvidenceView'];
 export type FieldError = components['schemas']['FieldError'];
 export type FigureView = components['schemas']['FigureView'];
+export type FoundEpisode = components['schemas']['FoundEpisode'];
 export type FoundMemory = components['schemas']['FoundMemory'];
 export type FoundSession = components['schemas']['FoundSession'];
 export type FoundSessionView = components['schemas']['FoundSessionView'];
@@ -3409,6 +3520,7 @@ export type PortraitView = components['schemas']['PortraitView'];
 export type PortraitsView = components['schemas']['PortraitsView'];
 export type PredictionView = components['schemas']['PredictionView'];
 export type Problem = components['schemas']['Problem'];
+export type ProviderView = components['schemas']['ProviderView'];
 export type PutDomain = components['schemas']['PutDomain'];
 export type QualityView = components['schemas']['QualityView'];
 export type RateMemory = components['schemas']['RateMemory'];
@@ -3441,6 +3553,7 @@ export type SessionView = components['schemas']['SessionView'];
 export type SignIn = components['schemas']['SignIn'];
 export type SignInEntry = components['schemas']['SignInEntry'];
 export type SignInLink = components['schemas']['SignInLink'];
+export type SignInMethods = components['schemas']['SignInMethods'];
 export type SignInView = components['schemas']['SignInView'];
 export type SignIns = components['schemas']['SignIns'];
 export type SignedReceiptView = components['schemas']['SignedReceiptView'];
@@ -4193,8 +4306,6 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The last seen ETag; 412 if the memory has changed since. */
-                "If-Match"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -4232,8 +4343,6 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
-                /** @description The last seen ETag; 412 if the memory has changed since. */
-                "If-Match"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -5300,6 +5409,8 @@ export interface operations {
             query?: {
                 /** @description Only those of this session. */
                 session_id?: string;
+                /** @description Only those about this domain. A page can then be shorter than `limit`. */
+                domain?: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
@@ -5334,7 +5445,7 @@ export interface operations {
             query?: {
                 /** @description A turn, by its id. */
                 turn_id?: string;
-                /** @description An episode, if no turn is given. */
+                /** @description An episode, if no turn is given. No memory depends on it. */
                 episode_id?: string;
                 /** @description A whole session, if neither is given. */
                 session_id?: string;
@@ -5479,6 +5590,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_episode: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+            path: {
+                /** @description The episode's id */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodeView"];
                 };
             };
             default: {
@@ -6843,6 +6984,26 @@ export interface operations {
             };
         };
     };
+    list_sign_in_methods: {
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInMethods"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     make_sign_in_link: {
         requestBody: {
             content: {
@@ -6934,6 +7095,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Revoked"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Only records of this event, such as `key.create`. */
+                event?: string;
+                /** @description Only records from this time on. */
+                since?: string;
+                /** @description Only records before this time. */
+                until?: string;
+                /** @description Only records about this user, by your own id. */
+                user?: string;
+                /** @description Between 1 and 200; 50 if absent. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
                 };
             };
             default: {

@@ -14,8 +14,8 @@ use serde_json::json;
 use crate::story::Story;
 
 /// Tables with a column `user_id` that keep a row about an erased user: the user row, so that
-/// requests are refused, and the record of the erasure.
-const KEPT_TABLES: [&str; 2] = ["erasure", "users"];
+/// requests are refused, the record of the erasure, and the audit log, which has ids and no content.
+const KEPT_TABLES: [&str; 3] = ["audit", "erasure", "users"];
 
 /// Every table that can hold rows about a user, from the database's catalogue.
 async fn tables(admin: &Client) -> Vec<String> {

@@ -46,6 +46,9 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -60,6 +63,8 @@ const BODY_BYTES: usize = 256 * 1024;
 /// Maximum size of a body with turns. One turn may be a pasted document, and a batch has up to a
 /// hundred turns.
 const TURNS_BYTES: usize = 4 * 1024 * 1024;
+/// Smallest response that is compressed: a smaller one fits into one network packet anyway.
+const MIN_COMPRESSED_BYTES: u64 = 1_400;
 /// Maximum size of an import: the compressed archive of a whole memory.
 const IMPORT_BYTES: usize = 64 * 1024 * 1024;
 fn api() -> OpenApiRouter<App> {
@@ -186,6 +191,14 @@ fn vault() -> OpenApiRouter<App> {
         .layer(DefaultBodyLimit::max(vault::VAULT_BYTES))
 }
 
+/// Compresses the responses of the API for clients that accept it, except small ones, event streams
+/// and archives.
+fn compression() -> CompressionLayer<impl Predicate> {
+    const ZIP: NotForContentType = NotForContentType::const_new("application/zip");
+    let worth = SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::SSE).and(ZIP);
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth)
+}
+
 /// The router of the whole server, without a model service behind the gateway.
 pub fn router(app: App) -> Router {
     let gateway = Gateway::new(app.clone(), None);
@@ -199,6 +212,7 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
     let local = app.is_local();
     let router = api
         .route("/openapi.json", axum::routing::get(openapi::serve))
+        .layer(compression())
         .merge(mcp::routes(&app))
         .merge(oauth::routes())
         .merge(oidc::routes())

@@ -292,7 +292,7 @@ def confirm_memory(id: str, body: params.ConfirmMemory | None = None, if_match: 
     )
 
 
-def rate_memory(id: str, body: params.RateMemory, if_match: str | None = None) -> Call[models.Rating]:
+def rate_memory(id: str, body: params.RateMemory) -> Call[models.Rating]:
     """Rate a memory up or down.
 
     A memory has one rating, which can be changed and removed. Rating an inferred memory down
@@ -303,19 +303,17 @@ def rate_memory(id: str, body: params.RateMemory, if_match: str | None = None) -
         "POST",
         f"/api/memory/{quoted(id)}/rating",
         body=body,
-        if_match=if_match,
         answer=models.Rating,
         keyed=True,
         again=True,
     )
 
 
-def remove_rating(id: str, if_match: str | None = None) -> Call[models.Rating]:
+def remove_rating(id: str) -> Call[models.Rating]:
     """Remove the rating of a memory."""
     return Call(
         "DELETE",
         f"/api/memory/{quoted(id)}/rating",
-        if_match=if_match,
         answer=models.Rating,
         keyed=True,
         again=True,
@@ -787,11 +785,22 @@ def erase_session(session_id: str) -> Call[models.Written]:
     )
 
 
+def get_episode(id: str) -> Call[models.Episode]:
+    """Get an episode."""
+    return Call(
+        "GET",
+        f"/api/episodes/{quoted(id)}",
+        answer=models.Episode,
+        again=True,
+    )
+
+
 def delete_episode(id: str) -> Call[models.Written]:
     """Delete an episode.
 
-    The episode and every memory that depends on its turns alone are moved into the trash
-    together; the turns stay. Undo restores all of it.
+    It is moved into the trash, and a job summarises its turns again without the old words. The
+    turns stay, and so do the memories learned from them: delete the turns or the session to
+    remove those. Undo restores the old summary. Without a chat model there is no new one.
     """
     return Call(
         "DELETE",
@@ -1378,6 +1387,16 @@ def sign_out() -> Call[bytes]:
     )
 
 
+def list_sign_in_methods() -> Call[models.SignInMethods]:
+    """List the identity providers that users can sign in to the console with."""
+    return Call(
+        "GET",
+        "/api/sign-in/methods",
+        answer=models.SignInMethods,
+        again=True,
+    )
+
+
 def make_sign_in_link(body: params.MakeLink) -> Call[models.SignInLink]:
     """Make a link that signs one user in.
 
@@ -1424,6 +1443,22 @@ def end_sign_in(id: str) -> Call[models.Revoked]:
         "DELETE",
         f"/api/sign-ins/{quoted(id)}",
         answer=models.Revoked,
+    )
+
+
+def list_audit(query: params.ListAuditQuery | None = None) -> Call[models.AuditPage]:
+    """List the tenant's audit log, newest first.
+
+    It records sign-ins, keys, connectors, policies, exports, imports and erasures. Only
+    administrators of the tenant can read it. `lukasa audit verify` verifies its chain of
+    hashes.
+    """
+    return Call(
+        "GET",
+        "/api/audit",
+        query=query,
+        answer=models.AuditPage,
+        again=True,
     )
 
 

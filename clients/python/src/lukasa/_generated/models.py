@@ -69,6 +69,44 @@ class Arm(View):
     score: float
 
 
+class AuditPage(View):
+    """A page of the audit log, newest first."""
+    data: list[Audit]
+    next_cursor: str | None = Field(default=None)
+
+
+class Audit(View):
+    """One record of the audit log: ids, words and numbers, without names or content."""
+    number: int
+    """Its position in the tenant's chain, from 1."""
+    at: datetime
+    event: str
+    """What was done: `sign_in`, `sign_in.end`, `link.create`, `key.create`, `key.revoke`,
+    `connector.create`, `connector.end`, `policy.tenant`, `policy.user`, `export`, `import`,
+    `import.undo`, `erase`, `user.erase` or `audit.prune`.
+    """
+    result: str
+    """`done` or `refused`."""
+    actor_kind: str
+    """`human` for a sign-in or token, `key`, `connector`, `link`, `provider`, `local`, `operator`
+    for the command line, or `job`.
+    """
+    actor: str
+    """The id of the credential."""
+    user_id: str | None = Field(default=None)
+    """The id of the user it is about."""
+    subject: str
+    """The id of what it is about: a credential, an import, an operation, an erasure, or the
+    version of a policy.
+    """
+    detail: str
+    """Such as the permissions of a new credential."""
+    previous: str
+    """The hash of the record before it, in hexadecimal digits."""
+    hash: str
+    """The hash of this record."""
+
+
 class Baseline(View):
     """A baseline as it was given, byte for byte."""
     content: str
@@ -97,6 +135,8 @@ class Citation(View):
     """Other memories in the same line, if the budget did not allow a line for each."""
     version_id: str | None = Field(default=None)
     turn_id: str | None = Field(default=None)
+    episode_id: str | None = Field(default=None)
+    """The summary of an earlier session that it tells."""
     session_id: str | None = Field(default=None)
     section: str
     text: str
@@ -164,7 +204,7 @@ class Context(View):
     times: list[Time]
     """The times that the message mentions."""
     considered: int
-    """How many memories and turns were considered."""
+    """How many memories, turns and episodes were considered."""
     cache: str
     """`hit` if the same message was answered in this session recently and nothing has changed.
     """
@@ -356,9 +396,14 @@ class Episode(View):
     ended_at: datetime
     prompt: str
     """The prompt it was made with, and its version."""
+    domains: list[str]
+    """The domains it is about: those of the memories learned from it, and those that its words
+    name.
+    """
     absorbed: bool
     """Whether it is a month old and everything learned from it is strong or stated by now, so that
-    it is no longer needed.
+    it is no longer needed. An absorbed episode is listed, but not found by search and not put
+    into prompts.
     """
 
 
@@ -440,6 +485,11 @@ class Figure(View):
     count: int
     goal: Goal
     met: bool
+
+
+class FoundEpisode(View):
+    episode: Episode
+    why: WhyFound
 
 
 class FoundMemory(View):
@@ -624,9 +674,10 @@ class Keys(View):
 
 
 class LeftOut(View):
-    """A memory or turn that was left out, and why."""
+    """A memory, turn or episode that was left out, and why."""
     memory_id: str | None = Field(default=None)
     turn_id: str | None = Field(default=None)
+    episode_id: str | None = Field(default=None)
     reason: str
     relevance: float | None = Field(default=None)
 
@@ -985,6 +1036,14 @@ class Problem(View):
     """The domain that the user must open first."""
 
 
+class Provider(View):
+    """An identity provider that users can sign in with."""
+    name: str
+    """Its name on the sign-in page."""
+    href: str
+    """The page of this server that leads there."""
+
+
 class Quality(View):
     """Quality figures of the whole period. A figure with too few samples is absent."""
     citation_rate: Figure | None = Field(default=None)
@@ -1130,6 +1189,8 @@ class SearchAnswer(View):
     memories: list[FoundMemory]
     turns: list[FoundTurn]
     sessions: list[FoundSession]
+    episodes: list[FoundEpisode]
+    """Summaries of sessions, without those that only repeat a memory or a turn above."""
     times: list[Time]
     """The times that the query mentions."""
     degraded: list[str]
@@ -1137,7 +1198,7 @@ class SearchAnswer(View):
     model: str | None = Field(default=None)
     """The embedding model, if one was used."""
     considered: int
-    """How many memories and turns were considered."""
+    """How many memories, turns and episodes were considered."""
     took_ms: Took
 
 
@@ -1228,6 +1289,11 @@ class SignInLink(View):
     """Append it to the address of this server. It works once."""
     user: str
     expires_at: datetime | None = Field(default=None)
+
+
+class SignInMethods(View):
+    """The ways to sign in to the console besides keys and links."""
+    providers: list[Provider]
 
 
 class SignInView(View):
@@ -1647,6 +1713,7 @@ class Written(View):
 
 
 AppendedTurns.model_rebuild()
+AuditPage.model_rebuild()
 ClosedSession.model_rebuild()
 Cluster.model_rebuild()
 Clusters.model_rebuild()
@@ -1663,6 +1730,7 @@ DomainQuestion.model_rebuild()
 Domains.model_rebuild()
 EpisodePage.model_rebuild()
 Figure.model_rebuild()
+FoundEpisode.model_rebuild()
 FoundMemory.model_rebuild()
 FoundSessionView.model_rebuild()
 FoundSessions.model_rebuild()
@@ -1702,6 +1770,7 @@ Review.model_rebuild()
 SearchAnswer.model_rebuild()
 SessionPage.model_rebuild()
 Session.model_rebuild()
+SignInMethods.model_rebuild()
 SignIns.model_rebuild()
 SignedReceipt.model_rebuild()
 Similar.model_rebuild()

@@ -476,6 +476,8 @@ class RetrieveRequest(TypedDict, total=False):
     """How many memories besides the baseline; chosen from the message if absent."""
     turns: int | None
     """How many turns of earlier sessions; chosen from the message if absent."""
+    episodes: int | None
+    """How many summaries of earlier sessions; as many as turns, and at most 5, if absent."""
     min_confidence: float | None
     precise: bool | None
     """Only memories that the message names, besides the baseline."""
@@ -524,8 +526,12 @@ class SearchRequestOptions(TypedDict, total=False):
     """
     sessions: int | None
     """How many sessions at most; none if absent."""
+    episodes: int | None
+    """How many summaries of past sessions at most; none if absent. With `domains`, only those
+    about one of them.
+    """
     session_id: str | None
-    """Only turns of this session."""
+    """Only turns and episodes of this session."""
     roles: Sequence[str] | None
     """Only turns of these roles: `user` (the default), `assistant`, `system`, `tool`."""
     as_of: str | datetime | None
@@ -839,6 +845,8 @@ class ListEpisodesQuery(TypedDict, total=False):
     """What `list_episodes` can be asked for."""
     session_id: str
     """Only those of this session."""
+    domain: str
+    """Only those about this domain. A page can then be shorter than `limit`."""
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
@@ -850,7 +858,7 @@ class ListDependentsQuery(TypedDict, total=False):
     turn_id: str
     """A turn, by its id."""
     episode_id: str
-    """An episode, if no turn is given."""
+    """An episode, if no turn is given. No memory depends on it."""
     session_id: str
     """A whole session, if neither is given."""
 
@@ -907,6 +915,22 @@ class EndSignInsQuery(TypedDict, total=False):
     """What `end_sign_ins` can be asked for."""
     user: str
     """Only this user's. A user sees their own without it."""
+
+
+class ListAuditQuery(TypedDict, total=False):
+    """What `list_audit` can be asked for."""
+    event: str
+    """Only records of this event, such as `key.create`."""
+    since: str | datetime
+    """Only records from this time on."""
+    until: str | datetime
+    """Only records before this time."""
+    user: str
+    """Only records about this user, by your own id."""
+    limit: int
+    """Between 1 and 200; 50 if absent."""
+    cursor: str
+    """`next_cursor` of the previous page."""
 
 
 class ListDeliveriesQuery(TypedDict, total=False):

@@ -2,6 +2,7 @@
 //! malformed requests never break the server.
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 
 use lukasa_server::api::TABLE;
 use lukasa_server::http::VERSION;
@@ -313,4 +314,28 @@ async fn malformed_requests_never_cause_a_server_error() {
         judge(format!("{name}: {value}"), &odd.call("PATCH", &own, Some(json!({}))).await);
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[tokio::test]
+async fn large_responses_are_compressed_for_clients_that_accept_it() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let note = "The garden behind the house has three apple trees and a bench.";
+    for number in 0..20 {
+        alice.save(&format!("{note} {number}")).await;
+    }
+    let gzip = alice.with("accept-encoding", "gzip");
+    let plain = alice.get("/api/memory").await.expect(200);
+    let packed = gzip.get("/api/memory").await.expect(200);
+    assert_eq!(plain.header("content-encoding"), None);
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
+    assert!(packed.header("vary").is_some_and(|vary| vary.contains("accept-encoding")));
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&packed.body[..]).read_to_string(&mut text).unwrap();
+    assert_eq!(text, plain.text());
+    assert!(packed.body.len() * 4 < plain.body.len(), "{} bytes", packed.body.len());
+    let small = gzip.get("/api/memory?limit=1&q=nothing").await;
+    assert_eq!(small.header("content-encoding"), None, "{}", small.text());
+    let events = gzip.open("/api/events").await;
+    assert!(events.headers().get("content-encoding").is_none(), "an event stream is sent at once");
 }
