@@ -81,6 +81,7 @@ pub async fn turns_of(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<(EpisodeId
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnedHere {
     pub fact: FactId,
+    /// The turns that it or its evidence cites.
     pub turns: Vec<String>,
     pub session: Option<String>,
     pub domain: Option<String>,
@@ -90,20 +91,24 @@ pub struct LearnedHere {
     pub forgotten: bool,
 }
 
-/// The facts that cite one of these turns or were learned in one of these sessions, and those of
-/// them that were forgotten on request.
+/// The facts that cite one of these turns or were learned in one of these sessions; of those that
+/// were forgotten, the ones forgotten on request.
 pub async fn learned_here(
     scope: &Scope,
     turns: &[String],
     sessions: &[String],
 ) -> Result<Vec<LearnedHere>> {
-    const SQL: &str = "select fact_id, turns, session, domain, \
-                         tier = 'strong' or not extracted or consented_at is not null, \
-                         state = 'forgotten' \
-                        from fact_version f where user_id = $1 and known_until is null \
-                          and (turns && $2 or session = any($3)) \
-                          and (state in ('active', 'candidate', 'proposed') \
-                            or state = 'forgotten' and exists (select 1 from operation o \
+    // A version that the user edited cites no turn, but its evidence still does.
+    const SQL: &str = "select f.fact_id, c.turns, f.session, f.domain, \
+                         f.tier = 'strong' or not f.extracted or f.consented_at is not null, \
+                         f.state = 'forgotten' \
+                        from fact_version f, lateral (select f.turns || array(select e ->> 'turn' \
+                          from jsonb_array_elements(f.evidence) e \
+                         where e ->> 'turn' is not null) as turns) c \
+                        where f.user_id = $1 and f.known_until is null \
+                          and (c.turns && $2 or f.session = any($3)) \
+                          and (f.state in ('active', 'candidate', 'proposed') \
+                            or f.state = 'forgotten' and exists (select 1 from operation o \
                                  where o.user_id = $1 and o.operation_id = f.opened_by \
                                    and o.verb = 'forget'))";
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &turns, &sessions];

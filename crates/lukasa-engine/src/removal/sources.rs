@@ -1,6 +1,7 @@
 //! Removal of a source: a turn or a whole session, together with everything that depends on it
-//! alone; or an episode, which is summarised again from its turns. First a preview of the impact, then the removal: into the trash, which undo
-//! restores as a whole, or permanently. The rules in the core decide what becomes of each fact.
+//! alone; or an episode, which is summarised again from its turns. First a preview of the impact,
+//! then the removal: into the trash, which undo restores as a whole, or permanently. The rules in
+//! the core decide what becomes of each fact.
 
 use std::collections::BTreeSet;
 

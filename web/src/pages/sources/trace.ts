@@ -72,7 +72,7 @@ export function readTrace(trace: unknown): Trace {
 /** The arms that have variants, with neighbours or whole chats. */
 const VARIANT = /^(keyword|vector)_.*/;
 
-/** The ranks of each memory, turn or episode by id: its best rank in each arm. The variants of an arm count as the same arm. */
+/** The best rank of each memory, turn or episode in each arm, by id. The variants of an arm count as the same arm. */
 function searchRanksOf(trace: unknown): Map<string, SearchRanks> {
   const found = new Map<string, SearchRanks>();
   for (const item of list(field(trace, "found"))) {

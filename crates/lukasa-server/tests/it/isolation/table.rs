@@ -187,6 +187,7 @@ pub const TABLE: &[Row] = &[
     reads("get_session_context", &[given(Path("session_id"), Session, SESSION)]),
     reads("list_episodes", &[
         tried(Query("session_id"), Session, Own),
+        tried(Query("domain"), Domain("orchard"), Own),
         tried(Query("cursor"), EpisodeCursor, Own),
     ]),
     reads("get_episode", &[given(Path("id"), Episode, EPISODE)]),
@@ -218,7 +219,7 @@ pub const TABLE: &[Row] = &[
             tried(Body("session_id"), Session, Own),
             tried(Body("domains[]"), Domain("orchard"), Own),
         ]),
-        r#"{"query": "What was said, and by whom?", "turns": 20, "sessions": 5}"#,
+        r#"{"query": "What was said, and by whom?", "turns": 20, "sessions": 5, "episodes": 20}"#,
     ),
     with_body(
         reads("detect_domains", &[
@@ -455,6 +456,7 @@ pub const HARMLESS: &[&str] = &[
     "display_name",
     "edits",
     "enabled",
+    "episodes",
     "evidence",
     "expects",
     "expires_at",
