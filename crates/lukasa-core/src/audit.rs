@@ -169,6 +169,7 @@ impl AuditEntry {
     }
 
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "ids are values, and texts are references")]
     pub fn subject(mut self, id: impl ToString) -> Self {
         self.subject = id.to_string();
         self

@@ -235,7 +235,7 @@ fn faulty(fault: ServiceFault, text: &str, form: Form) -> Vec<ConnectionStep> {
         ServiceFault::GzipBomb => {
             let kind = form.kind();
             let headers = format!("content-type: {kind}\r\ncontent-encoding: gzip\r\n");
-            let bomb = gzip::bomb(&right, 64 << 20).unwrap_or_default();
+            let bomb = gzip::bomb(&right, 64).unwrap_or_default();
             vec![ConnectionStep::Send(server::head(200, &headers)), ConnectionStep::Send(bomb)]
         }
         ServiceFault::ChunkedGarbage => {
