@@ -216,7 +216,7 @@ async fn audit_appends_of_concurrent_writes_form_one_chain() {
     let story = Story::begin().await;
     let other = story.engine.credentials.ensure_tenant("globex", story.now()).await.unwrap();
     let make = |seed: u8| {
-        let tenant = if seed % 2 == 0 { story.tenant } else { other };
+        let tenant = if seed.is_multiple_of(2) { story.tenant } else { other };
         let engine = story.engine.clone();
         async move { engine.credentials.create_key(tenant, key(), &[seed; 32], time(0)).await }
     };
