@@ -30,7 +30,8 @@ const roles = {
 
 /** Goes to the provider and back; returns the address of the answer without opening it. */
 async function toCallback(browser, base, to = '/memory') {
-  const began = await browser.open(`${base}/oidc/begin?to=${encodeURIComponent(to)}`, { 'sec-fetch-site': 'same-origin' });
+  const from = { 'sec-fetch-site': 'same-origin' };
+  const began = await browser.open(`${base}/oidc/begin?to=${encodeURIComponent(to)}`, from);
   assert.equal(began.status, 303, 'the browser is sent to the provider');
   const { address } = await browser.follow(began.headers.get('location'), `${base}/oidc/callback`);
   return address;
@@ -242,7 +243,8 @@ try {
   }
   await check('the log has the reasons and no secret', async () => {
     const text = bad.log.join('\n');
-    for (const reason of ['issuer', 'audience', 'nonce', 'expired', 'algorithm', 'signature', 'unknown_key', 'not_allowed']) {
+    const reasons = ['issuer', 'audience', 'nonce', 'expired', 'algorithm', 'signature', 'unknown_key', 'not_allowed'];
+    for (const reason of reasons) {
       assert.match(text, new RegExp(`reason="${reason}"`), reason);
     }
     assert.ok(!text.includes(CLIENT.secret) && !text.includes('ada@'));

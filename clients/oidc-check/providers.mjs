@@ -9,7 +9,13 @@ export const CLIENT = { id: 'lukasa', secret: 'a secret with/odd+characters&=' }
 /** Users of the real provider. `nickname` and `role` are what users set themselves. */
 export const USERS = {
   ada: { groups: ['staff', 'memory-admins'], email: 'ada@example.org', email_verified: true },
-  bob: { groups: ['staff'], email: 'bob@example.org', email_verified: true, nickname: 'memory-admins', role: 'memory-admins' },
+  bob: {
+    groups: ['staff'],
+    email: 'bob@example.org',
+    email_verified: true,
+    nickname: 'memory-admins',
+    role: 'memory-admins',
+  },
   eve: { groups: ['staff'], email: 'ada@example.org', email_verified: false },
   guest: { groups: ['guests'], email: 'guest@example.org', email_verified: true },
 };
@@ -40,7 +46,8 @@ export async function realProvider(port, redirectUris) {
       ? await provider.Grant.find(grantId)
       : new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
     grant.addOIDCScope(params.scope);
-    return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } }, { mergeWithLastSubmission: true });
+    const result = { consent: { grantId: await grant.save() } };
+    return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: true });
   });
   await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   return { issuer, calls, close: () => server.close() };

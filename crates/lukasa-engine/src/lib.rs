@@ -56,7 +56,6 @@ mod request;
 pub mod review;
 pub mod scrub;
 pub mod sessions;
-pub mod sign_ins;
 mod signing;
 pub mod state;
 mod statements;

@@ -1,4 +1,4 @@
-//! Percent-encoding of texts in URLs, and back.
+//! Parts of URLs: percent-encoding of texts and back, and names of this machine.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -13,6 +13,15 @@ pub(crate) fn encoded(text: &str) -> String {
 /// Decodes a percent-encoded text. What is not a valid escape stays as it is.
 pub(crate) fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// Whether a host is `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
+pub(crate) fn is_loopback_name(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    ["localhost", "127.0.0.1", "[::1]"].contains(&name)
 }
 
 #[cfg(test)]

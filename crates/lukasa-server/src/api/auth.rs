@@ -23,6 +23,7 @@ use super::error::Problem;
 use super::request::PathParams;
 use super::{App, LOCAL_USER, local_tenant};
 use crate::clock;
+use crate::url::is_loopback_name;
 
 pub(crate) const USER: HeaderName = HeaderName::from_static("x-lukasa-user");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -508,15 +509,6 @@ fn is_own_origin(headers: &HeaderMap, uri_host: Option<&str>, allowed: &[String]
         Some(origin) if origin.strip_prefix("http://") != Some(host) => false,
         _ => site.is_none_or(|site| ["same-origin", "none"].contains(&site)),
     }
-}
-
-/// Whether a host is `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
-pub(crate) fn is_loopback_name(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => host,
-    };
-    ["localhost", "127.0.0.1", "[::1]"].contains(&name)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use clap::Args;
 use lukasa_core::oauth::{SCOPES, print_scope};
 use serde_json::{Value, json};
 
-use super::auth::is_loopback_name;
+use crate::url::is_loopback_name;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct McpSettings {

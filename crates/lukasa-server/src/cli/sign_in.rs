@@ -3,7 +3,7 @@
 use clap::Args;
 use lukasa_core::Permission;
 use lukasa_engine::credentials::LINK_MINUTES;
-use lukasa_engine::sign_ins::USER_PERMISSIONS;
+use lukasa_engine::credentials::sign_ins::USER_PERMISSIONS;
 use serde_json::json;
 
 use super::show::{BOLD, DIM, paint};

@@ -15,8 +15,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::token::{PublicKey, TokenFault, verify};
-use crate::api::auth::is_loopback_name;
-use crate::url::encoded;
+use crate::url::{encoded, is_loopback_name};
 
 /// Time limit of one request to the provider.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);

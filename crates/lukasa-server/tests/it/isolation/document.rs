@@ -40,13 +40,17 @@ fn parts(document: &Value, row: &Row, route: &Route) -> Vec<String> {
             }
         })
     };
+    let is_harmless = |name: &str| {
+        let here = format!("{operation}.{name}");
+        HARMLESS.contains(&name) || HARMLESS.contains(&here.as_str())
+    };
     let mut names_user = false;
     for parameter in route.about["parameters"].as_array().into_iter().flatten() {
         let place = parameter["in"].as_str().unwrap_or_default();
         let name = parameter["name"].as_str().unwrap_or_default();
         if name == "X-Lukasa-User" {
             names_user = true;
-        } else if !covered(place, name) && (place == "path" || !HARMLESS.contains(&name)) {
+        } else if !covered(place, name) && (place == "path" || !is_harmless(name)) {
             faults.push(format!("{operation}: no field for `{name}` in the {place}"));
         }
     }
@@ -56,9 +60,7 @@ fn parts(document: &Value, row: &Row, route: &Route) -> Vec<String> {
     let mut names = BTreeSet::new();
     properties(document, &route.about["requestBody"]["content"], &mut names);
     for name in names {
-        let here = format!("{operation}.{name}");
-        let harmless = [name.as_str(), &here].iter().any(|name| HARMLESS.contains(name));
-        if !covered("body", &name) && !harmless {
+        if !covered("body", &name) && !is_harmless(&name) {
             faults.push(format!("{operation}: no field for `{name}` in the body"));
         }
     }

@@ -7,6 +7,8 @@
 //! Tokens and sign-ins are the only credentials that act as a human. Only hashes of secrets are
 //! stored.
 
+pub mod sign_ins;
+
 use std::sync::Arc;
 use std::time::Duration;
 
