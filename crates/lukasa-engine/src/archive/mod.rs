@@ -102,6 +102,7 @@ pub struct Archives {
 }
 
 impl Archives {
+    #[expect(clippy::too_many_arguments, reason = "one for each module that it calls")]
     pub(crate) fn new(
         parts: Arc<Parts>,
         transactions: Transactions,
