@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 import zipfile
 from pathlib import Path
 
-from . import ROOT, SUMMARY, build_time, homepage, version
+from . import ROOT, SUMMARY, homepage, version
 from .tree import Tree
+from .zip import entry_of
 
 #: Where the tree is in the bundle.
 FOLDER = "server"
@@ -49,14 +49,10 @@ def manifest(tree: Tree) -> dict[str, object]:
 
 def build_bundle(tree: Tree, out: Path) -> Path:
     path = out / f"lukasa-{version()}-{tree.target.name}.mcpb"
-    stamp = time.gmtime(max(build_time(), 315_532_800))[:6]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=tree.deflate_level) as archive:
 
         def add(place: str, data: bytes, mode: int = 0o644) -> None:
-            entry = zipfile.ZipInfo(place, stamp)
-            entry.external_attr = (0o100000 | mode) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
+            archive.writestr(entry_of(place, mode), data)
 
         add("manifest.json", (json.dumps(manifest(tree), indent=2) + "\n").encode())
         add("icon.png", (ROOT / "packaging/icon.png").read_bytes())

@@ -6,13 +6,13 @@ import base64
 import hashlib
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
-from . import ROOT, SUMMARY, build_time, homepage, version
+from . import ROOT, SUMMARY, homepage, version
 from .registry import registry_name
 from .tree import Tree
+from .zip import entry_of
 
 
 def platform_tag(tree: Tree) -> str:
@@ -47,15 +47,11 @@ def build_wheel(tree: Tree, out: Path) -> Path:
     tag = f"py3-none-{platform_tag(tree)}"
     path = out / f"{name}-{tag}.whl"
     record: list[str] = []
-    stamp = time.gmtime(max(build_time(), 315_532_800))[:6]
 
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=tree.deflate_level) as archive:
 
         def add(place: str, data: bytes, mode: int = 0o644) -> None:
-            entry = zipfile.ZipInfo(place, stamp)
-            entry.external_attr = (0o100000 | mode) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
+            archive.writestr(entry_of(place, mode), data)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{place},sha256={digest},{len(data)}")
 
@@ -68,7 +64,7 @@ def build_wheel(tree: Tree, out: Path) -> Path:
         add(f"{info}/METADATA", metadata().encode())
         add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: lukasa\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
         record.append(f"{info}/RECORD,,")
-        archive.writestr(zipfile.ZipInfo(f"{info}/RECORD", stamp), "\n".join(record) + "\n")
+        archive.writestr(entry_of(f"{info}/RECORD"), "\n".join(record) + "\n")
     return path
 
 

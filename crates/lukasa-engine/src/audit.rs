@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lukasa_core::audit::{AuditEntry, AuditEvent, AuditRecord, ChainFault, ChainPosition};
 use lukasa_core::time::micros;
 use lukasa_core::{TenantId, Timestamp};
-use lukasa_store::{ConnectOptions, audit};
+use lukasa_store::{ConnectOptions, audit, audit_retention};
 
 use crate::error::Result;
 use crate::parts::Parts;
@@ -100,7 +100,7 @@ pub async fn prune(
     now: Timestamp,
 ) -> Result<u64> {
     let entry = AuditEntry::done(AuditEvent::Prune, tenant.into(), micros(now));
-    Ok(audit::prune(connect, tenant, before, &entry).await?)
+    Ok(audit_retention::prune(connect, tenant, before, &entry).await?)
 }
 
 /// Verifies exported records, from the first of them on: an export may begin after removed records.

@@ -1,5 +1,5 @@
 //! The audit log of tenants. The database computes the chain of hashes; rows are only ever appended,
-//! and removed from the oldest on by the owner of the tables.
+//! and removed from the oldest on by [`crate::audit_retention`].
 //!
 //! An append locks the end of the tenant's chain until the end of its transaction, so it must be the
 //! transaction's last statement: then it waits for no other lock while it holds this one.
@@ -9,16 +9,15 @@ use lukasa_core::{TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::ConnectOptions;
 use crate::error::{Error, Result};
-use crate::migrate::owner;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Directory, Owned, Param, Scope};
 
-const INSERT: &str = "insert into audit (tenant_id, at, event, result, actor_kind, actor, user_id, \
+pub(crate) const INSERT: &str = "insert into audit (tenant_id, at, event, result, actor_kind, actor, user_id, \
                       subject, detail) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-fn values(tenant: TenantId, new: &AuditEntry) -> Vec<Owned> {
+/// The parameters of [`INSERT`].
+pub(crate) fn values(tenant: TenantId, new: &AuditEntry) -> Vec<Owned> {
     vec![
         Box::new(tenant.uuid()),
         Box::new(new.at),
@@ -146,45 +145,4 @@ pub async fn chain_ends(directory: &Directory) -> Result<ChainEnds> {
     let start = ChainEnds { pruned: ChainPosition::START, head: ChainPosition::START };
     let found = one(&directory.query(SQL, &[&directory.tenant().uuid()]).await?, ends)?;
     Ok(found.unwrap_or(start))
-}
-
-/// Removes the tenant's records from before a time, as the owner of the tables, and records that.
-/// Only the beginning of the chain is removed: nothing after a record that stays. Returns how many
-/// were removed.
-pub async fn prune(
-    connect: &ConnectOptions,
-    tenant: TenantId,
-    before: Timestamp,
-    entry: &AuditEntry,
-) -> Result<u64> {
-    const LAST: &str = "select number, hash from audit where tenant_id = $1 and number < \
-                          coalesce((select min(number) from audit where tenant_id = $1 and at >= $2), \
-                                   9223372036854775807) \
-                        order by number desc limit 1";
-    let mut client = owner(connect).await?;
-    let transaction = client.transaction().await?;
-    let settings = format!(
-        "set local app.tenant = '{}'; set local app.directory = 'on'; \
-         set local app.audit_retention = 'on'",
-        tenant.uuid()
-    );
-    transaction.batch_execute(&settings).await?;
-    let lock = "select number from audit_head where tenant_id = $1 for update";
-    transaction.query(lock, &[&tenant.uuid()]).await?;
-    let rows = transaction.query(LAST, &[&tenant.uuid(), &before]).await?;
-    let last = one(&rows, |row| {
-        let mut c = Columns::of(row, "audit");
-        Ok((c.take::<i64>()?, c.take::<Vec<u8>>()?))
-    })?;
-    let Some((number, hash)) = last else { return Ok(0) };
-    let delete = "delete from audit where tenant_id = $1 and number <= $2";
-    let removed = transaction.execute(delete, &[&tenant.uuid(), &number]).await?;
-    let update = "update audit_head set pruned_number = $2, pruned_hash = $3 where tenant_id = $1";
-    transaction.execute(update, &[&tenant.uuid(), &number, &hash]).await?;
-    let entry = entry.clone().subject(number).detail(&format!("removed={removed}"));
-    let owned = values(tenant, &entry);
-    let params: Vec<Param<'_>> = owned.iter().map(|value| &**value as Param<'_>).collect();
-    transaction.execute(INSERT, &params).await?;
-    transaction.commit().await?;
-    Ok(removed)
 }

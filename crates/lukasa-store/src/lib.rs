@@ -6,6 +6,7 @@
 //! database. This crate maps rows to values and decides nothing about a memory.
 
 pub mod audit;
+pub mod audit_retention;
 mod claim;
 pub mod comparison;
 pub mod consolidation;
