@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod archive;
+pub mod cells;
 pub mod consolidation;
 pub mod crashes;
 pub mod erasure;

@@ -18,6 +18,8 @@ enum Command {
     Histories(lukasa_evals::histories::Args),
     /// Kills under load: no acknowledged write may be lost, duplicated or half done.
     Kills(lukasa_evals::kills::Args),
+    /// Users moved between three cells, and cells stopped: nothing lost, doubled or refused.
+    Cells(lukasa_evals::cells::Args),
     /// The cost of a request through HTTP, compared with the same SQL run bare.
     Load(lukasa_evals::load::Args),
     /// The frozen baseline: the same bytes within a session, and at one point of both axes.
@@ -75,6 +77,7 @@ async fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Histories(args) => lukasa_evals::histories::run(args).await,
         Command::Kills(args) => lukasa_evals::kills::run(args).await,
+        Command::Cells(args) => lukasa_evals::cells::run(args).await,
         Command::Load(args) => lukasa_evals::load::run(args).await,
         Command::Freeze(args) => lukasa_evals::freeze::run(args).await,
         Command::Gateway(args) => lukasa_evals::gateway::run(args).await,

@@ -43,11 +43,17 @@ pub struct Cluster {
 
 impl Cluster {
     pub fn start(dir: &Path, keep: bool, shared_buffers: &str) -> Result<Self> {
-        std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
         let settings = format!(
             "-c shared_buffers={shared_buffers} -c max_wal_size=16GB -c checkpoint_timeout=30min \
              -c synchronous_commit=on"
         );
+        Self::start_with(dir, keep, &settings)
+    }
+
+    /// The same with these settings.
+    pub fn start_with(dir: &Path, keep: bool, settings: &str) -> Result<Self> {
+        std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+        let settings = settings.to_owned();
         let cluster = Self { dir: dir.to_owned(), port: free_port()?, keep, settings };
         cluster.script(&["start"])?;
         Ok(cluster)

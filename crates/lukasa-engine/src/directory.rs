@@ -74,9 +74,8 @@ impl TenantDirectory {
         after: Option<&str>,
         limit: usize,
     ) -> Result<(Vec<User>, Option<String>)> {
-        let list = self.parts.store.directory(tenant).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
-        let mut users = directory::users(&list, after, wanted).await?;
+        let mut users = self.parts.store.users(tenant, after, wanted).await?;
         let more = users.len() > limit;
         users.truncate(limit);
         let next = users.last().filter(|_| more).map(|user| user.name.clone());

@@ -25,6 +25,7 @@ mod admission;
 pub mod archive;
 pub mod audit;
 pub mod backup;
+pub mod cells;
 pub mod chat;
 mod closed_domains;
 pub mod consolidation;
@@ -223,7 +224,8 @@ impl Engine {
         let lanes = store.lane_backlogs(now).await?;
         let erasures = store.erasure_backlog().await?;
         let (index_bytes, indexes) = self.0.state.recall_caches.index_size();
-        Ok(telemetry::Backlogs { pools: store.pool_usage(), lanes, erasures, index_bytes, indexes })
+        let (pools, cells_up) = (store.pool_usage(), store.cells_up());
+        Ok(telemetry::Backlogs { pools, lanes, erasures, cells_up, index_bytes, indexes })
     }
 
     /// The migrations of this build that the schema lacks.

@@ -12,6 +12,8 @@ pub struct Backlogs {
     pub pools: Vec<lukasa_store::PoolUsage>,
     pub lanes: Vec<lukasa_store::health::LaneBacklog>,
     pub erasures: lukasa_store::health::ErasureBacklog,
+    /// Whether each cell besides main can be reached.
+    pub cells_up: Vec<(String, bool)>,
     /// Bytes and number of the cached indexes of users.
     pub index_bytes: u64,
     pub indexes: u64,

@@ -17,7 +17,7 @@ use clap::Args;
 use lukasa_engine::Engine;
 use lukasa_engine::jobs::Lane;
 use lukasa_engine::telemetry::Backlogs;
-use metrics::{counter, gauge, histogram};
+use metrics::{Label, counter, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 use crate::clock;
@@ -110,9 +110,15 @@ async fn serve(State((recorder, engine)): State<(MetricsRecorder, Engine)>) -> R
 
 fn set_gauges(backlogs: &Backlogs) {
     for pool in &backlogs.pools {
-        gauge!("lukasa_pool_connections_used", "pool" => pool.pool).set(pool.used as f64);
-        gauge!("lukasa_pool_connections_limit", "pool" => pool.pool).set(pool.limit as f64);
-        gauge!("lukasa_pool_waiting", "pool" => pool.pool).set(pool.waiting as f64);
+        let mut labels = vec![Label::new("pool", pool.pool)];
+        labels.extend(pool.cell.clone().map(|cell| Label::new("cell", cell)));
+        let of = |name: &'static str| gauge!(name, labels.clone());
+        of("lukasa_pool_connections_used").set(pool.used as f64);
+        of("lukasa_pool_connections_limit").set(pool.limit as f64);
+        of("lukasa_pool_waiting").set(pool.waiting as f64);
+    }
+    for (cell, is_up) in &backlogs.cells_up {
+        gauge!("lukasa_cell_up", "cell" => cell.clone()).set(f64::from(u8::from(*is_up)));
     }
     let now = clock::now();
     let age = |since: Option<lukasa_core::Timestamp>| {
@@ -169,6 +175,7 @@ fn describe() {
     describe_gauge!("lukasa_pool_connections_used", "Database connections in use");
     describe_gauge!("lukasa_pool_connections_limit", "Most database connections of a pool");
     describe_gauge!("lukasa_pool_waiting", "Callers that wait for a database connection");
+    describe_gauge!("lukasa_cell_up", "Whether a cell answered when it was last asked");
     describe_gauge!("lukasa_queue_due", "Jobs of all servers that are due");
     describe_gauge!("lukasa_queue_oldest_seconds", "How long the oldest due job has waited");
     describe_gauge!("lukasa_queue_failed", "Jobs of all servers that failed for good");

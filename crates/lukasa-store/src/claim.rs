@@ -10,8 +10,10 @@ use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
 use crate::Store;
+use crate::cells::Cell;
 use crate::crash;
 use crate::error::Result;
+use crate::pool::Purpose;
 use crate::row::{Columns, one};
 
 /// A claimed job with its lease, which proves that this worker holds it.
@@ -82,29 +84,44 @@ impl Store {
     }
 
     /// Claims a job of one lane: one whose lease expired, or else the oldest due one of the next
-    /// tenant that has any.
+    /// tenant that has any. The cells take turns; one that does not answer is left out.
     pub async fn claim_in_lane(
         &self,
         request: &ClaimRequest<'_>,
         now: Timestamp,
     ) -> Result<Option<ClaimedJob>> {
-        let mut connection = self.pools.background.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute(OPENING).await?;
-        if !is_due(&transaction, request.lane, now).await? {
-            transaction.rollback().await?;
-            return Ok(None);
+        for cell in self.cells.in_turn().await? {
+            match claim_in(&cell, request, now).await {
+                Ok(None) => {}
+                Err(error) if !cell.is_main() => cell.report(&error),
+                other => return other,
+            }
         }
-        let found = match claim_round_robin(&transaction, request, now).await {
-            // Another worker has just claimed a job of the same user. The next poll tries again.
-            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => return Ok(None),
-            other => other?,
-        };
-        crash::point();
-        transaction.commit().await?;
-        crash::point();
-        one(&found, claimed)
+        Ok(None)
     }
+}
+
+async fn claim_in(
+    cell: &Cell,
+    request: &ClaimRequest<'_>,
+    now: Timestamp,
+) -> Result<Option<ClaimedJob>> {
+    let mut connection = cell.connection(Purpose::Background).await?;
+    let transaction = connection.transaction().await?;
+    transaction.batch_execute(OPENING).await?;
+    if !is_due(&transaction, request.lane, now).await? {
+        transaction.rollback().await?;
+        return Ok(None);
+    }
+    let found = match claim_round_robin(&transaction, request, now).await {
+        // Another worker has just claimed a job of the same user. The next poll tries again.
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => return Ok(None),
+        other => other?,
+    };
+    crash::point();
+    transaction.commit().await?;
+    crash::point();
+    one(&found, claimed)
 }
 
 /// A claim reads one row from the front of an index. With poor statistics the planner would rather

@@ -1,8 +1,9 @@
 //! Tenants and their users.
 
-use lukasa_core::{Timestamp, UserId};
+use lukasa_core::{TenantId, Timestamp, UserId};
 use tokio_postgres::Row;
 
+use crate::Store;
 use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Directory, Param, Scope};
@@ -108,8 +109,45 @@ pub async fn find_user(directory: &Directory, id: UserId) -> Result<Option<User>
     one(&directory.query(SQL, &[&id.uuid()]).await?, user)
 }
 
-/// Up to `limit` users of the tenant after the one called `after`, by name.
-pub async fn users(directory: &Directory, after: Option<&str>, limit: i64) -> Result<Vec<User>> {
+impl Store {
+    /// Up to `limit` users of the tenant after the one called `after`, by name, of all cells.
+    pub async fn users(
+        &self,
+        tenant: TenantId,
+        after: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<User>> {
+        let directories = self.directories(tenant).await?;
+        let mut found = Vec::new();
+        for directory in &directories {
+            found.extend(users(directory, after, limit).await?);
+        }
+        let [first, _, ..] = directories.as_slice() else { return Ok(found) };
+        // A user who is being moved may be listed by two cells.
+        found.sort_by_key(|user| user.id);
+        found.dedup_by_key(|user| user.id);
+        in_order_of_names(first, found, limit).await
+    }
+}
+
+/// Orders users of several cells as one database orders them: by its collation.
+async fn in_order_of_names(
+    directory: &Directory,
+    found: Vec<User>,
+    limit: i64,
+) -> Result<Vec<User>> {
+    const SQL: &str = "select place from unnest($1::text[]) with ordinality as listed (name, place) \
+                       order by name, place limit $2";
+    let names: Vec<&str> = found.iter().map(|user| user.name.as_str()).collect();
+    let order: Vec<i64> = all(&directory.query(SQL, &[&names, &limit]).await?, |row| {
+        Columns::of(row, "users").take()
+    })?;
+    let at = |place: i64| found.get(usize::try_from(place - 1).ok()?).cloned();
+    Ok(order.into_iter().filter_map(at).collect())
+}
+
+/// Up to `limit` users of one cell.
+async fn users(directory: &Directory, after: Option<&str>, limit: i64) -> Result<Vec<User>> {
     const SQL: &str = concat!(
         "select ",
         user_columns!(),

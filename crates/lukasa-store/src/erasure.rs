@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::Store;
 use crate::error::{Error, Result};
+use crate::pool::Purpose;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Owned, Param, Scope};
 use crate::tables::ERASED;
@@ -247,7 +248,7 @@ pub async fn progress(
 impl Store {
     /// The seed of the key that signs receipts.
     pub async fn signing_seed(&self) -> Result<Vec<u8>> {
-        let mut connection = self.pools.reads.get().await?;
+        let mut connection = self.directory_connection(Purpose::Reads).await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.signing = 'on'").await?;
         let rows = transaction.query("select seed from signing_key", &[]).await?;
@@ -271,15 +272,20 @@ impl Store {
                            where erasure.user_id = next.user_id \
                              and erasure.erasure_id = next.erasure_id \
                            returning erasure.tenant_id, erasure.user_id";
-        let mut connection = self.pools.background.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.scrub = 'on'").await?;
-        let rows = transaction.query(SQL, &[&now, &leased_until]).await?;
-        transaction.commit().await?;
-        one(&rows, |row| {
-            let mut c = Columns::of(row, "erasure");
-            Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
-        })
+        for mut connection in self.reachable(Purpose::Background).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.scrub = 'on'").await?;
+            let rows = transaction.query(SQL, &[&now, &leased_until]).await?;
+            transaction.commit().await?;
+            let claimed = one(&rows, |row| {
+                let mut c = Columns::of(row, "erasure");
+                Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
+            })?;
+            if claimed.is_some() {
+                return Ok(claimed);
+            }
+        }
+        Ok(None)
     }
 
     /// Up to `limit` erasures of all users after one of them, by time.
@@ -315,22 +321,28 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<ErasureRecord>> {
         let id = id.map_or(Uuid::nil(), ErasureId::uuid);
-        let mut connection = self.pools.reads.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.scrub = 'on'").await?;
-        let rows = transaction.query(sql, &[&at, &id, &limit]).await?;
-        transaction.rollback().await?;
-        all(&rows, |row| {
-            let mut c = Columns::of(row, "erasure");
-            Ok(ErasureRecord {
-                tenant: TenantId::from_uuid(c.take()?),
-                user: UserId::from_uuid(c.take()?),
-                id: ErasureId::from_uuid(c.take()?),
-                fact: c.take::<Option<Uuid>>()?.map(FactId::from_uuid),
-                turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
-                erased_at: c.take()?,
-            })
-        })
+        let mut found = Vec::new();
+        for mut connection in self.connections(Purpose::Reads).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.scrub = 'on'").await?;
+            let rows = transaction.query(sql, &[&at, &id, &limit]).await?;
+            transaction.rollback().await?;
+            found.extend(all(&rows, |row| {
+                let mut c = Columns::of(row, "erasure");
+                Ok(ErasureRecord {
+                    tenant: TenantId::from_uuid(c.take()?),
+                    user: UserId::from_uuid(c.take()?),
+                    id: ErasureId::from_uuid(c.take()?),
+                    fact: c.take::<Option<Uuid>>()?.map(FactId::from_uuid),
+                    turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
+                    erased_at: c.take()?,
+                })
+            })?);
+        }
+        found.sort_by_key(|record| (record.erased_at, record.id));
+        found.dedup();
+        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(found)
     }
 
     /// Those of these erasures that are recorded.
@@ -344,40 +356,55 @@ impl Store {
                              and e.erasure_id = asked.erasure_id";
         let users: Vec<Uuid> = asked.iter().map(|(user, _)| user.uuid()).collect();
         let ids: Vec<Uuid> = asked.iter().map(|(_, id)| id.uuid()).collect();
-        let mut connection = self.pools.reads.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.scrub = 'on'").await?;
-        let rows = transaction.query(SQL, &[&users, &ids]).await?;
-        transaction.rollback().await?;
-        let found =
-            all(&rows, |row| Ok(ErasureId::from_uuid(Columns::of(row, "erasure").take()?)))?;
-        Ok(found.into_iter().collect())
+        let mut found = HashSet::new();
+        for mut connection in self.connections(Purpose::Reads).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.scrub = 'on'").await?;
+            let rows = transaction.query(SQL, &[&users, &ids]).await?;
+            transaction.rollback().await?;
+            let id = |row: &Row| Ok(ErasureId::from_uuid(Columns::of(row, "erasure").take()?));
+            found.extend(all(&rows, id)?);
+        }
+        Ok(found)
     }
 
-    /// How far a journal was compared with this database, if it was.
+    /// How far a journal was compared with every cell, if it was. A cell that was restored from a
+    /// backup has an older checkpoint than the others.
     pub async fn journal_checkpoint(&self, journal: &str) -> Result<Option<Checkpoint>> {
         const SQL: &str =
             "select bytes, line, checked_until from journal_checkpoint where journal = $1";
-        let mut connection = self.pools.reads.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.scrub = 'on'").await?;
-        let rows = transaction.query(SQL, &[&journal]).await?;
-        transaction.rollback().await?;
-        one(&rows, |row| {
-            let mut c = Columns::of(row, "journal_checkpoint");
-            Ok(Checkpoint { bytes: c.take()?, line: c.take()?, checked_until: c.take()? })
-        })
+        let mut oldest: Option<Checkpoint> = None;
+        for mut connection in self.connections(Purpose::Reads).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.scrub = 'on'").await?;
+            let rows = transaction.query(SQL, &[&journal]).await?;
+            transaction.rollback().await?;
+            let found = one(&rows, |row| {
+                let mut c = Columns::of(row, "journal_checkpoint");
+                Ok(Checkpoint { bytes: c.take()?, line: c.take()?, checked_until: c.take()? })
+            })?;
+            let Some(mut found) = found else { return Ok(None) };
+            if let Some(before) = oldest {
+                let checked_until = before.checked_until.min(found.checked_until);
+                found = if before.bytes < found.bytes { before } else { found };
+                found.checked_until = checked_until;
+            }
+            oldest = Some(found);
+        }
+        Ok(oldest)
     }
 
     pub async fn set_journal_checkpoint(&self, journal: &str, to: &Checkpoint) -> Result<()> {
         const SQL: &str = "insert into journal_checkpoint (journal, bytes, line, checked_until) \
                            values ($1, $2, $3, $4) on conflict (journal) do update \
                            set bytes = $2, line = $3, checked_until = $4";
-        let mut connection = self.pools.writes.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.scrub = 'on'").await?;
-        transaction.execute(SQL, &[&journal, &to.bytes, &to.line, &to.checked_until]).await?;
-        Ok(transaction.commit().await?)
+        for mut connection in self.connections(Purpose::Writes).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.scrub = 'on'").await?;
+            transaction.execute(SQL, &[&journal, &to.bytes, &to.line, &to.checked_until]).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
     }
 }
 

@@ -19,6 +19,10 @@ pub enum Error {
     /// was faster.
     #[error("a row to be changed does not exist")]
     Gone,
+    /// The cell does not hold the user. The store looks for the user in the other cells, so a caller
+    /// sees this only if a transaction was opened without a route.
+    #[error("the user is in another cell")]
+    Elsewhere,
     #[error("{0}")]
     Configuration(String),
     /// Commit was called on a transaction in which a statement had failed.
@@ -32,6 +36,9 @@ pub enum Error {
     Database(#[source] tokio_postgres::Error),
 }
 
+/// The SQLSTATE of `check_placement`.
+const ELSEWHERE: &str = "LC001";
+
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(db) = error.as_db_error() else {
@@ -39,6 +46,9 @@ impl From<tokio_postgres::Error> for Error {
             return Error::Unavailable(error.to_string());
         };
         let code = db.code();
+        if code.code() == ELSEWHERE {
+            return Error::Elsewhere;
+        }
         if let (true, Some(constraint)) = (code.code().starts_with("23"), db.constraint()) {
             return Error::Conflict(constraint.to_owned());
         }

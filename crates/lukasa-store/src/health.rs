@@ -3,9 +3,10 @@
 use lukasa_core::Timestamp;
 use tokio_postgres::error::SqlState;
 
+use crate::cells::Cell;
 use crate::error::Result;
 use crate::migrate::{embedded_migrations, owner};
-use crate::pool::PoolUsage;
+use crate::pool::{PoolUsage, Pools, Purpose};
 use crate::{ConnectOptions, Scope, Store};
 
 /// Settings of the database server and properties of the serving role.
@@ -69,25 +70,13 @@ const HEALTH: &str = "\
       from pg_roles r where r.rolname = current_user";
 
 impl Store {
+    /// The health of the directory's database. A cell is checked before its first use.
     pub async fn health(&self) -> Result<DatabaseHealth> {
-        let connection = self.pools.reads.get().await?;
-        let row = connection.query_one(HEALTH, &[]).await?;
-        Ok(DatabaseHealth {
-            server_version: row.try_get(0)?,
-            pgvector: row.try_get(1)?,
-            role: row.try_get(2)?,
-            login_role: row.try_get(3)?,
-            login_is_superuser: row.try_get(4)?,
-            role_is_superuser: row.try_get(5)?,
-            role_bypasses_rls: row.try_get(6)?,
-            unguarded_tables: row.try_get(7)?,
-            synchronous_commit: row.try_get(8)?,
-            fsync: row.try_get(9)?,
-            logs_content: row.try_get(10)?,
-        })
+        health_of(&self.cells.main().pools).await
     }
 
-    /// Whether the database answers and the schema has every migration of this build.
+    /// Whether the database answers and the schema has every migration of this build. The other
+    /// cells do not count: without one of them the users of the rest are served.
     pub async fn is_ready(&self) -> Result<bool> {
         Ok(self.missing_migrations().await?.is_empty())
     }
@@ -95,27 +84,49 @@ impl Store {
     /// The migrations of this build that the schema lacks, by number and name. A newer schema lacks
     /// none, so that older servers keep serving during an upgrade.
     pub async fn missing_migrations(&self) -> Result<Vec<String>> {
-        const SQL: &str = "select version, name from refinery_schema_history";
-        let connection = self.pools.admission.get().await?;
-        let mut missing = embedded_migrations();
-        let rows = match connection.query(SQL, &[]).await {
-            // No schema yet, or one whose history the serving role may not read.
-            Err(error)
-                if matches!(
-                    error.code(),
-                    Some(&SqlState::UNDEFINED_TABLE | &SqlState::INSUFFICIENT_PRIVILEGE)
-                ) =>
-            {
-                Vec::new()
-            }
-            other => other?,
-        };
-        for row in rows {
-            let (version, name): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
-            missing.retain(|step| step.version != version.unsigned_abs() || step.name != name);
-        }
-        Ok(missing.into_iter().map(|step| format!("V{} {}", step.version, step.name)).collect())
+        missing_migrations_of(&self.cells.main().pools).await
     }
+}
+
+pub(crate) async fn health_of(pools: &Pools) -> Result<DatabaseHealth> {
+    let connection = pools.reads.get().await?;
+    let row = connection.query_one(HEALTH, &[]).await?;
+    Ok(DatabaseHealth {
+        server_version: row.try_get(0)?,
+        pgvector: row.try_get(1)?,
+        role: row.try_get(2)?,
+        login_role: row.try_get(3)?,
+        login_is_superuser: row.try_get(4)?,
+        role_is_superuser: row.try_get(5)?,
+        role_bypasses_rls: row.try_get(6)?,
+        unguarded_tables: row.try_get(7)?,
+        synchronous_commit: row.try_get(8)?,
+        fsync: row.try_get(9)?,
+        logs_content: row.try_get(10)?,
+    })
+}
+
+pub(crate) async fn missing_migrations_of(pools: &Pools) -> Result<Vec<String>> {
+    const SQL: &str = "select version, name from refinery_schema_history";
+    let connection = pools.admission.get().await?;
+    let mut missing = embedded_migrations();
+    let rows = match connection.query(SQL, &[]).await {
+        // No schema yet, or one whose history the serving role may not read.
+        Err(error)
+            if matches!(
+                error.code(),
+                Some(&SqlState::UNDEFINED_TABLE | &SqlState::INSUFFICIENT_PRIVILEGE)
+            ) =>
+        {
+            Vec::new()
+        }
+        other => other?,
+    };
+    for row in rows {
+        let (version, name): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
+        missing.retain(|step| step.version != version.unsigned_abs() || step.name != name);
+    }
+    Ok(missing.into_iter().map(|step| format!("V{} {}", step.version, step.name)).collect())
 }
 
 /// Waiting and failed jobs over all users, and the database's clock.
@@ -145,18 +156,31 @@ const BACKLOG: &str = "\
 impl Store {
     /// Reads the backlog of all users, for operators.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog> {
-        let mut connection = self.pools.reads.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.worker = 'on'").await?;
-        let row = transaction.query_one(BACKLOG, &[&now]).await?;
-        transaction.rollback().await?;
-        Ok(Backlog {
-            clock: row.try_get(0)?,
-            due: row.try_get(1)?,
-            due_since: row.try_get(2)?,
-            dead: row.try_get(3)?,
-            archive_fault: row.try_get(4)?,
-        })
+        let mut sum: Option<Backlog> = None;
+        for mut connection in self.connections(Purpose::Reads).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.worker = 'on'").await?;
+            let row = transaction.query_one(BACKLOG, &[&now]).await?;
+            transaction.rollback().await?;
+            let found = Backlog {
+                clock: row.try_get(0)?,
+                due: row.try_get(1)?,
+                due_since: row.try_get(2)?,
+                dead: row.try_get(3)?,
+                archive_fault: row.try_get(4)?,
+            };
+            sum = Some(match sum {
+                Some(sum) => Backlog {
+                    due: sum.due + found.due,
+                    due_since: earlier(sum.due_since, found.due_since),
+                    dead: sum.dead + found.dead,
+                    archive_fault: sum.archive_fault.or(found.archive_fault),
+                    ..sum
+                },
+                None => found,
+            });
+        }
+        sum.ok_or(crate::Error::Closed)
     }
 }
 
@@ -191,36 +215,62 @@ const ERASURES: &str = "\
 impl Store {
     /// Reads the backlog of each lane that has one.
     pub async fn lane_backlogs(&self, now: Timestamp) -> Result<Vec<LaneBacklog>> {
-        let mut connection = self.pools.background.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.worker = 'on'").await?;
-        let rows = transaction.query(LANES, &[&now]).await?;
-        transaction.rollback().await?;
-        let lane = |row: &tokio_postgres::Row| {
-            Ok(LaneBacklog {
-                lane: row.try_get(0)?,
-                due: row.try_get(1)?,
-                due_since: row.try_get(2)?,
-                dead: row.try_get(3)?,
-            })
-        };
-        rows.iter().map(lane).collect()
+        let mut lanes: Vec<LaneBacklog> = Vec::new();
+        for mut connection in self.reachable(Purpose::Background).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.worker = 'on'").await?;
+            let rows = transaction.query(LANES, &[&now]).await?;
+            transaction.rollback().await?;
+            for row in &rows {
+                let found = LaneBacklog {
+                    lane: row.try_get(0)?,
+                    due: row.try_get(1)?,
+                    due_since: row.try_get(2)?,
+                    dead: row.try_get(3)?,
+                };
+                match lanes.iter_mut().find(|lane| lane.lane == found.lane) {
+                    Some(lane) => {
+                        lane.due += found.due;
+                        lane.dead += found.dead;
+                        lane.due_since = earlier(lane.due_since, found.due_since);
+                    }
+                    None => lanes.push(found),
+                }
+            }
+        }
+        Ok(lanes)
     }
 
     /// Reads how many erasures of users are unfinished, and since when.
     pub async fn erasure_backlog(&self) -> Result<ErasureBacklog> {
-        let mut connection = self.pools.background.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.scrub = 'on'").await?;
-        let row = transaction.query_one(ERASURES, &[]).await?;
-        transaction.rollback().await?;
-        Ok(ErasureBacklog { unfinished: row.try_get(0)?, since: row.try_get(1)? })
+        let mut sum = ErasureBacklog::default();
+        for mut connection in self.reachable(Purpose::Background).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.scrub = 'on'").await?;
+            let row = transaction.query_one(ERASURES, &[]).await?;
+            transaction.rollback().await?;
+            sum.unfinished += row.try_get::<_, i64>(0)?;
+            sum.since = earlier(sum.since, row.try_get(1)?);
+        }
+        Ok(sum)
     }
 
     /// The connections of each pool.
     pub fn pool_usage(&self) -> Vec<PoolUsage> {
-        self.pools.usage()
+        let cells = self.cells.known();
+        let name = |cell: &Cell| (cells.len() > 1).then(|| cell.name.to_string());
+        cells.iter().flat_map(|cell| cell.pools.usage(name(cell).as_deref())).collect()
     }
+
+    /// Whether each cell besides main can be reached, by its name; empty if there is one cell.
+    pub fn cells_up(&self) -> Vec<(String, bool)> {
+        let others = self.cells.known().into_iter().filter(|cell| !cell.is_main());
+        others.map(|cell| (cell.name.to_string(), cell.is_up())).collect()
+    }
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    [one, other].into_iter().flatten().min()
 }
 
 /// The server's data directory, if the login role may read the setting.

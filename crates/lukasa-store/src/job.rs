@@ -8,6 +8,7 @@ use tokio_postgres::Row;
 
 use crate::Store;
 use crate::error::Result;
+use crate::pool::Purpose;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Owned, Param, Scope};
 
@@ -32,31 +33,39 @@ impl Store {
     pub async fn dead_jobs(&self, limit: i64) -> Result<Vec<(TenantId, UserId, JobId)>> {
         const SQL: &str =
             "select tenant_id, user_id, job_id from job where state = 'dead' limit $1";
-        let mut connection = self.pools.background.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.worker = 'on'").await?;
-        let rows = transaction.query(SQL, &[&limit]).await?;
-        transaction.rollback().await?;
-        all(&rows, |row| {
-            let mut c = Columns::of(row, "job");
-            Ok((
-                TenantId::from_uuid(c.take()?),
-                UserId::from_uuid(c.take()?),
-                JobId::from_uuid(c.take()?),
-            ))
-        })
+        let mut found = Vec::new();
+        for mut connection in self.connections(Purpose::Background).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.worker = 'on'").await?;
+            let rows = transaction.query(SQL, &[&limit]).await?;
+            transaction.rollback().await?;
+            found.extend(all(&rows, |row| {
+                let mut c = Columns::of(row, "job");
+                Ok((
+                    TenantId::from_uuid(c.take()?),
+                    UserId::from_uuid(c.take()?),
+                    JobId::from_uuid(c.take()?),
+                ))
+            })?);
+        }
+        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(found)
     }
 
     /// When the next job is due, so that a worker need not poll before.
     pub async fn next_job_at(&self) -> Result<Option<Timestamp>> {
         const SQL: &str =
             "select min(run_at) /* whatever the user_id */ from job where state = 'waiting'";
-        let mut connection = self.pools.background.get().await?;
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.worker = 'on'").await?;
-        let rows = transaction.query(SQL, &[]).await?;
-        transaction.rollback().await?;
-        Ok(one(&rows, |row| Columns::of(row, "job").take::<Option<Timestamp>>())?.flatten())
+        let mut next = None;
+        for mut connection in self.connections(Purpose::Background).await? {
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.worker = 'on'").await?;
+            let rows = transaction.query(SQL, &[]).await?;
+            transaction.rollback().await?;
+            let first = one(&rows, |row| Columns::of(row, "job").take::<Option<Timestamp>>())?;
+            next = [next, first.flatten()].into_iter().flatten().min();
+        }
+        Ok(next)
     }
 }
 

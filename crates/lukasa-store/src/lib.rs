@@ -7,6 +7,8 @@
 
 pub mod audit;
 pub mod audit_retention;
+pub mod cell_admin;
+mod cells;
 mod claim;
 pub mod comparison;
 pub mod consolidation;
@@ -36,6 +38,7 @@ pub mod list;
 mod migrate;
 pub mod model;
 pub mod observation;
+pub mod mover;
 pub mod operation;
 pub mod passage;
 pub mod policy;
@@ -56,17 +59,23 @@ mod tls;
 mod upkeep;
 pub mod webhook;
 
+use deadpool_postgres::Object;
 use lukasa_core::{TenantId, UserId};
+
+use cells::Cells;
+use pool::Purpose;
+use scope::{Access, RouteToUser};
 
 pub use error::{Error, Result};
 pub use migrate::{Migration, migrate, pending};
 pub use pool::{PoolSizes, PoolUsage};
 pub use scope::{Batch, Directory, Scope};
 
-/// Connections to the database, in pools by purpose.
+/// Connections to the cells, in pools by purpose.
 #[derive(Clone)]
 pub struct Store {
-    pools: pool::Pools,
+    cells: Cells,
+    in_background: bool,
 }
 
 /// How to reach the database.
@@ -87,58 +96,109 @@ impl Store {
     }
 
     pub fn connect_with(connect: &ConnectOptions, sizes: PoolSizes) -> Result<Self> {
-        Ok(Self { pools: pool::Pools::new(connect, sizes)? })
+        Ok(Self { cells: Cells::new(connect, sizes)?, in_background: false })
     }
 
-    /// The same store for work that no request waits for: it uses the background pool.
+    /// The same store for work that no request waits for: it uses the background pools.
     #[must_use]
     pub fn in_background(&self) -> Self {
-        Self { pools: self.pools.in_background() }
+        Self { in_background: true, ..self.clone() }
     }
 
     /// Opens a read transaction on one user's rows.
     pub async fn read(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
-        Ok(Scope::reading(self.pools.reads.get().await?, tenant, user))
+        self.open(Access::Read, tenant, user).await
     }
 
     /// Opens a read transaction on one user's rows that no write of the user overlaps.
     pub async fn read_settled(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
-        Ok(Scope::reading_settled(self.pools.reads.get().await?, tenant, user))
+        self.open(Access::Settled, tenant, user).await
     }
 
     /// Opens a write transaction on one user's rows. Writes of one user are serialised.
     pub async fn write(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
-        let (connection, permit) = self.pools.for_write(user).await?;
-        Ok(Scope::writing(connection, tenant, user).with_permit(permit))
+        self.open(Access::Write, tenant, user).await
     }
 
     /// Opens a write transaction with `synchronous_commit = off`, for rows that may be lost.
     pub async fn write_lossy(&self, tenant: TenantId, user: UserId) -> Result<Scope> {
-        let (connection, permit) = self.pools.for_lossy_write(user).await?;
-        Ok(Scope::writing_lossy(connection, tenant, user).with_permit(permit))
+        self.open(Access::Lossy, tenant, user).await
+    }
+
+    async fn open(&self, access: Access, tenant: TenantId, user: UserId) -> Result<Scope> {
+        let permit = match access {
+            Access::Write | Access::Lossy => Some(self.cells.gates().enter(user).await?),
+            Access::Read | Access::Settled => None,
+        };
+        let step = self.cells.first_step(tenant, user)?;
+        let purpose = match access {
+            Access::Read | Access::Settled => self.purpose(Purpose::Reads),
+            Access::Write => self.purpose(Purpose::Writes),
+            Access::Lossy => Purpose::Background,
+        };
+        let connection = step.cell.connection(purpose).await?;
+        let cells = self.cells.clone();
+        let route = RouteToUser { cells, purpose, access, tenant, user, step };
+        Ok(Scope::open(connection, route, permit))
+    }
+
+    /// The pool for a purpose. Work that no request waits for uses the background pool.
+    fn purpose(&self, purpose: Purpose) -> Purpose {
+        if self.in_background { Purpose::Background } else { purpose }
+    }
+
+    /// A connection to the directory's database.
+    async fn directory_connection(&self, purpose: Purpose) -> Result<Object> {
+        self.cells.main().connection(self.purpose(purpose)).await
+    }
+
+    /// A connection to every cell, the directory's first.
+    async fn connections(&self, purpose: Purpose) -> Result<Vec<Object>> {
+        let mut connections = Vec::new();
+        for cell in self.cells.all().await? {
+            connections.push(cell.connection(self.purpose(purpose)).await?);
+        }
+        Ok(connections)
+    }
+
+    /// A connection to every cell that can be reached, the directory's first.
+    async fn reachable(&self, purpose: Purpose) -> Result<Vec<Object>> {
+        let mut connections = Vec::new();
+        for cell in self.cells.all().await? {
+            match cell.connection(self.purpose(purpose)).await {
+                Ok(connection) => connections.push(connection),
+                Err(error) if !cell.is_main() => cell.report(&error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(connections)
     }
 
     /// Opens a transaction on the tenant's own lists: its users, credentials and domains.
     pub async fn directory(&self, tenant: TenantId) -> Result<Directory> {
-        Ok(Directory::of(self.pools.writes.get().await?, tenant))
+        Ok(Directory::of(self.directory_connection(Purpose::Writes).await?, tenant))
+    }
+
+    /// Opens a transaction on the tenant's lists in every cell, the directory's first: its users,
+    /// and the deliveries of its webhooks.
+    pub async fn directories(&self, tenant: TenantId) -> Result<Vec<Directory>> {
+        let connections = self.connections(Purpose::Writes).await?;
+        Ok(connections.into_iter().map(|connection| Directory::of(connection, tenant)).collect())
     }
 
     /// Finds the credential with this id, for authentication.
     pub async fn find_credential(&self, key_id: &str) -> Result<Option<credential::Credential>> {
-        let connection = self.pools.admission.get().await?;
+        let connection = self.cells.main().connection(Purpose::Admission).await?;
         credential::find(Directory::for_credential(connection, key_id)?, key_id).await
     }
 
     /// Removes a batch of expired tokens, links and sign-ins of all tenants; returns how many.
     pub async fn sweep_credentials(&self, limit: i64) -> Result<usize> {
-        credential::sweep(
-            Directory::sweeping(self.pools.in_background().writes.get().await?),
-            limit,
-        )
-        .await
+        let connection = self.cells.main().connection(Purpose::Background).await?;
+        credential::sweep(Directory::sweeping(connection), limit).await
     }
 
     pub fn close(&self) {
-        self.pools.close();
+        self.cells.close();
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn schema() -> String {
 
 /// An arbitrary advisory lock key used only by migrations, so that two servers starting at once run
 /// them one after the other.
-const LOCK: i64 = 0x6c75_6b61_7361_5f6d;
+pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_5f6d;
 
 /// Applies the pending migrations and returns them.
 pub async fn migrate(connect: &ConnectOptions) -> Result<Vec<Migration>> {

@@ -6,6 +6,7 @@ use tokio_postgres::Row;
 
 use crate::Store;
 use crate::error::Result;
+use crate::pool::Purpose;
 use crate::row::{Columns, all, one};
 use crate::scope::Scope;
 
@@ -48,7 +49,7 @@ impl Store {
     pub async fn models(&self) -> Result<Vec<ModelRecord>> {
         const SQL: &str =
             concat!("select ", model_columns!(), " from embedding_model order by created_at, name");
-        let connection = self.pools.reads.get().await?;
+        let connection = self.directory_connection(Purpose::Reads).await?;
         all(&connection.query(SQL, &[]).await?, record)
     }
 
@@ -58,7 +59,7 @@ impl Store {
                            filled_at) select $1, $2, not exists (select 1 from embedding_model), \
                            $3::timestamptz, case when exists (select 1 from embedding_model) \
                            then null else $3::timestamptz end on conflict do nothing";
-        let connection = self.pools.reads.get().await?;
+        let connection = self.directory_connection(Purpose::Reads).await?;
         let dimension = i32::try_from(model.dimension).unwrap_or(i32::MAX);
         connection.execute(SQL, &[&model.name, &dimension, &now]).await?;
         Ok(())
@@ -67,7 +68,8 @@ impl Store {
     /// Records that every passage has been embedded with the model.
     pub async fn mark_filled(&self, name: &str, now: Timestamp) -> Result<()> {
         const SQL: &str = "update embedding_model set filled_at = $2 where name = $1";
-        self.pools.reads.get().await?.execute(SQL, &[&name, &now]).await?;
+        let connection = self.directory_connection(Purpose::Reads).await?;
+        connection.execute(SQL, &[&name, &now]).await?;
         Ok(())
     }
 
@@ -80,7 +82,7 @@ impl Store {
                              (select 1 from embedding_model where name = $1)";
         const UP: &str = "update embedding_model set in_use = true, switched_at = $2 \
                            where name = $1 and not in_use";
-        let mut connection = self.pools.reads.get().await?;
+        let mut connection = self.directory_connection(Purpose::Reads).await?;
         let transaction = connection.transaction().await?;
         transaction.execute(DOWN, &[&name]).await?;
         let changed = transaction.execute(UP, &[&name, &now]).await?;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use lukasa_core::UserId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -38,10 +38,21 @@ impl Default for PoolSizes {
     }
 }
 
-/// The connections of one pool.
+/// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Reads,
+    Writes,
+    Admission,
+    Background,
+}
+
+/// The connections of one pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolUsage {
     pub pool: &'static str,
+    /// The cell, if there is more than one.
+    pub cell: Option<String>,
     pub limit: usize,
     pub used: usize,
     /// Callers that wait for a connection.
@@ -54,7 +65,8 @@ pub(crate) struct Pools {
     pub writes: Pool,
     pub admission: Pool,
     pub background: Pool,
-    gates: Arc<Gates>,
+    /// The URL of the database.
+    pub url: Arc<str>,
 }
 
 impl Pools {
@@ -67,27 +79,21 @@ impl Pools {
             writes: pool(connect.pool_size.saturating_sub(reads))?,
             admission: pool(sizes.admission)?,
             background: pool(sizes.background)?,
-            gates: Arc::default(),
+            url: connect.url.as_str().into(),
         })
     }
 
-    /// The same pools, with reads and writes redirected to the background pool.
-    pub fn in_background(&self) -> Self {
-        let background = self.background.clone();
-        Self { reads: background.clone(), writes: background, ..self.clone() }
-    }
-
-    /// A connection for a write of a user, and the permit that limits that user's writes.
-    pub async fn for_write(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
-        write_with(&self.writes, &self.gates, user).await
-    }
-
-    pub async fn for_lossy_write(&self, user: UserId) -> Result<(Object, OwnedSemaphorePermit)> {
-        write_with(&self.background, &self.gates, user).await
+    pub fn of(&self, purpose: Purpose) -> &Pool {
+        match purpose {
+            Purpose::Reads => &self.reads,
+            Purpose::Writes => &self.writes,
+            Purpose::Admission => &self.admission,
+            Purpose::Background => &self.background,
+        }
     }
 
     /// The connections of each pool.
-    pub fn usage(&self) -> Vec<PoolUsage> {
+    pub fn usage(&self, cell: Option<&str>) -> Vec<PoolUsage> {
         let pools = [
             ("reads", &self.reads),
             ("writes", &self.writes),
@@ -97,7 +103,8 @@ impl Pools {
         let usage = |(pool, of): (&'static str, &Pool)| {
             let status = of.status();
             let used = status.size.saturating_sub(status.available);
-            PoolUsage { pool, limit: status.max_size, used, waiting: status.waiting }
+            let (limit, waiting) = (status.max_size, status.waiting);
+            PoolUsage { pool, cell: cell.map(str::to_owned), limit, used, waiting }
         };
         pools.into_iter().map(usage).collect()
     }
@@ -109,23 +116,19 @@ impl Pools {
     }
 }
 
-async fn write_with(
-    pool: &Pool,
-    gates: &Gates,
-    user: UserId,
-) -> Result<(Object, OwnedSemaphorePermit)> {
-    let waiting = tokio::time::timeout(WAIT_TIMEOUT, gates.of(user).acquire_owned());
-    let permit = waiting.await.ok().and_then(std::result::Result::ok);
-    let busy = || Error::Unavailable("too many writes of this user are waiting".into());
-    let permit = permit.ok_or_else(busy)?;
-    Ok((pool.get().await?, permit))
-}
-
-/// One semaphore for each user with writes in progress.
+/// One semaphore for each user with writes in progress, in whichever cell.
 #[derive(Default)]
-struct Gates(Mutex<HashMap<UserId, Weak<Semaphore>>>);
+pub(crate) struct Gates(Mutex<HashMap<UserId, Weak<Semaphore>>>);
 
 impl Gates {
+    /// The permit that limits a user's writes. Further writes wait without a connection.
+    pub async fn enter(&self, user: UserId) -> Result<OwnedSemaphorePermit> {
+        let waiting = tokio::time::timeout(WAIT_TIMEOUT, self.of(user).acquire_owned());
+        let permit = waiting.await.ok().and_then(std::result::Result::ok);
+        let busy = || Error::Unavailable("too many writes of this user are waiting".into());
+        permit.ok_or_else(busy)
+    }
+
     fn of(&self, user: UserId) -> Arc<Semaphore> {
         let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(gate) = gates.get(&user).and_then(Weak::upgrade) {

@@ -12,13 +12,15 @@ use deadpool_postgres::Object;
 use futures_util::future::join_all;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, join};
 use lukasa_core::{TenantId, UserId};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, RowStream};
 
+use crate::cells::{CellStep, Cells};
 use crate::crash;
 use crate::error::{Error, Result};
+use crate::pool::Purpose;
 
 pub(crate) type Param<'a> = &'a (dyn ToSql + Sync);
 pub(crate) type Params<'a> = &'a [Param<'a>];
@@ -56,10 +58,71 @@ impl Batch {
     }
 }
 
+/// How a user's rows are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// All statements see one snapshot, and none writes.
+    Read,
+    /// A read that no write of the user overlaps: it waits for a running write, and later writes
+    /// wait for it. Each statement sees what was committed before it, which is the same for all of
+    /// them while the lock is held; a snapshot would be taken before the lock is granted.
+    Settled,
+    Write,
+    /// A write whose commit does not wait for the disk, for rows that may be lost. It takes the
+    /// user's lock like every write, so that it cannot restore what another write is removing.
+    Lossy,
+}
+
+/// The way to a user's rows: the cell that was chosen, and what is needed to choose another if that
+/// one does not hold the user.
+pub(crate) struct RouteToUser {
+    pub cells: Cells,
+    pub purpose: Purpose,
+    pub access: Access,
+    pub tenant: TenantId,
+    pub user: UserId,
+    pub step: CellStep,
+}
+
+impl RouteToUser {
+    /// The statements that open a transaction. `via` is that of [`CellStep`].
+    fn opening(&self, via: i64) -> String {
+        let (tenant, user) = (self.tenant.uuid(), self.user.uuid());
+        let settings = settings(self.tenant, Some(self.user));
+        // One user's writes are serialised by a lock derived from the user's id. Two users whose
+        // ids share their first eight bytes merely wait for each other.
+        let lock = lock_of(self.user);
+        // The placement is checked after the lock: the mover of a user holds it.
+        let check = format!("select check_placement('{tenant}', '{user}', {via})");
+        match self.access {
+            Access::Read => {
+                format!("begin isolation level repeatable read, read only; {settings}; {check}")
+            }
+            Access::Settled => format!(
+                "begin isolation level read committed, read only; {settings}; \
+                 select pg_advisory_xact_lock_shared({lock}); {check}"
+            ),
+            Access::Write => {
+                format!("begin; {settings}; select pg_advisory_xact_lock({lock}); {check}")
+            }
+            Access::Lossy => format!(
+                "begin; {settings}; select pg_advisory_xact_lock({lock}); {check}; \
+                 set local synchronous_commit = off"
+            ),
+        }
+    }
+}
+
 /// A transaction whose opening statements were sent, or will be sent with its first statement.
 struct Transaction {
     /// Present until the connection is returned.
     connection: Option<Object>,
+    /// The connection that is used instead, after the first one's cell did not hold the user.
+    elsewhere: OnceCell<Object>,
+    route: Option<RouteToUser>,
+    /// Whether the first connection's cell has refused the user. Its transaction stays aborted
+    /// until the end, so that no statement can run there without settings.
+    refused: AtomicBool,
     opening: String,
     begun: AtomicBool,
     /// After a failed statement the transaction cannot be committed: PostgreSQL would answer its
@@ -76,6 +139,9 @@ impl Transaction {
     fn new(connection: Object, opening: String) -> Self {
         Self {
             connection: Some(connection),
+            elsewhere: OnceCell::new(),
+            route: None,
+            refused: AtomicBool::new(false),
             opening,
             begun: AtomicBool::new(false),
             failed: AtomicBool::new(false),
@@ -95,8 +161,24 @@ impl Transaction {
         rows
     }
 
+    /// The connection in use.
+    fn connection(&self) -> Result<&Object> {
+        self.elsewhere.get().or(self.connection.as_ref()).ok_or(Error::Closed)
+    }
+
     async fn attempt(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
-        let connection = self.connection.as_ref().ok_or(Error::Closed)?;
+        match self.attempt_here(sql, params).await {
+            Err(error) if self.is_refusal(&error) => {
+                let connection = self.open_elsewhere().await?;
+                let statement = connection.prepare_cached(sql).await?;
+                Ok(self.check_writable(connection.query(&statement, params).await)?)
+            }
+            other => other,
+        }
+    }
+
+    async fn attempt_here(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+        let connection = self.connection()?;
         let statement = connection.prepare_cached(sql).await?;
         if self.begun.swap(true, Ordering::Relaxed) {
             return Ok(self.check_writable(connection.query(&statement, params).await)?);
@@ -104,18 +186,50 @@ impl Transaction {
         // Both are sent before either is answered. Should the opening fail, the query runs without
         // a transaction and settings, and row-level security returns nothing.
         let (opened, rows) =
-            join!(connection.batch_execute(&self.opening), connection.query(&statement, params));
+            join!(self.send_opening(connection), connection.query(&statement, params));
         opened?;
         Ok(self.check_writable(rows)?)
     }
 
+    async fn send_opening(&self, connection: &Object) -> Result<()> {
+        let opened = connection.batch_execute(&self.opening).await.map_err(Error::from);
+        if matches!(opened, Err(Error::Elsewhere)) {
+            self.refused.store(true, Ordering::Relaxed);
+        }
+        opened
+    }
+
+    /// Whether a statement failed because the cell does not hold the user: the first one, or one
+    /// that was sent before the first was answered.
+    fn is_refusal(&self, error: &Error) -> bool {
+        let in_aborted = matches!(error, Error::Database(error)
+            if error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION));
+        let is_first = matches!(error, Error::Elsewhere);
+        self.route.is_some() && (is_first || (in_aborted && self.refused.load(Ordering::Relaxed)))
+    }
+
+    /// Opens the transaction in the cell that holds the user.
+    async fn open_elsewhere(&self) -> Result<&Object> {
+        let route = self.route.as_ref().ok_or(Error::Elsewhere)?;
+        let connection = self.elsewhere.get_or_try_init(|| {
+            let whose = (route.tenant, route.user);
+            route.cells.open_elsewhere(whose, route.purpose, &route.step, |via| route.opening(via))
+        });
+        connection.await
+    }
+
     /// The rows of a query as they arrive, for results that are too large to be held at once.
     async fn stream(&self, sql: &'static str, params: Params<'_>) -> Result<RowStream> {
-        let connection = self.connection.as_ref().ok_or(Error::Closed)?;
-        let statement = connection.prepare_cached(sql).await?;
         if !self.begun.swap(true, Ordering::Relaxed) {
-            connection.batch_execute(&self.opening).await?;
+            match self.send_opening(self.connection()?).await {
+                Err(error) if self.is_refusal(&error) => {
+                    self.open_elsewhere().await?;
+                }
+                other => other?,
+            }
         }
+        let connection = self.connection()?;
+        let statement = connection.prepare_cached(sql).await?;
         let rows = connection.query_raw(&statement, params.iter().copied()).await;
         if rows.is_err() {
             self.failed.store(true, Ordering::Relaxed);
@@ -149,7 +263,7 @@ impl Transaction {
     }
 
     async fn attempt_batch(&self, batch: &Batch) -> Result<()> {
-        let connection = self.connection.as_ref().ok_or(Error::Closed)?;
+        let connection = self.connection()?;
         // Preparing may wait, which would let later statements overtake; so all are prepared first.
         let mut prepared = Vec::with_capacity(batch.0.len());
         for statement in &batch.0 {
@@ -174,7 +288,7 @@ impl Transaction {
             return Err(Error::Doomed);
         }
         if self.begun.load(Ordering::Relaxed) {
-            let connection = self.connection.as_ref().ok_or(Error::Closed)?;
+            let connection = self.connection()?;
             crash::point();
             connection.batch_execute("commit").await?;
             crash::point();
@@ -186,25 +300,41 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else { return };
+        let Some(first) = self.connection.take() else { return };
+        match self.elsewhere.take() {
+            Some(used) => {
+                self.give_back(used, !self.over);
+                // Its cell refused the user, and nothing else was run.
+                roll_back(first);
+            }
+            None => self.give_back(first, !self.over && self.begun.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+impl Transaction {
+    /// Returns a connection to its pool, after a rollback if its transaction is open.
+    fn give_back(&self, connection: Object, is_open: bool) {
         if self.unusable.load(Ordering::Relaxed) {
             drop(Object::take(connection));
-            return;
+        } else if is_open {
+            roll_back(connection);
         }
-        if self.over || !self.begun.load(Ordering::Relaxed) {
-            return;
-        }
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            // Without a runtime nothing can be sent; closing the connection rolls back too.
-            drop(Object::take(connection));
-            return;
-        };
-        runtime.spawn(async move {
-            if connection.batch_execute("rollback").await.is_err() {
-                drop(Object::take(connection));
-            }
-        });
     }
+}
+
+/// Rolls back before the connection is returned to its pool.
+fn roll_back(connection: Object) {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+        // Without a runtime nothing can be sent; closing the connection rolls back too.
+        drop(Object::take(connection));
+        return;
+    };
+    runtime.spawn(async move {
+        if connection.batch_execute("rollback").await.is_err() {
+            drop(Object::take(connection));
+        }
+    });
 }
 
 /// One transaction on one user's rows.
@@ -215,50 +345,16 @@ pub struct Scope {
 }
 
 impl Scope {
-    pub(crate) fn reading(connection: Object, tenant: TenantId, user: UserId) -> Self {
-        // All statements of a read see one snapshot, and none writes.
-        let opening = format!(
-            "begin isolation level repeatable read, read only; {}",
-            settings(tenant, Some(user))
-        );
-        Self { transaction: Transaction::new(connection, opening), tenant, user }
-    }
-
-    /// A read that no write of the user overlaps: it waits for a running write, and later writes
-    /// wait for it. Each statement sees what was committed before it, which is the same for all of
-    /// them while the lock is held; a snapshot would be taken before the lock is granted.
-    pub(crate) fn reading_settled(connection: Object, tenant: TenantId, user: UserId) -> Self {
-        let opening = format!(
-            "begin isolation level read committed, read only; {}; \
-             select pg_advisory_xact_lock_shared({})",
-            settings(tenant, Some(user)),
-            lock_of(user)
-        );
-        Self { transaction: Transaction::new(connection, opening), tenant, user }
-    }
-
-    pub(crate) fn writing(connection: Object, tenant: TenantId, user: UserId) -> Self {
-        // One user's writes are serialised by a lock derived from the user's id. Two users whose
-        // ids share their first eight bytes merely wait for each other.
-        let opening = format!(
-            "begin; {}; select pg_advisory_xact_lock({})",
-            settings(tenant, Some(user)),
-            lock_of(user)
-        );
-        Self { transaction: Transaction::new(connection, opening), tenant, user }
-    }
-
-    /// A write whose commit does not wait for the disk, for rows that may be lost. It takes the
-    /// user's lock like every write, so that it cannot restore what another write is removing.
-    pub(crate) fn writing_lossy(connection: Object, tenant: TenantId, user: UserId) -> Self {
-        let mut scope = Self::writing(connection, tenant, user);
-        scope.transaction.opening.push_str("; set local synchronous_commit = off");
-        scope
-    }
-
-    pub(crate) fn with_permit(mut self, permit: OwnedSemaphorePermit) -> Self {
-        self.transaction._permit = Some(permit);
-        self
+    pub(crate) fn open(
+        connection: Object,
+        route: RouteToUser,
+        permit: Option<OwnedSemaphorePermit>,
+    ) -> Self {
+        let (tenant, user) = (route.tenant, route.user);
+        let mut transaction = Transaction::new(connection, route.opening(route.step.via));
+        transaction.route = Some(route);
+        transaction._permit = permit;
+        Self { transaction, tenant, user }
     }
 
     pub fn tenant(&self) -> TenantId {
@@ -296,7 +392,7 @@ impl Scope {
 }
 
 /// The advisory lock key that serialises a user's writes.
-fn lock_of(user: UserId) -> i64 {
+pub(crate) fn lock_of(user: UserId) -> i64 {
     let (high, _) = user.uuid().as_u64_pair();
     high.cast_signed()
 }

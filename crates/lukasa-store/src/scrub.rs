@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::migrate::owner;
 
 /// An arbitrary advisory lock key used only by scrubs, so that one runs at a time.
-const LOCK: i64 = 0x6c75_6b61_7361_7363;
+pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_7363;
 /// How long a table's writers are kept waiting before the scrub gives up the lock and retries.
 const LOCK_WAIT: &str = "2s";
 const MAX_TRIES: u32 = 60;
@@ -40,6 +40,20 @@ pub struct ScrubReport {
     pub bytes_after: i64,
     /// Files of the write-ahead log that were removed.
     pub log_files: usize,
+}
+
+impl ScrubReport {
+    /// The sum of the scrubs of two cells.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            erasures: self.erasures + other.erasures,
+            tables: self.tables + other.tables,
+            bytes_before: self.bytes_before + other.bytes_before,
+            bytes_after: self.bytes_after + other.bytes_after,
+            log_files: self.log_files + other.log_files,
+        }
+    }
 }
 
 /// Progress of a scrub, for display.
@@ -102,7 +116,32 @@ pub async fn scrub(
     if ids.is_empty() && !always {
         return Ok(ScrubReport::default());
     }
-    let missing = lacking(&client).await?;
+    let which = match (always, whole_users) {
+        (true, _) => TableSelection::All,
+        (false, true) => TableSelection::Changed,
+        (false, false) => TableSelection::ChangedContent,
+    };
+    let scrubbed = rewrite_tables(&mut client, which, now, &tell).await?;
+    mark(&mut client, &users, &ids, now).await?;
+    Ok(ScrubReport { erasures: ids.len(), ..scrubbed })
+}
+
+/// Rewrites the files in which a row was deleted since they were last rewritten, and marks nothing.
+pub async fn rewrite_files(
+    connect: &ConnectOptions,
+    now: Timestamp,
+    tell: impl Fn(ScrubProgress) + Send + Sync,
+) -> Result<ScrubReport> {
+    rewrite_tables(&mut owner(connect).await?, TableSelection::Changed, now, &tell).await
+}
+
+async fn rewrite_tables(
+    client: &mut Client,
+    which: TableSelection,
+    now: Timestamp,
+    tell: &(impl Fn(ScrubProgress) + Send + Sync),
+) -> Result<ScrubReport> {
+    let missing = lacking(client).await?;
     if !missing.is_empty() {
         let what = missing.join("; ");
         return Err(Error::Configuration(format!("scrubbing needs {what}")));
@@ -112,20 +151,15 @@ pub async fn scrub(
         return Err(Error::Configuration("another scrub is under way".into()));
     }
     tell(ScrubProgress::Waiting);
-    wait_for_old_transactions(&client).await?;
-    let mut scrubbed = ScrubReport { erasures: ids.len(), ..ScrubReport::default() };
-    let which = match (always, whole_users) {
-        (true, _) => TableSelection::All,
-        (false, true) => TableSelection::Changed,
-        (false, false) => TableSelection::ChangedContent,
-    };
-    let tables = affected(&mut client, which).await?;
-    scrubbed.tables = tables.len();
-    scrubbed.bytes_before = tables.iter().map(|table| table.bytes).sum();
-    scrubbed.bytes_after = rewrite(&mut client, &tables, now, &tell).await?;
-    scrubbed.log_files = replace_log_files(&client, &tell).await?;
-    mark(&mut client, &users, &ids, now).await?;
-    Ok(scrubbed)
+    wait_for_old_transactions(client).await?;
+    let tables = affected(client, which).await?;
+    Ok(ScrubReport {
+        erasures: 0,
+        tables: tables.len(),
+        bytes_before: tables.iter().map(|table| table.bytes).sum(),
+        bytes_after: rewrite(client, &tables, now, tell).await?,
+        log_files: replace_log_files(client, tell).await?,
+    })
 }
 
 /// Finished erasures whose data may still be in the files.

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::Store;
 use crate::error::Result;
+use crate::pool::Purpose;
 use crate::row::{Columns, all};
 
 impl Store {
@@ -18,15 +19,22 @@ impl Store {
         const SQL: &str = "select tenant_id, user_id from users where deleted_at is null \
                              and user_id > $1 order by user_id limit $2";
         let after = after.map_or(Uuid::nil(), UserId::uuid);
-        let mut connection = self.pools.reads.get().await?;
-        // If dropped without a commit it is rolled back, and the setting with it.
-        let transaction = connection.transaction().await?;
-        transaction.batch_execute("set local app.upkeep = 'on'").await?;
-        let rows = transaction.query(SQL, &[&after, &limit]).await?;
-        transaction.rollback().await?;
-        all(&rows, |row| {
-            let mut c = Columns::of(row, "users");
-            Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
-        })
+        let mut found = Vec::new();
+        for mut connection in self.connections(Purpose::Reads).await? {
+            // If dropped without a commit it is rolled back, and the setting with it.
+            let transaction = connection.transaction().await?;
+            transaction.batch_execute("set local app.upkeep = 'on'").await?;
+            let rows = transaction.query(SQL, &[&after, &limit]).await?;
+            transaction.rollback().await?;
+            found.extend(all(&rows, |row| {
+                let mut c = Columns::of(row, "users");
+                Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
+            })?);
+        }
+        found.sort_by_key(|(_, user)| *user);
+        // A user who is being moved may be listed by two cells.
+        found.dedup();
+        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(found)
     }
 }

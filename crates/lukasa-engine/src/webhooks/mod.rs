@@ -8,6 +8,7 @@
 
 mod deliver;
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -177,11 +178,15 @@ impl TenantWebhooks {
 
     /// Removes a webhook, with everything about its deliveries.
     pub async fn remove(&self, tenant: TenantId, id: WebhookId) -> Result<()> {
-        let list = self.parts.store.directory(tenant).await?;
-        if !webhook::remove(&list, id).await? {
-            return Err(Error::WebhookNotFound);
+        let lists = self.parts.store.directories(tenant).await?;
+        let mut existed = false;
+        // The directory's own is the first and goes last: while it is there, a removal that failed
+        // in another cell can be repeated.
+        for list in lists.into_iter().rev() {
+            existed = webhook::remove(&list, id).await?;
+            list.commit().await?;
         }
-        Ok(list.commit().await?)
+        if existed { Ok(()) } else { Err(Error::WebhookNotFound) }
     }
 
     /// Sends a test request to a webhook and returns the result.
@@ -210,10 +215,15 @@ impl TenantWebhooks {
         state: Option<DeliveryState>,
         limit: usize,
     ) -> Result<Vec<Delivery>> {
-        let list = self.parts.store.directory(tenant).await?;
-        find_webhook(&list, id).await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        Ok(delivery::latest(&list, id, state, limit).await?)
+        find_webhook(&self.parts.store.directory(tenant).await?, id).await?;
+        let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut found = Vec::new();
+        for list in self.parts.store.directories(tenant).await? {
+            found.extend(delivery::latest(&list, id, state, wanted).await?);
+        }
+        found.sort_by_key(|delivery| Reverse((delivery.last_at, delivery.operation)));
+        found.truncate(limit);
+        Ok(found)
     }
 
     /// Delivers everything since a time to a webhook again; returns the number of users concerned.
@@ -236,10 +246,17 @@ impl TenantWebhooks {
         operation: OperationId,
         moment: Moment,
     ) -> Result<Delivery> {
-        let list = self.parts.store.directory(tenant).await?;
-        let hook = find_webhook(&list, id).await?;
-        let there = delivery::find(&list, id, operation).await?;
-        drop(list);
+        let lists = self.parts.store.directories(tenant).await?;
+        let first = lists.first().ok_or(lukasa_store::Error::Closed)?;
+        let hook = find_webhook(first, id).await?;
+        let mut there = None;
+        for list in &lists {
+            there = match there {
+                None => delivery::find(list, id, operation).await?,
+                found => found,
+            };
+        }
+        drop(lists);
         let (before, user) = there.ok_or(Error::DeliveryNotFound)?;
         let scope = self.parts.store.read(tenant, user).await?;
         let operation = operation::find(&scope, operation).await?;
@@ -275,9 +292,14 @@ impl TenantWebhooks {
         let (mut count, mut last) = (0, None);
         let now = micros(moment.now);
         loop {
-            let list = self.parts.store.directory(tenant).await?;
-            let users = delivery::users(&list, id, last, USER_PAGE_SIZE).await?;
-            drop(list);
+            let mut users = Vec::new();
+            for list in self.parts.store.directories(tenant).await? {
+                users.extend(delivery::users(&list, id, last, USER_PAGE_SIZE).await?);
+            }
+            // The pages of the cells overlap, but each has all of its users up to its end.
+            users.sort_unstable();
+            users.dedup();
+            users.truncate(usize::try_from(USER_PAGE_SIZE).unwrap_or(usize::MAX));
             for user in &users {
                 self.queue_deliveries_of(tenant, *user, id, since, now).await?;
             }

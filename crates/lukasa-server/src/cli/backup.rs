@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
-use lukasa_engine::ConnectOptions;
 use lukasa_engine::backup::{self, TableDigest};
+use lukasa_engine::{ConnectOptions, cells};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -32,7 +32,7 @@ impl BackupCommand {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   lukasa backup make lukasa.backup
@@ -55,9 +55,21 @@ impl MakeBackupArgs {
     async fn run(self) -> anyhow::Result<()> {
         let dump = tool("pg_dump", self.database.postgres_dir.as_deref())?;
         let opened = self.database.open(1).await?;
+        let before = cells::placement(&opened.connect).await?;
         let (bytes, held) = self.write(&dump, &opened.connect).await?;
+        let cells = self.write_cells(&dump, &opened.connect).await?;
+        // A user who moves between two of the files could be in neither.
+        if before.is_moving() || cells::placement(&opened.connect).await? != before {
+            bail!("users were moved between cells meanwhile; make the backup again");
+        }
         opened.close().await?;
         let rows: i64 = held.iter().map(|table| table.rows).sum();
+        if !cells.is_empty() {
+            let files: Vec<_> = cells.iter().map(|file| file.display().to_string()).collect();
+            if !self.format.json {
+                say(&format!("Further cells: {}", files.join(", ")))?;
+            }
+        }
         if self.format.json {
             return say_json(&json!({ "file": self.file, "manifest": manifest_file(&self.file),
                 "bytes": bytes, "tables": held.len(), "rows": rows }));
@@ -69,6 +81,23 @@ impl MakeBackupArgs {
         ))?;
         let next = format!("Check it with: lukasa backup verify {}", self.file.display());
         say(&paint(DIM, &next))
+    }
+
+    /// Writes the further cells, each into a file of its own beside the first.
+    async fn write_cells(
+        &self,
+        dump: &Path,
+        connect: &ConnectOptions,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for cell in cells::list(connect).await?.into_iter().skip(1) {
+            let mut name = self.file.as_os_str().to_owned();
+            name.push(format!(".{}", cell.name));
+            let one = Self { file: name.into(), ..self.clone() };
+            one.write(dump, &cell.connect).await.with_context(|| format!("cell {}", cell.name))?;
+            files.push(one.file);
+        }
+        Ok(files)
     }
 
     async fn write(

@@ -1,6 +1,8 @@
 //! `lukasa migrate`
 
+use anyhow::Context as _;
 use clap::Args;
+use lukasa_engine::{ConnectOptions, Migration, cells};
 use serde_json::json;
 
 use super::{DatabaseArgs, FormatArgs, say, say_json};
@@ -21,14 +23,26 @@ pub struct MigrateArgs {
 }
 
 impl MigrateArgs {
+    async fn steps(&self, connect: &ConnectOptions) -> anyhow::Result<Vec<Migration>> {
+        Ok(match self.dry_run {
+            true => lukasa_engine::pending_migrations(connect).await?,
+            false => lukasa_engine::migrate(connect).await?,
+        })
+    }
+
     pub async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(1).await?;
         let connect = opened.connect.clone();
-        let steps = if self.dry_run {
-            lukasa_engine::pending_migrations(&connect).await?
-        } else {
-            lukasa_engine::migrate(&connect).await?
-        };
+        let mut steps = self.steps(&connect).await?;
+        for cell in cells::list(&connect).await?.into_iter().skip(1) {
+            let of_cell = self.steps(&cell.connect).await;
+            let of_cell = of_cell.with_context(|| format!("cell {}", cell.name))?;
+            let named = |step: Migration| Migration {
+                name: format!("{} in cell {}", step.name, cell.name),
+                ..step
+            };
+            steps.extend(of_cell.into_iter().map(named));
+        }
         if self.format.json {
             let steps: Vec<_> =
                 steps.iter().map(|s| json!({ "version": s.version, "name": s.name })).collect();

@@ -4,6 +4,7 @@
 
 mod audit;
 mod backup;
+mod cell;
 mod client;
 mod connect;
 mod demo;
@@ -155,6 +156,9 @@ enum Command {
     /// Back up the whole database, or verify a backup by restoring it.
     #[command(subcommand)]
     Backup(backup::BackupCommand),
+    /// Spread the users over several databases.
+    #[command(subcommand)]
+    Cell(cell::CellCommand),
     /// Print shell completions.
     Completions(shell::CompletionsArgs),
     /// Write the manual pages.
@@ -332,6 +336,7 @@ pub fn main() -> ExitCode {
             Command::Hook(command) => command.run().await,
             Command::Webhook(command) => command.run().await,
             Command::Backup(command) => command.run().await,
+            Command::Cell(command) => command.run().await,
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),
             Command::Openapi => print_openapi(),

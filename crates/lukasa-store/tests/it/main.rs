@@ -1,6 +1,7 @@
 //! Tests of the store with a real PostgreSQL: scopes, row-level security, and query plans.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod cells;
 mod consistency;
 mod plans;
 mod pools;

@@ -1,5 +1,6 @@
 //! `lukasa doctor`
 
+mod cells;
 mod quality;
 
 use std::path::PathBuf;
@@ -160,6 +161,7 @@ impl DoctorArgs {
         if pending.is_empty() {
             let journal = self.journal.or_beside(&opened);
             checks.extend(erasures(&connect, &journal).await);
+            checks.extend(cells::cells(&connect).await);
         }
         checks.extend(self.chats().await);
         checks.extend(self.upstream().await);

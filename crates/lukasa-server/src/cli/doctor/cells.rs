@@ -1,0 +1,64 @@
+//! Checks of the cells besides main. With one cell there are none.
+
+use lukasa_core::placement::Placement;
+use lukasa_engine::ConnectOptions;
+use lukasa_engine::cells::{self, CellAddress};
+
+use super::{Check, with_cause};
+
+/// Whether every cell answers, has the schema and holds what the map says, and whether a move is
+/// under way.
+pub async fn cells(directory: &ConnectOptions) -> Vec<Check> {
+    const MAP: &str = "run `lukasa migrate`";
+    let read = async { Ok((cells::list(directory).await?, cells::placement(directory).await?)) };
+    let (found, placement): (Vec<CellAddress>, Placement) = match read.await {
+        Ok(read) => read,
+        Err(error) => {
+            let error: lukasa_engine::Error = error;
+            return vec![Check::new("cells", false, with_cause(&error), MAP)];
+        }
+    };
+    let mut checks = Vec::new();
+    if found.len() == 1 {
+        return checks;
+    }
+    for cell in &found {
+        checks.push(check(cell, &placement).await);
+    }
+    let moving = placement.ranges().iter().find(|placed| placed.moving_to.is_some());
+    let text = moving.map_or("none is under way".to_owned(), |placed| {
+        let to = placed.moving_to.as_deref().unwrap_or_default();
+        format!("{} from {} to {to} is not finished", placed.range, placed.cell)
+    });
+    let fix =
+        "run the `lukasa cell move` again to finish it, or with the cells exchanged to reverse it";
+    checks.push(Check::new("moves", moving.is_none(), text, fix).or_warn());
+    let unscrubbed = found.iter().filter(|cell| cell.moved_from_at.is_some());
+    let names: Vec<&str> = unscrubbed.map(|cell| cell.name.as_str()).collect();
+    let text = match names.is_empty() {
+        true => "no deleted rows of moved users are left in files".to_owned(),
+        false => format!("deleted rows of moved users are in the files of {}", names.join(", ")),
+    };
+    checks.push(Check::new("moved users", names.is_empty(), text, "run `lukasa scrub`").or_warn());
+    checks
+}
+
+async fn check(cell: &CellAddress, placement: &Placement) -> Check {
+    const FIX: &str = "start its PostgreSQL, or correct its URL; run `lukasa migrate`; a cell that was \
+                       restored from a backup from before a move has to be compared with the map";
+    let verdict = async {
+        let pending = lukasa_engine::pending_migrations(&cell.connect).await?;
+        if !pending.is_empty() {
+            return Ok((false, format!("{} migrations to apply", pending.len())));
+        }
+        let agrees = cells::agrees(cell, placement).await?;
+        let text =
+            if agrees { "holds what the map says" } else { "does not hold what the map says" };
+        Ok::<_, lukasa_engine::Error>((agrees, text.to_owned()))
+    };
+    let (good, text) = match verdict.await {
+        Ok(verdict) => verdict,
+        Err(error) => (false, with_cause(&error)),
+    };
+    Check::new("cell", good, format!("{}: {text}", cell.name), FIX)
+}

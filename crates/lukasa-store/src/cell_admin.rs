@@ -1,0 +1,314 @@
+//! The list of cells and the map, as the owner of the databases changes them. Commands use this;
+//! servers only read the map, see `cells.rs`.
+
+use std::time::Duration;
+
+use lukasa_core::Timestamp;
+use lukasa_core::placement::{Holding, MAIN_CELL, Placement};
+use tokio_postgres::{Client, Transaction};
+use uuid::Uuid;
+
+use crate::ConnectOptions;
+use crate::cells::{placed_range, placement_of};
+use crate::error::{Error, Result};
+use crate::migrate::{owner, pending};
+
+/// An arbitrary advisory lock key of the directory, held by a command that changes cells.
+pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_6365;
+
+/// The publication of the directory's small tables, and the subscription of each cell to it.
+const GLOBAL: &str = "lukasa_global";
+
+/// The tables that every cell has a copy of.
+pub const GLOBAL_TABLES: &[&str] =
+    &["tenant", "domain", "tenant_policy", "webhook", "embedding_model"];
+
+/// A cell and how to reach it.
+#[derive(Debug, Clone)]
+pub struct CellAddress {
+    pub name: String,
+    pub connect: ConnectOptions,
+    /// Since when deleted rows of users who were moved away may be in its files.
+    pub moved_from_at: Option<Timestamp>,
+}
+
+/// The cells of a deployment, main first.
+pub async fn list(directory: &ConnectOptions) -> Result<Vec<CellAddress>> {
+    const SQL: &str = "select name, url, moved_from_at from cell order by name";
+    const MAIN: &str = "select moved_from_at from placement_state";
+    let mut client = owner(directory).await?;
+    if !has_cells(&client).await? {
+        let (name, connect) = (MAIN_CELL.to_owned(), directory.clone());
+        return Ok(vec![CellAddress { name, connect, moved_from_at: None }]);
+    }
+    let transaction = map_transaction(&mut client).await?;
+    let main = transaction.query_opt(MAIN, &[]).await?;
+    let rows = transaction.query(SQL, &[]).await?;
+    let mut cells = vec![CellAddress {
+        name: MAIN_CELL.to_owned(),
+        connect: directory.clone(),
+        moved_from_at: main.map(|row| row.try_get(0)).transpose()?.flatten(),
+    }];
+    for row in &rows {
+        let connect = ConnectOptions { url: row.try_get(1)?, ..directory.clone() };
+        cells.push(CellAddress { name: row.try_get(0)?, connect, moved_from_at: row.try_get(2)? });
+    }
+    Ok(cells)
+}
+
+/// Whether the schema has the tables of cells.
+async fn has_cells(client: &Client) -> Result<bool> {
+    let sql = "select to_regclass('public.placement_state') is not null";
+    Ok(client.query_one(sql, &[]).await?.try_get(0)?)
+}
+
+/// The map.
+pub async fn placement(directory: &ConnectOptions) -> Result<Placement> {
+    let mut client = owner(directory).await?;
+    if !has_cells(&client).await? {
+        return Ok(Placement::single());
+    }
+    read_placement(&map_transaction(&mut client).await?).await
+}
+
+async fn map_transaction(client: &mut Client) -> Result<Transaction<'_>> {
+    let transaction = client.transaction().await?;
+    transaction.batch_execute("set local app.cells = 'on'").await?;
+    Ok(transaction)
+}
+
+async fn read_placement(transaction: &Transaction<'_>) -> Result<Placement> {
+    const SQL: &str =
+        "select tenant_id, first_user, last_user, cell, moving_to, epoch from placement";
+    let rows = transaction.query(SQL, &[]).await?;
+    placement_of(rows.iter().map(placed_range).collect::<Result<_>>()?)
+}
+
+/// The directory, locked against other commands that change cells.
+pub struct LockedDirectory {
+    client: Client,
+}
+
+/// Locks the directory until the value is dropped.
+pub async fn lock(directory: &ConnectOptions) -> Result<LockedDirectory> {
+    let client = owner(directory).await?;
+    // The lock of a command that has just ended is released a moment later.
+    for _ in 0..30 {
+        let locked = client.query_one("select pg_try_advisory_lock($1)", &[&LOCK]).await?;
+        if locked.try_get::<_, bool>(0)? {
+            return Ok(LockedDirectory { client });
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let busy = "another command is changing the cells; wait for it to end";
+    Err(Error::Configuration(busy.into()))
+}
+
+impl LockedDirectory {
+    pub async fn placement(&mut self) -> Result<Placement> {
+        read_placement(&map_transaction(&mut self.client).await?).await
+    }
+
+    /// Replaces the map.
+    pub async fn set_placement(&mut self, new: &Placement) -> Result<()> {
+        const SQL: &str = "insert into placement (tenant_id, first_user, last_user, cell, \
+                           moving_to, epoch) values ($1, $2, $3, $4, $5, $6)";
+        let transaction = map_transaction(&mut self.client).await?;
+        transaction.batch_execute("delete from placement").await?;
+        for placed in new.ranges() {
+            let tenant: Option<Uuid> = placed.tenant.map(lukasa_core::TenantId::uuid);
+            let (range, to) = (placed.range, &placed.moving_to);
+            let epoch = placed.epoch;
+            transaction
+                .execute(SQL, &[&tenant, &range.first, &range.last, &placed.cell, to, &epoch])
+                .await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Records that users are moved away from a cell, before the first is.
+    pub async fn mark_moved_from(&mut self, cell: &str, now: Option<Timestamp>) -> Result<()> {
+        const MAIN: &str = "update placement_state set moved_from_at = $1";
+        const OTHER: &str = "update cell set moved_from_at = $2 where name = $1";
+        let transaction = map_transaction(&mut self.client).await?;
+        if cell == MAIN_CELL {
+            transaction.execute(MAIN, &[&now]).await?;
+        } else {
+            transaction.execute(OTHER, &[&cell, &now]).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Adds a cell that holds nothing yet.
+    pub async fn add(
+        &mut self,
+        directory: &ConnectOptions,
+        name: &str,
+        connect: &ConnectOptions,
+        now: Timestamp,
+    ) -> Result<()> {
+        const SQL: &str = "insert into cell (name, url, added_at) values ($1, $2, $3)";
+        check_new_cell(&self.client, connect).await?;
+        replicate_global_tables(&self.client, directory, name, connect).await?;
+        apply(connect, &[]).await?;
+        let transaction = map_transaction(&mut self.client).await?;
+        transaction.execute(SQL, &[&name, &connect.url, &now]).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Removes a cell from the list, and the replication to it. Its database is left as it is.
+    pub async fn remove(&mut self, cell: &CellAddress) -> Result<()> {
+        const DROP_SLOT: &str = "select pg_drop_replication_slot(slot_name) \
+                                 from pg_replication_slots where slot_name = $1";
+        let transaction = map_transaction(&mut self.client).await?;
+        transaction.execute("delete from cell where name = $1", &[&cell.name]).await?;
+        transaction.commit().await?;
+        // The slot would keep the log of the directory for as long as it exists.
+        let client = owner(&cell.connect).await?;
+        for step in ["disable", "set (slot_name = none)"] {
+            client.batch_execute(&format!("alter subscription {GLOBAL} {step}")).await?;
+        }
+        client.batch_execute(&format!("drop subscription {GLOBAL}")).await?;
+        let slot = slot_of(&cell.name);
+        for _ in 0..50 {
+            // The process that sent to the cell ends a moment later.
+            if self.client.query(DROP_SLOT, &[&slot]).await.is_ok() {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Err(Error::Configuration(format!("the replication slot {slot} could not be dropped")))
+    }
+}
+
+/// The name of the directory's replication slot for a cell.
+fn slot_of(cell: &str) -> String {
+    format!("lukasa_cell_{cell}")
+}
+
+/// The number of users in a cell's database, without those that were deleted.
+pub async fn count_users(cell: &ConnectOptions) -> Result<i64> {
+    let mut client = owner(cell).await?;
+    let transaction = client.transaction().await?;
+    transaction.batch_execute("set local app.upkeep = 'on'").await?;
+    let sql = "select count(*) from users where deleted_at is null";
+    Ok(transaction.query_one(sql, &[]).await?.try_get(0)?)
+}
+
+/// Whether a cell holds exactly this.
+pub async fn holds(cell: &ConnectOptions, expected: &[Holding]) -> Result<bool> {
+    const SQL: &str = "select tenant_id, first_user, last_user, state from holding";
+    let client = owner(cell).await?;
+    let mut found = Vec::new();
+    for row in &client.query(SQL, &[]).await? {
+        let tenant: Option<Uuid> = row.try_get(0)?;
+        let (first, last): (Uuid, Uuid) = (row.try_get(1)?, row.try_get(2)?);
+        found.push((tenant, first, last, row.try_get::<_, String>(3)?));
+    }
+    let expected = expected.iter().map(|held| {
+        let tenant = held.tenant.map(lukasa_core::TenantId::uuid);
+        (tenant, held.range.first, held.range.last, held.state.as_str().to_owned())
+    });
+    let mut expected: Vec<_> = expected.collect();
+    found.sort();
+    expected.sort();
+    Ok(found == expected)
+}
+
+/// Replaces what a cell holds.
+pub async fn apply(cell: &ConnectOptions, holdings: &[Holding]) -> Result<()> {
+    const SQL: &str = "insert into holding (tenant_id, first_user, last_user, state, epoch) \
+                       values ($1, $2, $3, $4, $5)";
+    let mut client = owner(cell).await?;
+    let transaction = map_transaction(&mut client).await?;
+    transaction.batch_execute("delete from holding").await?;
+    for held in holdings {
+        let tenant: Option<Uuid> = held.tenant.map(lukasa_core::TenantId::uuid);
+        let (range, state) = (held.range, held.state.as_str());
+        transaction
+            .execute(SQL, &[&tenant, &range.first, &range.last, &state, &held.epoch])
+            .await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+/// Refuses a database that cannot be a cell.
+async fn check_new_cell(directory: &Client, connect: &ConnectOptions) -> Result<()> {
+    const SAME: &str = "select (select system_identifier::text from pg_control_system()) \
+                          || ' ' || current_database(), \
+                        (select datcollate || coalesce(datlocale, '') || datlocprovider::text \
+                           from pg_database where datname = current_database()), \
+                        current_setting('server_version_num')::int / 10000";
+    let refuse = |why: String| Err(Error::Configuration(why));
+    let missing = pending(connect).await?;
+    if !missing.is_empty() {
+        let how = "run `lukasa migrate` with its URL first";
+        return refuse(format!("the new cell lacks {} migrations; {how}", missing.len()));
+    }
+    let cell = owner(connect).await?;
+    let (ours, theirs) = (directory.query_one(SAME, &[]).await?, cell.query_one(SAME, &[]).await?);
+    if ours.try_get::<_, String>(0)? == theirs.try_get::<_, String>(0)? {
+        return refuse("this is the database of the directory".into());
+    }
+    for (column, what) in [(1, "locale"), (2, "major version")] {
+        let of = |row: &tokio_postgres::Row| match column {
+            1 => row.try_get::<_, String>(1),
+            _ => row.try_get::<_, i32>(2).map(|version| version.to_string()),
+        };
+        let (ours, theirs) = (of(&ours)?, of(&theirs)?);
+        if ours != theirs {
+            return refuse(format!("the cell's {what} is {theirs}, the directory's is {ours}"));
+        }
+    }
+    cell.batch_execute("set row_security = off").await?;
+    let used = "select exists (select 1 /* whatever the user_id */ from users)";
+    if cell.query_one(used, &[]).await?.try_get::<_, bool>(0)? {
+        return refuse("the database has users; a new cell has to be empty".into());
+    }
+    Ok(())
+}
+
+/// Has a cell follow the directory's small tables. Nothing is done if it already does.
+async fn replicate_global_tables(
+    directory: &Client,
+    source: &ConnectOptions,
+    name: &str,
+    connect: &ConnectOptions,
+) -> Result<()> {
+    let level = directory.query_one("select current_setting('wal_level')", &[]).await?;
+    if level.try_get::<_, String>(0)? != "logical" {
+        return Err(Error::Configuration(
+            "cells need wal_level = logical in the directory's PostgreSQL: set it and restart"
+                .into(),
+        ));
+    }
+    let published =
+        directory.query_opt("select 1 from pg_publication where pubname = $1", &[&GLOBAL]).await?;
+    if published.is_none() {
+        let tables = GLOBAL_TABLES.join(", ");
+        directory.batch_execute(&format!("create publication {GLOBAL} for table {tables}")).await?;
+    }
+    let cell = owner(connect).await?;
+    let subscribed = "select 1 from pg_subscription s join pg_database d on d.oid = s.subdbid \
+                      where s.subname = $1 and d.datname = current_database()";
+    if cell.query_opt(subscribed, &[&GLOBAL]).await?.is_some() {
+        return Ok(());
+    }
+    // What the migrations have put into these tables arrives from the directory, too.
+    let tables = GLOBAL_TABLES.join(", ");
+    cell.batch_execute(&format!("truncate {tables} cascade")).await?;
+    // Made apart from the subscription, which could not make it in a database of the same server.
+    let slot = slot_of(name);
+    let there = "select 1 from pg_replication_slots where slot_name = $1";
+    if directory.query_opt(there, &[&slot]).await?.is_none() {
+        let make = "select pg_create_logical_replication_slot($1, 'pgoutput')";
+        directory.query(make, &[&slot]).await?;
+    }
+    let url = source.url.replace('\'', "''");
+    cell.batch_execute(&format!(
+        "create subscription {GLOBAL} connection '{url}' publication {GLOBAL} \
+         with (create_slot = false, slot_name = '{slot}')"
+    ))
+    .await?;
+    Ok(())
+}

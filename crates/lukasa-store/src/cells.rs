@@ -1,0 +1,330 @@
+//! The cells of a deployment: their connection pools, and the map that says which of them holds a
+//! user. The map is read from the directory and cached. It may be out of date: a cell refuses a user
+//! that it does not hold, and then the map is read again.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use deadpool_postgres::{Object, Pool, PoolError, TimeoutType};
+use lukasa_core::placement::{MAIN_CELL, PlacedRange, Placement, UserRange};
+use lukasa_core::{TenantId, UserId};
+use tokio::sync::OnceCell;
+use tokio_postgres::error::SqlState;
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+use crate::health::{health_of, missing_migrations_of};
+use crate::pool::{Gates, Pools, Purpose};
+use crate::{ConnectOptions, PoolSizes};
+
+/// How old the map may be when work over all cells begins.
+const MAP_TTL: Duration = Duration::from_secs(10);
+/// How long a cell that could not be reached is not asked again.
+const REST: Duration = Duration::from_secs(1);
+/// How often a user is looked for in the cells before the request fails.
+const MAX_STEPS: u32 = 12;
+
+/// One cell as it is used by this process.
+#[derive(Clone)]
+pub(crate) struct Cell {
+    pub name: Arc<str>,
+    pub pools: Pools,
+    state: Arc<CellState>,
+}
+
+#[derive(Default)]
+struct CellState {
+    /// Set once the cell was found safe to serve from.
+    verified: OnceCell<()>,
+    /// Until when requests are refused at once, after the cell could not be reached.
+    rest_until: Mutex<Option<Instant>>,
+}
+
+impl Cell {
+    fn new(name: &str, pools: Pools) -> Self {
+        Self { name: name.into(), pools, state: Arc::default() }
+    }
+
+    pub fn is_main(&self) -> bool {
+        &*self.name == MAIN_CELL
+    }
+
+    /// A connection from one of the cell's pools. A cell that could not be reached refuses for a
+    /// while without being asked, so that its users' requests do not wait for it. The main cell is
+    /// checked when a server starts and is always asked.
+    pub async fn connection(&self, purpose: Purpose) -> Result<Object> {
+        let pool = self.pools.of(purpose);
+        if self.is_main() {
+            return Ok(pool.get().await?);
+        }
+        let rest_until = || self.state.rest_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if rest_until().is_some_and(|until| Instant::now() < until) {
+            return Err(Error::Unavailable(format!("cell {} does not answer", self.name)));
+        }
+        if let Err(error) = self.state.verified.get_or_try_init(|| self.verify()).await {
+            *rest_until() = Some(Instant::now() + REST);
+            return Err(error);
+        }
+        let connection = pool.get().await;
+        match &connection {
+            Ok(_) => *rest_until() = None,
+            // The pool is busy; the cell may be well.
+            Err(PoolError::Timeout(TimeoutType::Wait)) => {}
+            Err(_) => *rest_until() = Some(Instant::now() + REST),
+        }
+        Ok(connection?)
+    }
+
+    /// Whether the cell could be reached when it was last asked.
+    pub fn is_up(&self) -> bool {
+        let rest_until = self.state.rest_until.lock().unwrap_or_else(PoisonError::into_inner);
+        rest_until.is_none()
+    }
+
+    /// Logs that work over all cells leaves this one out.
+    pub fn report(&self, error: &Error) {
+        tracing::warn!(cell = &*self.name, %error, "a cell is left out");
+    }
+
+    async fn verify(&self) -> Result<()> {
+        let refuse = |why: String| {
+            Error::Unavailable(format!("cell {} must not be served from: {why}", self.name))
+        };
+        if let Some(why) = health_of(&self.pools).await?.unsafe_because() {
+            return Err(refuse(why));
+        }
+        let missing = missing_migrations_of(&self.pools).await?;
+        if !missing.is_empty() {
+            return Err(refuse(format!("it lacks the migrations {}", missing.join(", "))));
+        }
+        Ok(())
+    }
+}
+
+/// The map and the cells in it.
+pub(crate) struct CellMap {
+    placement: Placement,
+    /// Main first.
+    cells: Vec<Cell>,
+    loaded_at: Option<Instant>,
+}
+
+impl CellMap {
+    fn cell(&self, name: &str) -> Result<&Cell> {
+        let unknown = || Error::Unavailable(format!("cell {name} is not in the list of cells"));
+        self.cells.iter().find(|cell| &*cell.name == name).ok_or_else(unknown)
+    }
+}
+
+/// All cells of a deployment.
+#[derive(Clone)]
+pub(crate) struct Cells(Arc<Inner>);
+
+struct Inner {
+    main: Cell,
+    connect: ConnectOptions,
+    sizes: PoolSizes,
+    gates: Gates,
+    map: RwLock<Arc<CellMap>>,
+    loading: tokio::sync::Mutex<()>,
+    /// Counts the claims, so that the cells take turns.
+    turn: AtomicUsize,
+}
+
+/// A cell that was asked for a user, and how.
+#[derive(Clone)]
+pub(crate) struct CellStep {
+    pub cell: Cell,
+    /// The epoch of the move whose source has refused the user, or 0.
+    pub via: i64,
+    epoch: i64,
+}
+
+impl Cells {
+    pub fn new(connect: &ConnectOptions, sizes: PoolSizes) -> Result<Self> {
+        let main = Cell::new(MAIN_CELL, Pools::new(connect, sizes)?);
+        let placement = Placement::single();
+        let map = CellMap { placement, cells: vec![main.clone()], loaded_at: None };
+        Ok(Self(Arc::new(Inner {
+            main,
+            connect: connect.clone(),
+            sizes,
+            gates: Gates::default(),
+            map: RwLock::new(Arc::new(map)),
+            loading: tokio::sync::Mutex::default(),
+            turn: AtomicUsize::new(0),
+        })))
+    }
+
+    pub fn gates(&self) -> &Gates {
+        &self.0.gates
+    }
+
+    /// The cell in the directory's database.
+    pub fn main(&self) -> &Cell {
+        &self.0.main
+    }
+
+    fn map(&self) -> Arc<CellMap> {
+        self.0.map.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// All cells, main first, by a map that is at most some seconds old.
+    pub async fn all(&self) -> Result<Vec<Cell>> {
+        let map = self.map();
+        if map.loaded_at.is_some_and(|at| at.elapsed() < MAP_TTL) {
+            return Ok(map.cells.clone());
+        }
+        match self.reload(&map).await {
+            Ok(map) => Ok(map.cells.clone()),
+            // The directory may be away for a moment while the cells answer.
+            Err(_) if map.loaded_at.is_some() => Ok(map.cells.clone()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All cells, beginning with another one each time.
+    pub async fn in_turn(&self) -> Result<Vec<Cell>> {
+        let mut cells = self.all().await?;
+        if cells.len() > 1 {
+            let turn = self.0.turn.fetch_add(1, Ordering::Relaxed);
+            let first = turn % cells.len();
+            cells.rotate_left(first);
+        }
+        Ok(cells)
+    }
+
+    /// The cells without asking the directory.
+    pub fn known(&self) -> Vec<Cell> {
+        self.map().cells.clone()
+    }
+
+    /// The first cell to ask for a user.
+    pub fn first_step(&self, tenant: TenantId, user: UserId) -> Result<CellStep> {
+        let map = self.map();
+        let route = map.placement.route(tenant, user);
+        Ok(CellStep { cell: map.cell(route.cell)?.clone(), via: 0, epoch: route.epoch })
+    }
+
+    /// The cell to ask after one has refused the user: the target of a move, or else the cell of
+    /// the map as it is now.
+    async fn next_step(&self, tenant: TenantId, user: UserId, last: &CellStep) -> Result<CellStep> {
+        let map = self.map();
+        let route = map.placement.route(tenant, user);
+        let is_same = route.epoch == last.epoch && *route.cell == *last.cell.name;
+        if let (Some(then), true, 0) = (route.then, is_same, last.via) {
+            let cell = map.cell(then)?.clone();
+            return Ok(CellStep { cell, via: route.epoch, epoch: route.epoch });
+        }
+        let was_used = route.epoch == last.epoch;
+        if was_used {
+            self.reload(&map).await?;
+        }
+        self.first_step(tenant, user)
+    }
+
+    /// Finds the cell of a user whom a cell has refused, and opens a transaction there. `opening`
+    /// makes its first statements.
+    pub async fn open_elsewhere(
+        &self,
+        (tenant, user): (TenantId, UserId),
+        purpose: Purpose,
+        refused: &CellStep,
+        opening: impl Fn(i64) -> String + Send,
+    ) -> Result<Object> {
+        let mut last = refused.clone();
+        for tried in 0..MAX_STEPS {
+            let step = self.next_step(tenant, user, &last).await?;
+            if tried > 1 {
+                // A move is between two of its steps.
+                tokio::time::sleep(Duration::from_millis(u64::from(20 * tried))).await;
+            }
+            let connection = step.cell.connection(purpose).await?;
+            match connection.batch_execute(&opening(step.via)).await.map_err(Error::from) {
+                Ok(()) => return Ok(connection),
+                Err(Error::Elsewhere) => connection.batch_execute("rollback").await?,
+                Err(error) => return Err(error),
+            }
+            last = step;
+        }
+        Err(Error::Unavailable("the user is being moved to another cell".into()))
+    }
+
+    /// Reads the map again, unless another task has replaced `old` meanwhile.
+    async fn reload(&self, old: &Arc<CellMap>) -> Result<Arc<CellMap>> {
+        let _one = self.0.loading.lock().await;
+        let map = self.map();
+        if !Arc::ptr_eq(&map, old) {
+            return Ok(map);
+        }
+        let (urls, placement) = read_map(&self.0.main.pools.admission).await?;
+        let mut cells = vec![self.0.main.clone()];
+        for (name, url) in urls {
+            // The pools of a known cell are kept, unless its URL was changed.
+            let known = map.cells.iter().find(|cell| *cell.name == *name);
+            match known.filter(|cell| *cell.pools.url == *url) {
+                Some(cell) => cells.push(cell.clone()),
+                None => {
+                    let connect = ConnectOptions { url, ..self.0.connect.clone() };
+                    let pools = Pools::new(&connect, self.0.sizes)?;
+                    cells.push(Cell::new(&name, pools));
+                }
+            }
+        }
+        let new = Arc::new(CellMap { placement, cells, loaded_at: Some(Instant::now()) });
+        *self.0.map.write().unwrap_or_else(PoisonError::into_inner) = new.clone();
+        Ok(new)
+    }
+
+    pub fn close(&self) {
+        for cell in &self.map().cells {
+            cell.pools.close();
+        }
+    }
+}
+
+/// The cells besides main with their URLs, and the placement.
+async fn read_map(pool: &Pool) -> Result<(Vec<(String, String)>, Placement)> {
+    const CELLS: &str = "select name, url from cell order by name";
+    const RANGES: &str =
+        "select tenant_id, first_user, last_user, cell, moving_to, epoch from placement";
+    let mut connection = pool.get().await?;
+    let transaction = connection.transaction().await?;
+    transaction.batch_execute("set local app.cells = 'on'").await?;
+    let cells = match transaction.query(CELLS, &[]).await {
+        // A schema from before there were cells.
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => {
+            transaction.rollback().await?;
+            return Ok((Vec::new(), Placement::single()));
+        }
+        other => other?,
+    };
+    let ranges = transaction.query(RANGES, &[]).await?;
+    transaction.rollback().await?;
+    let cells = cells.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
+    let cells = cells.collect::<Result<_>>()?;
+    let ranges = ranges.iter().map(placed_range).collect::<Result<_>>()?;
+    Ok((cells, placement_of(ranges)?))
+}
+
+/// The map of the rows of `placement`.
+pub(crate) fn placement_of(ranges: Vec<PlacedRange>) -> Result<Placement> {
+    let corrupt = |error: lukasa_core::placement::PlacementError| Error::Corrupt {
+        table: "placement",
+        what: error.to_string(),
+    };
+    Placement::new(ranges).map_err(corrupt)
+}
+
+/// One row of `placement`.
+pub(crate) fn placed_range(row: &tokio_postgres::Row) -> Result<PlacedRange> {
+    let tenant: Option<Uuid> = row.try_get(0)?;
+    Ok(PlacedRange {
+        tenant: tenant.map(TenantId::from_uuid),
+        range: UserRange { first: row.try_get(1)?, last: row.try_get(2)? },
+        cell: row.try_get(3)?,
+        moving_to: row.try_get(4)?,
+        epoch: row.try_get(5)?,
+    })
+}
