@@ -1,14 +1,17 @@
 //! The audit log: reading it, verifying its chain of hashes, and removing old records. Records are
-//! appended by the modules that do what is recorded, in the same transaction where they write.
+//! appended by the modules that do what is recorded, in the same transaction where they write; so
+//! each cell has a chain of its own.
 
 use std::sync::Arc;
 
-use lukasa_core::audit::{AuditEntry, AuditEvent, AuditRecord, ChainFault, ChainPosition};
+use lukasa_core::audit::{
+    AuditActor, AuditEntry, AuditEvent, AuditRecord, ChainFault, ChainPosition,
+};
 use lukasa_core::time::micros;
-use lukasa_core::{TenantId, Timestamp};
-use lukasa_store::{ConnectOptions, audit, audit_retention};
+use lukasa_core::{Caller, TenantId, Timestamp};
+use lukasa_store::{ConnectOptions, Directory, audit, audit_retention};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parts::Parts;
 
 pub use lukasa_store::audit::{AuditFilter, ChainEnds};
@@ -37,15 +40,21 @@ impl AuditLog {
         Self { parts }
     }
 
+    async fn directory(&self, tenant: TenantId, cell: &str) -> Result<Directory> {
+        let found = self.parts.store.directory_in(tenant, cell).await?;
+        found.ok_or_else(|| Error::invalid("cell", "there is no cell with this name"))
+    }
+
     /// The tenant's records before a number, newest first, and the number to continue with.
     pub async fn list(
         &self,
         tenant: TenantId,
+        cell: &str,
         filter: &AuditFilter,
         before: Option<i64>,
         limit: usize,
     ) -> Result<(Vec<AuditRecord>, Option<i64>)> {
-        let directory = self.parts.store.directory(tenant).await?;
+        let directory = self.directory(tenant, cell).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut records = audit::list(&directory, filter, before, wanted).await?;
         let more = records.len() > limit;
@@ -55,19 +64,38 @@ impl AuditLog {
     }
 
     /// The tenant's next records after a number, oldest first; none at the end.
-    pub async fn page(&self, tenant: TenantId, after: i64) -> Result<Vec<AuditRecord>> {
-        let directory = self.parts.store.directory(tenant).await?;
+    pub async fn page(
+        &self,
+        tenant: TenantId,
+        cell: &str,
+        after: i64,
+    ) -> Result<Vec<AuditRecord>> {
+        let directory = self.directory(tenant, cell).await?;
         Ok(audit::after(&directory, after, PAGE_SIZE).await?)
     }
 
     /// Computes the tenant's chain again and compares it with the stored hashes and its end.
-    pub async fn verify(&self, tenant: TenantId) -> Result<ChainReport> {
-        let directory = self.parts.store.directory(tenant).await?;
-        let ends = audit::chain_ends(&directory).await?;
-        drop(directory);
+    pub async fn verify(&self, tenant: TenantId, cell: &str) -> Result<ChainReport> {
+        loop {
+            let report = self.verify_once(tenant, cell).await?;
+            // Records that were removed by retention meanwhile are no fault.
+            if report.fault.is_none()
+                || self.ends(tenant, cell).await?.pruned == report.ends.pruned
+            {
+                return Ok(report);
+            }
+        }
+    }
+
+    async fn ends(&self, tenant: TenantId, cell: &str) -> Result<ChainEnds> {
+        Ok(audit::chain_ends(&self.directory(tenant, cell).await?).await?)
+    }
+
+    async fn verify_once(&self, tenant: TenantId, cell: &str) -> Result<ChainReport> {
+        let ends = self.ends(tenant, cell).await?;
         let (mut at, mut report) = (ends.pruned, ChainReport { records: 0, fault: None, ends });
         while at.number < ends.head.number {
-            let mut page = self.page(tenant, at.number).await?;
+            let mut page = self.page(tenant, cell, at.number).await?;
             // Records that were appended since the end was read are left to the next time.
             page.retain(|record| record.number <= ends.head.number);
             if page.is_empty() {
@@ -84,8 +112,19 @@ impl AuditLog {
         Ok(report)
     }
 
+    /// Records an export, before anything is read: no export is without its record.
+    pub(crate) async fn record_export(
+        &self,
+        caller: &Caller,
+        format: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        let entry = AuditEntry::done(AuditEvent::Export, AuditActor::of(caller), micros(now));
+        self.record(&entry.about(caller.user).detail(format)).await
+    }
+
     /// Records what is not a write itself.
-    pub(crate) async fn record(&self, entry: &AuditEntry) -> Result<()> {
+    async fn record(&self, entry: &AuditEntry) -> Result<()> {
         let directory = self.parts.store.directory(entry.actor.tenant).await?;
         audit::append_to(&directory, entry).await?;
         Ok(directory.commit().await?)
@@ -100,7 +139,13 @@ pub async fn prune(
     now: Timestamp,
 ) -> Result<u64> {
     let entry = AuditEntry::done(AuditEvent::Prune, tenant.into(), micros(now));
-    Ok(audit_retention::prune(connect, tenant, before, &entry).await?)
+    let mut removed = 0;
+    loop {
+        match audit_retention::prune_batch(connect, tenant, before, &entry).await? {
+            0 => return Ok(removed),
+            batch => removed += batch,
+        }
+    }
 }
 
 /// Verifies exported records, from the first of them on: an export may begin after removed records.

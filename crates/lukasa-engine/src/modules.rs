@@ -167,7 +167,7 @@ impl Modules {
                 signatures.clone(),
                 audit.clone(),
             ),
-            audit,
+            audit: audit.clone(),
             chat,
             consolidation,
             context: Contexts::new(parts(), tx(), recall.clone(), state.retrieval_writes),
@@ -198,7 +198,7 @@ impl Modules {
             sessions,
             signatures: signatures.clone(),
             undo,
-            vault: Vault::new(tx(), signatures),
+            vault: Vault::new(tx(), signatures, audit),
             webhooks,
         }
     }

@@ -1,8 +1,8 @@
 //! The audit log of tenants. The database computes the chain of hashes; rows are only ever appended,
 //! and removed from the oldest on by [`crate::audit_retention`].
 //!
-//! An append locks the end of the tenant's chain until the end of its transaction, so it must be the
-//! transaction's last statement: then it waits for no other lock while it holds this one.
+//! An append locks the end of the tenant's chain until the end of its transaction. So it is sent right
+//! before the commit: it waits for no other lock while it holds this one, and nothing slow follows.
 
 use lukasa_core::audit::{AuditEntry, AuditRecord, ChainPosition};
 use lukasa_core::{TenantId, Timestamp, UserId};
@@ -31,9 +31,9 @@ pub(crate) fn values(tenant: TenantId, new: &AuditEntry) -> Vec<Owned> {
     ]
 }
 
-/// Appends a record in the transaction of a user's write, as its last statement.
+/// Appends a record in the transaction of a user's write, right before the commit.
 pub fn append(batch: &mut Batch, scope: &Scope, new: &AuditEntry) {
-    batch.push(INSERT, values(scope.tenant(), new));
+    batch.push_last(INSERT, values(scope.tenant(), new));
 }
 
 /// Appends a record in a transaction on the tenant's lists, as its last statement.

@@ -10,10 +10,13 @@ use crate::migrate::owner;
 use crate::row::{Columns, one};
 use crate::scope::Param;
 
-/// Removes the tenant's records from before a time, as the owner of the tables, and records that.
-/// Only the beginning of the chain is removed: nothing after a record that stays. Returns how many
-/// were removed.
-pub async fn prune(
+/// Records that are removed in one transaction. Other writes of the tenant wait for it.
+const BATCH_SIZE: i64 = 5_000;
+
+/// Removes the oldest of the tenant's records from before a time, as the owner of the tables, and
+/// records that. Only the beginning of the chain is removed: nothing after a record that stays.
+/// Returns how many were removed; zero if there are no more.
+pub async fn prune_batch(
     connect: &ConnectOptions,
     tenant: TenantId,
     before: Timestamp,
@@ -22,6 +25,7 @@ pub async fn prune(
     const LAST: &str = "select number, hash from audit where tenant_id = $1 and number < \
                           coalesce((select min(number) from audit where tenant_id = $1 and at >= $2), \
                                    9223372036854775807) \
+                          and number < (select min(number) from audit where tenant_id = $1) + $3 \
                         order by number desc limit 1";
     let mut client = owner(connect).await?;
     let transaction = client.transaction().await?;
@@ -33,7 +37,7 @@ pub async fn prune(
     transaction.batch_execute(&settings).await?;
     let lock = "select number from audit_head where tenant_id = $1 for update";
     transaction.query(lock, &[&tenant.uuid()]).await?;
-    let rows = transaction.query(LAST, &[&tenant.uuid(), &before]).await?;
+    let rows = transaction.query(LAST, &[&tenant.uuid(), &before, &BATCH_SIZE]).await?;
     let last = one(&rows, |row| {
         let mut c = Columns::of(row, "audit");
         Ok((c.take::<i64>()?, c.take::<Vec<u8>>()?))

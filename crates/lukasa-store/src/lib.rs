@@ -186,6 +186,14 @@ impl Store {
         Ok(connections.into_iter().map(|connection| Directory::of(connection, tenant)).collect())
     }
 
+    /// Opens a transaction on the tenant's lists in one cell; `None` if there is no such cell.
+    pub async fn directory_in(&self, tenant: TenantId, cell: &str) -> Result<Option<Directory>> {
+        let cells = self.cells.all().await?;
+        let Some(cell) = cells.iter().find(|known| &*known.name == cell) else { return Ok(None) };
+        let connection = cell.connection(self.purpose(Purpose::Writes)).await?;
+        Ok(Some(Directory::of(connection, tenant)))
+    }
+
     /// Finds the credential with this id, for authentication.
     pub async fn find_credential(&self, key_id: &str) -> Result<Option<credential::Credential>> {
         let connection = self.cells.main().connection(Purpose::Admission).await?;

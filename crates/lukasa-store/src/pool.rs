@@ -174,6 +174,11 @@ fn config(connect: &ConnectOptions) -> Result<tokio_postgres::Config> {
          -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
     ));
     config.application_name("lukasa");
+    if config.get_hosts().len().max(config.get_ports().len()) > 1 {
+        // A primary that is silent takes the whole timeout of an attempt: the next one begins with
+        // another host.
+        config.load_balance_hosts(tokio_postgres::config::LoadBalanceHosts::Random);
+    }
     config.connect_timeout(Duration::from_secs(5));
     // A server that disappears without closing its connections is detected within half a minute,
     // unless the URL sets other keepalives.

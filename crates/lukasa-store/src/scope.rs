@@ -7,6 +7,8 @@
 //! with another user's settings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use deadpool_postgres::Object;
 use futures_util::future::join_all;
@@ -22,12 +24,19 @@ use crate::crash;
 use crate::error::{Error, Result};
 use crate::pool::Purpose;
 
+/// How long a rollback is waited for before its connection is closed.
+const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(5);
+
 pub(crate) type Param<'a> = &'a (dyn ToSql + Sync);
 pub(crate) type Params<'a> = &'a [Param<'a>];
 
 /// Statements that are sent together.
 #[derive(Default)]
-pub struct Batch(Vec<Statement>);
+pub struct Batch {
+    statements: Vec<Statement>,
+    /// Statements that are sent right before the commit of the transaction.
+    last: Vec<Arc<Statement>>,
+}
 
 struct Statement {
     sql: &'static str,
@@ -40,21 +49,28 @@ pub(crate) type Owned = Box<dyn ToSql + Sync + Send>;
 
 impl Batch {
     pub(crate) fn push(&mut self, sql: &'static str, params: Vec<Owned>) {
-        self.0.push(Statement { sql, params, must_change_one: false });
+        self.statements.push(Statement { sql, params, must_change_one: false });
+    }
+
+    /// Adds a statement that is sent right before the commit, because it takes a lock that other
+    /// users wait for.
+    pub(crate) fn push_last(&mut self, sql: &'static str, params: Vec<Owned>) {
+        self.last.push(Arc::new(Statement { sql, params, must_change_one: false }));
     }
 
     /// Appends the statements of another batch.
     pub fn append(&mut self, other: Batch) {
-        self.0.extend(other.0);
+        self.statements.extend(other.statements);
+        self.last.extend(other.last);
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.statements.is_empty() && self.last.is_empty()
     }
 
     /// Adds a statement that fails the batch unless it changes exactly one row.
     pub(crate) fn push_one(&mut self, sql: &'static str, params: Vec<Owned>) {
-        self.0.push(Statement { sql, params, must_change_one: true });
+        self.statements.push(Statement { sql, params, must_change_one: true });
     }
 }
 
@@ -124,6 +140,8 @@ struct Transaction {
     /// until the end, so that no statement can run there without settings.
     refused: AtomicBool,
     opening: String,
+    /// Statements to send right before the commit.
+    deferred: Mutex<Vec<Arc<Statement>>>,
     begun: AtomicBool,
     /// After a failed statement the transaction cannot be committed: PostgreSQL would answer its
     /// `commit` with a rollback and no error, which must never be taken for success.
@@ -143,6 +161,7 @@ impl Transaction {
             route: None,
             refused: AtomicBool::new(false),
             opening,
+            deferred: Mutex::default(),
             begun: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             unusable: AtomicBool::new(false),
@@ -254,27 +273,33 @@ impl Transaction {
     /// are run in order, and the first that fails makes the rest fail too.
     async fn run(&self, batch: &Batch) -> Result<()> {
         crash::point();
-        let done = self.attempt_batch(batch).await;
+        let statements: Vec<&Statement> = batch.statements.iter().collect();
+        let done = self.attempt_all(&statements).await;
         crash::point();
-        if done.is_err() {
-            self.failed.store(true, Ordering::Relaxed);
+        match done {
+            Ok(()) => self.deferred().extend(batch.last.iter().cloned()),
+            Err(_) => self.failed.store(true, Ordering::Relaxed),
         }
         done
     }
 
-    async fn attempt_batch(&self, batch: &Batch) -> Result<()> {
+    fn deferred(&self) -> MutexGuard<'_, Vec<Arc<Statement>>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn attempt_all(&self, statements: &[&Statement]) -> Result<()> {
         let connection = self.connection()?;
         // Preparing may wait, which would let later statements overtake; so all are prepared first.
-        let mut prepared = Vec::with_capacity(batch.0.len());
-        for statement in &batch.0 {
+        let mut prepared = Vec::with_capacity(statements.len());
+        for statement in statements {
             prepared.push(connection.prepare_cached(statement.sql).await?);
         }
-        let sent = batch.0.iter().zip(&prepared).map(|(statement, prepared)| {
+        let sent = statements.iter().zip(&prepared).map(|(statement, prepared)| {
             let params = statement.params.iter().map(|p| &**p as &(dyn ToSql + Sync));
             let params: Vec<_> = params.collect();
             async move { connection.execute(prepared, &params).await }
         });
-        for (statement, changed) in batch.0.iter().zip(join_all(sent).await) {
+        for (statement, changed) in statements.iter().zip(join_all(sent).await) {
             let changed = self.check_writable(changed)?;
             if statement.must_change_one && changed != 1 {
                 return Err(Error::Gone);
@@ -288,6 +313,11 @@ impl Transaction {
             return Err(Error::Doomed);
         }
         if self.begun.load(Ordering::Relaxed) {
+            let deferred = std::mem::take(&mut *self.deferred());
+            if !deferred.is_empty() {
+                let statements: Vec<&Statement> = deferred.iter().map(|one| &**one).collect();
+                self.attempt_all(&statements).await?;
+            }
             let connection = self.connection()?;
             crash::point();
             connection.batch_execute("commit").await?;
@@ -331,7 +361,9 @@ fn roll_back(connection: Object) {
         return;
     };
     runtime.spawn(async move {
-        if connection.batch_execute("rollback").await.is_err() {
+        // A server that does not answer must not keep a connection of the pool.
+        let answered = tokio::time::timeout(ROLLBACK_TIMEOUT, connection.batch_execute("rollback"));
+        if !matches!(answered.await, Ok(Ok(()))) {
             drop(Object::take(connection));
         }
     });

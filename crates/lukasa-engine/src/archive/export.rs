@@ -1,9 +1,7 @@
 //! Export: everything stored about a user, read page by page from one snapshot.
 
 use lukasa_core::archive::DomainLine;
-use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::policy::Patch;
-use lukasa_core::time::micros;
 use lukasa_core::vault::{self, File};
 use lukasa_core::{
     Caller, Episode, EpisodeId, FactId, Link, LinkId, Observation, ObservationId, Operation,
@@ -29,10 +27,7 @@ impl Archives {
     /// Opens an export of a user's memory.
     pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<ExportSnapshot> {
         let scope = self.transactions.read(caller, now).await?;
-        // Before anything is read: no export is without its record.
-        let actor = AuditActor::of(caller);
-        let entry = AuditEntry::done(AuditEvent::Export, actor, micros(now)).about(caller.user);
-        self.audit.record(&entry).await?;
+        self.audit.record_export(caller, "archive", now).await?;
         Ok(ExportSnapshot { scope })
     }
 }

@@ -156,8 +156,7 @@ async fn import_of(
     Ok((ImportRecord { last_at: now, undone_at: None, ..there }, begins))
 }
 
-/// Stores an import, and records in the audit log that it begins. These are the last statements of a
-/// transaction.
+/// Stores an import, and records in the audit log that it begins.
 fn put_import(
     batch: &mut Batch,
     scope: &Scope,

@@ -14,6 +14,7 @@ use lukasa_core::vault::{
 use lukasa_core::{Caller, CallerKind, FactId, OperationId, Timestamp, Verb};
 use lukasa_store::{Scope, everything, fact, learning, operation};
 
+use crate::audit::AuditLog;
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::signing::Signatures;
@@ -42,16 +43,18 @@ pub struct SyncReport {
 pub struct Vault {
     transactions: Transactions,
     signatures: Signatures,
+    audit: AuditLog,
 }
 
 impl Vault {
-    pub(crate) fn new(transactions: Transactions, signatures: Signatures) -> Self {
-        Self { transactions, signatures }
+    pub(crate) fn new(transactions: Transactions, signatures: Signatures, audit: AuditLog) -> Self {
+        Self { transactions, signatures, audit }
     }
 
     /// All of a memory as files.
     pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
         let scope = self.transactions.read(caller, now).await?;
+        self.audit.record_export(caller, "vault", now).await?;
         let files = vault::render(&load_contents(&scope).await?, now, &PreservedParts::default());
         drop(scope);
         self.signatures.sign_base(caller.tenant, caller.user, files).await

@@ -3,6 +3,7 @@
 use futures_util::future::join_all;
 use lukasa_core::audit::{AuditRecord, ChainFault};
 use lukasa_core::import::{Format, ImportItem, MemoryItem};
+use lukasa_core::placement::MAIN_CELL;
 use lukasa_core::policy::Patch;
 use lukasa_core::{Origin, Permission, UserId};
 use lukasa_engine::archive::ImportSource;
@@ -23,7 +24,7 @@ fn key() -> NewKey {
 }
 
 async fn records(story: &Story) -> Vec<AuditRecord> {
-    story.engine.audit.page(story.tenant, 0).await.unwrap()
+    story.engine.audit.page(story.tenant, MAIN_CELL, 0).await.unwrap()
 }
 
 async fn make_keys(story: &Story, seeds: std::ops::Range<u8>) {
@@ -104,12 +105,12 @@ async fn audit_records_access_and_whole_memories() {
     for word in ["alice", "laptop", "tea", "lisbon"] {
         assert!(!text.contains(word), "{word}");
     }
-    let report = engine.audit.verify(tenant).await.unwrap();
+    let report = engine.audit.verify(tenant, MAIN_CELL).await.unwrap();
     assert_eq!((report.records, report.fault), (12, None));
     let filter = AuditFilter { event: Some("sign_in".into()), ..AuditFilter::default() };
-    let (page, next) = engine.audit.list(tenant, &filter, None, 1).await.unwrap();
+    let (page, next) = engine.audit.list(tenant, MAIN_CELL, &filter, None, 1).await.unwrap();
     assert_eq!((page[0].number, next), (4, Some(4)));
-    let (page, next) = engine.audit.list(tenant, &filter, next, 1).await.unwrap();
+    let (page, next) = engine.audit.list(tenant, MAIN_CELL, &filter, next, 1).await.unwrap();
     assert_eq!((page[0].number, next), (3, None));
 }
 
@@ -118,7 +119,7 @@ async fn audit_verify_names_the_first_planted_fault() {
     let story = Story::begin().await;
     make_keys(&story, 1..7).await;
     let admin = story.database.admin().await;
-    let verify = async || story.engine.audit.verify(story.tenant).await.unwrap().fault;
+    let verify = async || story.engine.audit.verify(story.tenant, MAIN_CELL).await.unwrap().fault;
     let plant = async |sql: &str| {
         let all = format!(
             "begin; alter table audit disable trigger user; \
@@ -208,7 +209,7 @@ async fn audit_log_is_append_only_for_the_serving_role_and_the_owner() {
     let read = "set role lukasa_serve; select set_config('app.tenant', '', false)";
     admin.batch_execute(read).await.unwrap();
     assert!(admin.query("select 1 from audit", &[]).await.unwrap().is_empty());
-    assert_eq!(story.engine.audit.verify(story.tenant).await.unwrap().records, 3);
+    assert_eq!(story.engine.audit.verify(story.tenant, MAIN_CELL).await.unwrap().records, 3);
 }
 
 #[tokio::test]
@@ -224,7 +225,7 @@ async fn audit_appends_of_concurrent_writes_form_one_chain() {
         made.unwrap();
     }
     for tenant in [story.tenant, other] {
-        let report = story.engine.audit.verify(tenant).await.unwrap();
+        let report = story.engine.audit.verify(tenant, MAIN_CELL).await.unwrap();
         assert_eq!((report.records, report.fault), (20, None));
     }
     // A write that fails leaves no record: the secret of this key exists already.
@@ -246,7 +247,7 @@ async fn audit_prune_removes_the_oldest_records_and_the_chain_stays_verifiable()
     let told: Vec<_> = log.iter().map(|r| (r.number, r.event.as_str())).collect();
     assert_eq!(told, [(4, "key.create"), (5, "key.create"), (6, "audit.prune")]);
     assert_eq!((log[2].subject.as_str(), log[2].detail.as_str()), ("3", "removed=3"));
-    let report = story.engine.audit.verify(story.tenant).await.unwrap();
+    let report = story.engine.audit.verify(story.tenant, MAIN_CELL).await.unwrap();
     assert_eq!((report.records, report.fault), (3, None));
     assert_eq!(prune(&connect, story.tenant, time(50), time(201)).await.unwrap(), 0);
     // What is removed otherwise is noticed.
@@ -254,6 +255,6 @@ async fn audit_prune_removes_the_oldest_records_and_the_chain_stays_verifiable()
     let planted = "begin; set local app.audit_retention = 'on'; \
                    delete from audit where number = 4; commit";
     admin.batch_execute(planted).await.unwrap();
-    let fault = story.engine.audit.verify(story.tenant).await.unwrap().fault;
+    let fault = story.engine.audit.verify(story.tenant, MAIN_CELL).await.unwrap().fault;
     assert_eq!(fault, Some(ChainFault::Order { number: 5, expected: 4 }));
 }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use lukasa_core::audit::{AuditEvent, AuditRecord, ChainFault, ChainPosition, print_hash};
+use lukasa_core::placement::MAIN_CELL;
 use lukasa_core::{TenantId, Timestamp, UserId};
 use lukasa_engine::audit::{AuditFilter, prune, verify_records};
+use lukasa_engine::cells;
 use serde_json::json;
 
 use super::{AlreadyReported, DatabaseArgs, FormatArgs, say, say_json};
@@ -45,6 +47,9 @@ struct AuditLogArgs {
     /// The tenant, by name; `local` is that of a server without authentication
     #[arg(long, env = "LUKASA_TENANT", default_value = "local", value_name = "NAME")]
     tenant: String,
+    /// The cell, in a deployment with several; each has a log of its own
+    #[arg(long, default_value = MAIN_CELL, value_name = "NAME")]
+    cell: String,
 }
 
 impl AuditLogArgs {
@@ -87,7 +92,7 @@ impl ListAuditArgs {
         let user = self.user.as_deref().map(|name| UserId::named(tenant, name));
         let (event, since, until) = (self.event, self.since, self.until);
         let filter = AuditFilter { event, since, until, user };
-        let (records, _) = engine.audit.list(tenant, &filter, None, self.limit.into()).await?;
+        let (records, _) = engine.audit.list(tenant, &self.log.cell, &filter, None, self.limit.into()).await?;
         opened.close().await?;
         if self.format.json {
             return say_json(&json!({ "data": records }));
@@ -133,17 +138,15 @@ pub struct VerifyAuditArgs {
 impl VerifyAuditArgs {
     async fn run(self) -> anyhow::Result<()> {
         let expected = self.expect.as_deref().map(parse_position).transpose()?;
-        let (records, mut fault, head) = match &self.file {
+        let (records, mut fault, head, pruned) = match &self.file {
             Some(file) => {
                 let (records, fault, head) = verify_records(read_records(file)?)?;
-                (records, fault.map(|fault| fault.to_string()), head)
+                (records, fault.map(|fault| fault.to_string()), head, ChainPosition::START)
             }
             None => self.verify_database().await?,
         };
-        if let (None, Some(expected)) = (&fault, expected)
-            && !self.contains(expected).await?
-        {
-            fault = Some(format!("record {} has another hash than expected", expected.number));
+        if let (None, Some(expected)) = (&fault, expected) {
+            fault = self.expected_fault(expected, pruned).await?;
         }
         let (end, is_intact) = (print_position(head), fault.is_none());
         if self.format.json {
@@ -156,30 +159,57 @@ impl VerifyAuditArgs {
         if is_intact { Ok(()) } else { Err(AlreadyReported.into()) }
     }
 
-    async fn verify_database(&self) -> anyhow::Result<(u64, Option<String>, ChainPosition)> {
+    /// The number of verified records, the first fault, and the ends of the chain: the last record, and
+    /// the last one that was removed by retention.
+    async fn verify_database(
+        &self,
+    ) -> anyhow::Result<(u64, Option<String>, ChainPosition, ChainPosition)> {
         let opened = self.log.database.open(2).await?;
-        let report = opened.engine()?.audit.verify(self.log.tenant()).await?;
+        let report = opened.engine()?.audit.verify(self.log.tenant(), &self.log.cell).await?;
         opened.close().await?;
         let fault = report.fault.map(|fault: ChainFault| fault.to_string());
-        Ok((report.records, fault, report.ends.head))
+        Ok((report.records, fault, report.ends.head, report.ends.pruned))
     }
 
-    /// Whether the log contains this record.
-    async fn contains(&self, expected: ChainPosition) -> anyhow::Result<bool> {
-        let is_it =
-            |record: &AuditRecord| record.number == expected.number && record.hash == expected.hash;
+    /// Why the log does not agree with a record that was noted before.
+    async fn expected_fault(
+        &self,
+        expected: ChainPosition,
+        pruned: ChainPosition,
+    ) -> anyhow::Result<Option<String>> {
+        let number = expected.number;
+        if number < pruned.number {
+            return Ok(Some(format!(
+                "record {number} was removed by retention; verify the export that contains it"
+            )));
+        }
+        let found = match number == pruned.number {
+            true => Some(pruned.hash),
+            false => self.hash_of(number).await?,
+        };
+        Ok(match found {
+            Some(hash) if hash == expected.hash => None,
+            Some(_) => Some(format!("record {number} has another hash than expected")),
+            None => Some(format!("record {number} is missing")),
+        })
+    }
+
+    /// The hash of a record, if the log contains it.
+    async fn hash_of(&self, number: i64) -> anyhow::Result<Option<[u8; 32]>> {
         if let Some(file) = &self.file {
             for record in read_records(file)? {
-                if is_it(&record?) {
-                    return Ok(true);
+                let record = record?;
+                if record.number == number {
+                    return Ok(Some(record.hash));
                 }
             }
-            return Ok(false);
+            return Ok(None);
         }
         let opened = self.log.database.open(2).await?;
-        let page = opened.engine()?.audit.page(self.log.tenant(), expected.number - 1).await?;
+        let (engine, tenant) = (opened.engine()?, self.log.tenant());
+        let page = engine.audit.page(tenant, &self.log.cell, number - 1).await?;
         opened.close().await?;
-        Ok(page.first().is_some_and(is_it))
+        Ok(page.first().filter(|record| record.number == number).map(|record| record.hash))
     }
 }
 
@@ -208,7 +238,7 @@ impl ExportAuditArgs {
         };
         let mut after = self.after;
         loop {
-            let page = engine.audit.page(tenant, after).await?;
+            let page = engine.audit.page(tenant, &self.log.cell, after).await?;
             let Some(last) = page.last() else { break };
             after = last.number;
             for record in &page {
@@ -239,7 +269,10 @@ pub struct PruneAuditArgs {
 impl PruneAuditArgs {
     async fn run(self) -> anyhow::Result<()> {
         let opened = self.log.database.open(2).await?;
-        let removed = prune(&opened.connect, self.log.tenant(), self.before, clock::now()).await?;
+        let cells = cells::list(&opened.connect).await?;
+        let cell = cells.iter().find(|cell| cell.name == self.log.cell);
+        let cell = cell.with_context(|| format!("there is no cell called {}", self.log.cell))?;
+        let removed = prune(&cell.connect, self.log.tenant(), self.before, clock::now()).await?;
         opened.close().await?;
         if self.format.json {
             return say_json(&json!({ "removed": removed }));

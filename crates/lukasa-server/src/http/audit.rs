@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use lukasa_core::audit::{AuditEvent, AuditRecord, print_hash};
+use lukasa_core::placement::MAIN_CELL;
 use lukasa_core::{Timestamp, UserId};
 use lukasa_engine::audit::AuditFilter;
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,8 @@ pub struct AuditQuery {
     until: Option<Timestamp>,
     /// Only records about this user, by your own id.
     user: Option<String>,
+    /// The cell whose records are listed, in a deployment with several; `main` if absent.
+    cell: Option<String>,
     /// Between 1 and 200; 50 if absent.
     limit: Option<usize>,
     /// `next_cursor` of the previous page.
@@ -114,7 +117,9 @@ pub async fn list_audit(
         until: query.until,
         user: query.user.map(|name| UserId::named(admitted.tenant, &name)),
     };
-    let (records, next) = app.engine().audit.list(admitted.tenant, &filter, before, limit).await?;
+    let cell = query.cell.as_deref().unwrap_or(MAIN_CELL);
+    let log = &app.engine().audit;
+    let (records, next) = log.list(admitted.tenant, cell, &filter, before, limit).await?;
     Ok(Json(AuditPage {
         data: records.into_iter().map(AuditView::from).collect(),
         next_cursor: next.as_ref().map(print_cursor),
