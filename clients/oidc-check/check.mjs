@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHmac, createPublicKey, KeyObject, randomBytes, sign as cryptoSign } from 'node:crypto';
-import { base64url, exportSPKI } from 'jose';
+import { base64url, exportJWK, exportSPKI } from 'jose';
 
 import { CLIENT, hostileProvider, realProvider } from './providers.mjs';
 import { assertRefused, Browser, freePort, serve, stop } from './servers.mjs';
@@ -22,8 +22,10 @@ async function check(name, work) {
 
 const settings = (issuer, more) => ({
   LUKASA_OIDC_ISSUER: issuer, LUKASA_OIDC_CLIENT_ID: CLIENT.id, LUKASA_OIDC_CLIENT_SECRET: CLIENT.secret,
-  LUKASA_OIDC_TENANT: tenant, LUKASA_OIDC_NAME: 'Example ID', ...more,
+  LUKASA_OIDC_TENANT: tenant, LUKASA_OIDC_NAME: 'Example ID', LUKASA_OIDC_ALLOWED_VALUES: '*', ...more,
 });
+/** The name of a user by the subject of a provider: subjects of two issuers name two users. */
+const named = (issuer, subject) => `${issuer.replace(/^https?:\/\//, '')}|${subject}`;
 const roles = {
   LUKASA_OIDC_ROLE_CLAIM: 'groups', LUKASA_OIDC_ADMIN_VALUES: 'memory-admins', LUKASA_OIDC_ALLOWED_VALUES: 'staff',
 };
@@ -73,7 +75,7 @@ try {
     const set = answer.headers.getSetCookie().find((line) => line.startsWith('__Host-lukasa='));
     assert.match(set, /Secure; HttpOnly; SameSite=Strict/);
     const me = await whoAmI(browser, base);
-    assert.deepEqual([me.user, me.human, me.admin], ['ada', true, true]);
+    assert.deepEqual([me.user, me.human, me.admin], [named(real.issuer, 'ada'), true, true]);
     ada = browser;
   });
   let bob;
@@ -81,7 +83,7 @@ try {
     real.calls.user = 'bob';
     const { browser } = await signIn(base);
     const me = await whoAmI(browser, base);
-    assert.deepEqual([me.user, me.admin], ['bob', false]);
+    assert.deepEqual([me.user, me.admin], [named(real.issuer, 'bob'), false]);
     assert.equal((await browser.api(base, '/api/audit')).status, 403);
     bob = browser;
   });
@@ -90,7 +92,7 @@ try {
     assertRefused((await signIn(base)).answer, 'guest');
   });
   await check('a sign-in is listed, and ended by an administrator', async () => {
-    const { data } = await (await ada.api(base, '/api/sign-ins?user=bob')).json();
+    const { data } = await (await ada.api(base, `/api/sign-ins?user=${encodeURIComponent(named(real.issuer, 'bob'))}`)).json();
     assert.deepEqual(data.map((one) => one.kind), ['sign_in']);
     const ended = await ada.api(base, `/api/sign-ins/${data[0].id}`, {
       method: 'DELETE', headers: { 'content-type': 'application/json' }, body: '{}',
@@ -100,8 +102,8 @@ try {
   });
   await check('the audit log has the sign-ins and the refusal', async () => {
     const { data } = await (await ada.api(base, '/api/audit?event=sign_in')).json();
-    const told = data.map((one) => [one.result, one.actor_kind, one.detail.split(',').includes('admin')]);
-    assert.deepEqual(told, [['refused', 'provider', false], ['done', 'provider', false], ['done', 'provider', true]]);
+    const recorded = data.map((one) => [one.result, one.actor_kind, one.detail.split(',').includes('admin')]);
+    assert.deepEqual(recorded, [['refused', 'provider', false], ['done', 'provider', false], ['done', 'provider', true]]);
     assert.equal(data[0].detail, 'not_allowed');
     const out = execFileSync(process.env.LUKASA, ['audit', 'verify', '--tenant', tenant, '--json']);
     assert.equal(JSON.parse(out).ok, true);
@@ -136,8 +138,10 @@ try {
     assertRefused(await victim.open(address), 'with the cookie of another request');
     const browser = new Browser();
     const own = await toCallback(browser, base);
-    const cookie = browser.cookies(base).replace(/\.[0-9a-f]{4}/, '.0000');
+    const cookie = browser.cookies(base).replace(/\.[A-Za-z0-9_-]+\./, `.${base64url.encode('/review')}.`);
+    assert.notEqual(cookie, browser.cookies(base));
     assertRefused(await fetch(own, { headers: { cookie }, redirect: 'manual' }), 'changed cookie');
+    assert.equal((await browser.open(own)).status, 200, 'a refused response leaves the sign-in pending');
     for (const change of [['state', 'x'], ['state', null], ['code', null], ['error', 'access_denied']]) {
       const tab = new Browser();
       const changed = new URL(await toCallback(tab, base));
@@ -162,7 +166,7 @@ try {
   const accepted = async () => {
     const { browser, answer } = await signIn(bad.base);
     assert.equal(answer.status, 200);
-    assert.equal((await whoAmI(browser, bad.base)).user, 'ada');
+    assert.equal((await whoAmI(browser, bad.base)).user, named(hostile.issuer, 'ada'));
   };
   await check('the other provider is accepted while it is honest', async () => {
     plan.token = () => sign(claims());
@@ -174,7 +178,7 @@ try {
     const text = unsigned({ alg: 'HS256', kid: 'k1' }, claims()).slice(0, -1);
     return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
   };
-  const embedded = { alg: 'RS256', kid: 'k9', jwk };
+  const embedded = { ...(await exportJWK(other.publicKey)), kid: 'k9' };
   const tokens = {
     'another issuer': () => sign(claims({ iss: 'https://evil.example' })),
     'the issuer with a slash': () => sign(claims({ iss: `${hostile.issuer}/` })),
@@ -197,7 +201,7 @@ try {
     'HS256 with the client secret': () => withSecret(CLIENT.secret),
     'another key under the same id': () => sign(claims(), { key: other.privateKey }),
     'an unknown key': () => sign(claims(), { key: other.privateKey, kid: 'k2' }),
-    'a key inside the token': () => sign(claims(), { key: other.privateKey, kid: 'k9', jwk: embedded.jwk }),
+    'a key inside the token': () => sign(claims(), { key: other.privateKey, kid: 'k9', jwk: embedded }),
     'another algorithm of the same key': () => {
       const text = unsigned({ alg: 'RS512', kid: 'k1' }, claims()).slice(0, -1);
       const key = KeyObject.from(pair.privateKey);
@@ -220,6 +224,14 @@ try {
       assertRefused((await signIn(bad.base)).answer, name);
     });
   }
+  await check('a sign-in is switched to another user without a longer life', async () => {
+    const switched = await ada.api(base, '/api/sign-in', {
+      method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ user: 'carol' }),
+    });
+    assert.equal(switched.status, 201);
+    const age = /__Host-lukasa=[^;]+;.*Max-Age=(\d+)/.exec(switched.headers.getSetCookie().join('\n'))[1];
+    assert.ok(Number(age) <= 12 * 60 * 60, `${age} s`);
+  });
   await check('refused: an answer that names another issuer', async () => {
     Object.assign(plan, { token: () => sign(claims()), iss: 'https://evil.example' });
     assertRefused((await signIn(bad.base)).answer, 'iss');

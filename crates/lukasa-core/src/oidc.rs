@@ -74,14 +74,20 @@ pub struct ExpectedToken<'e> {
     pub nonce: &'e str,
 }
 
+/// The allowed value that means every user of the provider.
+const EVERYONE: &str = "*";
+
 /// Which claims name the user and give roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimRules {
     pub user_claim: String,
+    /// What precedes the claim in the name of the user, so that ids of the provider and of an
+    /// application do not name the same user by chance.
+    pub user_prefix: String,
     pub role_claim: Option<String>,
     /// Values of the role claim that make an administrator of the tenant.
     pub admin_values: Vec<String>,
-    /// If any, one of them, or of the values for administrators, is needed to sign in.
+    /// One of them, or of the values for administrators, is needed to sign in; `*` is everyone.
     pub allowed_values: Vec<String>,
 }
 
@@ -97,7 +103,15 @@ impl ClaimRules {
         if matches!(role, Some("email" | "sub")) {
             return Some("the role claim names a user and not a role".into());
         }
-        let has_values = !self.admin_values.is_empty() || !self.allowed_values.is_empty();
+        let allows_roles = self.allowed_values.iter().any(|value| value != EVERYONE);
+        let has_values = !self.admin_values.is_empty() || allows_roles;
+        if self.admin_values.is_empty() && self.allowed_values.is_empty() {
+            return Some("no role may sign in, and not everyone (`*`)".into());
+        }
+        if self.user_prefix.trim() != self.user_prefix || self.user_prefix.contains(char::is_control)
+        {
+            return Some("the prefix of users begins or ends with a space".into());
+        }
         match (role, has_values) {
             (None, true) => Some("values of a role need the role claim".into()),
             (Some(_), false) => Some("the role claim needs values".into()),
@@ -106,7 +120,7 @@ impl ClaimRules {
     }
 }
 
-/// A user whom the provider vouches for.
+/// A user whom the provider identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedIdentity {
     /// The name of the user in the tenant.
@@ -121,7 +135,9 @@ pub fn check_claims(
     now: Timestamp,
 ) -> Result<(), ClaimFault> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str);
-    let seconds = |name: &str| claims.get(name).and_then(Value::as_i64);
+    // Numbers may have a fraction (RFC 7519); whole seconds are enough here.
+    #[expect(clippy::cast_possible_truncation, reason = "a number out of range saturates")]
+    let seconds = |name: &str| claims.get(name).and_then(Value::as_f64).map(|at| at as i64);
     if text("iss") != Some(expected.issuer) {
         return Err(ClaimFault::Issuer);
     }
@@ -166,7 +182,7 @@ pub fn identify(
     rules: &ClaimRules,
 ) -> Result<VerifiedIdentity, ClaimFault> {
     let user = claims.get(&rules.user_claim).and_then(Value::as_str).unwrap_or_default();
-    let is_long = user.chars().count() > NAME_CHARS;
+    let is_long = (rules.user_prefix.chars().count() + user.chars().count()) > NAME_CHARS;
     if user.trim() != user || user.is_empty() || is_long || user.chars().any(char::is_control) {
         return Err(ClaimFault::User);
     }
@@ -176,13 +192,15 @@ pub fn identify(
         return Err(ClaimFault::UnverifiedEmail);
     }
     let user = if rules.user_claim == "email" { user.to_lowercase() } else { user.to_owned() };
+    let user = format!("{}{user}", rules.user_prefix);
     let roles: Vec<&str> = match rules.role_claim.as_ref().and_then(|name| claims.get(name)) {
         Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
         one => one.and_then(Value::as_str).into_iter().collect(),
     };
     let has = |values: &[String]| values.iter().any(|value| roles.contains(&value.as_str()));
     let admin = has(&rules.admin_values);
-    if !rules.allowed_values.is_empty() && !admin && !has(&rules.allowed_values) {
+    let is_everyone = rules.allowed_values.iter().any(|value| value == EVERYONE);
+    if !is_everyone && !admin && !has(&rules.allowed_values) {
         return Err(ClaimFault::NotAllowed);
     }
     Ok(VerifiedIdentity { user, admin })
@@ -233,9 +251,10 @@ mod tests {
         let values = |values: &[&str]| values.iter().map(|v| (*v).to_owned()).collect();
         ClaimRules {
             user_claim: user.into(),
+            user_prefix: String::new(),
             role_claim: role.map(str::to_owned),
             admin_values: role.map_or_else(Vec::new, |_| values(&["memory-admins"])),
-            allowed_values: Vec::new(),
+            allowed_values: values(&["*"]),
         }
     }
 
@@ -244,6 +263,7 @@ mod tests {
         let check = |changes: Value| check_claims(&claims(&changes), EXPECTED, now());
         assert_eq!(check(json!({})), Ok(()));
         assert_eq!(check(json!({"aud": ["lukasa", "other"], "azp": "lukasa"})), Ok(()));
+        assert_eq!(check(json!({"exp": 1_800_000_300.25, "iat": 1_800_000_000.75})), Ok(()));
         for (changes, fault) in [
             (json!({"iss": "https://id.example/"}), ClaimFault::Issuer),
             (json!({"iss": null}), ClaimFault::Issuer),
@@ -257,6 +277,7 @@ mod tests {
             (json!({"exp": null}), ClaimFault::Expired),
             (json!({"iat": 1_800_000_061}), ClaimFault::NotYet),
             (json!({"nbf": 1_800_000_061}), ClaimFault::NotYet),
+            (json!({"nbf": 1_800_000_061.5}), ClaimFault::NotYet),
             (json!({"nbf": "0"}), ClaimFault::NotYet),
             (json!({"iat": 1_799_999_339}), ClaimFault::TooOld),
             (json!({"iat": null}), ClaimFault::TooOld),
@@ -280,6 +301,8 @@ mod tests {
             let changes = json!({"email_verified": unverified});
             assert_eq!(name(changes, &email), Err(ClaimFault::UnverifiedEmail));
         }
+        let prefixed = ClaimRules { user_prefix: "id.example|".into(), ..rules("sub", None) };
+        assert_eq!(name(json!({}), &prefixed).as_deref(), Ok("id.example|248289761001"));
         assert_eq!(name(json!({"sub": "a\nb"}), &rules("sub", None)), Err(ClaimFault::User));
         assert_eq!(name(json!({"sub": 7}), &rules("sub", None)), Err(ClaimFault::User));
     }
@@ -308,6 +331,9 @@ mod tests {
             assert!(rules("sub", Some(claim)).fault().is_some(), "{claim}");
         }
         assert!(rules("preferred_username", None).fault().is_some());
+        let nobody = ClaimRules { allowed_values: Vec::new(), ..rules("sub", None) };
+        assert!(nobody.fault().is_some());
+        assert_eq!(rules("sub", None).fault(), None);
         assert_eq!(rules("email", Some("groups")).fault(), None);
     }
 

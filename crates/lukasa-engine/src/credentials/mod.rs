@@ -35,9 +35,9 @@ pub const TOKEN_MINUTES: i64 = 15;
 /// Lifetime of an unused sign-in link.
 pub const LINK_MINUTES: i64 = 15;
 /// Lifetime of a console sign-in.
-pub const SIGN_IN_DAYS: i64 = 14;
+const SIGN_IN_DAYS: i64 = 14;
 /// Lifetime of a console sign-in with an identity provider, which decides again after it.
-pub const PROVIDER_SIGN_IN_HOURS: i64 = 12;
+pub(crate) const PROVIDER_SIGN_IN_HOURS: i64 = 12;
 
 /// A key to be made.
 #[derive(Debug, Clone)]

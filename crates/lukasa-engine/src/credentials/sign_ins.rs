@@ -53,7 +53,7 @@ impl Credentials {
     }
 
     /// Signs in the user named `user`, authorised by a credential that may mint tokens. A sign-in
-    /// that switches to another user passes its authorisation on, and ends.
+    /// that switches to another user passes its authorisation and its end on, and ends.
     pub async fn sign_in(
         &self,
         by: &AdmittedCredential,
@@ -65,8 +65,11 @@ impl Credentials {
             if by.signed_in { by.minted_by.as_deref() } else { Some(by.key_id.as_str()) };
         // A sign-in made from another one ends with it, unless it replaced it.
         let root = if by.signed_in { by.root.as_deref() } else { Some(by.root()) };
-        let new_credential =
+        let mut new_credential =
             ExpiringCredential::sign_in(user, &by.permissions, authorised_by, root);
+        if let (true, Some(until)) = (by.signed_in, by.expires_at) {
+            new_credential.lifetime = new_credential.lifetime.min(until.duration_since(now));
+        }
         let directory = self.parts.store.directory(by.tenant).await?;
         let issued = insert(&directory, new_credential, random, now).await?;
         if by.signed_in {
@@ -114,7 +117,7 @@ impl Credentials {
         Ok(issued)
     }
 
-    /// Signs in a user whom the identity provider vouches for.
+    /// Signs in a user whom the identity provider identified.
     pub async fn sign_in_verified(
         &self,
         tenant: TenantId,

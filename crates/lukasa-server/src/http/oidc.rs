@@ -1,9 +1,9 @@
-//! Signing in to the console with an identity provider: the way there and back.
+//! Signing in to the console with an identity provider: the authorization request and the callback.
 //!
 //! A sealed cookie binds the two requests to one browser. State, nonce and PKCE verifier are derived
-//! from the random value in it, so the server stores nothing; a state works once. The cookie is
-//! `SameSite=Lax`, because the way back begins at the provider's site. What follows is an ordinary
-//! sign-in.
+//! from the random value in it, so the server stores nothing. A response works once, because the
+//! provider's code does. The cookie is `SameSite=Lax`, because the callback is opened from the
+//! provider's site. What follows is an ordinary sign-in.
 
 use std::sync::Arc;
 
@@ -15,27 +15,27 @@ use axum::routing::get;
 use axum::{Json, Router};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lukasa_core::TenantId;
 use lukasa_core::oauth::RequestParams;
 use lukasa_core::oidc::own_path;
 use lukasa_core::secret::constant_time_eq;
-use lukasa_engine::credentials::PROVIDER_SIGN_IN_HOURS;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::oauth::{Page, escape};
-use super::sign_in::cookie;
+use super::sign_in::sign_in_cookie;
 use crate::api::App;
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::clock;
 use crate::oidc::{AuthorizationValues, OidcProvider, ProviderCode};
 
-/// Cookie of a sign-in that has begun.
-const BEGUN_COOKIE: &str = "__Host-lukasa-oidc";
+/// Cookie of a pending sign-in.
+const PENDING_COOKIE: &str = "__Host-lukasa-oidc";
 /// How long a sign-in at the provider may take.
-const BEGUN_SECONDS: i64 = 600;
-/// Maximum length of the provider's answer.
+const PENDING_SECONDS: i64 = 600;
+/// Maximum length of the provider's response.
 const QUERY_BYTES: usize = 8 * 1024;
 
 pub fn routes() -> Router<App> {
@@ -71,14 +71,14 @@ pub async fn list_sign_in_methods(State(app): State<App>) -> Json<SignInMethods>
     Json(SignInMethods { providers: app.oidc().map(view).into_iter().collect() })
 }
 
-/// A sign-in that has begun in one browser.
-struct BegunSignIn {
+/// A sign-in that one browser has begun at the provider.
+struct PendingSignIn {
     random: [u8; 32],
     to: String,
     until: i64,
 }
 
-impl BegunSignIn {
+impl PendingSignIn {
     /// A value for one purpose, which reveals nothing about those for the others.
     fn derive(&self, purpose: &str) -> String {
         let mut hash = Sha256::new();
@@ -107,32 +107,32 @@ async fn seal(app: &App, text: &str) -> Result<String, Problem> {
     Ok(app.engine().credentials.seal(&format!("oidc\n{text}")).await?)
 }
 
-/// The sign-in that this browser has begun, if its cookie is genuine and not too old.
-async fn begun(app: &App, headers: &HeaderMap) -> Result<Option<BegunSignIn>, Problem> {
+/// Reads the sign-in that this browser has begun, if its cookie is genuine and not too old.
+async fn read_pending(app: &App, headers: &HeaderMap) -> Result<Option<PendingSignIn>, Problem> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs =
         cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.split_once('='));
-    let found = pairs.find(|(name, _)| name.trim() == BEGUN_COOKIE);
+    let found = pairs.find(|(name, _)| name.trim() == PENDING_COOKIE);
     let Some((text, code)) = found.and_then(|(_, text)| text.trim().rsplit_once('.')) else {
         return Ok(None);
     };
     if !constant_time_eq(seal(app, text).await?.as_bytes(), code.as_bytes()) {
         return Ok(None);
     }
-    Ok(BegunSignIn::parse(text).filter(|begun| clock::now().as_second() < begun.until))
+    Ok(PendingSignIn::parse(text).filter(|pending| clock::now().as_second() < pending.until))
 }
 
-fn begun_cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
+fn pending_cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
     let text = format!(
-        "{BEGUN_COOKIE}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax"
+        "{PENDING_COOKIE}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax"
     );
     let mut value = HeaderValue::from_str(&text).map_err(|_| Problem::of(ProblemCode::Internal))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// Sends the browser to the provider. It is opened from the sign-in page: another site cannot begin
-/// a sign-in.
+/// Sends the browser to the provider. A browser that sends `Sec-Fetch-Site` cannot be made to begin
+/// a sign-in by another site.
 async fn begin(
     State(app): State<App>,
     headers: HeaderMap,
@@ -143,28 +143,29 @@ async fn begin(
     if !["same-origin", "none"].contains(&site) {
         return Err(Problem::of(ProblemCode::CrossSite));
     }
+    app.limits().check_throttled()?;
     let params = RequestParams::parse(query.unwrap_or_default().as_bytes());
     let to = own_path(params.get("to").ok().flatten()).to_owned();
-    let until = clock::now().as_second() + BEGUN_SECONDS;
-    let begun = BegunSignIn { random: clock::random(), to, until };
-    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(begun.derive("verifier")));
-    let (state, nonce) = (begun.derive("state"), begun.derive("nonce"));
+    let until = clock::now().as_second() + PENDING_SECONDS;
+    let pending = PendingSignIn { random: clock::random(), to, until };
+    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(pending.derive("verifier")));
+    let (state, nonce) = (pending.derive("state"), pending.derive("nonce"));
     let request = AuthorizationValues { state: &state, nonce: &nonce, challenge: &challenge };
     let address = match provider.authorization_url(request).await {
         Ok(address) => address,
         Err(fault) => return Ok(refuse(&app, fault.as_str())),
     };
-    let text = begun.print();
+    let text = pending.print();
     let sealed = format!("{text}.{}", seal(&app, &text).await?);
     let address =
         HeaderValue::from_str(&address).map_err(|_| Problem::of(ProblemCode::Internal))?;
     let mut response = StatusCode::SEE_OTHER.into_response();
     response.headers_mut().insert(LOCATION, address);
-    response.headers_mut().insert(SET_COOKIE, begun_cookie(&sealed, BEGUN_SECONDS)?);
+    response.headers_mut().insert(SET_COOKIE, pending_cookie(&sealed, PENDING_SECONDS)?);
     Ok(response)
 }
 
-/// Signs in the user whom the provider's answer names.
+/// Signs in the user whom the provider's response names.
 async fn callback(
     State(app): State<App>,
     headers: HeaderMap,
@@ -177,35 +178,30 @@ async fn callback(
     let query = query.filter(|query| query.len() <= QUERY_BYTES).unwrap_or_default();
     let params = RequestParams::parse(query.as_bytes());
     let param = |name| params.get(name).ok().flatten();
-    let Some(begun) = begun(&app, &headers).await? else {
+    let Some(pending) = read_pending(&app, &headers).await? else {
         return Ok(refuse(&app, "not_begun_here"));
     };
-    let state = begun.derive("state");
+    let state = pending.derive("state");
     if !constant_time_eq(param("state").unwrap_or_default().as_bytes(), state.as_bytes()) {
+        // The response of another request: the one of this browser stays pending.
         return Ok(refuse(&app, "state"));
     }
-    if !provider.use_state(&state) {
-        return Ok(refuse(&app, "used_state"));
-    }
     let Some(code) = param("code").filter(|_| param("error").is_none()) else {
-        return Ok(refuse(&app, "no_code"));
+        return Ok(end_pending(refuse(&app, "no_code")));
     };
-    let (verifier, nonce) = (begun.derive("verifier"), begun.derive("nonce"));
+    let (verifier, nonce) = (pending.derive("verifier"), pending.derive("nonce"));
     let exchange = ProviderCode { code, verifier: &verifier, nonce: &nonce, iss: param("iss") };
-    let engine = app.engine().clone();
-    let tenant = lukasa_core::TenantId::named(provider.tenant());
+    let tenant = TenantId::named(provider.tenant());
     let identity = match provider.exchange(exchange, clock::now()).await {
         Ok(identity) => identity,
         Err(fault) => {
             if fault.is_signed() {
-                engine
-                    .credentials
-                    .record_refused_provider(tenant, fault.as_str(), clock::now())
-                    .await?;
+                record_refused(&app, tenant, fault.as_str()).await?;
             }
-            return Ok(refuse(&app, fault.as_str()));
+            return Ok(end_pending(refuse(&app, fault.as_str())));
         }
     };
+    let engine = app.engine().clone();
     let work = async move {
         let random = clock::random();
         engine.credentials.sign_in_verified(tenant, &identity, &random, clock::now()).await
@@ -213,18 +209,34 @@ async fn callback(
     let issued = match app.detached(work).await {
         Ok(issued) => issued,
         Err(problem) if problem.is(ProblemCode::UserNotFound) => {
-            return Ok(refuse(&app, "deleted_user"));
+            record_refused(&app, tenant, "deleted_user").await?;
+            return Ok(end_pending(refuse(&app, "deleted_user")));
         }
         Err(problem) => return Err(problem),
     };
     // A page of this server opens the console: after a redirect from the provider's site the browser
     // would not send the strict cookie.
-    let body = format!("<p><a href=\"{}\">Continue</a></p>", escape(&begun.to));
-    let mut response = Page::new("Signed in", body).leading_to(&begun.to).respond(StatusCode::OK);
-    let seconds = PROVIDER_SIGN_IN_HOURS * 60 * 60;
-    response.headers_mut().append(SET_COOKIE, cookie(&issued.text, seconds)?);
-    response.headers_mut().append(SET_COOKIE, begun_cookie("", 0)?);
-    Ok(response)
+    let body = format!("<p><a href=\"{}\">Continue</a></p>", escape(&pending.to));
+    let mut response = Page::new("Signed in", body).leading_to(&pending.to).respond(StatusCode::OK);
+    response.headers_mut().append(SET_COOKIE, sign_in_cookie(&issued)?);
+    Ok(end_pending(response))
+}
+
+/// Records in the audit log that a token which the provider signed was refused.
+async fn record_refused(app: &App, tenant: TenantId, reason: &'static str) -> Result<(), Problem> {
+    let engine = app.engine().clone();
+    let work = async move {
+        engine.credentials.record_refused_provider(tenant, reason, clock::now()).await
+    };
+    app.detached(work).await
+}
+
+/// Removes the cookie of the pending sign-in.
+fn end_pending(mut response: Response) -> Response {
+    if let Ok(ended) = pending_cookie("", 0) {
+        response.headers_mut().append(SET_COOKIE, ended);
+    }
+    response
 }
 
 /// The page of a sign-in that was refused. The reason is in the log: to the browser all are the same.
@@ -233,9 +245,5 @@ fn refuse(app: &App, reason: &'static str) -> Response {
     app.limits().count_refused();
     let body = "<p>The sign-in was not completed.</p><p><a href=\"/sign-in\">Try again</a>, or ask \
                 your administrator: the server's log has the reason.</p>";
-    let mut response = Page::new("Not signed in", body.to_owned()).respond(StatusCode::FORBIDDEN);
-    if let Ok(ended) = begun_cookie("", 0) {
-        response.headers_mut().insert(SET_COOKIE, ended);
-    }
-    response
+    Page::new("Not signed in", body.to_owned()).respond(StatusCode::FORBIDDEN)
 }

@@ -7,7 +7,7 @@ use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::{Permission, Timestamp};
-use lukasa_engine::credentials::{AdmittedCredential, IssuedCredential, SIGN_IN_DAYS};
+use lukasa_engine::credentials::{AdmittedCredential, IssuedCredential};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -143,13 +143,19 @@ async fn sign_in_response(app: &App, issued: &IssuedCredential) -> Result<Respon
     let admitted = app.engine().credentials.authenticate(&issued.text, clock::now()).await?;
     let user = admitted.user.as_ref().map(|(_, name)| name.clone()).unwrap_or_default();
     let view = SignInView::of(app, &admitted, user);
-    let seconds = SIGN_IN_DAYS * 24 * 60 * 60;
     let mut response = (StatusCode::CREATED, Json(view)).into_response();
-    response.headers_mut().insert(SET_COOKIE, cookie(&issued.text, seconds)?);
+    response.headers_mut().insert(SET_COOKIE, sign_in_cookie(issued)?);
     Ok(response)
 }
 
-pub(super) fn cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
+/// The cookie of a new sign-in. It ends with the sign-in.
+pub(super) fn sign_in_cookie(issued: &IssuedCredential) -> Result<HeaderValue, Problem> {
+    let now = clock::now();
+    let until = issued.record.expires_at.unwrap_or(now);
+    cookie(&issued.text, until.duration_since(now).as_secs())
+}
+
+fn cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
     let text = format!(
         "{COOKIE_NAME}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Strict"
     );

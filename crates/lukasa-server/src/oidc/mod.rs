@@ -1,6 +1,6 @@
 //! Signing in with an identity provider by `OpenID` Connect: its settings, and the requests to the
 //! provider. Only the configured issuer, and the addresses that it announces, are called; every
-//! request has a time limit, follows no redirect, and reads a bounded answer. The pages are in
+//! request has a time limit, follows no redirect, and reads a bounded response. The pages are in
 //! `http/oidc.rs`, the meaning of claims in `lukasa_core::oidc`.
 
 mod provider;
@@ -48,13 +48,17 @@ pub struct OidcSettings {
     /// The claim with the name of the user; `email` counts only if the provider verified it
     #[arg(long, env = "LUKASA_OIDC_USER_CLAIM", default_value = "sub", value_name = "CLAIM")]
     oidc_user_claim: String,
+    /// What precedes the claim in the name of the user. If absent: the issuer without its scheme and a
+    /// `|`, or nothing for `email`. Set it to nothing if your application names users by the claim
+    #[arg(long, env = "LUKASA_OIDC_USER_PREFIX", value_name = "TEXT")]
+    oidc_user_prefix: Option<String>,
     /// The claim with the roles or groups of the user
     #[arg(long, env = "LUKASA_OIDC_ROLE_CLAIM", value_name = "CLAIM")]
     oidc_role_claim: Option<String>,
     /// Roles that administer the tenant, separated by commas
     #[arg(long, env = "LUKASA_OIDC_ADMIN_VALUES", value_delimiter = ',', value_name = "ROLE")]
     oidc_admin_values: Vec<String>,
-    /// Roles that may sign in, separated by commas; everyone at the provider if absent
+    /// Roles that may sign in, separated by commas; `*` for everyone with an account at the provider
     #[arg(long, env = "LUKASA_OIDC_ALLOWED_VALUES", value_delimiter = ',', value_name = "ROLE")]
     oidc_allowed_values: Vec<String>,
 }
@@ -81,14 +85,19 @@ impl OidcSettings {
         }
         let rules = ClaimRules {
             user_claim: self.oidc_user_claim.clone(),
+            user_prefix: match &self.oidc_user_prefix {
+                Some(prefix) => prefix.clone(),
+                None if self.oidc_user_claim == "email" => String::new(),
+                None => format!("{}|", without_scheme(issuer)),
+            },
             role_claim: self.oidc_role_claim.clone().filter(|claim| !claim.is_empty()),
-            admin_values: present(&self.oidc_admin_values),
-            allowed_values: present(&self.oidc_allowed_values),
+            admin_values: trim_values(&self.oidc_admin_values),
+            allowed_values: trim_values(&self.oidc_allowed_values),
         };
         if let Some(fault) = rules.fault() {
             bail!(
                 "the claims of the identity provider are not usable: {fault}\n  next: change \
-                 LUKASA_OIDC_USER_CLAIM, _ROLE_CLAIM, _ADMIN_VALUES or _ALLOWED_VALUES"
+                 LUKASA_OIDC_USER_CLAIM, _USER_PREFIX, _ROLE_CLAIM, _ADMIN_VALUES or _ALLOWED_VALUES"
             );
         }
         if !self.oidc_scopes.split(' ').any(|scope| scope == "openid") {
@@ -113,10 +122,18 @@ impl OidcSettings {
         };
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("LUKASA_OIDC_CLIENT_SECRET_FILE {}", file.display()))?;
-        Ok(Some(text.trim_end().to_owned()))
+        let secret = text.trim_end();
+        if secret.is_empty() {
+            bail!("LUKASA_OIDC_CLIENT_SECRET_FILE {} is empty", file.display());
+        }
+        Ok(Some(secret.to_owned()))
     }
 }
 
-fn present(values: &[String]) -> Vec<String> {
+fn without_scheme(issuer: &str) -> &str {
+    issuer.split_once("://").map_or(issuer, |(_, rest)| rest).trim_end_matches('/')
+}
+
+fn trim_values(values: &[String]) -> Vec<String> {
     values.iter().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()).collect()
 }

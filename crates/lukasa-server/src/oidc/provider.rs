@@ -7,11 +7,10 @@ use lukasa_core::Timestamp;
 use lukasa_core::oidc::{
     ClaimFault, ClaimRules, ExpectedToken, VerifiedIdentity, check_claims, identify,
 };
-use moka::sync::Cache;
 use reqwest::{Client, Response, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use tokio::time::timeout;
 
 use super::token::{PublicKey, TokenFault, verify};
@@ -19,8 +18,8 @@ use crate::url::{encoded, is_loopback_name};
 
 /// Time limit of one request to the provider.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum size of an answer.
-const MAX_ANSWER_BYTES: usize = 256 * 1024;
+/// Maximum size of a response.
+const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 /// Maximum number of keys that are read.
 const MAX_KEYS: usize = 100;
 /// How long metadata and keys are used without asking again.
@@ -28,9 +27,11 @@ const METADATA_TTL: Duration = Duration::from_hours(1);
 const KEYS_TTL: Duration = Duration::from_mins(10);
 /// How long after a request for the keys an unknown key id causes another one.
 const KEYS_INTERVAL: Duration = Duration::from_secs(30);
-/// How long a used state is kept: longer than its cookie.
-const STATE_TTL: Duration = Duration::from_mins(15);
-const MAX_STATES: u64 = 100_000;
+/// How long after a failed request for metadata or keys the provider is not asked again.
+const FAILURE_TTL: Duration = Duration::from_secs(5);
+/// Maximum number of sign-ins that wait for the provider at a time. Further ones are refused, so that
+/// a slow provider does not take the request limit of the server.
+const MAX_WAITING: usize = 16;
 
 /// What is configured.
 pub(super) struct ProviderConfig {
@@ -44,10 +45,10 @@ pub(super) struct ProviderConfig {
     pub rules: ClaimRules,
 }
 
-/// Why a sign-in failed. The word is in the log; the user is not told.
+/// Why a sign-in failed. The word is in the log, and not in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OidcFault {
-    /// The provider does not answer, or not as it should.
+    /// The provider does not respond, or not as it should.
     Provider(&'static str),
     Token(TokenFault),
     Claims(ClaimFault),
@@ -87,7 +88,7 @@ struct KeySet {
 }
 
 #[derive(Deserialize)]
-struct TokenAnswer {
+struct IdTokenResponse {
     id_token: String,
 }
 
@@ -106,13 +107,25 @@ pub struct ProviderCode<'e> {
     pub code: &'e str,
     pub verifier: &'e str,
     pub nonce: &'e str,
-    /// The issuer that the answer names (RFC 9207).
+    /// The issuer that the response names (RFC 9207).
     pub iss: Option<&'e str>,
 }
 
+/// Something of the provider that is kept for a while, or the time of a failure to fetch it.
 struct Fetched<T> {
-    value: Arc<T>,
+    value: Option<Arc<T>>,
     at: Instant,
+}
+
+impl<T> Fetched<T> {
+    /// The value if it is at most this old; an error if fetching it has just failed; `None` if it has
+    /// to be fetched.
+    fn fresh(&self, max_age: Duration, fault: OidcFault) -> Option<Result<Arc<T>, OidcFault>> {
+        match &self.value {
+            Some(value) => (self.at.elapsed() < max_age).then(|| Ok(value.clone())),
+            None => (self.at.elapsed() < FAILURE_TTL).then_some(Err(fault)),
+        }
+    }
 }
 
 /// The identity provider that is configured.
@@ -121,7 +134,7 @@ pub struct OidcProvider {
     client: Client,
     metadata: Mutex<Option<Fetched<Metadata>>>,
     keys: Mutex<Option<Fetched<Vec<PublicKey>>>>,
-    used_states: Cache<String, ()>,
+    waiting: Semaphore,
 }
 
 impl OidcProvider {
@@ -131,9 +144,8 @@ impl OidcProvider {
             .connect_timeout(REQUEST_TIMEOUT)
             .user_agent(concat!("Lukasa/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        let used_states = Cache::builder().max_capacity(MAX_STATES).time_to_live(STATE_TTL).build();
         let (metadata, keys) = (Mutex::new(None), Mutex::new(None));
-        Ok(Self { config, client, metadata, keys, used_states })
+        Ok(Self { config, client, metadata, keys, waiting: Semaphore::new(MAX_WAITING) })
     }
 
     pub fn name(&self) -> &str {
@@ -145,16 +157,12 @@ impl OidcProvider {
         &self.config.tenant
     }
 
-    /// Marks a state as used; false if it was before.
-    pub fn use_state(&self, state: &str) -> bool {
-        self.used_states.entry(state.to_owned()).or_insert(()).is_fresh()
-    }
-
     /// The address that the browser is sent to.
     pub async fn authorization_url(
         &self,
         request: AuthorizationValues<'_>,
     ) -> Result<String, OidcFault> {
+        let _permit = self.waiting.try_acquire().map_err(|_| OidcFault::Provider("busy"))?;
         let metadata = self.metadata().await?;
         let mut url = metadata.authorization_endpoint.clone();
         url.query_pairs_mut()
@@ -175,15 +183,16 @@ impl OidcProvider {
         exchange: ProviderCode<'_>,
         now: Timestamp,
     ) -> Result<VerifiedIdentity, OidcFault> {
+        let _permit = self.waiting.try_acquire().map_err(|_| OidcFault::Provider("busy"))?;
         let metadata = self.metadata().await?;
         let needs_iss = metadata.authorization_response_iss_parameter_supported;
         if exchange.iss.map_or(needs_iss, |iss| iss != self.config.issuer) {
-            return Err(OidcFault::Provider("answer_of_another_issuer"));
+            return Err(OidcFault::Provider("response_of_another_issuer"));
         }
         let token = self.request_token(&metadata, exchange).await?;
-        let mut claims = verify(&token, &self.keys(&metadata, false).await?);
-        if claims.as_ref().is_err_and(|fault| *fault == TokenFault::UnknownKey) {
-            claims = verify(&token, &self.keys(&metadata, true).await?);
+        let mut claims = verify(&token, &self.keys(&metadata, KEYS_TTL).await?);
+        if claims.as_ref().is_err_and(|fault| fault.may_be_a_new_key()) {
+            claims = verify(&token, &self.keys(&metadata, KEYS_INTERVAL).await?);
         }
         let claims = claims.map_err(OidcFault::Token)?;
         let expected = ExpectedToken {
@@ -228,22 +237,30 @@ impl OidcProvider {
             .header("content-type", "application/x-www-form-urlencoded")
             .header("accept", "application/json")
             .body(pairs.join("&"));
-        let answer = request.send().await.map_err(|_| OidcFault::Provider("no_token_answer"))?;
-        if !answer.status().is_success() {
+        let sent = request.send().await;
+        let response = sent.map_err(|_| OidcFault::Provider("no_token_response"))?;
+        if !response.status().is_success() {
             return Err(OidcFault::Provider("code_refused"));
         }
-        let answer: TokenAnswer =
-            read_json(answer).await.ok_or(OidcFault::Provider("no_id_token"))?;
-        Ok(answer.id_token)
+        let read: Option<IdTokenResponse> = read_json(response).await;
+        Ok(read.ok_or(OidcFault::Provider("no_id_token"))?.id_token)
     }
 
     /// The provider's metadata. It must be the issuer's own, and name safe addresses.
     async fn metadata(&self) -> Result<Arc<Metadata>, OidcFault> {
+        let missing = OidcFault::Provider("no_metadata");
         let waited = timeout(REQUEST_TIMEOUT, self.metadata.lock()).await;
-        let mut cached = waited.map_err(|_| OidcFault::Provider("no_metadata"))?;
-        if let Some(found) = cached.as_ref().filter(|found| found.at.elapsed() < METADATA_TTL) {
-            return Ok(found.value.clone());
+        let mut cached = waited.map_err(|_| missing)?;
+        if let Some(found) = cached.as_ref().and_then(|kept| kept.fresh(METADATA_TTL, missing)) {
+            return found;
         }
+        let found = self.fetch_metadata().await;
+        let value = found.as_ref().ok().cloned();
+        *cached = Some(Fetched { value, at: Instant::now() });
+        found
+    }
+
+    async fn fetch_metadata(&self) -> Result<Arc<Metadata>, OidcFault> {
         let base = self.config.issuer.trim_end_matches('/');
         let url = format!("{base}/.well-known/openid-configuration");
         let found: Metadata = self.get(&url).await.ok_or(OidcFault::Provider("no_metadata"))?;
@@ -256,45 +273,45 @@ impl OidcProvider {
         if !addresses.iter().all(|url| is_safe(url) && (!is_https || url.scheme() == "https")) {
             return Err(OidcFault::Provider("unsafe_address"));
         }
-        let value = Arc::new(found);
-        *cached = Some(Fetched { value: value.clone(), at: Instant::now() });
-        Ok(value)
+        Ok(Arc::new(found))
     }
 
-    /// The provider's keys. With `newer` they are requested again, unless that was just done.
+    /// The provider's keys, at most this old.
     async fn keys(
         &self,
         metadata: &Metadata,
-        newer: bool,
+        max_age: Duration,
     ) -> Result<Arc<Vec<PublicKey>>, OidcFault> {
+        let missing = OidcFault::Provider("no_keys");
         let waited = timeout(REQUEST_TIMEOUT, self.keys.lock()).await;
-        let mut cached = waited.map_err(|_| OidcFault::Provider("no_keys"))?;
-        let limit = if newer { KEYS_INTERVAL } else { KEYS_TTL };
-        if let Some(found) = cached.as_ref().filter(|found| found.at.elapsed() < limit) {
-            return Ok(found.value.clone());
+        let mut cached = waited.map_err(|_| missing)?;
+        if let Some(found) = cached.as_ref().and_then(|kept| kept.fresh(max_age, missing)) {
+            return found;
         }
         let found: Option<KeySet> = self.get(metadata.jwks_uri.as_str()).await;
-        let found = found.ok_or(OidcFault::Provider("no_keys"))?;
-        let keys = found.keys.into_iter().take(MAX_KEYS);
-        let value = Arc::new(keys.filter_map(|key| serde_json::from_value(key).ok()).collect());
-        *cached = Some(Fetched { value: Arc::clone(&value), at: Instant::now() });
-        Ok(value)
+        let value = found.map(|found| {
+            let keys = found.keys.into_iter().take(MAX_KEYS);
+            Arc::new(keys.filter_map(|key| serde_json::from_value(key).ok()).collect::<Vec<_>>())
+        });
+        *cached = Some(Fetched { value: value.clone(), at: Instant::now() });
+        value.ok_or(missing)
     }
 
     async fn get<T: DeserializeOwned>(&self, url: &str) -> Option<T> {
-        let answer = self.client.get(url).header("accept", "application/json").send().await.ok()?;
-        if !answer.status().is_success() {
+        let request = self.client.get(url).header("accept", "application/json");
+        let response = request.send().await.ok()?;
+        if !response.status().is_success() {
             return None;
         }
-        read_json(answer).await
+        read_json(response).await
     }
 }
 
-/// Reads a bounded answer.
-async fn read_json<T: DeserializeOwned>(mut answer: Response) -> Option<T> {
+/// Reads a bounded response.
+async fn read_json<T: DeserializeOwned>(mut response: Response) -> Option<T> {
     let mut bytes = Vec::new();
-    while let Some(piece) = answer.chunk().await.ok()? {
-        if bytes.len() + piece.len() > MAX_ANSWER_BYTES {
+    while let Some(piece) = response.chunk().await.ok()? {
+        if bytes.len() + piece.len() > MAX_RESPONSE_BYTES {
             return None;
         }
         bytes.extend_from_slice(&piece);

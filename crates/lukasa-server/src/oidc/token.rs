@@ -39,6 +39,11 @@ pub enum TokenFault {
 }
 
 impl TokenFault {
+    /// Whether the token may be signed with a key that the issuer has added since the keys were read.
+    pub fn may_be_a_new_key(self) -> bool {
+        matches!(self, TokenFault::UnknownKey | TokenFault::Signature)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             TokenFault::Malformed => "malformed_token",
