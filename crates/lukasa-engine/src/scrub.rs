@@ -29,10 +29,10 @@ pub async fn scrub(
     for cell in cells.iter().filter(|cell| cell.moved_from_at.is_some()) {
         let done = scrub::rewrite_files(&cell.connect, micros(now), &tell).await?;
         cell_admin::lock(connect).await?.mark_moved_from(&cell.name, None).await?;
-        sum = sum.plus(done);
+        sum = sum.plus(&done);
     }
     for cell in &cells {
-        sum = sum.plus(scrub::scrub(&cell.connect, micros(now), always, &tell).await?);
+        sum = sum.plus(&scrub::scrub(&cell.connect, micros(now), always, &tell).await?);
     }
     Ok(sum)
 }

@@ -45,7 +45,7 @@ pub struct ScrubReport {
 impl ScrubReport {
     /// The sum of the scrubs of two cells.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
+    pub fn plus(self, other: &Self) -> Self {
         Self {
             erasures: self.erasures + other.erasures,
             tables: self.tables + other.tables,
