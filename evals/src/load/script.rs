@@ -157,6 +157,10 @@ fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result
         () if has("select coalesce(max(number), 0) + 1") => of(&[user, fact], false),
         () if has("fingerprint = $2") => of(&[user, FINGERPRINT, "now()"], false),
         () if has("fact_id = $2 and known_until is null") => of(&[user, fact], true),
+        // The ratings of the memories on a page; one of them is looked up here.
+        () if has("from usage where user_id = $1 and fact_id = any($2)") => {
+            of(&[user, "array['{fact}']::uuid[]"], false)
+        }
         () if has("from embedding_model") => of(&[], false),
         () if has("valid_from <= $2") && has("limit $3") => of(&[user, "now()", "51"], false),
         () => {
