@@ -131,6 +131,10 @@ fuzz-vault *args:
 fuzz-archive *args:
     cargo run --profile fast -p lukasa-evals -- fuzz-archive "$@"
 
+# Moves users between three databases while they write, and stops databases: nothing lost, doubled or refused.
+cells *args: _server
+    cargo run --profile fast -p lukasa-evals -- cells "$@"
+
 # Erases users under load and kills, and searches every file for their words.
 erasure *args: _server
     cargo run --profile fast -p lukasa-evals -- erasure "$@"
@@ -176,6 +180,10 @@ try-images *args:
 # Restores a database to a point in time from a base backup and archived log, and compares the state hashes.
 pitr *args: _server
     scripts/try-pitr "$(just _binary)" "$@"
+
+# Kills the primary under load and promotes its synchronous standby, twenty times: nothing lost, nothing doubled.
+failover *args: _server
+    scripts/try-failover "$(just _binary)" "$@"
 
 # The addresses that a server connects to, traced: nothing but what is configured. Needs strace.
 outbound *args: _server
