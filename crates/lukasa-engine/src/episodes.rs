@@ -115,15 +115,20 @@ pub(crate) fn words_of(episode: &Episode) -> String {
     format!("{}\n{}", episode.title.as_deref().unwrap_or(""), episode.summary)
 }
 
-/// The passages of an episode of these turns; none if one of them is a request to forget something,
-/// because the episode may tell what it was.
-pub(crate) fn passages_of(episode: &Episode, turns: &[Turn]) -> Vec<Passage> {
+/// Whether one of these turns belongs to the episode and asks to forget something. Search must not
+/// find such an episode, because it may repeat what it was.
+pub(crate) fn is_about_forgetting(episode: &Episode, turns: &[Turn]) -> bool {
     let range = episode.first_turn..=episode.last_turn;
     let own = |turn: &&Turn| turn.session == episode.session && range.contains(&turn.number);
-    if turns.iter().filter(own).any(explicit::asks_to_forget) {
-        return Vec::new();
+    turns.iter().filter(own).any(explicit::asks_to_forget)
+}
+
+/// The passages of an episode; none if search must not find it.
+pub(crate) fn passages_of(episode: &Episode) -> Vec<Passage> {
+    match episode.searchable {
+        true => of_episode(episode),
+        false => Vec::new(),
     }
-    of_episode(episode)
 }
 
 /// Turns, and possibly their whole session, that are about to be restored.
@@ -141,7 +146,7 @@ pub(crate) async fn load_passages(
     restoring: Restoring<'_>,
 ) -> Result<Vec<Passage>> {
     let mut passages = Vec::new();
-    for episode in episodes {
+    for episode in episodes.iter().filter(|episode| episode.searchable) {
         let Some(there) = session::find(scope, &episode.session).await? else { continue };
         if there.trashed_at.is_some() && restoring.session != Some(&episode.session) {
             continue;
@@ -152,7 +157,9 @@ pub(crate) async fn load_passages(
             session::turns(scope, &episode.session, episode.first_turn - 1, count).await?;
         let own = |turn: &&Turn| turn.session == episode.session && range.contains(&turn.number);
         turns.extend(restoring.turns.iter().filter(own).cloned());
-        passages.extend(passages_of(episode, &turns));
+        if !is_about_forgetting(episode, &turns) {
+            passages.extend(passages_of(episode));
+        }
     }
     Ok(passages)
 }

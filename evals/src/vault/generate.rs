@@ -163,6 +163,7 @@ pub fn episode(rng: &mut StdRng, ids: &mut Ids, at: Timestamp) -> Episode {
         pass: ids.pass(),
         prompt: "extract/1".to_owned(),
         recorded_at: started_at,
+        searchable: true,
     }
 }
 

@@ -12,7 +12,7 @@ use lukasa_store::{Batch, Scope, learning, operation, removal, session};
 use super::Learning;
 use super::titles::field;
 use crate::directory::domains;
-use crate::episodes::passages_of;
+use crate::episodes::{is_about_forgetting, passages_of};
 use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
@@ -72,7 +72,7 @@ impl Learning {
         {
             let now = micros(request.moment.now);
             let mut ids = Ids::new(now, request.moment.seed);
-            let episode = Episode {
+            let mut episode = Episode {
                 id: ids.episode(),
                 session: range.session.clone(),
                 first_turn: range.first_turn,
@@ -85,13 +85,15 @@ impl Learning {
                 pass: ids.pass(),
                 prompt: prompt::COMPRESS.name.to_owned(),
                 recorded_at: now,
+                searchable: true,
             };
+            episode.searchable = !is_about_forgetting(&episode, &turns);
             let mut numbers: Vec<i32> = turns.iter().map(|turn| turn.number).collect();
             numbers.sort_unstable();
             let left_out = episode.turns_left_out(&numbers);
             let after = Some(range.after);
             learning::open_episode(&mut batch, &scope, &episode, left_out, after);
-            passages = passages_of(&episode, &turns);
+            passages = passages_of(&episode);
         }
         job::finish(&mut batch, &scope, job);
         Ok(self.transactions.commit_with(scope, batch, passages, request).await?)
