@@ -9,6 +9,7 @@ use lukasa_core::{Episode, EpisodeId, FactId, Timestamp, Turn};
 use lukasa_store::episode::{self, LearnedHere};
 use lukasa_store::{Scope, domain, session};
 
+use crate::closed_domains::closed_in_texts;
 use crate::detector::detect;
 use crate::error::Result;
 
@@ -31,6 +32,8 @@ pub struct AboutEpisode {
     pub domains: Vec<String>,
     /// Whether it is old and all of these facts are strong or stated.
     pub absorbed: bool,
+    /// The domain it is about that the user has not opened, if any: its words are not shown then.
+    pub hidden_domain: Option<String>,
 }
 
 /// What was learned from each of these episodes, in their order.
@@ -110,8 +113,24 @@ pub(crate) async fn domain_tags(
     Ok(episodes.iter().zip(support).map(tags).collect())
 }
 
+/// For each of these episodes the first of these closed domains that its words mention or that one of
+/// the facts learned from it is in.
+pub(crate) async fn hidden_domains(
+    episodes: &[Episode],
+    support: &[EpisodeSupport],
+    closed: &[String],
+) -> Vec<Option<String>> {
+    let texts: Vec<String> = episodes.iter().map(words_of).collect();
+    let mentioned = closed_in_texts(texts, closed).await;
+    let hidden = |(mentioned, support): (Option<String>, &EpisodeSupport)| {
+        let learned = || support.domains.iter().find(|name| closed.contains(name)).cloned();
+        mentioned.or_else(learned)
+    };
+    mentioned.into_iter().zip(support).map(hidden).collect()
+}
+
 /// The title and the summary of an episode.
-pub(crate) fn words_of(episode: &Episode) -> String {
+fn words_of(episode: &Episode) -> String {
     format!("{}\n{}", episode.title.as_deref().unwrap_or(""), episode.summary)
 }
 

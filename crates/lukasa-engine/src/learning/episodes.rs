@@ -7,13 +7,13 @@ use lukasa_core::learning::judge::safe_summary;
 use lukasa_core::recall::passage::Passage;
 use lukasa_core::{Caller, Domain, Episode, EpisodeId, Origin, Stamp, Timestamp};
 use lukasa_store::learning::{self, EpisodePlace, Pass};
-use lukasa_store::{Batch, Scope, episode, session};
+use lukasa_store::{Batch, Scope, domain, episode, session};
 
 use super::Learning;
 use super::plan::Plan;
 use crate::episodes::{
-    AboutEpisode, Restoring, domain_tags, is_about_forgetting, load_passages, load_support,
-    passages_of,
+    AboutEpisode, Restoring, domain_tags, hidden_domains, is_about_forgetting, load_passages,
+    load_support, passages_of,
 };
 use crate::error::{Error, Result};
 use crate::request::Request;
@@ -100,7 +100,7 @@ impl Learning {
     }
 
     /// What is derived from the facts learned from each of these episodes: its domains (R033), and
-    /// whether all of these facts are settled by now (R105).
+    /// whether all of these facts are settled by now (R105) and one is in a closed domain.
     pub async fn about_episodes(
         &self,
         caller: &Caller,
@@ -109,9 +109,17 @@ impl Learning {
     ) -> Result<Vec<AboutEpisode>> {
         let scope = self.transactions.read(caller, now).await?;
         let support = load_support(&scope, episodes, now).await?;
-        let domains = domain_tags(&scope, episodes, &support).await?;
-        let about = support.into_iter().zip(domains);
-        Ok(about.map(|(s, domains)| AboutEpisode { domains, absorbed: s.absorbed }).collect())
+        let tags = domain_tags(&scope, episodes, &support).await?;
+        let closed = domain::closed_domains(&scope).await?;
+        drop(scope);
+        let hidden = hidden_domains(episodes, &support, &closed).await;
+        let about = support.into_iter().zip(tags).zip(hidden);
+        let about = about.map(|((support, domains), hidden_domain)| AboutEpisode {
+            domains,
+            absorbed: support.absorbed,
+            hidden_domain,
+        });
+        Ok(about.collect())
     }
 
     /// Has recall find episodes that were stored without passages, before it found episodes. Those that
