@@ -325,7 +325,7 @@ pub fn erase_sources(
     let user = scope.user().uuid();
     let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
     let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
-    let stories: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
+    let episode_ids: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
     erase_quotations(batch, scope, &names);
     for sql in [
         // The queries of memory tools may repeat the turn's words.
@@ -342,10 +342,10 @@ pub fn erase_sources(
         let names: Vec<String> = episodes.iter().map(ToString::to_string).collect();
         batch.push(QUOTING_IN_TRACE, vec![Box::new(user), Box::new(names)]);
     }
-    remove_passages(batch, scope, stories.clone());
+    remove_passages(batch, scope, episode_ids.clone());
     batch.push(
         "delete from episode where user_id = $1 and episode_id = any($2)",
-        vec![Box::new(user), Box::new(stories)],
+        vec![Box::new(user), Box::new(episode_ids)],
     );
     batch.push(
         "update idempotency set outcome = null where user_id = $1 and outcome is not null",

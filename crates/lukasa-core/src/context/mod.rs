@@ -123,7 +123,7 @@ mod tests {
             "not sure enough",
             "not relevant enough",
             "only a question",
-            "told by a memory or a turn",
+            "included by a memory or a turn",
         ];
         assert_eq!(words, expected);
     }
