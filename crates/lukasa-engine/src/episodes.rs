@@ -129,6 +129,34 @@ pub(crate) async fn hidden_domains(
     mentioned.into_iter().zip(support).map(hidden).collect()
 }
 
+/// Maximum length of a session's running summary; the beginning is cut off.
+const SUMMARY_CHARS: usize = 2_000;
+
+/// The end of a running summary, up to the maximum length.
+pub(crate) fn latest(running: &str) -> String {
+    let skipped = running.chars().count().saturating_sub(SUMMARY_CHARS);
+    running.chars().skip(skipped).collect()
+}
+
+/// The running summary of a session as the summaries of its episodes, without some of them and with
+/// others, and the last turn that it is about; `None` if there are none.
+pub(crate) async fn joined_summary(
+    scope: &Scope,
+    session: &str,
+    without: &[EpisodeId],
+    with: &[Episode],
+) -> Result<Option<(String, i32)>> {
+    let mut episodes = episode::of_session(scope, session).await?;
+    episodes.retain(|e| !without.contains(&e.id) && with.iter().all(|added| added.id != e.id));
+    episodes.extend(with.iter().filter(|added| added.session == session).cloned());
+    episodes.sort_by_key(|episode| (episode.first_turn, episode.id));
+    let Some(last) = episodes.iter().map(|episode| episode.last_turn).max() else {
+        return Ok(None);
+    };
+    let summaries: Vec<&str> = episodes.iter().map(|episode| episode.summary.as_str()).collect();
+    Ok(Some((latest(&summaries.join(" ")), last)))
+}
+
 /// The title and the summary of an episode.
 fn words_of(episode: &Episode) -> String {
     format!("{}\n{}", episode.title.as_deref().unwrap_or(""), episode.summary)

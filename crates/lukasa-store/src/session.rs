@@ -233,6 +233,27 @@ pub fn summarise(batch: &mut Batch, scope: &Scope, of: &str, summary: &str, thro
     );
 }
 
+/// Replaces the running summary of a session by one up to a turn, or removes it.
+pub fn replace_summary(
+    batch: &mut Batch,
+    scope: &Scope,
+    of: &str,
+    summary: Option<&(String, i32)>,
+) {
+    const SQL: &str = "update session set summary = $3, summary_through = $4 \
+                        where user_id = $1 and session_id = $2";
+    let (text, through) = summary.cloned().unzip();
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(of.to_owned()),
+            Box::new(text),
+            Box::new(through.unwrap_or(0)),
+        ],
+    );
+}
+
 /// Removes the turns of a session up to one, except those with these ids, and their passages. The
 /// session's turn count is unchanged: the numbers stay assigned.
 pub fn drop_turns(batch: &mut Batch, scope: &Scope, of: &str, through: i32, except: &[Uuid]) {

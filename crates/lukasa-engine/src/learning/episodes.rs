@@ -12,14 +12,12 @@ use lukasa_store::{Batch, Scope, domain, episode, session};
 use super::Learning;
 use super::plan::Plan;
 use crate::episodes::{
-    AboutEpisode, Restoring, domain_tags, hidden_domains, is_about_forgetting, load_passages,
-    load_support, passages_of,
+    AboutEpisode, Restoring, domain_tags, hidden_domains, is_about_forgetting, latest,
+    load_passages, load_support, passages_of,
 };
 use crate::error::{Error, Result};
 use crate::request::Request;
 
-/// Maximum length of a session's running summary; the beginning is cut off.
-const SUMMARY_CHARS: usize = 2_000;
 /// Maximum number of older episodes that are indexed at a time.
 const INDEX_BATCH_SIZE: i64 = 200;
 
@@ -65,12 +63,6 @@ pub(super) fn write(
     };
     session::summarise(batch, scope, &plan.session.id, &latest(&running), pass.last_turn);
     passages_of(&episode)
-}
-
-/// The end of a running summary, up to the maximum length.
-pub(crate) fn latest(running: &str) -> String {
-    let skipped = running.chars().count().saturating_sub(SUMMARY_CHARS);
-    running.chars().skip(skipped).collect()
 }
 
 impl Learning {

@@ -12,7 +12,7 @@ use lukasa_store::{Batch, Scope, learning, operation, removal, session};
 use super::Learning;
 use super::titles::field;
 use crate::directory::domains;
-use crate::episodes::{is_about_forgetting, passages_of};
+use crate::episodes::{is_about_forgetting, joined_summary, passages_of};
 use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
@@ -93,6 +93,9 @@ impl Learning {
             let left_out = episode.turns_left_out(&numbers);
             let after = Some(range.after);
             learning::open_episode(&mut batch, &scope, &episode, left_out, after);
+            let one = std::slice::from_ref(&episode);
+            let summary = joined_summary(&scope, &range.session, &[], one).await?;
+            session::replace_summary(&mut batch, &scope, &range.session, summary.as_ref());
             passages = passages_of(&episode);
         }
         job::finish(&mut batch, &scope, job);

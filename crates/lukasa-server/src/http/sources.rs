@@ -200,7 +200,8 @@ pub async fn erase_session(
 ///
 /// It is moved into the trash, and a job summarises its turns again without the old words. The turns
 /// stay, and so do the memories learned from them: delete the turns or the session to remove those.
-/// Undo restores the old summary. Without a chat model there is no new one.
+/// Undo restores the old summary. Without a chat model, or if its turns are not kept, there is no new
+/// one.
 #[utoipa::path(delete, path = "/api/episodes/{id}", tag = "learning", params(
     ("id" = String, Path, description = "The episode's id")), responses(
     (status = 200, body = Written),
