@@ -42,9 +42,6 @@ impl Learning {
         job: &ClaimedJob,
         range: &RetellTask,
     ) -> Result<(), JobFailure> {
-        if !self.parts.has_chat() {
-            return self.queue.drop_job(job).await;
-        }
         let caller = &request.caller;
         let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         let turns = remaining_turns(&scope, range).await?;

@@ -461,6 +461,21 @@ async fn undo_and_redo_of_episode_deletions_leave_one_episode_for_a_range() {
 }
 
 #[tokio::test]
+async fn deleted_episode_of_a_session_with_new_turns_has_it_learned_from() {
+    let story = story_with_sessions(1).await;
+    chat_about(&story, "c0", vec![user("And what about lunch?")]).await;
+    let waiting = async || {
+        let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
+        jobs.iter().any(|job| job.kind == JobKind::Extract)
+    };
+    // The job may be running, and loses its stored answer with the episode.
+    story.database.admin().await.batch_execute("delete from job").await.unwrap();
+    assert!(!waiting().await);
+    delete_episode(&story, &listed_episodes(&story).await.remove(0)).await;
+    assert!(waiting().await);
+}
+
+#[tokio::test]
 async fn redo_of_an_episode_deletion_has_it_summarised_again() {
     let story = story_with_sessions(1).await;
     let first = listed_episodes(&story).await.remove(0);
