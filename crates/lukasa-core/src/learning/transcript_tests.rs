@@ -143,7 +143,6 @@ fn turn_takes_back_words_of_the_turns_before_the_transcript() {
 
 #[test]
 fn sentence_does_not_end_inside_a_number() {
-    let transcript =
-        Transcript::of(&[turn(1, Role::User, "I ran 10.5 km today. It was warm.")]);
+    let transcript = Transcript::of(&[turn(1, Role::User, "I ran 10.5 km today. It was warm.")]);
     assert_eq!(transcript.find("ran 10.5").unwrap().sentence, "I ran 10.5 km today.");
 }

@@ -100,9 +100,7 @@ pub(super) fn dynamic(
         let by_turn = |t: &&RecalledTurn| f.repeats_turn(&t.turn, &t.why);
         let reason = if !f.why.is_relevant(least) {
             LeftOutReason::NotRelevant
-        } else if included_memories.iter().any(by_memory)
-            || included_turns.iter().any(by_turn)
-        {
+        } else if included_memories.iter().any(by_memory) || included_turns.iter().any(by_turn) {
             LeftOutReason::AlreadyIncluded
         } else {
             findings.push(Finding::Episode(&f.episode, f.why.relevance));
