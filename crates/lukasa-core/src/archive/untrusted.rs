@@ -113,7 +113,7 @@ fn lower_contents(contents: &mut Contents, lowering: &Lowering) {
         }
     }
     for session in &mut contents.sessions {
-        let safe = |text: String| safe_summary(&text, domains);
+        let safe = |text: String| screen_text(text, domains);
         session.title = session.title.take().and_then(safe);
         session.summary = session.summary.take().and_then(safe);
         session.opened_at = session.opened_at.min(now);
@@ -136,14 +136,20 @@ fn lower_contents(contents: &mut Contents, lowering: &Lowering) {
 /// Removes from an episode the sentences that a model's summary may not have either: prompts contain
 /// it. Returns false if no summary is left.
 pub fn screen_episode(episode: &mut Episode, domains: &[(Domain, bool)]) -> bool {
-    episode.title = episode.title.take().and_then(|title| safe_summary(&title, domains));
-    match safe_summary(&episode.summary, domains) {
+    episode.title = episode.title.take().and_then(|title| screen_text(title, domains));
+    match screen_text(std::mem::take(&mut episode.summary), domains) {
         Some(summary) => {
             episode.summary = summary;
             true
         }
         None => false,
     }
+}
+
+/// The safe sentences of a text; the text itself if all of them are.
+fn screen_text(text: String, domains: &[(Domain, bool)]) -> Option<String> {
+    let safe = safe_summary(&text, domains)?;
+    Some(if safe == text.trim() { text } else { safe })
 }
 
 #[cfg(test)]
