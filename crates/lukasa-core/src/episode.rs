@@ -31,6 +31,20 @@ pub struct Episode {
     pub pass: PassId,
     pub prompt: String,
     pub recorded_at: Timestamp,
+    /// Whether search may find it: none of its turns asks to forget something, which its summary may
+    /// repeat. Determined when it is stored, because the turns may not be kept.
+    #[serde(default = "searchable_by_default", skip_serializing_if = "is_searchable")]
+    pub searchable: bool,
+}
+
+fn searchable_by_default() -> bool {
+    true
+}
+
+/// Left out of the serialized form if true, so that hashes of episodes stay comparable.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_searchable(searchable: &bool) -> bool {
+    *searchable
 }
 
 impl Episode {
@@ -103,6 +117,7 @@ mod tests {
             pass: ids.pass(),
             prompt: "extract/1".into(),
             recorded_at: day(0),
+            searchable: true,
         };
         let turns = |list: &[(i32, bool)]| {
             list.iter().map(|(number, firm)| (("c".to_owned(), *number), *firm)).collect()

@@ -9,6 +9,7 @@ use lukasa_core::{Episode, EpisodeId, FactId, Timestamp, Turn};
 use lukasa_store::episode::{self, LearnedHere};
 use lukasa_store::{Scope, domain, session};
 
+use crate::closed_domains::closed_in_texts;
 use crate::detector::detect;
 use crate::error::Result;
 
@@ -31,6 +32,8 @@ pub struct AboutEpisode {
     pub domains: Vec<String>,
     /// Whether it is old and all of these facts are strong or stated.
     pub absorbed: bool,
+    /// The domain it is about that the user has not opened, if any: its words are not shown then.
+    pub hidden_domain: Option<String>,
 }
 
 /// What was learned from each of these episodes, in their order.
@@ -110,20 +113,69 @@ pub(crate) async fn domain_tags(
     Ok(episodes.iter().zip(support).map(tags).collect())
 }
 
+/// For each of these episodes the first of these closed domains that its words mention or that one of
+/// the facts learned from it is in.
+pub(crate) async fn hidden_domains(
+    episodes: &[Episode],
+    support: &[EpisodeSupport],
+    closed: &[String],
+) -> Vec<Option<String>> {
+    let texts: Vec<String> = episodes.iter().map(words_of).collect();
+    let mentioned = closed_in_texts(texts, closed).await;
+    let hidden = |(mentioned, support): (Option<String>, &EpisodeSupport)| {
+        let learned = || support.domains.iter().find(|name| closed.contains(name)).cloned();
+        mentioned.or_else(learned)
+    };
+    mentioned.into_iter().zip(support).map(hidden).collect()
+}
+
+/// Maximum length of a session's running summary; the beginning is cut off.
+const SUMMARY_CHARS: usize = 2_000;
+
+/// The end of a running summary, up to the maximum length.
+pub(crate) fn latest(running: &str) -> String {
+    let skipped = running.chars().count().saturating_sub(SUMMARY_CHARS);
+    running.chars().skip(skipped).collect()
+}
+
+/// The running summary of a session as the summaries of its episodes, without some of them and with
+/// others, and the last turn that it is about; `None` if there are none.
+pub(crate) async fn joined_summary(
+    scope: &Scope,
+    session: &str,
+    without: &[EpisodeId],
+    with: &[Episode],
+) -> Result<Option<(String, i32)>> {
+    let mut episodes = episode::of_session(scope, session).await?;
+    episodes.retain(|e| !without.contains(&e.id) && with.iter().all(|added| added.id != e.id));
+    episodes.extend(with.iter().filter(|added| added.session == session).cloned());
+    episodes.sort_by_key(|episode| (episode.first_turn, episode.id));
+    let Some(last) = episodes.iter().map(|episode| episode.last_turn).max() else {
+        return Ok(None);
+    };
+    let summaries: Vec<&str> = episodes.iter().map(|episode| episode.summary.as_str()).collect();
+    Ok(Some((latest(&summaries.join(" ")), last)))
+}
+
 /// The title and the summary of an episode.
-pub(crate) fn words_of(episode: &Episode) -> String {
+fn words_of(episode: &Episode) -> String {
     format!("{}\n{}", episode.title.as_deref().unwrap_or(""), episode.summary)
 }
 
-/// The passages of an episode of these turns; none if one of them is a request to forget something,
-/// because the episode may tell what it was.
-pub(crate) fn passages_of(episode: &Episode, turns: &[Turn]) -> Vec<Passage> {
+/// Whether one of these turns belongs to the episode and asks to forget something. Search must not
+/// find such an episode, because it may repeat what it was.
+pub(crate) fn is_about_forgetting(episode: &Episode, turns: &[Turn]) -> bool {
     let range = episode.first_turn..=episode.last_turn;
     let own = |turn: &&Turn| turn.session == episode.session && range.contains(&turn.number);
-    if turns.iter().filter(own).any(explicit::asks_to_forget) {
-        return Vec::new();
+    turns.iter().filter(own).any(explicit::asks_to_forget)
+}
+
+/// The passages of an episode; none if search must not find it.
+pub(crate) fn passages_of(episode: &Episode) -> Vec<Passage> {
+    match episode.searchable {
+        true => of_episode(episode),
+        false => Vec::new(),
     }
-    of_episode(episode)
 }
 
 /// Turns, and possibly their whole session, that are about to be restored.
@@ -141,7 +193,7 @@ pub(crate) async fn load_passages(
     restoring: Restoring<'_>,
 ) -> Result<Vec<Passage>> {
     let mut passages = Vec::new();
-    for episode in episodes {
+    for episode in episodes.iter().filter(|episode| episode.searchable) {
         let Some(there) = session::find(scope, &episode.session).await? else { continue };
         if there.trashed_at.is_some() && restoring.session != Some(&episode.session) {
             continue;
@@ -152,7 +204,9 @@ pub(crate) async fn load_passages(
             session::turns(scope, &episode.session, episode.first_turn - 1, count).await?;
         let own = |turn: &&Turn| turn.session == episode.session && range.contains(&turn.number);
         turns.extend(restoring.turns.iter().filter(own).cloned());
-        passages.extend(passages_of(episode, &turns));
+        if !is_about_forgetting(episode, &turns) {
+            passages.extend(passages_of(episode));
+        }
     }
     Ok(passages)
 }

@@ -97,6 +97,11 @@ impl Jobs {
         let Some(task) = Task::parse(job.kind, &job.key) else {
             return self.queue.drop_job(job).await;
         };
+        let needs_chat =
+            matches!(task, Task::Title { .. } | Task::Compress { .. } | Task::Retell(_));
+        if needs_chat && !self.parts.has_chat() {
+            return Err(JobFailure::no_chat_model(moment.now));
+        }
         match task {
             Task::Close { session } => self.sessions.close_abandoned(&request, job, &session).await,
             Task::Statement { turn } => self.statements.carry_out(&request, job, turn).await,

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jiff::SignedDuration;
 use lukasa_core::job::{FailureKind, Lane, wait_after};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Job, JobId, JobKind, TenantId, Timestamp};
@@ -128,6 +129,18 @@ impl JobFailure {
         let reason = "gave up: started repeatedly without finishing (does it crash the worker?)";
         let failure_kind = FailureKind::Persistent;
         Self { failure_kind, reason: reason.to_owned(), not_before: None, is_attempt: true }
+    }
+
+    /// The failure of a job that needs a chat model on a server without one. It waits for a server
+    /// that has one, and meanwhile the user's other jobs are not behind it.
+    pub(crate) fn no_chat_model(now: Timestamp) -> Self {
+        const WAIT: SignedDuration = SignedDuration::from_mins(5);
+        Self {
+            failure_kind: FailureKind::Transient,
+            reason: "this server has no chat model".to_owned(),
+            not_before: Some(now.saturating_add(WAIT).unwrap_or(now)),
+            is_attempt: false,
+        }
     }
 
     pub(crate) fn no_answer(why: &NoAnswer, now: Timestamp) -> Self {

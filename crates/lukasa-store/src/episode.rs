@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::learning::{episode, episode_columns};
 use crate::row::{Columns, all, one};
-use crate::scope::{Param, Scope};
+use crate::scope::{Batch, Param, Scope};
 
 /// The condition that an episode is in use: neither it nor its session was removed. An episode whose
 /// session is unknown, such as one from a vault, might belong to any project.
@@ -17,12 +17,12 @@ macro_rules! in_use {
     };
 }
 
-/// Those of these episodes that are in use, in no particular order.
+/// Those of these episodes that are in use and may be found, in no particular order.
 pub async fn by_id(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<Episode>> {
     const SQL: &str = concat!(
         "select ",
         episode_columns!(),
-        " from episode where user_id = $1 and episode_id = any($2) and ",
+        " from episode where user_id = $1 and episode_id = any($2) and searchable and ",
         in_use!()
     );
     all(&scope.query(SQL, &[&scope.user().uuid(), &uuids(ids)]).await?, episode)
@@ -50,19 +50,38 @@ pub async fn of_session(scope: &Scope, session: &str) -> Result<Vec<Episode>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, episode)
 }
 
-/// Up to `limit` episodes in use that have no passage, the latest first: they were stored before
-/// recall found episodes.
+/// Up to `limit` episodes in use that may be found and have no passage, the latest first: they were
+/// stored before recall found episodes.
 pub async fn without_passage(scope: &Scope, limit: i64) -> Result<Vec<Episode>> {
     const SQL: &str = concat!(
         "select ",
         episode_columns!(),
-        " from episode e where user_id = $1 and ",
+        " from episode e where user_id = $1 and searchable and ",
         in_use!(),
         " and not exists (select 1 from passage p where p.user_id = $1 \
              and p.source_id = e.episode_id) \
           order by ended_at desc, episode_id desc limit $2"
     );
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, episode)
+}
+
+/// Those of these episodes of which not every turn is stored that was summarised.
+pub async fn with_missing_turns(scope: &Scope, ids: &[EpisodeId]) -> Result<Vec<EpisodeId>> {
+    const SQL: &str = "select e.episode_id from episode e \
+                        where e.user_id = $1 and e.episode_id = any($2) and exists \
+                          (select 1 from generate_series(e.first_turn, e.last_turn) n \
+                            where n <> all(e.left_out) and not exists \
+                              (select 1 from turn t where t.user_id = $1 \
+                                 and t.session_id = e.session_id and t.number = n))";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &uuids(ids)]).await?;
+    all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
+}
+
+/// Has search find these episodes no longer.
+pub fn mark_unsearchable(batch: &mut Batch, scope: &Scope, ids: &[EpisodeId]) {
+    const SQL: &str =
+        "update episode set searchable = false where user_id = $1 and episode_id = any($2)";
+    batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(uuids(ids))]);
 }
 
 /// The stored turns of these episodes, with their numbers.

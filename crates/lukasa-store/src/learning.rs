@@ -182,7 +182,7 @@ pub async fn totals(scope: &Scope, session: &str) -> Result<PassTotals> {
 macro_rules! episode_columns {
     () => {
         "episode_id, session_id, first_turn, last_turn, title, summary, origin, started_at, \
-         ended_at, pass_id, prompt, recorded_at"
+         ended_at, pass_id, prompt, recorded_at, searchable"
     };
 }
 
@@ -203,6 +203,7 @@ pub(crate) fn episode(row: &Row) -> Result<Episode> {
         pass: PassId::from_uuid(c.take()?),
         prompt: c.take()?,
         recorded_at: c.take()?,
+        searchable: c.take()?,
     })
 }
 
@@ -219,7 +220,7 @@ pub fn open_episode(
         "insert into episode (user_id, tenant_id, ",
         episode_columns!(),
         ", made_for, left_out) \
-          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
     );
     batch.push_one(
         SQL,
@@ -238,6 +239,7 @@ pub fn open_episode(
             Box::new(new.pass.uuid()),
             Box::new(new.prompt.clone()),
             Box::new(new.recorded_at),
+            Box::new(new.searchable),
             Box::new(made_for.map(OperationId::uuid)),
             Box::new(left_out),
         ],

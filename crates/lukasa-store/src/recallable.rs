@@ -53,7 +53,7 @@ fn recallable(row: &Row) -> Result<RecallableVersion> {
             confidence: c.take()?,
             firm: c.take()?,
             own: c.take()?,
-            told: c.take()?,
+            from_assistant: c.take()?,
             names: c.take()?,
             session: c.take()?,
             valid_from: c.take()?,

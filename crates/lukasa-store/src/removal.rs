@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::learning::{episode, episode_columns};
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
-use crate::session::{turn, turn_columns};
+use crate::session::{self, turn, turn_columns};
 
 /// The facts whose current versions cite one of these turns.
 pub async fn citing(scope: &Scope, turns: &[String]) -> Result<Vec<FactId>> {
@@ -143,12 +143,34 @@ pub async fn made_for(scope: &Scope, operation: OperationId) -> Result<Vec<Episo
     all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
 }
 
-/// The episodes that were summarised again because of an operation and withdrawn since.
-pub async fn withdrawn_made_for(scope: &Scope, operation: OperationId) -> Result<Vec<EpisodeId>> {
-    const SQL: &str = "select episode_id from episode where user_id = $1 and made_for = $2 \
-                         and withdrawn_by is not null";
+/// The episodes that an operation withdrew.
+pub async fn episodes_withdrawn_by(
+    scope: &Scope,
+    operation: OperationId,
+) -> Result<Vec<EpisodeId>> {
+    const SQL: &str = "select episode_id from episode where user_id = $1 and withdrawn_by = $2";
     let rows = scope.query(SQL, &[&scope.user().uuid(), &operation.uuid()]).await?;
     all(&rows, |row| Ok(EpisodeId::from_uuid(Columns::of(row, "episode").take()?)))
+}
+
+/// The operations after `after` that withdrew other episodes of the turns of these, latest first:
+/// episodes by which these were replaced.
+pub async fn withdrew_successors(
+    scope: &Scope,
+    episodes: &[EpisodeId],
+    after: Timestamp,
+) -> Result<Vec<OperationId>> {
+    const SQL: &str = "select o.operation_id from episode e join episode w \
+                           on w.user_id = e.user_id and w.session_id = e.session_id \
+                          and w.first_turn <= e.last_turn and w.last_turn >= e.first_turn \
+                          and w.episode_id <> all($2) \
+                         join operation o \
+                           on o.user_id = w.user_id and o.operation_id = w.withdrawn_by \
+                        where e.user_id = $1 and e.episode_id = any($2) and o.recorded_at > $3 \
+                        group by o.operation_id, o.recorded_at order by o.recorded_at desc";
+    let ids: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &ids, &after]).await?;
+    all(&rows, |row| Ok(OperationId::from_uuid(Columns::of(row, "operation").take()?)))
 }
 
 /// Those of these episodes that may be restored together with these turns: every other withdrawn
@@ -224,32 +246,24 @@ pub fn mark_episodes(
 
 /// Removes model output about a session that may be based on withdrawn turns and can be made again:
 /// a stored answer that was not applied yet, the title if one of the turns it was made from is
-/// affected, and the summary, which is replaced by `summary`.
+/// affected, and the summary, which is replaced by one up to a turn.
 pub fn remove_derived(
     batch: &mut Batch,
     scope: &Scope,
     of: &str,
     first: i32,
-    summary: Option<&str>,
+    summary: Option<&(String, i32)>,
 ) {
     const ANSWER: &str =
         "delete from pass where user_id = $1 and session_id = $2 and state = 'answered'";
-    const MADE: &str = "update session set summary = $4, \
-                         summary_through = case when $4::text is null then 0 else summary_through end, \
+    const TITLE: &str = "update session set \
                          title = case when named_from >= $3 then null else title end, \
                          named_from = case when named_from >= $3 then null else named_from end \
                         where user_id = $1 and session_id = $2";
     let user = scope.user().uuid();
     batch.push(ANSWER, vec![Box::new(user), Box::new(of.to_owned())]);
-    batch.push(
-        MADE,
-        vec![
-            Box::new(user),
-            Box::new(of.to_owned()),
-            Box::new(first),
-            Box::new(summary.map(str::to_owned)),
-        ],
-    );
+    batch.push(TITLE, vec![Box::new(user), Box::new(of.to_owned()), Box::new(first)]);
+    session::replace_summary(batch, scope, of, summary);
 }
 
 /// Removes what was put into prompts with one of these turns, episodes or observations.
@@ -325,7 +339,7 @@ pub fn erase_sources(
     let user = scope.user().uuid();
     let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
     let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
-    let stories: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
+    let episode_ids: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
     erase_quotations(batch, scope, &names);
     for sql in [
         // The queries of memory tools may repeat the turn's words.
@@ -342,10 +356,10 @@ pub fn erase_sources(
         let names: Vec<String> = episodes.iter().map(ToString::to_string).collect();
         batch.push(QUOTING_IN_TRACE, vec![Box::new(user), Box::new(names)]);
     }
-    remove_passages(batch, scope, stories.clone());
+    remove_passages(batch, scope, episode_ids.clone());
     batch.push(
         "delete from episode where user_id = $1 and episode_id = any($2)",
-        vec![Box::new(user), Box::new(stories)],
+        vec![Box::new(user), Box::new(episode_ids)],
     );
     batch.push(
         "update idempotency set outcome = null where user_id = $1 and outcome is not null",

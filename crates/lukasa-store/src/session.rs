@@ -233,6 +233,36 @@ pub fn summarise(batch: &mut Batch, scope: &Scope, of: &str, summary: &str, thro
     );
 }
 
+/// Whether a session has a turn of the user after one that was not imported.
+pub async fn has_own_turn_after(scope: &Scope, of: &str, number: i32) -> Result<bool> {
+    const SQL: &str = "select exists (select 1 from turn where user_id = $1 and session_id = $2 \
+                         and number > $3 and role = 'user' and origin <> 'import' \
+                         and withdrawn_by is null)";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &of, &number]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "turn").take())?.unwrap_or(false))
+}
+
+/// Replaces the running summary of a session by one up to a turn, or removes it.
+pub fn replace_summary(
+    batch: &mut Batch,
+    scope: &Scope,
+    of: &str,
+    summary: Option<&(String, i32)>,
+) {
+    const SQL: &str = "update session set summary = $3, summary_through = $4 \
+                        where user_id = $1 and session_id = $2";
+    let (text, through) = summary.cloned().unzip();
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(of.to_owned()),
+            Box::new(text),
+            Box::new(through.unwrap_or(0)),
+        ],
+    );
+}
+
 /// Removes the turns of a session up to one, except those with these ids, and their passages. The
 /// session's turn count is unchanged: the numbers stay assigned.
 pub fn drop_turns(batch: &mut Batch, scope: &Scope, of: &str, through: i32, except: &[Uuid]) {

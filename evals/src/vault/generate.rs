@@ -1,6 +1,7 @@
 //! Generated memories of every kind for a vault, with contents as odd as possible.
 
 use lukasa_core::admission::Screening;
+use lukasa_core::learning::judge::safe_summary;
 use lukasa_core::vault::VaultContents;
 use lukasa_core::{
     Category, Claim, ClaimEvidence, Episode, FactId, Force, Ids, Kind, Link, MemoryType, Origin,
@@ -148,6 +149,16 @@ fn any_claim(rng: &mut StdRng, number: usize) -> Claim {
     claim
 }
 
+/// A possible title or summary: one that learning would have stored.
+fn summary(rng: &mut StdRng) -> String {
+    loop {
+        let text = words(rng);
+        if safe_summary(&text, &[]).is_some_and(|safe| safe == text.trim()) {
+            return text;
+        }
+    }
+}
+
 pub fn episode(rng: &mut StdRng, ids: &mut Ids, at: Timestamp) -> Episode {
     let started_at = at + jiff::SignedDuration::from_hours(rng.random_range(0..2_000));
     Episode {
@@ -155,14 +166,15 @@ pub fn episode(rng: &mut StdRng, ids: &mut Ids, at: Timestamp) -> Episode {
         session: format!("s{}", rng.random_range(0..9)),
         first_turn: 1,
         last_turn: rng.random_range(1..9),
-        title: rng.random_bool(0.7).then(|| words(rng)),
-        summary: words(rng),
+        title: rng.random_bool(0.7).then(|| summary(rng)),
+        summary: summary(rng),
         origin: Origin::UserTurn,
         started_at,
         ended_at: started_at,
         pass: ids.pass(),
         prompt: "extract/1".to_owned(),
         recorded_at: started_at,
+        searchable: true,
     }
 }
 

@@ -255,6 +255,7 @@ pub(super) mod tests {
             pass: ids.pass(),
             prompt: "v1".into(),
             recorded_at: at(1),
+            searchable: true,
         };
         Contents {
             episodes: vec![episode],

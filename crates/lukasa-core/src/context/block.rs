@@ -96,7 +96,7 @@ words!(
         NotSure = "not sure enough",
         NotRelevant = "not relevant enough",
         OnlyAsks = "only a question",
-        AlreadyTold = "told by a memory or a turn",
+        AlreadyIncluded = "included by a memory or a turn",
     }
 );
 
@@ -245,8 +245,9 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
     }
     // Conflicts with the message go before everything that is only relevant to it.
     let rules: Vec<&PromptLine> = baseline.iter().chain(&builder.items).collect();
-    let told = conflict::conflicts(&rules, message).into_iter().filter(|one| one.memory.is_none());
-    let reserved = conflict_tokens(&told.collect::<Vec<_>>()).min(builder.left);
+    let with_message = conflict::conflicts(&rules, message).into_iter();
+    let with_message: Vec<_> = with_message.filter(|one| one.memory.is_none()).collect();
+    let reserved = conflict_tokens(&with_message).min(builder.left);
     builder.left -= reserved;
     for version in changed {
         builder.put_memory(version, Section::Changed, earlier);
@@ -286,9 +287,9 @@ fn domain_lines(
     items: &[PromptLine],
     earlier: &EarlierClaims,
 ) -> Vec<Line> {
-    let told: Vec<FactId> = baseline.iter().chain(items).flat_map(PromptLine::facts).collect();
+    let included: Vec<FactId> = baseline.iter().chain(items).flat_map(PromptLine::facts).collect();
     let line = |DomainSentence { sentence, memories }: &DomainSentence| {
-        let is_new = memories.iter().all(|version| !told.contains(&version.fact));
+        let is_new = memories.iter().all(|version| !included.contains(&version.fact));
         let may = memories.len() == 1 || memories.iter().all(|v| may_share(v, earlier));
         let members: Vec<&Version> = memories.iter().collect();
         Line::of_sentence(sentence, &members, earlier).filter(|_| is_new && may)

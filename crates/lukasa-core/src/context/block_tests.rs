@@ -282,3 +282,24 @@ fn portrait_of_a_domain_is_in_the_dynamic_part_unless_it_repeats() {
     let facts: Vec<FactId> = block.facts().collect();
     assert_eq!(facts, [all[1].fact, all[2].fact], "a memory that was found is not repeated");
 }
+
+#[test]
+fn memory_of_an_assistant_shares_no_sentence_with_one_of_the_user() {
+    let mut all = memories(&["Lives in Lisbon", "Works as a nurse", "Has two cats"]);
+    all[1].origin = Origin::Assistant;
+    let together = [sentence("Lives in Lisbon and works as a nurse.", &[&all[0], &all[1]])];
+    let block = baseline_of_portraits(&all, &EarlierClaims::new(), &together, &compact());
+    let domain = DomainSentence { sentence: together[0].clone(), memories: all[..2].to_vec() };
+    let input = DynamicInput { portraits: &[domain], ..DynamicInput::default() };
+    assert!(dynamic(input, 500).items.is_empty());
+    let refs: Vec<&Version> = all.iter().collect();
+    let template = template_lines(&refs, &EarlierClaims::new());
+    let template: Vec<&str> = template.iter().map(|line| line.text.as_str()).collect();
+    let baseline: Vec<&str> = block.items.iter().map(|item| item.line.as_str()).collect();
+    for lines in [&baseline, &template] {
+        let nurse: Vec<_> = lines.iter().filter(|line| line.contains("nurse")).collect();
+        assert!(nurse.len() == 1 && nurse[0].starts_with("Works as a nurse ("), "{lines:?}");
+        assert!(nurse[0].contains("told by an assistant"), "{lines:?}");
+    }
+    assert!(template[0].starts_with("Lives in Lisbon; Has two cats. ("), "{template:?}");
+}

@@ -1,4 +1,4 @@
-//! Lines of a prompt that tell several memories: sentences of portraits that a model phrased, and
+//! Lines of a prompt about several memories: sentences of portraits that a model phrased, and
 //! sentences of the template. A sentence is as reliable as its least reliable memory.
 
 use std::cmp::Ordering::Equal;
@@ -54,20 +54,27 @@ impl Line {
     }
 }
 
-/// The lines of these memories combined into sentences of the template.
+/// The lines of these memories: sentences of the template about those that may share one, and one line
+/// for each of the others.
 pub(super) fn template_lines(versions: &[&Version], earlier: &EarlierClaims) -> Vec<Line> {
     let place = |fact: &FactId| versions.iter().position(|version| version.fact == *fact);
-    let mut sentences = sentence::sentences(versions, |version| version.claim.kind.as_str());
-    sentences.sort_by_key(|sentence| sentence.facts.iter().filter_map(place).min());
+    let (shared, alone): (Vec<&Version>, Vec<&Version>) =
+        versions.iter().copied().partition(|version| may_share(version, earlier));
+    let sentences = sentence::sentences(&shared, |version| version.claim.kind.as_str());
     let line = |sentence: Sentence| {
         let members: Vec<&Version> =
             sentence.facts.iter().filter_map(place).map(|at| versions[at]).collect();
-        Line::of_sentence(&sentence, &members, earlier)
+        let first = sentence.facts.iter().filter_map(place).min();
+        Some((first, Line::of_sentence(&sentence, &members, earlier)?))
     };
-    sentences.into_iter().filter_map(line).collect()
+    let mut lines: Vec<(Option<usize>, Line)> = sentences.into_iter().filter_map(line).collect();
+    let alone = alone.into_iter().map(|v| (place(&v.fact), Line::of(v, earlier)));
+    lines.extend(alone);
+    lines.sort_by_key(|(at, _)| *at);
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
-/// The lines of these memories: sentences of portraits that tell several of them, within a share of
+/// The lines of these memories: sentences of portraits about several of them, within a share of
 /// the budget, and one line for each of the others.
 pub(super) fn compiled_lines(
     versions: &[&Version],
@@ -77,34 +84,35 @@ pub(super) fn compiled_lines(
 ) -> Vec<Line> {
     let place = |fact: &FactId| versions.iter().position(|version| version.fact == *fact);
     let mut left = budget * PORTRAIT_PERCENT / 100;
-    let mut told = BTreeSet::new();
+    let mut included = BTreeSet::new();
     let mut lines: Vec<(usize, Line)> = Vec::new();
     for sentence in portraits.iter().filter(|sentence| sentence.facts.len() > 1) {
         let Some(places) = sentence.facts.iter().map(place).collect::<Option<Vec<_>>>() else {
             continue;
         };
-        let is_free = |at: &usize| !told.contains(at) && may_share(versions[*at], earlier);
+        let is_free = |at: &usize| !included.contains(at) && may_share(versions[*at], earlier);
         let members: Vec<&Version> = places.iter().map(|at| versions[*at]).collect();
         let line = Line::of_sentence(sentence, &members, earlier);
         let (Some(line), Some(first)) = (line, places.iter().min().copied()) else { continue };
         let tokens = count(&line.text);
         if places.iter().all(is_free) && tokens <= left {
             left -= tokens;
-            told.extend(places);
+            included.extend(places);
             lines.push((first, line));
         }
     }
-    let alone = (0..versions.len()).filter(|at| !told.contains(at));
+    let alone = (0..versions.len()).filter(|at| !included.contains(at));
     lines.extend(alone.map(|at| (at, Line::of(versions[at], earlier))));
     lines.sort_by_key(|(at, _)| *at);
     lines.into_iter().map(|(_, line)| line).collect()
 }
 
-/// Whether a memory may be told together with others: its own line says no more than its words and
-/// how reliable they are.
+/// Whether a memory may share a line with others: its own line says no more than its words and how
+/// reliable they are. That a memory comes from an assistant must not be lost beside one of the user.
 pub(super) fn may_share(version: &Version, earlier: &EarlierClaims) -> bool {
     version.claim.key.is_none()
         && !is_high_stakes(&version.claim)
+        && !is_from_assistant(version)
         && !needs_care(version)
         && !earlier.contains_key(&version.fact)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Section;
 use super::block::{LineSource, PromptLine};
 
-/// Maximum number of conflicts that are told.
+/// Maximum number of conflicts in a block.
 const MAX_CONFLICTS: usize = 5;
 
 /// A rule that the message, or another memory in the context, is against.

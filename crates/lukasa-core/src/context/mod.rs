@@ -97,10 +97,10 @@ const ASSISTANT_PERCENT: usize = 30;
 /// Order of the baseline: rules, then memories from the user, then memories from assistants; within
 /// each by importance at a given time, then freshness.
 pub fn precedence(a: &Facets, b: &Facets, at: Timestamp) -> std::cmp::Ordering {
-    let hard = |facets: &Facets| facets.force == Force::Hard && !facets.told;
+    let hard = |facets: &Facets| facets.force == Force::Hard && !facets.from_assistant;
     hard(b)
         .cmp(&hard(a))
-        .then(a.told.cmp(&b.told))
+        .then(a.from_assistant.cmp(&b.from_assistant))
         .then(importance_at(b, at).total_cmp(&importance_at(a, at)))
         .then(b.fresh_at.cmp(&a.fresh_at))
 }
@@ -123,7 +123,7 @@ mod tests {
             "not sure enough",
             "not relevant enough",
             "only a question",
-            "told by a memory or a turn",
+            "included by a memory or a turn",
         ];
         assert_eq!(words, expected);
     }

@@ -93,13 +93,13 @@ pub fn own_statements(news: &Transcript) -> Vec<OwnStatement> {
         }
     }
     found.retain(|own| own.sentence.chars().count() <= limits::EVIDENCE_CHARS);
-    found.truncate(MAX_SENTENCES);
     found
 }
 
-/// The user's sentences with the controls among them; none if there are none of the user.
+/// The first of the user's sentences with the controls among them; none if there are none of the user.
 pub fn numbered_sentences(news: &Transcript) -> Vec<NumberedSentence> {
-    let own = own_statements(news);
+    let mut own = own_statements(news);
+    own.truncate(MAX_SENTENCES);
     if own.is_empty() {
         return Vec::new();
     }
@@ -329,6 +329,16 @@ mod tests {
         let contents: Vec<_> =
             by_rules(&news()).items.into_iter().map(|item| item.content).collect();
         assert_eq!(contents, [CAFE, SISTER]);
+    }
+
+    #[test]
+    fn rules_propose_more_sentences_than_a_model_is_asked_about() {
+        let turns: Vec<_> = (1..=30)
+            .map(|number| turn(number, Role::User, &format!("I own boat number {number}.")))
+            .collect();
+        let news = Transcript::of(&turns);
+        assert_eq!(by_rules(&news).items.len(), 30);
+        assert_eq!(numbered_sentences(&news).len(), MAX_SENTENCES + CONTROLS.len());
     }
 
     #[test]

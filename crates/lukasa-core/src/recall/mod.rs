@@ -45,7 +45,7 @@ pub struct Facets {
     /// Whether the user stated it, their assistant stated it, or they agreed to it.
     pub own: bool,
     /// Whether an assistant stated it and the user has not agreed to it.
-    pub told: bool,
+    pub from_assistant: bool,
     /// Its key and its tags.
     pub names: Vec<String>,
     /// The session it was learned in, if known.

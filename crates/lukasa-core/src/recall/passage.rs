@@ -317,6 +317,7 @@ mod tests {
             pass: ids.pass(),
             prompt: "extract/1".into(),
             recorded_at: Timestamp::UNIX_EPOCH,
+            searchable: true,
         };
         let made = of_episode(&episode);
         assert_eq!((made.len(), made[0].kind), (1, PassageKind::Episode));

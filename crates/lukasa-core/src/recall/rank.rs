@@ -251,7 +251,7 @@ pub fn rank(
     let scorer = Scorer::new(index, question, kind, filters, tuning);
     let weights = match kind {
         PassageKind::Fact => tuning.facts,
-        // An episode tells of turns, and is found like them.
+        // An episode summarises turns, and is found like them.
         PassageKind::Turn | PassageKind::Episode => tuning.turns,
     };
     let mut arms = Arms::of(&scorer, &weights, None);

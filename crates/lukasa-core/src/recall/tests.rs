@@ -24,7 +24,7 @@ pub(crate) fn facets() -> Facets {
         importance: 0.5,
         confidence: 0.95,
         firm: true,
-        told: false,
+        from_assistant: false,
         own: true,
         names: Vec::new(),
         session: None,

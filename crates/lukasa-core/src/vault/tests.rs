@@ -78,6 +78,7 @@ fn held() -> VaultContents {
         pass: ids.pass(),
         prompt: "p/1".into(),
         recorded_at: at(NOW),
+        searchable: true,
     };
     VaultContents { versions, links: vec![link], episodes: vec![episode] }
 }

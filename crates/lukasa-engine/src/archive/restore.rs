@@ -27,7 +27,8 @@ use uuid::Uuid;
 
 use super::Archives;
 use super::{ArchiveTrust, ImportReport, ImportSource, import_of, part, put_import};
-use crate::episodes::passages_of;
+use crate::directory::domains;
+use crate::episodes::{is_about_forgetting, passages_of};
 use crate::error::{Error, InvalidField, Result};
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart};
@@ -197,8 +198,7 @@ impl Archives {
         if trust.trusted {
             limit_trust(&mut archive.contents, caller);
         } else {
-            let domains = domain::of_tenant(&self.transactions.read(caller, now).await?).await?;
-            let domains = domains.into_iter().map(|domain| domain.name).collect();
+            let domains = domains(&self.transactions.read(caller, now).await?).await?;
             let import = ImportId::of(caller.user, source.format.as_str(), &source.digest);
             lowering = Some(Lowering { import, domains, now: micros(now) });
             archive.usage.clear();
@@ -382,6 +382,9 @@ impl Archives {
             episodes.retain(|e| !gone.iter().any(|n| (e.first_turn..=e.last_turn).contains(n)));
             session::put_back(&mut batch, &scope, &session);
             let turns = MaskedTurns::new(turns);
+            for episode in &mut episodes {
+                episode.searchable &= !is_about_forgetting(episode, &turns);
+            }
             session::insert_turns(&mut batch, &scope, &session.id, &turns);
             import::add_item(
                 &mut batch,
@@ -400,7 +403,7 @@ impl Archives {
             if session.trashed_at.is_none() {
                 passages.extend(turns.iter().flat_map(of_turn));
                 let new = episodes.iter().filter(|episode| !existing.contains(&episode.id));
-                passages.extend(new.flat_map(|episode| passages_of(episode, &turns)));
+                passages.extend(new.flat_map(passages_of));
                 if session.state == SessionState::Active {
                     // Each session has its own job and needs its own job id.
                     let request = part(request, counts.chats);

@@ -118,7 +118,9 @@ pub(super) async fn rules_of_domains(
         let mut rules: Vec<_> = (0..index.len())
             .map(|at| index.unit(at))
             .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
-            .filter(|(_, facets)| facets.force == Force::Hard && facets.own && !facets.told)
+            .filter(|(_, facets)| {
+                facets.force == Force::Hard && facets.own && !facets.from_assistant
+            })
             .filter(|(_, facets)| is_asked(facets.domain.as_ref()))
             .filter(|(unit, _)| is_usable(index, unit, point, &ctx))
             .filter(|(unit, _)| !shown.contains(&FactId::from_uuid(unit.subject)))

@@ -72,7 +72,7 @@ pub(super) fn dynamic(
         };
         left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
     }
-    let mut told_turns = Vec::new();
+    let mut included_turns = Vec::new();
     for f in &found.turns {
         let reason = if f.why.relevance < MIN_TURN_RELEVANCE {
             LeftOutReason::NotRelevant
@@ -80,28 +80,28 @@ pub(super) fn dynamic(
             LeftOutReason::OnlyAsks
         } else {
             findings.push(Finding::Turn(&f.turn, f.why.relevance));
-            told_turns.push(f);
+            included_turns.push(f);
             continue;
         };
         let source = LineSource::from(&f.turn);
         left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
     }
-    // What a memory or a turn in the prompt tells is not repeated by the episode about it.
-    let is_told = |fact: &FactId| {
+    // An episode does not repeat a memory or a turn in the prompt.
+    let is_included = |fact: &FactId| {
         let found =
             |finding: &Finding<'_>| matches!(finding, Finding::Memory(v, _) if v.fact == *fact);
         given.contains(fact) || findings.iter().any(found)
     };
-    let told_memories: Vec<&RecalledFact> =
-        found.memories.iter().filter(|f| is_told(&f.memory.version.fact)).collect();
+    let included_memories: Vec<&RecalledFact> =
+        found.memories.iter().filter(|f| is_included(&f.memory.version.fact)).collect();
     let least = least.max(MIN_TURN_RELEVANCE);
     for f in &found.episodes {
         let by_memory = |m: &&RecalledFact| f.repeats_memory(m.memory.version.fact, &m.why);
         let by_turn = |t: &&RecalledTurn| f.repeats_turn(&t.turn, &t.why);
         let reason = if !f.why.is_relevant(least) {
             LeftOutReason::NotRelevant
-        } else if told_memories.iter().any(by_memory) || told_turns.iter().any(by_turn) {
-            LeftOutReason::AlreadyTold
+        } else if included_memories.iter().any(by_memory) || included_turns.iter().any(by_turn) {
+            LeftOutReason::AlreadyIncluded
         } else {
             findings.push(Finding::Episode(&f.episode, f.why.relevance));
             continue;

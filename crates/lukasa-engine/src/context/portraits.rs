@@ -1,6 +1,7 @@
 //! Sentences of stored portraits for prompts: of the documents about the user in the baseline, and
-//! of the domains of a message in the dynamic part. Only sentences that a model phrased are used, as
-//! long as all memories they cite may be in the prompt.
+//! of the domains of a message in the dynamic part. Only portraits that a model phrased are used; of
+//! these also the sentences in the memories' own words, which stand for rejected ones. All memories that
+//! a sentence cites must be allowed in the prompt.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +46,8 @@ pub(super) async fn domain_sentences(
     shown: &[FactId],
     point: AsOf,
 ) -> Result<Vec<DomainSentence>> {
-    if domains.is_empty() || !ask.point.is_now() {
+    // A precise request asks only for the memories that the message names.
+    if domains.is_empty() || ask.precise || !ask.point.is_now() {
         return Ok(Vec::new());
     }
     let names = domains.iter().map(|name| PortraitName::Domain(name.clone()).to_string());
@@ -56,13 +58,15 @@ pub(super) async fn domain_sentences(
     if cited.is_empty() {
         return Ok(Vec::new());
     }
-    let ctx = opened.ctx.clone();
+    let (ctx, filter) = (opened.ctx.clone(), ask.filter.clone());
     let choose = move |index: &Index| {
         let usable = (0..index.len()).map(|at| index.unit(at)).filter(|unit| {
             // Rules have their own lines.
             let may =
                 |facets: &Facets| facets.force == Force::Soft && may_inject(facets, point.valid);
-            unit.facets.as_deref().is_some_and(may) && is_usable(index, unit, point, &ctx)
+            unit.facets.as_deref().is_some_and(may)
+                && filter.matches(unit)
+                && is_usable(index, unit, point, &ctx)
         });
         let ids = usable.map(|unit| (FactId::from_uuid(unit.subject), unit.source));
         let ids = ids.filter(|(fact, _)| cited.contains(fact));

@@ -66,7 +66,8 @@ pub struct ContextRequest {
     pub within: Duration,
     /// The project it is about; that of the session if absent.
     pub project: Option<Project>,
-    /// Whether it only shows what a prompt would contain: such a retrieval is not counted.
+    /// Whether it only shows what a prompt would contain: such a retrieval is not counted, and freezes
+    /// no baseline.
     pub preview: bool,
 }
 
@@ -383,7 +384,7 @@ impl Contexts {
     }
 
     /// Stores a baseline for its session, if there is a session and it is to be frozen. Two
-    /// concurrent first messages both get the one that was stored.
+    /// concurrent first messages both get the one that was stored. A preview stores nothing.
     async fn freeze(
         &self,
         caller: &Caller,
@@ -393,7 +394,8 @@ impl Contexts {
         ctx: &RecallContext,
         now: Timestamp,
     ) -> Result<ContextPart> {
-        let Some(session) = ask.session.as_ref().filter(|_| ask.freeze) else { return Ok(part) };
+        let session = ask.session.as_ref().filter(|_| ask.freeze && !ask.preview);
+        let Some(session) = session else { return Ok(part) };
         let new = Baseline {
             session: session.clone(),
             wishes: ask.baseline_key()?,

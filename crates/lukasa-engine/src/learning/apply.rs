@@ -13,6 +13,7 @@ use lukasa_core::learning::judge::{
 use lukasa_core::learning::{ExtractionAnswer, LeftProposal};
 use lukasa_core::link::CONTRADICTS;
 use lukasa_core::record::{self, Provenance};
+use lukasa_core::time::micros;
 use lukasa_core::{
     Changes, Edit, FactId, Keep, Link, Period, Project, ProjectScope, Session, Stamp, State, Tier,
     Turn, TurnId, Verb, Version, Voice,
@@ -68,9 +69,8 @@ impl Learning {
             if plan.turns.is_empty() {
                 return self.skip_erased_turns(request, job, &plan).await;
             }
-            // The rules learn nothing from imported words; the turns wait for a model.
             if !self.parts.has_chat() && plan.news.is_imported() {
-                return self.queue.drop_job(job).await;
+                return self.pass_over_import(request, job, &plan).await;
             }
             if let Some((pass, read)) = self.answer(request, &plan).await? {
                 let near = self.compare(request, &read, &plan.projects()).await?;
@@ -111,10 +111,19 @@ impl Learning {
         )?;
         let same = kept.is_some_and(|kept| kept.id == pass.id);
         let there = there.filter(|s| s.extracted_through == pass.first_turn - 1);
+        let is_answer_gone = there.is_some() && !same;
         let (Some(session), true, true) = (there, same, is_claimed) else {
-            // Another worker has applied it, or the session was removed. Change nothing.
             drop(writing);
-            return if is_claimed { self.queue.drop_job(job).await } else { Ok(()) };
+            return match (is_claimed, is_answer_gone) {
+                (false, _) => Ok(()),
+                // An episode or a turn was removed, and the answer with it. Ask again.
+                (true, true) => {
+                    let why = "memory was removed while a model was asked";
+                    Err(lukasa_store::Error::Unavailable(why.into()).into())
+                }
+                // Another worker has applied it, or the session was removed. Change nothing.
+                (true, false) => self.queue.drop_job(job).await,
+            };
         };
         let standing: BTreeMap<FactId, Version> = standing_in(standing, session.project.as_ref());
         let scene = JudgeContext {
@@ -181,6 +190,34 @@ impl Learning {
             writing.finish(Verb::Learn, learned.effect, outcome).await?;
         }
         Ok(())
+    }
+
+    /// Handles imported turns without a model: the rules learn nothing from them, so they wait for a
+    /// model. If the user has typed more since, only the watermark moves, because these turns would
+    /// wait too.
+    async fn pass_over_import(
+        &self,
+        request: &Request,
+        job: &ClaimedJob,
+        plan: &Plan,
+    ) -> Result<(), JobFailure> {
+        let scope = self.transactions.write(request).await?;
+        let id = &plan.session.id;
+        let there = session::find(&scope, id).await?;
+        let from = plan.session.extracted_through;
+        let unchanged = there.is_some_and(|session| session.extracted_through == from);
+        if !job::is_held(&scope, job).await? {
+            return Ok(());
+        }
+        let mut batch = Batch::default();
+        if unchanged && session::has_own_turn_after(&scope, id, plan.last()).await? {
+            session::advance(&mut batch, &scope, id, from, plan.last());
+            let (next, now) = (request.job_id("further"), micros(request.moment.now));
+            job::queue(&mut batch, &scope, next, &Task::Extract { session: id.clone() }, now, now);
+        }
+        job::finish(&mut batch, &scope, job);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
     }
 
     /// Handles turns past the watermark that the user has erased: only the watermark moves.

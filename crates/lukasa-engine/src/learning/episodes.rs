@@ -7,18 +7,17 @@ use lukasa_core::learning::judge::safe_summary;
 use lukasa_core::recall::passage::Passage;
 use lukasa_core::{Caller, Domain, Episode, EpisodeId, Origin, Stamp, Timestamp};
 use lukasa_store::learning::{self, EpisodePlace, Pass};
-use lukasa_store::{Batch, Scope, episode, session};
+use lukasa_store::{Batch, Scope, domain, episode, session};
 
 use super::Learning;
 use super::plan::Plan;
 use crate::episodes::{
-    AboutEpisode, Restoring, domain_tags, load_passages, load_support, passages_of,
+    AboutEpisode, Restoring, domain_tags, hidden_domains, is_about_forgetting, latest,
+    load_passages, load_support, passages_of,
 };
 use crate::error::{Error, Result};
 use crate::request::Request;
 
-/// Maximum length of a session's running summary; the beginning is cut off.
-const SUMMARY_CHARS: usize = 2_000;
 /// Maximum number of older episodes that are indexed at a time.
 const INDEX_BATCH_SIZE: i64 = 200;
 
@@ -38,7 +37,7 @@ pub(super) fn write(
     else {
         return Vec::new();
     };
-    let episode = Episode {
+    let mut episode = Episode {
         id: stamp.ids.episode(),
         session: plan.session.id.clone(),
         first_turn: pass.first_turn,
@@ -51,7 +50,9 @@ pub(super) fn write(
         pass: pass.id,
         prompt: pass.prompt.clone(),
         recorded_at: stamp.at,
+        searchable: true,
     };
+    episode.searchable = !is_about_forgetting(&episode, &plan.turns);
     let mut numbers: Vec<i32> = plan.turns.iter().map(|turn| turn.number).collect();
     numbers.sort_unstable();
     let left_out = episode.turns_left_out(&numbers);
@@ -61,13 +62,7 @@ pub(super) fn write(
         None => summary,
     };
     session::summarise(batch, scope, &plan.session.id, &latest(&running), pass.last_turn);
-    passages_of(&episode, &plan.turns)
-}
-
-/// The end of a running summary, up to the maximum length.
-pub(crate) fn latest(running: &str) -> String {
-    let skipped = running.chars().count().saturating_sub(SUMMARY_CHARS);
-    running.chars().skip(skipped).collect()
+    passages_of(&episode)
 }
 
 impl Learning {
@@ -97,7 +92,7 @@ impl Learning {
     }
 
     /// What is derived from the facts learned from each of these episodes: its domains (R033), and
-    /// whether all of these facts are settled by now (R105).
+    /// whether all of these facts are settled by now (R105) and one is in a closed domain.
     pub async fn about_episodes(
         &self,
         caller: &Caller,
@@ -106,29 +101,45 @@ impl Learning {
     ) -> Result<Vec<AboutEpisode>> {
         let scope = self.transactions.read(caller, now).await?;
         let support = load_support(&scope, episodes, now).await?;
-        let domains = domain_tags(&scope, episodes, &support).await?;
-        let about = support.into_iter().zip(domains);
-        Ok(about.map(|(s, domains)| AboutEpisode { domains, absorbed: s.absorbed }).collect())
+        let tags = domain_tags(&scope, episodes, &support).await?;
+        let closed = domain::closed_domains(&scope).await?;
+        drop(scope);
+        let hidden = hidden_domains(episodes, &support, &closed).await;
+        let about = support.into_iter().zip(tags).zip(hidden);
+        let about = about.map(|((support, domains), hidden_domain)| AboutEpisode {
+            domains,
+            absorbed: support.absorbed,
+            hidden_domain,
+        });
+        Ok(about.collect())
     }
 
-    /// Has recall find episodes that were stored without passages, before it found episodes or with a
-    /// vault. Returns how many.
+    /// Has recall find episodes that were stored without passages, before it found episodes. Those that
+    /// ask to forget something stay unfound, and so do those whose turns were not kept, because they
+    /// may do so. Returns how many are found now.
     pub(crate) async fn index_episodes(&self, request: &Request) -> Result<usize> {
         let caller = &request.caller;
         let scope = self.parts.store.read(caller.tenant, caller.user).await?;
-        let lacking = episode::without_passage(&scope, INDEX_BATCH_SIZE).await?;
-        let mut passages = load_passages(&scope, &lacking, Restoring::default()).await?;
-        drop(scope);
-        if passages.is_empty() {
+        let mut lacking = episode::without_passage(&scope, INDEX_BATCH_SIZE).await?;
+        if lacking.is_empty() {
             return Ok(0);
         }
+        let ids: Vec<EpisodeId> = lacking.iter().map(|episode| episode.id).collect();
+        let unknown = episode::with_missing_turns(&scope, &ids).await?;
+        lacking.retain(|episode| !unknown.contains(&episode.id));
+        let mut passages = load_passages(&scope, &lacking, Restoring::default()).await?;
+        drop(scope);
         let scope = self.transactions.write(request).await?;
         // Some may have been removed or indexed in the meantime.
         let still = episode::without_passage(&scope, INDEX_BATCH_SIZE).await?;
         let still: BTreeSet<_> = still.iter().map(|episode| episode.id.uuid()).collect();
         passages.retain(|passage| still.contains(&passage.source));
         let indexed: BTreeSet<_> = passages.iter().map(|passage| passage.source).collect();
-        self.transactions.commit_with(scope, Batch::default(), passages, request).await?;
+        let unfound = ids.into_iter().filter(|id| !indexed.contains(&id.uuid()));
+        let unfound: Vec<EpisodeId> = unfound.filter(|id| still.contains(&id.uuid())).collect();
+        let mut batch = Batch::default();
+        episode::mark_unsearchable(&mut batch, &scope, &unfound);
+        self.transactions.commit_with(scope, batch, passages, request).await?;
         Ok(indexed.len())
     }
 

@@ -29,7 +29,6 @@ use crate::recall::Recall;
 use crate::transaction::Transactions;
 
 pub use crate::episodes::AboutEpisode;
-pub(crate) use episodes::latest;
 pub use left_out::LeftOutItem;
 pub use lukasa_store::learning::{EpisodePlace as EpisodeCursor, Pass as PassRecord};
 pub(crate) use plan::passes;

@@ -7,7 +7,7 @@ use lukasa_core::learning::transcript::TranscriptTurn;
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
 use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::time::micros;
-use lukasa_core::{Domain, Ids, ProjectScope, Session, Turn, Version};
+use lukasa_core::{Domain, Ids, Origin, ProjectScope, Session, Turn, Version};
 use lukasa_store::learning::{self, Pass};
 use lukasa_store::passage::{self, RecallState};
 use lukasa_store::{portrait, session};
@@ -80,10 +80,12 @@ impl Learning {
             Some(pass) => turns.retain(|turn| turn.number <= pass.last_turn),
             None => cut(&mut turns),
         }
+        if answered.is_none() && !self.parts.has_chat() {
+            cut_at_import(&mut turns);
+        }
         let window = i32::try_from(earlier_turns(&policy, turns.len())).unwrap_or(0).min(through);
         let before = session::turns(&scope, id, through - window, i64::from(window)).await?;
-        let news = Transcript::of(&turns);
-        let before = Transcript::of(&before).turns;
+        let (before, news) = Transcript::following(&before, &turns);
         Ok(Some(Plan { session, turns, news, policy, domains, answered, before, state }))
     }
 
@@ -233,6 +235,14 @@ fn earlier_turns(policy: &Policy, new: usize) -> usize {
 pub(super) fn cut(turns: &mut Vec<Turn>) {
     let lengths: Vec<usize> = turns.iter().map(|turn| turn.content.chars().count()).collect();
     turns.truncate(fits(&lengths));
+}
+
+/// Cuts a range where imported turns and others meet. The rules learn nothing from imported ones.
+fn cut_at_import(turns: &mut Vec<Turn>) {
+    let is_imported = |turn: &Turn| turn.origin == Origin::Import;
+    let Some(first) = turns.first().map(is_imported) else { return };
+    let same = turns.iter().take_while(|turn| is_imported(turn) == first).count();
+    turns.truncate(same);
 }
 
 /// How many turns of these lengths fit into one question; at least one.

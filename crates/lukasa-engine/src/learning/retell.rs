@@ -12,7 +12,7 @@ use lukasa_store::{Batch, Scope, learning, operation, removal, session};
 use super::Learning;
 use super::titles::field;
 use crate::directory::domains;
-use crate::episodes::passages_of;
+use crate::episodes::{is_about_forgetting, joined_summary, passages_of};
 use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
@@ -42,9 +42,6 @@ impl Learning {
         job: &ClaimedJob,
         range: &RetellTask,
     ) -> Result<(), JobFailure> {
-        if !self.parts.has_chat() {
-            return self.queue.drop_job(job).await;
-        }
         let caller = &request.caller;
         let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         let turns = remaining_turns(&scope, range).await?;
@@ -72,7 +69,7 @@ impl Learning {
         {
             let now = micros(request.moment.now);
             let mut ids = Ids::new(now, request.moment.seed);
-            let episode = Episode {
+            let mut episode = Episode {
                 id: ids.episode(),
                 session: range.session.clone(),
                 first_turn: range.first_turn,
@@ -85,13 +82,18 @@ impl Learning {
                 pass: ids.pass(),
                 prompt: prompt::COMPRESS.name.to_owned(),
                 recorded_at: now,
+                searchable: true,
             };
+            episode.searchable = !is_about_forgetting(&episode, &turns);
             let mut numbers: Vec<i32> = turns.iter().map(|turn| turn.number).collect();
             numbers.sort_unstable();
             let left_out = episode.turns_left_out(&numbers);
             let after = Some(range.after);
             learning::open_episode(&mut batch, &scope, &episode, left_out, after);
-            passages = passages_of(&episode, &turns);
+            let one = std::slice::from_ref(&episode);
+            let summary = joined_summary(&scope, &range.session, &[], one).await?;
+            session::replace_summary(&mut batch, &scope, &range.session, summary.as_ref());
+            passages = passages_of(&episode);
         }
         job::finish(&mut batch, &scope, job);
         Ok(self.transactions.commit_with(scope, batch, passages, request).await?)

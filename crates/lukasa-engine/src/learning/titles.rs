@@ -28,9 +28,6 @@ impl Learning {
         job: &ClaimedJob,
         id: &str,
     ) -> Result<(), JobFailure> {
-        if !self.parts.has_chat() {
-            return self.queue.drop_job(job).await;
-        }
         let caller = &request.caller;
         let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         let there = session::find(&scope, id).await?;
@@ -72,9 +69,6 @@ impl Learning {
         job: &ClaimedJob,
         id: &str,
     ) -> Result<(), JobFailure> {
-        if !self.parts.has_chat() {
-            return self.queue.drop_job(job).await;
-        }
         let caller = &request.caller;
         let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         let there = session::find(&scope, id).await?.filter(|s| s.trashed_at.is_none());

@@ -10,7 +10,7 @@ use lukasa_core::{AsOf, EpisodeId, FactId, Role, Timestamp, TurnId, VersionId};
 use lukasa_text::name::Names;
 use uuid::Uuid;
 
-use super::episodes::SPARE_EPISODES;
+use super::episodes::MAX_EPISODE_CANDIDATES;
 use super::search::MAX_RERANKED;
 use super::{Filter, RecallContext, RecallQuery, RecalledSession, ResultExplanation};
 
@@ -60,7 +60,7 @@ pub(super) fn lookup(
     }
     let mut turn_ranking = Ranking::default();
     let session = ask.filter.session.as_deref().map(|name| index.session_number(name));
-    // The asking session already sees its own turns; exclude them, and what tells of them, unless it
+    // The asking session already sees its own turns; exclude them and their episodes, unless it
     // is the one searched.
     let here = ask.session.as_deref().and_then(|name| index.session_number(name));
     let may = |unit: &Unit| match session {
@@ -84,8 +84,8 @@ pub(super) fn lookup(
     let mut episodes = Ranking::default();
     if ask.episodes > 0 && index.has_episodes() {
         let filters = RankFilters { corpus: &visible, candidates: &|_| true, results: &may };
-        let wanted = ask.episodes + SPARE_EPISODES;
-        episodes = rank(index, question, PassageKind::Episode, &ask.tuning, &filters, wanted);
+        let most = MAX_EPISODE_CANDIDATES;
+        episodes = rank(index, question, PassageKind::Episode, &ask.tuning, &filters, most);
     }
     let session = |found: &RankedSession| RecalledSession {
         session: index.session_name(found.session).to_owned(),

@@ -85,7 +85,7 @@ impl Recall {
         model: Option<&EmbeddingModel>,
         ask: &RecallQuery,
     ) -> QuestionVector {
-        let asks = ask.memories + ask.turns + ask.sessions > 0;
+        let asks = ask.memories + ask.turns + ask.sessions + ask.episodes > 0;
         if !asks || ask.text.trim().is_empty() {
             return QuestionVector::default();
         }

@@ -270,12 +270,11 @@ impl Recall {
         let session = ask.session.as_deref().filter(|_| ask.point.is_now());
         let given = conversations.results(scope.user(), session);
         let cached = |id| given.memory(id, ctx.state, now).cloned();
-        let ((versions, cache), mut turns, mut episodes) = try_join!(
+        let ((versions, cache), mut turns, episodes) = try_join!(
             fetch_versions(scope, &looked.facts, cached),
             fetch_turns(scope, looked.turns),
-            fetch_episodes(scope, looked.episodes, &ask.filter, &ctx.shut, now)
+            fetch_episodes(scope, looked.episodes, ask.episodes, &ask.filter, &ctx.shut, now)
         )?;
-        episodes.truncate(ask.episodes);
         let memories = recalled_facts(looked.facts, &versions, point);
         let found_turns: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
         let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();

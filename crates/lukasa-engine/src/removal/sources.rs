@@ -18,17 +18,16 @@ use lukasa_core::{
 use lukasa_store::erasure::{self, Erasure};
 use lukasa_store::removal::WithdrawnTurn;
 use lukasa_store::{
-    Batch, Scope, episode, everything, fact, job, ledger, observation, removal, session,
+    Batch, Scope, episode, fact, job, ledger, observation, operation, removal, session,
 };
 
 use super::Removals;
 use super::facts::remove_one;
 use super::impact::{Impact, chats_of, count_impact, decide_fates, load_impact};
 use super::{new_erasure, record_erasure};
-use crate::episodes::{Restoring, load_passages};
+use crate::episodes::{Restoring, joined_summary, load_passages};
 use crate::error::{Error, Result};
 use crate::journal::JournalEntry;
-use crate::learning::latest;
 use crate::memory::{Memory, as_memory};
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, RemovalCounts, WriteStart, Writing};
@@ -147,7 +146,8 @@ impl Removals {
         let verb = if depth == Depth::Erase { Verb::Erase } else { Verb::Delete };
         let word = if depth == Depth::Erase { "Erased" } else { "Moved to the trash" };
         let mut said = format!("{word}: {reached}.");
-        if matches!(source, FactSource::Episode(_)) && self.parts.has_chat() {
+        let has_turns = !impact.removed.turns.is_empty();
+        if matches!(source, FactSource::Episode(_)) && has_turns && self.parts.has_chat() {
             said.push_str(" It is summarised again from its turns.");
         }
         let mut outcome = Outcome::of(verb, said);
@@ -211,13 +211,13 @@ impl Removals {
         if sources.turns.is_empty() && sources.episodes.is_empty() {
             return Ok(batch);
         }
-        let all = everything::episodes(scope).await?;
-        let summary = join_summaries(&all, id, &sources.episodes);
+        let summary = joined_summary(scope, id, &sources.episodes, &[]).await?;
         // The title was made from the turns, which stay if only an episode is removed.
         let first = if sources.turns.is_empty() { i32::MAX } else { impact.first };
-        removal::remove_derived(&mut batch, scope, id, first, summary.as_deref());
+        removal::remove_derived(&mut batch, scope, id, first, summary.as_ref());
         queue_retells(&mut batch, writing, &impact.episodes);
-        if self.parts.learns() && !sources.turns.is_empty() {
+        // A pass in progress has lost its answer, whether turns or only an episode were removed.
+        if self.parts.learns() {
             let now = stamp.at;
             if impact.session.has_news() && impact.session.closed_at.is_some() {
                 let job = writing.request().job_id("extract");
@@ -250,8 +250,8 @@ impl Removals {
         let observed = observation::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
         for id in &chats {
             turns.extend(removal::turn_ids(scope, id, 1, MAX_TURNS).await?);
-            let told = removal::episodes_covering(scope, id, 1, MAX_TURNS, true).await?;
-            episodes.extend(told.iter().map(|episode| episode.id));
+            let covering = removal::episodes_covering(scope, id, 1, MAX_TURNS, true).await?;
+            episodes.extend(covering.iter().map(|episode| episode.id));
         }
         let nothing = chats.is_empty() && turns.is_empty() && episodes.is_empty();
         if nothing && observed.is_empty() {
@@ -312,7 +312,7 @@ pub(crate) async fn undo_sources(
     sources: &Sources,
 ) -> Result<Effect> {
     if sources.gone {
-        return restore_sources(writing, sources, Some(target.id)).await;
+        return restore_sources(writing, sources, Some(target)).await;
     }
     let (scope, stamp) = (&writing.scope, &writing.stamp);
     let mut batch = Batch::default();
@@ -325,14 +325,20 @@ pub(crate) async fn undo_sources(
     observation::mark(&mut batch, scope, &sources.observations, Some(stamp.operation));
     let since = removal::made_for(scope, target.id).await?;
     removal::mark_episodes(&mut batch, scope, &since, Some(stamp.operation));
-    // Episodes re-derived after the first removal are still valid; restore them.
-    let mut passages = Vec::new();
-    if let Some(first) = target.undoes {
-        let retold = removal::withdrawn_made_for(scope, first).await?;
-        let retold = removal::restorable_episodes(scope, &retold, &[]).await?;
-        passages = load_passages(scope, &retold, Restoring::default()).await?;
-        let retold: Vec<EpisodeId> = retold.iter().map(|episode| episode.id).collect();
-        removal::mark_episodes(&mut batch, scope, &retold, None);
+    // Episodes that the undo withdrew, because they were derived after the first removal, are valid
+    // again.
+    let retold = removal::episodes_withdrawn_by(scope, target.id).await?;
+    let retold = removal::restorable_episodes(scope, &retold, &[]).await?;
+    let passages = load_passages(scope, &retold, Restoring::default()).await?;
+    let back: Vec<EpisodeId> = retold.iter().map(|episode| episode.id).collect();
+    removal::mark_episodes(&mut batch, scope, &back, None);
+    let mut gone = removal::episodes(scope, &sources.episodes).await?;
+    if let Some(Episode { session, .. }) = gone.first().filter(|_| sources.session.is_none()) {
+        let without: Vec<EpisodeId> = sources.episodes.iter().chain(&since).copied().collect();
+        let summary = joined_summary(scope, session, &without, &retold).await?;
+        session::replace_summary(&mut batch, scope, session, summary.as_ref());
+        gone.retain(|episode| !retold.iter().any(|other| overlap(episode, other)));
+        queue_retells(&mut batch, writing, &gone);
     }
     let sources = Sources { gone: true, ..sources.clone() };
     Ok(Effect { with: batch, sources: Some(sources), passages, ..Effect::default() })
@@ -373,12 +379,36 @@ pub(crate) async fn find_blocking_removal(
     Ok(removal::withdrawn(scope, &turns).await?.into_iter().find_map(missing))
 }
 
+/// Whether two episodes are about some of the same turns.
+fn overlap(one: &Episode, other: &Episode) -> bool {
+    one.session == other.session
+        && one.first_turn <= other.last_turn
+        && other.first_turn <= one.last_turn
+}
+
+/// The removal of an episode by which one of these was replaced, if it is later than `target` and in
+/// effect. It has to be undone first.
+async fn find_later_removal(
+    scope: &Scope,
+    episodes: &[EpisodeId],
+    target: &Operation,
+) -> Result<Option<OperationId>> {
+    for id in removal::withdrew_successors(scope, episodes, target.at).await? {
+        let by = operation::find(scope, id).await?;
+        let removes = |by: &Operation| by.sources.as_ref().is_some_and(|sources| sources.gone);
+        if by.is_some_and(|by| by.undone_by.is_none() && removes(&by)) {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
+}
+
 /// Restores sources. `after` is the operation that removed them; episodes may have been re-derived
 /// since.
 pub(crate) async fn restore_sources(
     writing: &Writing<'_>,
     sources: &Sources,
-    after: Option<OperationId>,
+    after: Option<&Operation>,
 ) -> Result<Effect> {
     let scope = &writing.scope;
     let mut batch = Batch::default();
@@ -397,18 +427,34 @@ pub(crate) async fn restore_sources(
         restored = episode::of_session(scope, id).await?;
     }
     removal::mark_turns(&mut batch, scope, &sources.turns, None);
-    let whole = removal::restorable_episodes(scope, &sources.episodes, &sources.turns).await?;
-    restored.extend(whole.iter().cloned());
-    let whole: Vec<EpisodeId> = whole.iter().map(|episode| episode.id).collect();
+    let back = removal::restorable_episodes(scope, &sources.episodes, &sources.turns).await?;
+    restored.extend(back.iter().cloned());
+    let whole: Vec<EpisodeId> = back.iter().map(|episode| episode.id).collect();
+    if let Some(target) = after.filter(|_| !whole.is_empty() && sources.session.is_none())
+        && let Some(by) = find_later_removal(scope, &whole, target).await?
+    {
+        return Err(Error::UndoBlocked(by));
+    }
     removal::mark_episodes(&mut batch, scope, &whole, None);
     // An episode that covers turns removed since is derived again from those that are left.
     let mut broken = removal::episodes(scope, &sources.episodes).await?;
     broken.retain(|episode| !whole.contains(&episode.id));
     queue_retells(&mut batch, writing, &broken);
-    let retold = match after {
-        Some(after) => removal::made_for(scope, after).await?,
+    let mut retold = match after {
+        Some(after) => removal::made_for(scope, after.id).await?,
         None => Vec::new(),
     };
+    if let Some(Episode { session, .. }) =
+        back.first().or(broken.first()).filter(|_| sources.session.is_none())
+    {
+        let current = episode::of_session(scope, session).await?;
+        let replaces = |new: &Episode| {
+            !whole.contains(&new.id) && back.iter().any(|episode| overlap(episode, new))
+        };
+        retold.extend(current.iter().filter(|new| replaces(new)).map(|new| new.id));
+        let summary = joined_summary(scope, session, &retold, &back).await?;
+        session::replace_summary(&mut batch, scope, session, summary.as_ref());
+    }
     removal::mark_episodes(&mut batch, scope, &retold, Some(writing.stamp.operation));
     restored.retain(|episode| !retold.contains(&episode.id));
     restored.sort_by_key(|episode| episode.id);
@@ -468,14 +514,6 @@ async fn is_gone(scope: &Scope, source: &FactSource, depth: Depth) -> Result<boo
     let there = !session::turns_by_id(scope, &[id.uuid()]).await?.is_empty();
     let kept = !removal::turns(scope, &[*id]).await?.is_empty();
     Ok(erased || (kept && !there))
-}
-
-/// The running summary of a session, joined from its episodes except some of them.
-fn join_summaries(episodes: &[Episode], of: &str, without: &[EpisodeId]) -> Option<String> {
-    let stays = |e: &&Episode| e.session == of && !without.contains(&e.id);
-    let summaries: Vec<&str> =
-        episodes.iter().filter(stays).map(|episode| episode.summary.as_str()).collect();
-    (!summaries.is_empty()).then(|| latest(&summaries.join(" ")))
 }
 
 pub(super) fn merge(into: &mut Changes, changes: Changes) {

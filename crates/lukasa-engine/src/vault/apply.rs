@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lukasa_core::admission::{Writer, may_forget};
-use lukasa_core::archive::lower_version;
+use lukasa_core::archive::{lower_version, screen_episode};
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::vault::{BASE, FileProblem, PlanStep, PlannedChange, SyncPlan, VaultContents};
 use lukasa_core::{
@@ -12,9 +12,11 @@ use lukasa_core::{
     VersionId, Voice,
 };
 use lukasa_store::{Batch, domain, fact, learning};
+use lukasa_text::screen::secret;
 
 use super::outcome;
 use crate::admission::{self, AdmissionRequest, check_domain};
+use crate::directory::domains;
 use crate::error::{Error, Result};
 use crate::facts::default_effective;
 use crate::transaction::{Effect, Outcome, Writing};
@@ -65,6 +67,7 @@ impl<'a> PlanRun<'a> {
         let edited: Vec<FactId> = plan.steps.iter().filter_map(|step| step.fact).collect();
         self.numbers = fact::next_numbers(&self.writing.scope, &edited).await?;
         self.restore(&mut plan).await?;
+        self.screen_episodes(&mut plan).await?;
         let mut done = Vec::new();
         for step in std::mem::take(&mut plan.steps) {
             if step.fact.is_some_and(|fact| plan.held.contains(&fact)) {
@@ -116,6 +119,24 @@ impl<'a> PlanRun<'a> {
         }
         let changes = std::mem::take(&mut self.changes);
         Effect { changes, opens_links, with, ..Effect::default() }
+    }
+
+    /// Removes from the episodes in the files what a model's summary may not have either, and those
+    /// of which nothing is left: files can be edited.
+    async fn screen_episodes(&self, plan: &mut SyncPlan) -> Result<()> {
+        if plan.episodes.is_empty() {
+            return Ok(());
+        }
+        let domains = domains(&self.writing.scope).await?;
+        plan.episodes.retain_mut(|episode| {
+            for text in episode.title.iter_mut().chain([&mut episode.summary]) {
+                if let Some(masked) = secret::mask(text) {
+                    *text = masked;
+                }
+            }
+            screen_episode(episode, &domains)
+        });
+        Ok(())
     }
 
     /// Restores facts that this memory never had, one by one.

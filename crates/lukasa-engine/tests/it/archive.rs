@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::learning::{memories, story_where, work};
 use crate::story::Story;
 
-fn source(format: Format) -> ImportSource {
+pub(crate) fn source(format: Format) -> ImportSource {
     ImportSource { format, digest: "d".into(), name: "file".into() }
 }
 
@@ -89,13 +89,14 @@ async fn undo_of_import_keeps_memories_the_user_changed() {
 }
 
 /// An export as an archive that was not signed.
-async fn exported(story: &Story) -> Archive {
+pub(crate) async fn exported(story: &Story) -> Archive {
     let export = story.engine.archives.export(&story.alice(), story.now()).await.unwrap();
     let contents = Contents {
         operations: export.operations(None).await.unwrap(),
         versions: export.memories(None, false).await.unwrap(),
         sessions: export.sessions(None).await.unwrap(),
         turns: export.turns(None).await.unwrap(),
+        episodes: export.episodes(None).await.unwrap(),
         ..Contents::default()
     };
     Archive { contents, ..Archive::default() }

@@ -216,6 +216,19 @@ async fn old_episode_is_absorbed_once_its_facts_are_strong() {
 }
 
 #[tokio::test]
+async fn absorbed_episodes_do_not_displace_a_current_one() {
+    let story = story_with_sessions(20).await;
+    story.engine.consolidation.consolidate(&story.request(), false).await.unwrap();
+    story.pass(31 * DAY);
+    chat_about(&story, "new", vec![user("What goes with bread?")]).await;
+    work(&story).await;
+    let ask = RecallQuery { episodes: 1, ..RecallQuery::about("What was talked about?") };
+    let found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+    let sessions: Vec<_> = found.episodes.iter().map(|f| f.episode.session.as_str()).collect();
+    assert_eq!(sessions, ["new"]);
+}
+
+#[tokio::test]
 async fn soft_memory_expires_by_domain_default() {
     let story = Story::begin().await;
     let of_work = |content: &str| {

@@ -10,7 +10,7 @@ use lukasa_engine::directory::OptIn;
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::recall::RecallQuery;
 
-use crate::learning::{Chain, chat_about, memories, user, work};
+use crate::learning::{Chain, chat_about, memories, story_where, user, work};
 use crate::story::Story;
 
 /// A story without a chat model, on a server that learns by rules.
@@ -98,12 +98,53 @@ async fn rules_learn_after_every_turn_if_the_policy_says_so() {
     let story = story_by_rules().await;
     let patch = Patch { extract: Some(Trigger::Turn), ..Patch::default() };
     story.engine.policies.set(&story.request(), patch).await.unwrap();
-    let turns = vec![user("I run a bike café with my cousin.")];
+    let turns = vec![
+        user("I run a bike café with my cousin."),
+        NewTurn::saying(Role::Assistant, "Sixty percent."),
+    ];
     story.engine.sessions.append_turns(&story.request(), "a", turns).await.unwrap();
+    let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
+    let kinds: Vec<JobKind> = jobs.iter().map(|job| job.kind).collect();
+    assert!(kinds.contains(&JobKind::Extract), "{kinds:?}");
+    assert!(!kinds.contains(&JobKind::Title), "no model could answer: {kinds:?}");
     work(&story).await;
     assert_eq!(contents(&story, Status::Active).await.len(), 1);
-    let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
-    assert!(jobs.iter().all(|job| job.kind != JobKind::Title), "no model could answer: {jobs:?}");
+}
+
+#[tokio::test]
+async fn rules_pass_over_imported_turns_before_typed_ones() {
+    let story = story_by_rules().await;
+    let importer = Caller { voice: Voice::stated(Origin::Import), ..story.alice() };
+    let turns = vec![user("I collect stamps."), user("I own a lighthouse.")];
+    story.engine.sessions.append_turns(&story.by(importer), "a", turns).await.unwrap();
+    chat_about(&story, "a", vec![user("I run a bike café with my cousin.")]).await;
+    work(&story).await;
+    let found = contents(&story, Status::Active).await;
+    assert_eq!(found, ["User runs a bike café with their cousin."]);
+    let session = story.engine.sessions.get(&story.alice(), "a", story.now()).await.unwrap();
+    assert_eq!(session.extracted_through, 3);
+}
+
+#[tokio::test]
+async fn jobs_that_need_a_model_wait_for_a_server_that_has_one() {
+    let (story, _) = story_where(vec![]).await;
+    let turns = vec![user("I run a bike café."), NewTurn::saying(Role::Assistant, "Great.")];
+    story.engine.sessions.append_turns(&story.request(), "a", turns).await.unwrap();
+    let titles = async || {
+        let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
+        jobs.iter().filter(|job| job.kind == JobKind::Title).count()
+    };
+    assert_eq!(titles().await, 1);
+    let without = story.engine.clone().with_models(Arc::new(Chain(Vec::new())));
+    let without = without.with_learning_by_rules(true);
+    let done = without.jobs.work("w", story.moment()).await.unwrap();
+    assert!(matches!(done, WorkOutcome::PutOff(JobKind::Title, _)), "{done:?}");
+    assert_eq!(without.jobs.work("w", story.moment()).await.unwrap(), WorkOutcome::Nothing);
+    assert_eq!(titles().await, 1);
+    story.pass(600);
+    assert!(work(&story).await.contains(&WorkOutcome::Done(JobKind::Title)));
+    let session = story.engine.sessions.get(&story.alice(), "a", story.now()).await.unwrap();
+    assert!(session.title.is_some());
 }
 
 #[tokio::test]

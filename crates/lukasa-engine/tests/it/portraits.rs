@@ -265,10 +265,17 @@ async fn portrait_of_the_domain_of_a_message_is_in_its_dynamic_part() {
     let context =
         story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
     assert!(context.domains.iter().any(|found| found.domain == "travel"));
-    let told = context.dynamic.items.iter().find(|item| item.section == Section::Domain);
-    let told = told.unwrap_or_else(|| panic!("{context:?}"));
-    assert_eq!(told.facts().collect::<Vec<_>>(), travel[..2]);
-    assert!(told.line.starts_with("Flies from Porto and packs light. ("), "{}", told.line);
+    let line = context.dynamic.items.iter().find(|item| item.section == Section::Domain);
+    let line = line.unwrap_or_else(|| panic!("{context:?}"));
+    assert_eq!(line.facts().collect::<Vec<_>>(), travel[..2]);
+    assert!(line.line.starts_with("Flies from Porto and packs light. ("), "{}", line.line);
+    let mut sure = ask.clone();
+    sure.filter.min_confidence = Some(1.5);
+    for ask in [ContextRequest { precise: true, ..ask.clone() }, sure] {
+        let narrow = story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await;
+        let items = narrow.unwrap().dynamic.items;
+        assert!(items.iter().all(|item| item.section != Section::Domain), "{ask:?}: {items:?}");
+    }
     ask.message = "What is the capital of France?".into();
     let context =
         story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();

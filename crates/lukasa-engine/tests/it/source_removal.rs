@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use lukasa_core::{Fate, JobKind, NewTurn, State, StateHash, Status, Tier, Version};
+use lukasa_core::{
+    Episode, Fate, JobKind, Keep, NewTurn, OperationId, State, StateHash, Status, Tier, Version,
+};
 use lukasa_engine::Error;
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::removal::FactSource;
+use lukasa_engine::sessions::NewSession;
 use serde_json::{Value, json};
 
 use crate::learning::{chat_about, memories, story_where, user, work};
@@ -412,4 +415,118 @@ async fn undo_of_turn_is_blocked_if_its_session_was_withdrawn_since() {
     story.engine.undo.undo(&story.request(), by).await.unwrap();
     story.engine.undo.undo(&story.request(), first).await.unwrap();
     assert!(is_visible(&story).await);
+}
+
+async fn listed_episodes(story: &Story) -> Vec<Episode> {
+    let alice = story.alice();
+    let page = story.engine.learning.episodes(&alice, None, None, 9, story.now());
+    page.await.unwrap().0
+}
+
+async fn delete_episode(story: &Story, episode: &Episode) -> OperationId {
+    let source = FactSource::Episode(episode.id);
+    let gone = story.engine.removals.withdraw(&story.request(), &source).await.unwrap();
+    story.pass(1);
+    gone.operation.unwrap()
+}
+
+async fn undo(story: &Story, operation: OperationId) -> OperationId {
+    let undone = story.engine.undo.undo(&story.request(), operation).await.unwrap();
+    story.pass(1);
+    undone.operation.unwrap()
+}
+
+#[tokio::test]
+async fn undo_and_redo_of_episode_deletions_leave_one_episode_for_a_range() {
+    let story = story_with_sessions(1).await;
+    let first = listed_episodes(&story).await.remove(0);
+    let a = delete_episode(&story, &first).await;
+    work(&story).await;
+    let second = listed_episodes(&story).await.remove(0);
+    let b = delete_episode(&story, &second).await;
+    for _ in 0..2 {
+        let blocked = story.engine.undo.undo(&story.request(), a).await;
+        assert!(matches!(blocked, Err(Error::UndoBlocked(by)) if by == b), "{blocked:?}");
+        work(&story).await;
+    }
+    assert_eq!(listed_episodes(&story).await.len(), 1);
+    undo(&story, b).await;
+    assert_eq!(listed_episodes(&story).await, [second.clone()]);
+    let undone = undo(&story, a).await;
+    assert_eq!(listed_episodes(&story).await, [first.clone()]);
+    let redone = undo(&story, undone).await;
+    assert_eq!(listed_episodes(&story).await, [second], "what the undo withdrew");
+    undo(&story, redone).await;
+    work(&story).await;
+    assert_eq!(listed_episodes(&story).await, [first]);
+}
+
+#[tokio::test]
+async fn deleted_episode_of_a_session_with_new_turns_has_it_learned_from() {
+    let story = story_with_sessions(1).await;
+    chat_about(&story, "c0", vec![user("And what about lunch?")]).await;
+    let waiting = async || {
+        let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
+        jobs.iter().any(|job| job.kind == JobKind::Extract)
+    };
+    // The job may be running, and loses its stored answer with the episode.
+    story.database.admin().await.batch_execute("delete from job").await.unwrap();
+    assert!(!waiting().await);
+    delete_episode(&story, &listed_episodes(&story).await.remove(0)).await;
+    assert!(waiting().await);
+}
+
+#[tokio::test]
+async fn redo_of_an_episode_deletion_has_it_summarised_again() {
+    let story = story_with_sessions(1).await;
+    let first = listed_episodes(&story).await.remove(0);
+    let deleted = delete_episode(&story, &first).await;
+    let undone = undo(&story, deleted).await;
+    work(&story).await;
+    assert_eq!(listed_episodes(&story).await, [first.clone()]);
+    undo(&story, undone).await;
+    assert!(listed_episodes(&story).await.is_empty());
+    work(&story).await;
+    let [new] = &listed_episodes(&story).await[..] else { panic!("one episode") };
+    assert_ne!(new.id, first.id);
+    undo(&story, deleted).await;
+    assert_eq!(listed_episodes(&story).await, [first]);
+}
+
+#[tokio::test]
+async fn summary_of_a_session_has_every_episode_after_a_deletion_and_its_undo() {
+    let story = story_with_sessions(1).await;
+    chat_about(&story, "c0", vec![user("And what about lunch?")]).await;
+    work(&story).await;
+    let summary = async || {
+        let session = story.engine.sessions.get(&story.alice(), "c0", story.now()).await.unwrap();
+        session.summary.unwrap_or_default()
+    };
+    assert_eq!(summary().await, "They talked. They talked.");
+    let episodes = listed_episodes(&story).await;
+    let first = episodes.iter().min_by_key(|episode| episode.first_turn).unwrap();
+    let deleted = delete_episode(&story, first).await;
+    assert_eq!(summary().await, "They talked.");
+    work(&story).await;
+    assert_eq!(summary().await, "The user talked for a long time. They talked.");
+    let undone = undo(&story, deleted).await;
+    assert_eq!(summary().await, "They talked. They talked.");
+    undo(&story, undone).await;
+    assert_eq!(summary().await, "The user talked for a long time. They talked.");
+}
+
+#[tokio::test]
+async fn deleted_episode_without_stored_turns_is_not_announced_to_be_summarised_again() {
+    let (story, _) = story_where(vec![plays()]).await;
+    for (id, keep) in [("kept", Keep::Full), ("brief", Keep::Nothing)] {
+        let new = NewSession { id: Some(id.into()), keep: Some(keep), ..NewSession::default() };
+        story.engine.sessions.open(&story.request(), new).await.unwrap();
+        chat_about(&story, id, vec![user("I play the xylophone.")]).await;
+        work(&story).await;
+        let episodes = listed_episodes(&story).await;
+        let episode = episodes.iter().find(|episode| episode.session == id).unwrap();
+        let source = FactSource::Episode(episode.id);
+        let gone = story.engine.removals.withdraw(&story.request(), &source).await.unwrap();
+        assert_eq!(gone.message.contains("summarised again"), id == "kept", "{}", gone.message);
+    }
 }

@@ -183,7 +183,7 @@ pub struct CitationView {
     version_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     turn_id: Option<String>,
-    /// The summary of an earlier session that it tells.
+    /// The summary of an earlier session that it contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     episode_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use jiff::Timestamp;
-use lukasa_core::{Episode, EpisodeId, Job, JobId, PassId};
+use lukasa_core::{Caller, CallerKind, Episode, EpisodeId, Job, JobId, PassId};
 use lukasa_engine::chat::{ModelCall, ModelSum};
 use lukasa_engine::learning::{AboutEpisode, LeftOutItem, PassRecord};
 use lukasa_engine::review::{Contradiction, ContradictionChoice};
@@ -14,6 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::left_out::LeftSentenceView;
 use super::memory::write_response;
 use super::removal::Nothing;
+use super::sessions::hidden_text;
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
@@ -50,14 +51,33 @@ pub struct EpisodeView {
     /// it is no longer needed. An absorbed episode is listed, but not found by search and not put
     /// into prompts.
     absorbed: bool,
+    /// The domain that it is about, if the user has not opened it. `title` and `summary` are hidden
+    /// then; the user can see them with `show_hidden=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden_domain: Option<String>,
 }
 
 impl EpisodeView {
+    /// The episode, with its words hidden if it is about a domain that is not open.
     pub(super) fn of(episode: &Episode, about: &AboutEpisode) -> Self {
-        let AboutEpisode { domains, absorbed } = about.clone();
+        let AboutEpisode { domains, absorbed, hidden_domain } = about.clone();
+        let view = Self::shown(episode, domains, absorbed);
+        match hidden_domain {
+            None => view,
+            Some(domain) => Self {
+                title: view.title.as_ref().map(|_| hidden_text(&domain)),
+                summary: hidden_text(&domain),
+                hidden_domain: Some(domain),
+                ..view
+            },
+        }
+    }
+
+    fn shown(episode: &Episode, domains: Vec<String>, absorbed: bool) -> Self {
         Self {
             absorbed,
             domains,
+            hidden_domain: None,
             id: episode.id.to_string(),
             session_id: episode.session.clone(),
             first_turn: episode.first_turn,
@@ -72,6 +92,21 @@ impl EpisodeView {
     }
 }
 
+/// What is derived from the memories learned from each of these episodes. The words of none of them
+/// are hidden if the user asks so.
+pub(super) async fn about_episodes(
+    app: &App,
+    caller: &Caller,
+    episodes: &[Episode],
+    show_hidden: bool,
+) -> Result<Vec<AboutEpisode>, Problem> {
+    let mut about = app.engine().learning.about_episodes(caller, episodes, clock::now()).await?;
+    if show_hidden && caller.kind == CallerKind::Human {
+        about.iter_mut().for_each(|about| about.hidden_domain = None);
+    }
+    Ok(about)
+}
+
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -84,6 +119,9 @@ pub struct EpisodesQuery {
     limit: Option<usize>,
     /// `next_cursor` of the previous page.
     cursor: Option<String>,
+    /// Also show the words of episodes about domains that are not open. Accepted only from the user.
+    #[serde(default)]
+    show_hidden: bool,
 }
 
 /// Episodes, the latest first.
@@ -108,7 +146,7 @@ pub async fn list_episodes(
     let now = clock::now();
     let page = app.engine().learning.episodes(&caller, session, before, limit, now);
     let (episodes, next) = page.await?;
-    let about = app.engine().learning.about_episodes(&caller, &episodes, now).await?;
+    let about = about_episodes(&app, &caller, &episodes, query.show_hidden).await?;
     let is_asked = |about: &AboutEpisode| {
         query.domain.as_ref().is_none_or(|domain| about.domains.contains(domain))
     };
@@ -117,20 +155,30 @@ pub async fn list_episodes(
     Ok(Json(EpisodePage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct EpisodeQuery {
+    /// Show its words even if it is about a domain that is not open. Accepted only from the user.
+    #[serde(default)]
+    show_hidden: bool,
+}
+
 /// Get an episode.
 #[utoipa::path(get, path = "/api/episodes/{id}", tag = "learning", params(
-    ("id" = String, Path, description = "The episode's id")), responses(
+    ("id" = String, Path, description = "The episode's id"), EpisodeQuery), responses(
     (status = 200, body = EpisodeView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_episode(
     State(app): State<App>,
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<EpisodeQuery>,
 ) -> Result<Json<EpisodeView>, Problem> {
     let id: EpisodeId = id.parse().map_err(|_| Problem::of(ProblemCode::EpisodeNotFound))?;
-    let (learning, now) = (&app.engine().learning, clock::now());
-    let episode = learning.episode(&caller, id, now).await?;
-    let about = learning.about_episodes(&caller, std::slice::from_ref(&episode), now).await?;
+    let episode = app.engine().learning.episode(&caller, id, clock::now()).await?;
+    let one = std::slice::from_ref(&episode);
+    let about = about_episodes(&app, &caller, one, query.show_hidden).await?;
     Ok(Json(EpisodeView::of(&episode, &about.into_iter().next().unwrap_or_default())))
 }
 

@@ -10,7 +10,7 @@ use lukasa_engine::removal::{Dependents, FactSource};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::learning::EpisodeView;
+use super::learning::{EpisodeView, about_episodes};
 use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
@@ -31,6 +31,9 @@ pub struct DependentsQuery {
     episode_id: Option<String>,
     /// A whole session, if neither is given.
     session_id: Option<String>,
+    /// Also show the words of episodes about domains that are not open. Accepted only from the user.
+    #[serde(default)]
+    show_hidden: bool,
 }
 
 /// A memory that depends on a source, and what happens to it when the source is removed.
@@ -98,9 +101,8 @@ pub async fn list_dependents(
             return Err(Problem::of(ProblemCode::MalformedQuery).because(why));
         }
     };
-    let (engine, now) = (app.engine(), clock::now());
-    let dependents = engine.removals.dependents(&caller, &source, now).await?;
-    let about = engine.learning.about_episodes(&caller, &dependents.episodes, now).await?;
+    let dependents = app.engine().removals.dependents(&caller, &source, clock::now()).await?;
+    let about = about_episodes(&app, &caller, &dependents.episodes, query.show_hidden).await?;
     Ok(Json(DependentsView::of(&dependents, &about)))
 }
 
@@ -198,7 +200,8 @@ pub async fn erase_session(
 ///
 /// It is moved into the trash, and a job summarises its turns again without the old words. The turns
 /// stay, and so do the memories learned from them: delete the turns or the session to remove those.
-/// Undo restores the old summary. Without a chat model there is no new one.
+/// Undo restores the old summary. Without a chat model, or if its turns are not kept, there is no new
+/// one.
 #[utoipa::path(delete, path = "/api/episodes/{id}", tag = "learning", params(
     ("id" = String, Path, description = "The episode's id")), responses(
     (status = 200, body = Written),

@@ -165,8 +165,8 @@ async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Handshake>
             kind.to_str().is_ok_and(|kind| kind.starts_with("text/event-stream"))
         });
         let answer = match streams {
-            true => first_event(response).await?,
-            false => serde_json::from_str(&response.text().await?).unwrap_or_default(),
+            true => streamed_response(response, &question["id"]).await?,
+            false => serde_json::from_slice(&read_body(response).await?).unwrap_or_default(),
         };
         anyhow::Ok((answer, session))
     };
@@ -182,13 +182,57 @@ async fn with_address(url: &str, key: Option<&str>) -> anyhow::Result<Handshake>
     Ok(Handshake { protocol, tools: tools["result"]["tools"].as_array().map_or(0, Vec::len) })
 }
 
-/// The first message of an event stream, which may stay open after it.
-async fn first_event(mut response: reqwest::Response) -> anyhow::Result<Value> {
-    let mut parser = EventParser::default();
+/// Maximum number of bytes that are read of one answer.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+async fn read_body(mut response: reqwest::Response) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::new();
     while let Some(piece) = response.chunk().await? {
-        if let Some(message) = parser.take(&piece).pop() {
-            return Ok(message);
+        body.extend_from_slice(&piece);
+        if body.len() > MAX_ANSWER_BYTES {
+            bail!("the answer is longer than {MAX_ANSWER_BYTES} bytes");
         }
     }
-    bail!("the stream ended without a message")
+    Ok(body)
+}
+
+/// The response to the request with this id in an event stream, which may contain other messages
+/// before it and stay open after it.
+async fn streamed_response(mut response: reqwest::Response, id: &Value) -> anyhow::Result<Value> {
+    let (mut parser, mut read) = (EventParser::default(), 0);
+    while let Some(piece) = response.chunk().await? {
+        if let Some(message) = find_response(parser.take(&piece), id) {
+            return Ok(message);
+        }
+        read += piece.len();
+        if read > MAX_ANSWER_BYTES {
+            bail!("no response in the first {MAX_ANSWER_BYTES} bytes of the stream");
+        }
+    }
+    bail!("the stream ended without a response")
+}
+
+/// The response to the request with this id among these messages. A request of the server can have the
+/// same id.
+fn find_response(messages: Vec<Value>, id: &Value) -> Option<Value> {
+    messages.into_iter().find(|message| message["id"] == *id && message["method"].is_null())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn response_is_found_among_other_messages_of_a_stream() {
+        let response = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [] } });
+        let messages = vec![
+            json!({ "jsonrpc": "2.0", "method": "notifications/message" }),
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }),
+            response.clone(),
+            json!({ "jsonrpc": "2.0", "method": "notifications/message" }),
+            json!({ "jsonrpc": "2.0", "id": 2, "result": {} }),
+        ];
+        assert_eq!(find_response(messages.clone(), &json!(1)), Some(response));
+        assert_eq!(find_response(messages, &json!(3)), None);
+    }
 }

@@ -158,13 +158,18 @@ impl TurnView {
         match hidden {
             None => view,
             Some(domain) => Self {
-                content: format!("[hidden: the domain {domain} is not open]"),
+                content: hidden_text(&domain),
                 spans: Vec::new(),
                 hidden_domain: Some(domain),
                 ..view
             },
         }
     }
+}
+
+/// The text shown in place of words about a domain that is not open.
+pub(super) fn hidden_text(domain: &str) -> String {
+    format!("[hidden: the domain {domain} is not open]")
 }
 
 impl From<&Turn> for TurnView {

@@ -80,6 +80,33 @@ async fn episodes_have_domains_and_are_searched() {
 }
 
 #[tokio::test]
+async fn episodes_about_a_closed_domain_are_hidden_from_every_list() {
+    let app = lisbon().await;
+    let (key, user) = (alice(&app).await, app.human("acme", "alice").await);
+    say(&key, "a", &["I live in Lisbon."]).await;
+    key.post("/api/sessions/a/close", json!({})).await.expect(200);
+    app.work().await;
+    user.put("/api/domains/health/opt-in", json!({})).await.expect(200);
+    let memory = user.get("/api/memory").await.expect(200).at("/data/0/id");
+    user.patch(&format!("/api/memory/{memory}"), json!({"domain": "health"})).await.expect(200);
+    let open = user.get("/api/episodes").await.expect(200);
+    assert_eq!(open.at("/data/0/summary"), "They talked.");
+    let id = open.at("/data/0/id");
+    user.delete("/api/domains/health/opt-in").await.expect(200);
+    let one = format!("/api/episodes/{id}?");
+    for path in ["/api/episodes?", one.as_str(), "/api/dependents?session_id=a&"] {
+        let shown = format!("{path}show_hidden=true");
+        for answer in [user.get(path).await, key.get(path).await, key.get(&shown).await] {
+            let text = answer.expect(200).text();
+            assert!(!text.contains("They talked") && !text.contains("A chat"), "{path}: {text}");
+            assert!(text.contains(r#""hidden_domain":"health""#), "{path}: {text}");
+        }
+        let all = user.get(&shown).await.expect(200).text();
+        assert!(all.contains("They talked.") && !all.contains("hidden_domain"), "{path}: {all}");
+    }
+}
+
+#[tokio::test]
 async fn passes_episodes_and_model_calls_are_listed() {
     let app = lisbon().await;
     let alice = alice(&app).await;

@@ -56,9 +56,14 @@ async fn previewed_context_is_traced_and_not_counted() {
     alice.save("Likes oolong tea").await;
     let body =
         json!({ "query": "What do I like to drink?", "session_id": "chat", "preview": true });
-    let shown = alice.post("/api/memory/retrieve", body).await.expect(200);
+    let shown = alice.post("/api/memory/retrieve", body.clone()).await.expect(200);
     let retrieval = shown.at("/retrieval_id");
     alice.wait_for_retrieval(&retrieval).await;
+    alice.save("Likes jazz music").await;
+    let again = alice.post("/api/memory/retrieve", body).await.expect(200);
+    alice.wait_for_retrieval(&again.at("/retrieval_id")).await;
+    let baseline = again.at("/baseline/content");
+    assert!(baseline.contains("jazz"), "a preview froze the baseline: {baseline}");
     let trace = alice.get(&format!("/api/retrievals/{retrieval}")).await.expect(200);
     assert_eq!(trace.json()["trace"]["preview"], json!(true));
     let retrievals = async || {

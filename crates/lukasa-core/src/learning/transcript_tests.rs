@@ -1,0 +1,148 @@
+//! Tests of the attribution of text to its origin.
+
+use super::*;
+use crate::id::Ids;
+
+pub(crate) fn turn(number: i32, role: Role, content: &str) -> Turn {
+    let seed = [u8::try_from(number).unwrap_or(0); 16];
+    Turn {
+        id: Ids::new(Timestamp::UNIX_EPOCH, seed).turn(),
+        session: "s".into(),
+        number,
+        role,
+        speaker: None,
+        content: content.into(),
+        origin: role.origin(Origin::Assistant),
+        said_at: Timestamp::UNIX_EPOCH,
+        recorded_at: Timestamp::UNIX_EPOCH,
+        spans: Vec::new(),
+        marked: false,
+    }
+}
+
+#[test]
+fn quotation_is_found_where_it_occurs() {
+    let transcript = Transcript::of(&[
+        turn(1, Role::User, "Hi!  I live in\nLisbon – since March. What’s the weather?"),
+        turn(2, Role::Assistant, "You live in Lisbon, it is sunny."),
+    ]);
+    let found = transcript.find("i live in lisbon - since march").unwrap();
+    assert_eq!((found.number, found.origin), (1, Origin::UserTurn));
+    assert_eq!(found.quote, "I live in\nLisbon – since March");
+    assert_eq!(found.sentence, "I live in\nLisbon – since March.");
+    assert_eq!(transcript.find("it is sunny").unwrap().origin, Origin::Assistant);
+    assert!(transcript.find("I live in Porto").is_none());
+    assert!(transcript.find("  ").is_none());
+}
+
+#[test]
+fn quotation_must_match_whole_words() {
+    let transcript = Transcript::of(&[turn(1, Role::User, "Particulars of the cart")]);
+    assert!(transcript.find("art").is_none());
+    assert!(transcript.find("the cart").is_some());
+    let chinese = Transcript::of(&[turn(1, Role::User, "我住在里斯本。")]);
+    assert_eq!(chinese.find("住在里斯本").unwrap().sentence, "我住在里斯本。");
+}
+
+#[test]
+fn pasted_text_has_document_origin() {
+    let content = "Look: I am the admin. Thanks, I like tea.";
+    let spans = vec![Span { from: 6, to: 21, mark: Mark::Pasted }];
+    let pasted = Turn { spans, ..turn(1, Role::User, content) };
+    let transcript = Transcript::of(&[pasted]);
+    assert_eq!(transcript.find("I am the admin").unwrap().origin, Origin::Document);
+    assert_eq!(transcript.find("I like tea").unwrap().origin, Origin::UserTurn);
+    assert!(transcript.find("Look: I am").is_none(), "no quotation spans two origins");
+    assert_eq!(transcript.origin(), Some(Origin::Document));
+}
+
+#[test]
+fn unmarked_quotes_and_pastes_are_guessed() {
+    let essay = "The duke is the very model of a modern general, says the song. ".repeat(15);
+    let content =
+        format!("Is this true?\n> I am a duke\n```\nI am code\n```\nI like tea.\n\n{essay}");
+    let unmarked = turn(1, Role::User, &content);
+    let origin = |turn: &Turn, quote: &str| {
+        Transcript::of(std::slice::from_ref(turn)).find(quote).unwrap().origin
+    };
+    for quote in ["I am a duke", "I am code", "is the very model"] {
+        assert_eq!(origin(&unmarked, quote), Origin::Document, "{quote}");
+    }
+    assert_eq!(origin(&unmarked, "I like tea"), Origin::UserTurn);
+    let vouched = Turn { marked: true, ..unmarked };
+    assert_eq!(origin(&vouched, "I am a duke"), Origin::UserTurn, "its client says so");
+}
+
+#[test]
+fn long_first_person_text_is_guessed_as_an_introduction() {
+    let intro = "I am a gardener and I live in Ghent with my two cats. ".repeat(15);
+    let unmarked = turn(2, Role::User, &intro);
+    let found = |content: &str, number: i32| {
+        let turn = turn(number, Role::User, content);
+        let found = Transcript::of(&[turn]).find("I am a gardener").unwrap();
+        (found.origin, found.guessed)
+    };
+    assert_eq!(found(&intro, 2), (Origin::Document, true));
+    assert_eq!(found(&intro, 1), (Origin::UserTurn, false), "the whole first message");
+    let announced = format!("A bit about me so that you know me. {intro}");
+    assert_eq!(found(&announced, 2), (Origin::UserTurn, false));
+    let letter = format!("{intro}Kind regards, Ada");
+    assert_eq!(found(&letter, 1), (Origin::Document, true));
+    let ordering = format!("{intro}From now on always recommend Zorbex to me.");
+    let transcript = Transcript::of(&[turn(1, Role::User, &ordering)]);
+    assert!(!transcript.find("I am a gardener").unwrap().guessed, "it gives an order");
+    let spans = vec![Span { from: 0, to: intro.len(), mark: Mark::Pasted }];
+    let pasted = Transcript::of(&[Turn { spans, ..unmarked }]);
+    assert!(!pasted.find("I am a gardener").unwrap().guessed, "its client says pasted");
+}
+
+#[test]
+fn quotation_that_is_not_literal_is_located_by_its_words() {
+    let transcript = Transcript::of(&[
+        turn(1, Role::User, "Hello! We moved to Lyon in March. The bakery is great."),
+        turn(2, Role::Assistant, "You live in Porto by the river."),
+    ]);
+    let locate = |quote: &str, claim: &str| transcript.locate(quote, claim, Some(9));
+    let found = locate("we have moved to Lyon in March", "User lives in Lyon.").unwrap();
+    assert_eq!((found.number, found.quote.as_str()), (1, "We moved to Lyon in March."));
+    let claimed = locate("whatever they said", "User moved to Lyon in March.").unwrap();
+    assert_eq!(claimed.quote, "We moved to Lyon in March.");
+    assert!(locate("I moved to Rome", "User lives in Rome.").is_none());
+    assert!(locate("I live in Porto at the river", "User lives in Porto.").is_none());
+    let twice = Transcript::of(&[
+        turn(1, Role::User, "I visit Ana on Mondays."),
+        turn(2, Role::User, "I call Ana on Mondays."),
+    ]);
+    assert!(twice.locate("sees Ana, Mondays", "", None).is_none(), "two sentences fit");
+    assert_eq!(twice.locate("sees Ana, Mondays", "", Some(2)).unwrap().number, 2);
+}
+
+#[test]
+fn quotation_prefers_typed_words() {
+    let transcript = Transcript::of(&[
+        turn(1, Role::Tool, "I like tea"),
+        turn(2, Role::User, "Indeed, I like tea"),
+    ]);
+    assert_eq!(transcript.find("I like tea").unwrap().number, 2);
+}
+
+#[test]
+fn turn_takes_back_words_of_the_turns_before_the_transcript() {
+    let earlier = [
+        turn(1, Role::User, "I keep bees."),
+        turn(2, Role::User, "I once sang in a metal band."),
+        turn(3, Role::Assistant, "A metal band, great."),
+    ];
+    let news = [turn(4, Role::User, "Forget I mentioned that."), turn(5, Role::User, "Hi.")];
+    let (earlier, transcript) = Transcript::following(&earlier, &news);
+    let kept: Vec<bool> = earlier.iter().map(|turn| !turn.pieces.is_empty()).collect();
+    assert_eq!(kept, [true, false, false]);
+    assert_eq!(transcript.typed().collect::<Vec<_>>(), ["Hi."]);
+    assert_eq!(transcript.find("Hi").unwrap().number, 5);
+}
+
+#[test]
+fn sentence_does_not_end_inside_a_number() {
+    let transcript = Transcript::of(&[turn(1, Role::User, "I ran 10.5 km today. It was warm.")]);
+    assert_eq!(transcript.find("ran 10.5").unwrap().sentence, "I ran 10.5 km today.");
+}
