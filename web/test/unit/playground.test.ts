@@ -56,6 +56,7 @@ function context(change: Partial<ContextView>): ContextView {
 const NOTHING: SearchAnswer = {
   memories: [],
   turns: [],
+  episodes: [],
   sessions: [],
   times: [],
   degraded: [],
