@@ -198,11 +198,15 @@ test("day of a change is not kept for the next contradiction", async ({ page, lu
     return route.fulfill({ response, json: { ...view, data: [...view.data, second] } });
   });
   await open(page, "/review?kind=contradiction");
+  const announced = page.locator("main output").last();
+  await expect(announced).toContainText("1 of 2");
   await page.keyboard.press("4");
   const day = page.getByLabel("Day of the change");
   await day.fill("2026-02-01");
   await page.keyboard.press("Escape");
+  await expect(day).toHaveCount(0);
   await page.keyboard.press("ArrowDown");
+  await expect(announced).toContainText("2 of 2");
   await page.keyboard.press("4");
   await expect(day).toHaveValue("2025-05-05");
 });

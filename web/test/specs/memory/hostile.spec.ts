@@ -119,15 +119,21 @@ test("hostile text is rendered as text in every view", async ({ page, lukasa }) 
   await page.goto("/memory?prompt=true");
   const pane = page.getByRole("complementary", { name: "What the assistant sees" });
   const lines = pane.getByRole("region", { name: "Lines of the prompt" });
-  await expect(lines).toContainText("window.ran");
+  // The server replaces the brackets of tags in a prompt; the menu of a line has the memories as they were saved.
+  const line = lines.getByRole("button", { name: /hostile.* domain/ });
+  await expect(line).toBeVisible();
   // The instructions of the prompt are folded in one `details`.
   await pane.getByText("instructions for the assistant").last().click();
   await expectHarmless(page, 1);
+  await line.click();
+  await expect(page.getByRole("menuitem").getByText("In a <b>hostile</b> domain")).toBeVisible();
+  await expectHarmless(page, 1);
+  await page.keyboard.press("Escape");
   await lines
-    .getByRole("button", { name: /^Forget: .*window\.ran/ })
+    .getByRole("button", { name: /^Forget: / })
     .first()
     .click();
-  await expect(lines.locator("del")).toContainText("window.ran");
+  await expect(lines.locator("del")).toHaveCount(1);
   await expectHarmless(page, 1);
   await page.goto(`/memory?text=${encodeURIComponent("<script>")}&how=meaning&tag=x`);
   await page.goto(`/memory?tag=${encodeURIComponent(NAUGHTY[0] ?? "")}&domain=%3Cb%3E`);
