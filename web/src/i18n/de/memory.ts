@@ -18,6 +18,9 @@ export const memory: Translation["memory"] = {
   "rate.up": "Gute Erinnerung",
   "rate.down": "Schlechte Erinnerung",
   "rate.correct": "Berichtigen",
+  "rate.did.up": "Als gut bewertet",
+  "rate.did.down": "Als schlecht bewertet",
+  "rate.did.none": "Bewertung entfernt",
 
   views: "Ansicht",
   "view.list": "Liste",
@@ -56,9 +59,8 @@ export const memory: Translation["memory"] = {
   "order.changed": "letzte Änderung",
   "order.oldest": "älteste zuerst",
   "order.text": "A bis Z",
-  "order.used": "am häufigsten verwendet",
-  usedCount:
-    "{count, plural, =0 {noch nicht verwendet} one {einmal verwendet} other {#-mal verwendet}}",
+  "order.used": "zuletzt am häufigsten verwendet",
+  usedCount: "{count, plural, =0 {zuletzt nicht verwendet} other {zuletzt #-mal verwendet}}",
   "none.search": "Nach Bedeutung suchen",
   "none.save": "„{text}“ speichern",
   "none.for": "Keine Treffer für „{text}“",
@@ -66,7 +68,7 @@ export const memory: Translation["memory"] = {
   filters: "Filter",
   used: "Verwendet",
   usedTimes:
-    "{count, plural, =0 {noch nicht} one {#-mal, zuletzt {when}} other {#-mal, zuletzt {when}}}",
+    "{count, plural, =0 {zuletzt nicht} one {#-mal, zuletzt {when}} other {#-mal, zuletzt {when}}}",
   "meaning.weaker":
     "{count, plural, one {# schwächeren Treffer zeigen} other {# schwächere Treffer zeigen}}",
 
@@ -267,16 +269,16 @@ export const memory: Translation["memory"] = {
   "first.connect": "Verbinde deine Assistenten",
   "first.api": "Über die API speichern:",
 
-  "sees.title": "Was der Assistent sieht",
-  "sees.text":
-    "Jeder Chat beginnt mit diesen Zeilen, Wort für Wort. Was du vergessen lässt, wird sofort durchgestrichen.",
-  "sees.size": "Größe",
-  "sees.memories": "Erinnerungen",
-  "sees.instructions": "Hinweise für den Assistenten",
-  "sees.lines": "Zeilen des Prompts",
-  "sees.none": "Noch ist keine Erinnerung in Gebrauch.",
-  "sees.more": "Jede Nachricht fügt die Erinnerungen hinzu, die zu ihr passen.",
-  "sees.try": "Eine Nachricht ausprobieren",
+  "prompt.title": "Was der Assistent sieht",
+  "prompt.text": "Ein neuer Chat ohne Projekt beginnt mit diesen Erinnerungen.",
+  "prompt.size": "Größe",
+  "prompt.memories": "Erinnerungen",
+  "prompt.instructions": "Hinweise für den Assistenten",
+  "prompt.lines": "Zeilen des Prompts",
+  "prompt.struck": "Nicht mehr enthalten: {line}",
+  "prompt.none": "Noch ist keine Erinnerung in Gebrauch.",
+  "prompt.more": "Jede Nachricht fügt die Erinnerungen hinzu, die zu ihr passen.",
+  "prompt.try": "Eine Nachricht ausprobieren",
 
   "shape.label": "Erinnerungen nach Bereich und Zeit",
   "shape.count": "{count, number} von {of, number} gezeigt",
