@@ -30,6 +30,10 @@ impl Origin {
         Origin::Import,
     ];
 
+    /// The origins that a key can be created with. Only the server itself records the others.
+    pub const OF_KEYS: [Origin; 5] =
+        [Origin::UserSaid, Origin::Assistant, Origin::Tool, Origin::Document, Origin::Import];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Origin::UserSaid => "user_said",
@@ -44,6 +48,11 @@ impl Origin {
 
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|origin| origin.as_str() == text)
+    }
+
+    /// Parses one of [`Origin::OF_KEYS`].
+    pub fn parse_of_key(text: &str) -> Option<Self> {
+        Self::OF_KEYS.into_iter().find(|origin| origin.as_str() == text)
     }
 
     /// The origin of something made from several parents: the least trusted of them.

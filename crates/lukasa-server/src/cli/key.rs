@@ -1,5 +1,6 @@
 //! `lukasa key create | list | revoke`
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use lukasa_core::{Origin, Permission, TenantId};
@@ -53,27 +54,10 @@ impl From<KeyPermission> for Permission {
     }
 }
 
-/// The origin that the server records for what a key writes.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum KeyOrigin {
-    UserSaid,
-    Assistant,
-    Tool,
-    Document,
-    Import,
-}
-
-impl From<KeyOrigin> for Origin {
-    fn from(from: KeyOrigin) -> Self {
-        match from {
-            KeyOrigin::UserSaid => Origin::UserSaid,
-            KeyOrigin::Assistant => Origin::Assistant,
-            KeyOrigin::Tool => Origin::Tool,
-            KeyOrigin::Document => Origin::Document,
-            KeyOrigin::Import => Origin::Import,
-        }
-    }
+/// Parses the origin that the server records for what a key writes.
+fn origin_parser() -> impl TypedValueParser<Value = Origin> {
+    let parser = PossibleValuesParser::new(Origin::OF_KEYS.map(Origin::as_str));
+    parser.try_map(|text| Origin::parse_of_key(&text).ok_or("not a known origin"))
 }
 
 #[derive(Debug, Args)]
@@ -105,8 +89,8 @@ pub struct CreateKeyArgs {
     #[arg(long, value_delimiter = ',', default_value = "read,write,propose")]
     may: Vec<KeyPermission>,
     /// The origin of what it writes, which decides how far it is trusted
-    #[arg(long, default_value = "assistant")]
-    origin: KeyOrigin,
+    #[arg(long, default_value = "assistant", value_parser = origin_parser())]
+    origin: Origin,
     /// Let the key expire after this many days
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(1..=3650))]
     expires_in: Option<i64>,
@@ -123,7 +107,7 @@ impl CreateKeyArgs {
             name: self.name,
             user: self.user,
             permissions: self.may.into_iter().map(Permission::from).collect(),
-            origin: self.origin.into(),
+            origin: self.origin,
             expires_at: ends,
         };
         let issued = engine.credentials.create_key(tenant, new, &clock::random(), now).await?;

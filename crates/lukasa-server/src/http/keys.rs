@@ -131,7 +131,10 @@ pub async fn create_key(
     let body = sent.body;
     let origin = match body.origin.as_deref() {
         None => Origin::Assistant,
-        Some(text) => Origin::parse(text).ok_or_else(|| refuse("origin", "not a known origin"))?,
+        Some(text) => Origin::parse_of_key(text).ok_or_else(|| {
+            let known = Origin::OF_KEYS.map(Origin::as_str).join(", ");
+            refuse("origin", &format!("one of {known}"))
+        })?,
     };
     let new = NewKey {
         permissions: permissions(body.permissions.as_deref())?,

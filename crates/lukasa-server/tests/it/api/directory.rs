@@ -208,6 +208,12 @@ async fn api_key_expires_and_its_origin_marks_its_writes() {
     let body = json!({ "name": "old", "user": "alice", "expires_at": past.to_string() });
     let old = admin.post("/api/keys", body).await.expect(201).at("/secret");
     app.presenting(&old).get("/api/memory").await.refused(401, "unauthenticated");
+    // Only the server itself records these origins.
+    for origin in ["observed", "user_turn", "nobody"] {
+        let body = json!({ "name": "app", "user": "alice", "origin": origin });
+        let refused = admin.post("/api/keys", body).await.refused(422, "invalid_request");
+        assert_eq!(refused.at("/errors/0/pointer"), "/origin");
+    }
     let body = json!({ "name": "importer", "user": "alice", "origin": "import" });
     let importer = app.presenting(&admin.post("/api/keys", body).await.expect(201).at("/secret"));
     let imported = importer.save("Likes tea").await;
