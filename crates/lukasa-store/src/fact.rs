@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lukasa_core::id::VersionId;
+use lukasa_core::note::NOTE_TAG;
 use lukasa_core::record::Changes;
 use lukasa_core::{
     Category, Claim, FactId, Force, Kind, MemoryType, OperationId, Origin, Period, Project, State,
@@ -190,6 +191,20 @@ pub async fn find_active_duplicate(
           order by valid_from, version_id limit 1"
     );
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &fingerprint(claim), &now];
+    one(&scope.query(SQL, &params).await?, version)
+}
+
+/// The active note of a reply, if it is kept.
+pub async fn find_note(scope: &Scope, reply: TurnId, now: Timestamp) -> Result<Option<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and turns && $2 and $3 = any(tags) \
+           and origin = 'assistant' and known_until is null and state = 'active' \
+           and (valid_until is null or valid_until > $4) order by valid_from, version_id limit 1"
+    );
+    let turns = vec![reply.to_string()];
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &turns, &NOTE_TAG, &now];
     one(&scope.query(SQL, &params).await?, version)
 }
 

@@ -93,6 +93,7 @@ impl Performer<'_> {
                     keep_without_domain: true,
                     active_project: None,
                     left_out: None,
+                    note_of: None,
                 };
                 match new.proposal {
                     true => engine.facts.propose(&request, memory).await,

@@ -42,6 +42,8 @@ pub struct NewMemory {
     pub active_project: Option<Project>,
     /// The pass and place of the left-out proposal that the user keeps with it.
     pub left_out: Option<(PassId, i32)>,
+    /// The reply that it keeps as a note. Notes of two replies differ although their lines are equal.
+    pub note_of: Option<TurnId>,
 }
 
 impl NewMemory {
@@ -58,6 +60,7 @@ impl NewMemory {
             keep_without_domain: false,
             active_project: None,
             left_out: None,
+            note_of: None,
         }
     }
 }
@@ -151,7 +154,7 @@ impl Facts {
             AdmissionRequest { keep_without_domain, ..AdmissionRequest::new(writer, &screening) };
         let (admitted, same, stated) = try_join!(
             admission::admit(scope, claim, ask),
-            async { Ok(fact::find_active_duplicate(scope, &new.claim, now).await?) },
+            find_same(scope, &new, now),
             stated_already(request, scope, writer, &new.claim),
         )?;
         let same = same.or(stated);
@@ -182,6 +185,7 @@ impl Facts {
             return writing.answer_with(batch, outcome).await;
         }
         if state == State::Proposed
+            && new.note_of.is_none()
             && let Some(same) = fact::find_pending_duplicate(&writing.scope, &new.claim).await?
         {
             let memory = as_memory(&same, std::slice::from_ref(&same), now);
@@ -256,6 +260,14 @@ impl Facts {
         let memory = holder.map(|v| Box::new(as_memory(&v, std::slice::from_ref(&v), now)));
         Err(Error::KeyTaken(memory))
     }
+}
+
+/// The active memory that a new one would repeat: the same note, or one with the same words.
+async fn find_same(scope: &Scope, new: &NewMemory, now: Timestamp) -> Result<Option<Version>> {
+    Ok(match new.note_of {
+        Some(reply) => fact::find_note(scope, reply, now).await?,
+        None => fact::find_active_duplicate(scope, &new.claim, now).await?,
+    })
 }
 
 /// The project of a new memory: the one that it names, or that of its session if it belongs there.

@@ -79,9 +79,21 @@ async fn reply_is_kept_as_a_note_of_the_assistant() {
     alice.save("Likes tea").await;
     let notes = alice.get("/api/memory?tag=note").await.expect(200);
     assert_eq!(notes.each("content"), ["Take the ring road."]);
-    let given = alice.post("/api/memory/retrieve", json!({ "query": "airport" })).await.expect(200);
-    let text = given.text();
-    assert!(!text.contains("ring road") || text.contains("told by an assistant"), "{text}");
+    let ask = json!({ "query": "Take the ring road" });
+    let given = alice.post("/api/memory/retrieve", ask).await.expect(200).text();
+    assert!(given.contains("ring road") && given.contains("told by an assistant"), "{given}");
+    // Another reply with the same first line is another note.
+    let turns = json!({ "turns": [
+        { "role": "assistant", "content": "Take the ring road.\nLeave it at the harbour." },
+    ]});
+    let said = alice.post("/api/sessions/chat/turns", turns).await.expect(201);
+    let path = format!("/api/turns/{}/note", said.at("/turn_ids/0"));
+    let other = alice.post(&path, json!({})).await.expect(200).json()["memory"].clone();
+    assert_eq!(other["detail"], "Take the ring road.\nLeave it at the harbour.");
+    assert_ne!(other["id"], note["id"]);
+    assert_eq!(alice.post(&path, json!({})).await.expect(200).at("/memory/id"), other["id"]);
+    let other = other["id"].as_str().unwrap();
+    alice.delete(&format!("/api/memory/{other}")).await.expect(200);
     let not_a_reply = alice.post(&format!("/api/turns/{question}/note"), json!({})).await;
     not_a_reply.refused(422, "invalid_request");
     let id = note["id"].as_str().unwrap();
