@@ -6,7 +6,7 @@ use lukasa_core::learning::transcript::Transcript;
 use lukasa_core::{Claim, ClaimEvidence, Domain, Keep, Origin, State, TurnId};
 use lukasa_store::session::SessionFilter;
 use lukasa_store::{Scope, domain, session};
-use lukasa_text::screen::ground;
+use lukasa_text::screen::{ground, secret};
 
 use crate::error::{Error, Result};
 use crate::telemetry::record_admission;
@@ -133,6 +133,37 @@ pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Op
         Some((domain, false)) if domain.requires_opt_in => Err(Error::OptInNeeded(domain.name)),
         Some((domain, _)) => Ok(Some(domain)),
     }
+}
+
+/// Checks words that are stored without becoming a memory, such as raw events and notes about the
+/// use of a memory. No consent can be asked for them, so a secret and a domain that is not open
+/// refuse them whoever writes.
+pub(crate) async fn check_words(
+    scope: &Scope,
+    writer: Writer,
+    screening: &Screening,
+) -> Result<()> {
+    if let Some(kind) = screening.secret {
+        record_admission(writer, "reject_secret");
+        return Err(Error::SecretRejected(kind));
+    }
+    match check_domain(scope, screening.domain()).await {
+        // The tenant has no such domain, so there is none to open.
+        Ok(_) | Err(Error::DomainNotFound(_)) => Ok(()),
+        Err(refused) => {
+            if matches!(refused, Error::OptInNeeded(_)) {
+                record_admission(writer, "reject_closed");
+            }
+            Err(refused)
+        }
+    }
+}
+
+/// The text with every secret in it masked, and the screens of what is left.
+pub(crate) async fn masked(text: String) -> (String, Screening) {
+    let text = secret::mask(&text).unwrap_or(text);
+    let screening = screen(&Claim::saying(&text)).await;
+    (text, screening)
 }
 
 /// A quotation found in what the user typed.

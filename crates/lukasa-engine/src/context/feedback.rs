@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use lukasa_core::admission::{Screening, Writer};
 use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::limits::REASONING_CHARS;
 use lukasa_core::time::micros;
@@ -13,10 +14,11 @@ use lukasa_store::context::{self as kept, Usage};
 use lukasa_store::{Batch, Scope, fact, job};
 
 use super::Contexts;
+use crate::admission;
 use crate::error::{Error, Result};
 use crate::facts::Target;
 use crate::request::Request;
-use crate::sessions::check_session_name;
+use crate::sessions::{check_session_name, refuse_incognito};
 use crate::transaction::{WriteStart, keep_answer};
 
 /// The type of a use that is a prediction.
@@ -102,6 +104,7 @@ impl Contexts {
         if let Some(session) = &new.session {
             check_session_name(session)?;
         }
+        let words = ReportedWords::of(Some(new.expects)).await;
         let scope = match self.transactions.start(request).await? {
             WriteStart::New(scope) => scope,
             WriteStart::Repeated(stated) => return Ok(Prediction { stated, outcome: None }),
@@ -109,11 +112,12 @@ impl Contexts {
         if !fact::exists(&scope, new.fact).await? {
             return Err(Error::MemoryNotFound);
         }
+        let influence = words.admit(&scope, request, new.session.as_deref()).await?;
         let stated = Usage {
             session: new.session,
             retrieval: new.retrieval,
             turn: new.turn,
-            influence: Some(new.expects),
+            influence,
             ..usage(request, new.fact, PREDICTED)
         };
         let mut batch = Batch::default();
@@ -133,10 +137,11 @@ impl Contexts {
         note: Option<String>,
     ) -> Result<Prediction> {
         check_text("note", note.as_deref().unwrap_or(""), 0)?;
-        let scope = match self.transactions.start::<Usage>(request).await? {
+        let words = ReportedWords::of(note).await;
+        let scope = match self.transactions.start::<(Usage, Timestamp)>(request).await? {
             WriteStart::New(scope) => scope,
-            WriteStart::Repeated(stated) => {
-                return Ok(Prediction { outcome: Some((result, stated.at)), stated });
+            WriteStart::Repeated((stated, at)) => {
+                return Ok(Prediction { stated, outcome: Some((result, at)) });
             }
         };
         let found = kept::find_prediction(&scope, id).await?;
@@ -147,18 +152,20 @@ impl Contexts {
             }
             return Ok(Prediction { stated, outcome: Some((result, known.at)) });
         }
+        let influence = words.admit(&scope, request, stated.session.as_deref()).await?;
         let outcome = Usage {
             session: stated.session.clone(),
             retrieval: stated.retrieval,
             turn: stated.turn,
-            influence: note,
+            influence,
             prediction: Some(id),
             ..usage(request, stated.fact, result.usage_type())
         };
         let mut batch = Batch::default();
         kept::queue_usage(&mut batch, &scope, &outcome);
         queue_upkeep(&mut batch, &scope, request);
-        keep_answer(&mut batch, &scope, request, &stated, &[stated.fact])?;
+        let answer = (&stated, outcome.at);
+        keep_answer(&mut batch, &scope, request, &answer, &[stated.fact])?;
         scope.run(&batch).await?;
         scope.commit().await?;
         Ok(Prediction { stated, outcome: Some((result, outcome.at)) })
@@ -212,6 +219,35 @@ impl Contexts {
             (fact, if up { MemoryRating::Up } else { MemoryRating::Down })
         });
         Ok(rated.collect())
+    }
+}
+
+/// The words of a report about a memory: masked and screened before the user's lock is taken, and
+/// admitted under it.
+pub(super) struct ReportedWords(Option<(String, Screening)>);
+
+impl ReportedWords {
+    pub(super) async fn of(text: Option<String>) -> Self {
+        match text {
+            Some(text) => Self(Some(admission::masked(text).await)),
+            None => Self(None),
+        }
+    }
+
+    /// The words that may be stored. Those of an incognito session are refused, and those about a
+    /// domain that is not open, and those with a secret that cannot be masked.
+    pub(super) async fn admit(
+        self,
+        scope: &Scope,
+        request: &Request,
+        session: Option<&str>,
+    ) -> Result<Option<String>> {
+        if let Some(session) = session {
+            refuse_incognito(scope, session).await?;
+        }
+        let Some((text, screening)) = self.0 else { return Ok(None) };
+        admission::check_words(scope, Writer::of(&request.caller), &screening).await?;
+        Ok(Some(text))
     }
 }
 

@@ -8,6 +8,7 @@ use lukasa_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, Usa
 use lukasa_store::{Batch, fact, job, session};
 
 use super::Contexts;
+use super::feedback::ReportedWords;
 use super::trace::unpack;
 use crate::error::{Error, Result};
 use crate::request::Request;
@@ -96,6 +97,7 @@ impl Contexts {
         if influence.chars().count() > REASONING_CHARS || influence.contains('\0') {
             return Err(Error::invalid("influence", "at most 2,000 characters"));
         }
+        let words = ReportedWords::of(new.influence).await;
         let scope = match self.transactions.start(request).await? {
             WriteStart::New(scope) => scope,
             WriteStart::Repeated(usage) => return Ok(usage),
@@ -103,6 +105,7 @@ impl Contexts {
         if !fact::exists(&scope, new.fact).await? {
             return Err(Error::MemoryNotFound);
         }
+        let influence = words.admit(&scope, request, new.session.as_deref()).await?;
         let now = request.moment.now;
         let usage = Usage {
             id: Ids::new(now, request.moment.seed).usage(),
@@ -111,7 +114,7 @@ impl Contexts {
             retrieval: new.retrieval,
             turn: new.turn,
             kind: new.kind,
-            influence: new.influence,
+            influence,
             at: lukasa_core::time::micros(now),
             prediction: None,
         };

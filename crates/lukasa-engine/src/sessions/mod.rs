@@ -472,6 +472,14 @@ fn check_title(title: Option<&str>) -> Result<()> {
     Ok(())
 }
 
+/// Refuses what belongs to an incognito session, of which nothing is stored.
+pub(crate) async fn refuse_incognito(scope: &Scope, id: &str) -> Result<()> {
+    if session::is_incognito(scope, id).await? {
+        return Err(Error::invalid("session_id", "nothing is stored of an incognito session"));
+    }
+    Ok(())
+}
+
 pub(crate) fn check_session_name(id: &str) -> Result<()> {
     if !lukasa_core::session::is_session_name(id) {
         return Err(Error::invalid("session_id", "between 1 and 255 characters"));
