@@ -205,6 +205,8 @@ export class Lukasa extends Transport {
       ),
     delete: (id: string, options?: Options): Promise<Written> =>
       this.request("DELETE", "/api/observations/{id}", { ...options, path: { id } }),
+    erase: (id: string, options?: Options): Promise<Written> =>
+      this.request("POST", "/api/observations/{id}/erase", { ...options, path: { id } }),
     /** Deletes the oldest 1,000 events of a source. */
     deleteSource: (source: string, options?: Options): Promise<Written> =>
       this.request("DELETE", "/api/observations", { ...options, query: { source } }),

@@ -35,6 +35,10 @@ pub const SESSION_NAME_BYTES: usize = 512;
 pub const TURNS_AT_ONCE: usize = 100;
 /// How many observations can be recorded in one request.
 pub const OBSERVATIONS_AT_ONCE: usize = 100;
+/// How many observations a user can have.
+pub const OBSERVATIONS: usize = 100_000;
+/// Above this number, upkeep removes those that are too old to be counted in patterns.
+pub const OBSERVATIONS_KEPT: usize = 90_000;
 /// How many observations one request can remove.
 pub const OBSERVATIONS_REMOVED_AT_ONCE: usize = 1_000;
 /// Bytes of an observation's payload as JSON.

@@ -35,6 +35,8 @@ pub const VALUE_FIELD: &str = "value";
 pub const VALUE_CHARS: usize = 40;
 /// The kind of evidence that describes an observation.
 pub const OBSERVATION_EVIDENCE: &str = "observation";
+/// How the key of a pattern's memory begins.
+const KEY_PREFIX: &str = "observed/";
 /// The confidence of a pattern, and of a strong one.
 const PATTERN_CONFIDENCE: f32 = 0.6;
 const STRONG_PATTERN_CONFIDENCE: f32 = 0.9;
@@ -143,21 +145,56 @@ fn mask(value: &mut Value) {
     }
 }
 
-/// Observations of the same source, kind, value and project, counted.
+/// What was observed. Observations of the same event are counted together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObservedPattern {
+pub struct ObservedEvent {
     pub source: String,
     pub kind: String,
     pub value: Option<String>,
     pub project: Option<Project>,
+}
+
+impl ObservedEvent {
+    /// The event whose pattern a memory is; `None` if the memory is no pattern.
+    pub fn noted_in(memory: &Version) -> Option<Self> {
+        let key = memory.claim.key.as_deref().filter(|_| memory.extracted)?;
+        let mut parts = key.strip_prefix(KEY_PREFIX)?.splitn(3, '/');
+        let (source, kind) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        let value = parts.next().map(str::to_owned);
+        Some(Self { source, kind, value, project: memory.claim.project.clone() })
+    }
+
+    /// The key of its memory: one memory per source, kind and value.
+    pub fn key(&self) -> String {
+        let value = self.value.as_ref().map(|value| format!("/{value}")).unwrap_or_default();
+        format!("{KEY_PREFIX}{}/{}{value}", self.source, self.kind)
+    }
+
+    fn words(&self) -> String {
+        let value = self.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
+        format!("{}{value}", self.kind)
+    }
+}
+
+/// The observations of an event, counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedPattern {
+    pub event: ObservedEvent,
     /// How often it was observed, and on how many days (UTC).
     pub times: usize,
     pub days: usize,
+    /// The least trusted origin of its observations; at most that of a pattern.
+    pub origin: Origin,
     /// The latest observations, newest first, with their times.
     pub latest: Vec<(ObservationId, Timestamp)>,
 }
 
 impl ObservedPattern {
+    /// The origin of a pattern in observations with these origins.
+    pub fn origin_of(observed: impl IntoIterator<Item = Origin>) -> Origin {
+        Origin::derived(observed.into_iter().chain([Origin::Observed])).unwrap_or(Origin::Import)
+    }
+
     /// Whether it was observed often enough to be a memory.
     pub fn is_frequent(&self) -> bool {
         self.times >= PATTERN_TIMES && self.days >= PATTERN_DAYS
@@ -168,26 +205,37 @@ impl ObservedPattern {
         if strong { Tier::Strong } else { Tier::Tentative }
     }
 
-    /// The key of its memory: one memory per source, kind and value.
-    pub fn key(&self) -> String {
-        let value = self.value.as_ref().map(|value| format!("/{value}")).unwrap_or_default();
-        format!("observed/{}/{}{value}", self.source, self.kind)
+    /// The state of its memory, if the user wants patterns in the state `wanted`. Observations that
+    /// are less trusted than those of applications and agents only propose.
+    pub fn state(&self, wanted: State) -> State {
+        if self.origin < Origin::Observed { State::Proposed } else { wanted }
+    }
+
+    /// A strong pattern is procedural (R104).
+    fn memory_type(&self) -> MemoryType {
+        match self.tier() {
+            Tier::Strong => MemoryType::Procedural,
+            _ => MemoryType::Episodic,
+        }
     }
 
     /// Its memory. It is soft, whatever was observed, and its words do not change with the counts.
     pub fn claim(&self) -> Claim {
-        let value = self.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
-        let content = format!("Observed often in {}: {}{value}.", self.source, self.kind);
+        let content = format!("Observed often in {}: {}.", self.event.source, self.event.words());
         Claim {
             category: Category::Context,
-            memory_type: MemoryType::Episodic,
+            memory_type: self.memory_type(),
             kind: Kind::Habit,
-            key: Some(self.key()),
+            key: Some(self.event.key()),
             evidence: self.evidence(),
-            reasoning: Some(format!("observed {} times on {} days", self.times, self.days)),
-            project: self.project.clone(),
+            reasoning: Some(self.counts()),
+            project: self.event.project.clone(),
             ..Claim::saying(&content)
         }
+    }
+
+    fn counts(&self) -> String {
+        format!("observed {} times on {} days", self.times, self.days)
     }
 
     pub fn confidence(&self) -> f32 {
@@ -200,21 +248,24 @@ impl ObservedPattern {
     }
 
     fn evidence(&self) -> Vec<ClaimEvidence> {
-        let value = self.value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
+        let words = self.event.words();
         let describe = |(id, at): &(ObservationId, Timestamp)| ClaimEvidence {
             turn: Some(id.to_string()),
-            ..ClaimEvidence::of(OBSERVATION_EVIDENCE, &format!("{}{value} at {at}", self.kind))
+            ..ClaimEvidence::of(OBSERVATION_EVIDENCE, &format!("{words} at {at}"))
         };
         self.latest.iter().take(EVIDENCE_ITEMS).map(describe).collect()
     }
 
-    /// The new rating of its memory, if the memory is rated lower and the user has not decided about
-    /// it. A strong pattern is procedural (R104).
+    /// The new rating of its memory, if the memory is rated lower or is not procedural yet, and the
+    /// user has not decided about it.
     pub fn promotion(&self, memory: &Version) -> Option<RatingUpdate> {
+        let is_lower =
+            memory.tier != Tier::Strong || memory.claim.memory_type != MemoryType::Procedural;
         let is_due = memory.state == State::Active
             && memory.origin == Origin::Observed
+            && self.origin >= Origin::Observed
             && !memory.is_firm()
-            && memory.tier != Tier::Strong
+            && is_lower
             && self.tier() == Tier::Strong;
         is_due.then(|| RatingUpdate {
             what: Move::Promote,
@@ -223,7 +274,7 @@ impl ObservedPattern {
             memory_type: MemoryType::Procedural,
             importance: memory.claim.importance,
             confidence: memory.confidence.unwrap_or(0.0).max(STRONG_PATTERN_CONFIDENCE),
-            reason: format!("observed {} times on {} days", self.times, self.days),
+            reason: self.counts(),
         })
     }
 
@@ -233,6 +284,21 @@ impl ObservedPattern {
         version.claim.evidence = self.evidence();
         version.turns = self.cited();
         version
+    }
+
+    /// The version of its memory after observations were removed: with those that are left as its
+    /// evidence, and rated no higher than they allow. `None` if it is no longer frequent.
+    #[must_use]
+    pub fn supports(&self, version: Version) -> Option<Version> {
+        if !self.is_frequent() {
+            return None;
+        }
+        let mut version = self.cited_by(version);
+        if self.tier() != Tier::Strong && version.tier == Tier::Strong {
+            (version.tier, version.claim.memory_type) = (self.tier(), self.memory_type());
+            version.confidence = version.confidence.map(|sure| sure.min(self.confidence()));
+        }
+        Some(version)
     }
 }
 
@@ -266,13 +332,17 @@ mod tests {
     fn pattern(times: usize, days: usize) -> ObservedPattern {
         let at = Timestamp::from_second(1_000).unwrap();
         let mut ids = Ids::new(at, [2; 16]);
-        ObservedPattern {
+        let event = ObservedEvent {
             source: "shop".into(),
             kind: "order".into(),
             value: Some("Kroger".into()),
             project: None,
+        };
+        ObservedPattern {
+            event,
             times,
             days,
+            origin: Origin::Observed,
             latest: (0..times).map(|_| (ids.observation(), at)).collect(),
         }
     }
@@ -338,12 +408,13 @@ mod tests {
         );
         assert_eq!((claim.evidence.len(), many.cited().len()), (20, 100));
         assert_eq!(claim.faults(), []);
-        let longest = ObservedPattern {
+        let event = ObservedEvent {
             source: "s".repeat(OBSERVATION_NAME_CHARS),
             kind: "k".repeat(OBSERVATION_NAME_CHARS),
             value: Some("v".repeat(VALUE_CHARS)),
-            ..pattern(5, 3)
+            project: None,
         };
+        let longest = ObservedPattern { event, ..pattern(5, 3) };
         assert_eq!(longest.claim().faults(), []);
     }
 
@@ -354,6 +425,13 @@ mod tests {
         (memory.tier, memory.confidence) = (Tier::Tentative, Some(0.6));
         let step = strong.promotion(&memory).unwrap();
         assert_eq!((step.tier, step.memory_type), (Tier::Strong, MemoryType::Procedural));
+        let mut episodic = memory.clone();
+        episodic.tier = Tier::Strong;
+        assert!(strong.promotion(&episodic).is_some(), "strong, and not procedural yet");
+        episodic.claim.memory_type = MemoryType::Procedural;
+        assert_eq!(strong.promotion(&episodic), None);
+        let imported = ObservedPattern { origin: Origin::Import, ..pattern(10, 7) };
+        assert_eq!(imported.promotion(&memory), None, "imported observations raise no trust");
         assert_eq!(pattern(9, 9).promotion(&memory), None);
         let mut agreed = memory.clone();
         agreed.consented_at = Some(agreed.known.from);
@@ -362,5 +440,47 @@ mod tests {
         assert_eq!(strong.promotion(&memory), None, "a proposal waits for the user");
         let said = version(Voice::stated(Origin::UserSaid));
         assert_eq!(strong.promotion(&said), None);
+    }
+
+    #[test]
+    fn observed_pattern_is_procedural_as_soon_as_it_is_strong() {
+        assert_eq!(pattern(9, 9).claim().memory_type, MemoryType::Episodic);
+        assert_eq!(pattern(10, 7).claim().memory_type, MemoryType::Procedural);
+    }
+
+    #[test]
+    fn observed_pattern_has_the_lowest_origin_of_its_observations() {
+        assert_eq!(ObservedPattern::origin_of([Origin::UserSaid, Origin::Tool]), Origin::Observed);
+        let imported = ObservedPattern::origin_of([Origin::Tool, Origin::Import]);
+        assert_eq!(imported, Origin::Import);
+        let imported = ObservedPattern { origin: imported, ..pattern(10, 7) };
+        assert_eq!(imported.state(State::Active), State::Proposed);
+        assert_eq!(pattern(10, 7).state(State::Active), State::Active);
+    }
+
+    #[test]
+    fn event_of_a_pattern_is_found_in_its_memory() {
+        let mut memory = version(Voice::extracted(Origin::Observed));
+        assert_eq!(ObservedEvent::noted_in(&memory), None);
+        for value in [None, Some("Kroger".to_owned()), Some("a/b/c".to_owned())] {
+            let event = ObservedEvent { value, ..pattern(5, 3).event };
+            memory.claim.key = Some(event.key());
+            assert_eq!(ObservedEvent::noted_in(&memory), Some(event));
+        }
+        memory.extracted = false;
+        assert_eq!(ObservedEvent::noted_in(&memory), None, "the user's own words");
+    }
+
+    #[test]
+    fn observed_pattern_is_rated_by_the_observations_that_are_left() {
+        let mut memory = version(Voice::extracted(Origin::Observed));
+        (memory.tier, memory.confidence) = (Tier::Strong, Some(0.9));
+        memory.claim.memory_type = MemoryType::Procedural;
+        let weak = pattern(6, 5).supports(memory.clone()).unwrap();
+        assert_eq!((weak.tier, weak.confidence), (Tier::Tentative, Some(PATTERN_CONFIDENCE)));
+        assert_eq!((weak.claim.memory_type, weak.turns.len()), (MemoryType::Episodic, 6));
+        let strong = pattern(11, 8).supports(memory.clone()).unwrap();
+        assert_eq!((strong.tier, strong.turns.len()), (Tier::Strong, 11));
+        assert_eq!(pattern(4, 4).supports(memory), None);
     }
 }

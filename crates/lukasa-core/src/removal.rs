@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::consolidation::{focus, is_still_supported};
 use crate::fact::{ClaimEvidence, State, Version};
-use crate::id::{EpisodeId, ObservationId, TurnId};
-use crate::observation::PATTERN_TIMES;
-use crate::origin::{Origin, Voice};
+use crate::id::{EpisodeId, FactId, ObservationId, TurnId};
+use crate::observation::{ObservedEvent, ObservedPattern};
+use crate::origin::Voice;
 use crate::record::{Changes, Refusal, Stamp};
 
 /// The sources, besides facts, that an operation removed or restored: ids only, no content.
@@ -61,6 +61,9 @@ pub struct RemovedTurns {
     pub chat: Option<String>,
     /// The session of each turn that supports an affected fact, as far as it is known.
     pub chats: BTreeMap<String, String>,
+    /// Of affected facts that are patterns: the observations that are left of them, counted. A
+    /// pattern that is absent has none.
+    pub patterns: BTreeMap<FactId, ObservedPattern>,
 }
 
 impl RemovedTurns {
@@ -155,9 +158,9 @@ fn with_remaining_support(
     if rest.turns.is_empty() && chats(&rest) >= focus::MIN_TOPIC_SESSIONS {
         return Some(rest);
     }
-    // A pattern that occurs less often than patterns have to is none.
-    if rest.origin == Origin::Observed && rest.turns.len() < PATTERN_TIMES {
-        return None;
+    // A pattern is counted again: one that occurs less often than patterns have to is none.
+    if ObservedEvent::noted_in(row).is_some() {
+        return removed.patterns.get(&row.fact)?.supports(rest);
     }
     let last = rest.turns.last()?;
     rest.session = removed.chats.get(last).cloned();
@@ -236,7 +239,7 @@ mod tests {
         let turns = turns.iter().map(|turn| (*turn).to_owned()).collect();
         let chats = [("t1", "a"), ("t2", "b"), ("t3", "b")];
         let chats = chats.map(|(turn, chat)| (turn.to_owned(), chat.to_owned()));
-        RemovedTurns { turns, chats: chats.into(), chat: None }
+        RemovedTurns { turns, chats: chats.into(), ..RemovedTurns::default() }
     }
 
     fn fate(history: &[Version], turns: &[&str], depth: Depth) -> Option<(Fate, Changes)> {
@@ -300,6 +303,31 @@ mod tests {
         let (_, changes) = fate(&[old, strong], &["t1"], Depth::Trash).unwrap();
         let [rest] = &changes.opens[..] else { panic!("one row") };
         assert_eq!((rest.tier, rest.confidence), (Tier::Tentative, Some(0.8)));
+    }
+
+    #[test]
+    fn observed_pattern_stays_while_the_observations_left_are_frequent() {
+        let mut noted = learned(&["o1", "o2"]);
+        noted.claim.key = Some("observed/shop/order".into());
+        let left = |times: usize| {
+            let mut ids = Ids::new(at(1), [6; 16]);
+            ObservedPattern {
+                event: ObservedEvent::noted_in(&noted).unwrap(),
+                times,
+                days: times,
+                origin: Origin::Observed,
+                latest: (0..times).map(|_| (ids.observation(), at(1))).collect(),
+            }
+        };
+        let fate = |patterns: BTreeMap<FactId, ObservedPattern>| {
+            let removed = RemovedTurns { patterns, ..removed(&["o1"]) };
+            let history = std::slice::from_ref(&noted);
+            remove_turns(history, &removed, Depth::Trash, HUMAN, &mut stamp()).unwrap().unwrap()
+        };
+        let (what, changes) = fate([(noted.fact, left(5))].into());
+        assert_eq!((what, changes.opens[0].turns.len()), (Fate::Weakened, 5));
+        assert_eq!(fate([(noted.fact, left(4))].into()).0, Fate::Withdrawn);
+        assert_eq!(fate(BTreeMap::new()).0, Fate::Withdrawn, "none is left");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::episode::Episode;
 use crate::fact::{State, Version, canonical};
 use crate::id::FactId;
 use crate::link::Link;
+use crate::observation::Observation;
 use crate::session::{Session, Turn};
 
 /// The hashes of a user's layers, each as hexadecimal digits.
@@ -22,6 +23,9 @@ pub struct StateHash {
     pub memories: String,
     pub episodes: String,
     pub sessions: String,
+    /// Empty in an export that was written before observations were covered.
+    #[serde(default)]
+    pub observations: String,
 }
 
 /// Facts and the links between them. `versions` and `links` are those known now, in any order.
@@ -73,6 +77,16 @@ pub fn of_episodes(episodes: &[Episode]) -> String {
 pub fn of_sessions(sessions: &[Session], turns: &[Turn]) -> String {
     let sessions = sessions.iter().filter(|session| session.trashed_at.is_none());
     digest(sessions.map(session_state).chain(turns.iter().map(|turn| json!(turn))))
+}
+
+/// One observation, as a part of [`of_observations`].
+pub fn of_observation(observation: &Observation) -> String {
+    digest(std::iter::once(json!(observation)))
+}
+
+/// Observations outside the trash, by the hash of each: their payloads need not be in memory at once.
+pub fn of_observations(hashes: Vec<String>) -> String {
+    digest(hashes.into_iter().map(Value::from))
 }
 
 /// Leaves out what a model derived from the turns, such as a generated title: it can be made again.

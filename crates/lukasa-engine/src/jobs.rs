@@ -122,7 +122,13 @@ impl Jobs {
         self.removals.purge(request).await?;
         self.removals.purge_sources(request).await?;
         self.learning.index_episodes(request).await?;
-        self.observations.learn_patterns(request).await?;
+        // Observations come from other programs; what is in them must not stop the rest.
+        if let Err(error) = self.observations.expire(request).await {
+            tracing::error!(%error, "old observations could not be removed");
+        }
+        if let Err(error) = self.observations.learn_patterns(request).await {
+            tracing::error!(%error, "patterns in observations could not be counted");
+        }
         self.consolidation.consolidate(request, false).await?;
         self.portraits.phrase_all(request).await?;
         let scope = self.parts.store.write(job.tenant, job.user).await?;

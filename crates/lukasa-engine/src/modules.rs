@@ -162,6 +162,7 @@ impl Modules {
                 tx(),
                 policies.clone(),
                 embeddings.clone(),
+                removals.clone(),
                 sessions.clone(),
                 undo.clone(),
                 signatures.clone(),

@@ -1,10 +1,10 @@
 //! Observations: raw events that other applications and agents record, and the memories made of
 //! those that repeat. Patterns are counted by rules; no model takes part.
 
-use lukasa_core::admission::{Decision, Sensitivity, Writer, decide};
+use lukasa_core::admission::Writer;
 use lukasa_core::job::{Task, next_upkeep};
-use lukasa_core::limits::{OBSERVATIONS_AT_ONCE, TURNS};
-use lukasa_core::observation::{Observation, ObservedPattern, PATTERN_PERIOD};
+use lukasa_core::limits::{OBSERVATIONS, OBSERVATIONS_AT_ONCE, OBSERVATIONS_KEPT};
+use lukasa_core::observation::{Observation, ObservedEvent, ObservedPattern, PATTERN_PERIOD};
 use lukasa_core::policy::ObservedPatterns;
 use lukasa_core::record::Provenance;
 use lukasa_core::time::micros;
@@ -12,20 +12,21 @@ use lukasa_core::{
     Caller, Changes, Ids, ObservationId, Origin, Period, Project, State, Timestamp, Verb, Voice,
     record,
 };
-use lukasa_store::{Batch, Scope, domain, job, observation, session};
+use lukasa_store::{Batch, Scope, job, observation};
 use serde_json::Value;
 
 use crate::admission::{self, AdmissionRequest, AdmittedClaim};
 use crate::error::{Error, InvalidField, Result};
 use crate::policy::Policies;
 use crate::request::Request;
-use crate::telemetry::record_admission;
+use crate::sessions::refuse_incognito;
 use crate::transaction::{Effect, Outcome, Transactions, WriteStart, Writing, keep_answer};
 
 pub use lukasa_store::observation::{ObservationFilter, ObservationPlace};
 
-/// How many patterns one run looks at, the most frequent first.
+/// How many patterns one run looks at, the most frequent first, and how many it notes at most.
 const MAX_PATTERNS: i64 = 200;
+const MAX_NOTED: usize = 20;
 /// Distinguishes the ids of a run from those of other steps of the same upkeep.
 const UPKEEP_STEP: usize = 41;
 
@@ -104,25 +105,14 @@ impl Observations {
         };
         let writer = Writer::of(&request.caller);
         for screening in &screenings {
-            if let Some(kind) = screening.secret {
-                record_admission(writer, "reject_secret");
-                return Err(Error::SecretRejected(kind));
-            }
-            let Some(name) = screening.domain() else { continue };
-            let is_closed = domain::find(&scope, name)
-                .await?
-                .is_some_and(|(domain, opened)| domain.requires_opt_in && !opened);
-            // A raw event orders nothing and is in no prompt; only its domain can keep it out.
-            let traits = lukasa_core::admission::Traits {
-                sensitivity: if is_closed { Sensitivity::Closed } else { Sensitivity::Open },
-                ..Default::default()
-            };
-            if decide(writer, traits) == Decision::RejectClosed {
-                record_admission(writer, "reject_closed");
-                return Err(Error::OptInNeeded(name.to_owned()));
-            }
+            admission::check_words(&scope, writer, screening).await?;
         }
         check_sessions(&scope, &observed).await?;
+        let stored = observation::count(&scope, limit_of(OBSERVATIONS)).await?;
+        if stored + limit_of(observed.len()) > limit_of(OBSERVATIONS) {
+            let reason = format!("a user can have {OBSERVATIONS} observations; delete some first");
+            return Err(Error::invalid("observations", &reason));
+        }
         let ids: Vec<ObservationId> = observed.iter().map(|observation| observation.id).collect();
         let mut batch = Batch::default();
         observation::insert(&mut batch, &scope, &observed, None);
@@ -159,46 +149,83 @@ impl Observations {
     pub async fn learn_patterns(&self, request: &Request) -> Result<Outcome> {
         let mut request = request.numbered(UPKEEP_STEP);
         request.caller.voice = Voice::extracted(Origin::Observed);
-        let nothing = || Outcome::of(Verb::Learn, "No new patterns.".into());
         let mut writing = match self.transactions.begin(&request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
         };
+        let nothing = || Outcome::of(Verb::Learn, "No new patterns.".into());
         let (policy, _) = self.policies.load(&writing.scope).await?;
-        if policy.observed == ObservedPatterns::Off {
-            return Ok(nothing());
-        }
-        let cited = i32::try_from(TURNS).unwrap_or(i32::MAX);
-        let since = writing.stamp.at - PATTERN_PERIOD;
-        let found = observation::patterns(&writing.scope, since, cited, MAX_PATTERNS).await?;
-        let mut changes = Changes::default();
-        for pattern in found.iter().filter(|pattern| pattern.is_frequent()) {
-            let (key, project) = (pattern.key(), pattern.project.as_ref().map(Project::as_str));
-            if observation::was_noted(&writing.scope, &key, project).await? {
-                let now = writing.stamp.at;
-                let noted = observation::noted(&writing.scope, &key, project, now).await?;
-                let step = noted.as_ref().and_then(|noted| pattern.promotion(noted));
-                if let Some((noted, step)) = noted.zip(step) {
-                    let promoted = record::update_rating(&noted, &step, &mut writing.stamp);
-                    let opens = promoted.opens.into_iter().map(|v| pattern.cited_by(v));
-                    changes.closes.extend(promoted.closes);
-                    changes.opens.extend(opens);
-                }
-            } else {
-                let state = match policy.observed {
-                    ObservedPatterns::On => State::Active,
-                    _ => State::Proposed,
-                };
-                changes.opens.extend(note(&mut writing, pattern, state).await?);
+        let wanted = match policy.observed {
+            ObservedPatterns::Off => return Ok(nothing()),
+            ObservedPatterns::Ask => State::Proposed,
+            ObservedPatterns::On => State::Active,
+        };
+        let mut changes = promote(&mut writing).await?;
+        let mut marks = Batch::default();
+        let (since, mut noted) = (writing.stamp.at - PATTERN_PERIOD, 0);
+        for mut pattern in observation::new_patterns(&writing.scope, since, MAX_PATTERNS).await? {
+            if noted == MAX_NOTED {
+                break;
             }
+            if observation::has_memory(&writing.scope, &pattern.event).await? {
+                observation::mark_noted(&mut marks, &writing.scope, &pattern.event);
+                continue;
+            }
+            pattern.latest = observation::latest(&writing.scope, &pattern.event, &[]).await?;
+            pattern.latest.truncate(pattern.times);
+            let opens = note(&mut writing, &pattern, pattern.state(wanted)).await?;
+            if !opens.is_empty() {
+                observation::mark_noted(&mut marks, &writing.scope, &pattern.event);
+                noted += 1;
+            }
+            changes.opens.extend(opens);
         }
         if changes.opens.is_empty() {
+            writing.close(marks).await?;
             return Ok(nothing());
         }
         let message = format!("Patterns in observations: {}", changes.opens.len());
         let outcome = Outcome::of(Verb::Learn, message);
-        writing.finish(Verb::Learn, Effect::of(changes), outcome).await
+        let effect = Effect { with: marks, ..Effect::of(changes) };
+        writing.finish(Verb::Learn, effect, outcome).await
     }
+
+    /// Removes the oldest observations of a user who has many, as far as they are too old to be
+    /// counted in patterns. Memories that cite them stay.
+    pub(crate) async fn expire(&self, request: &Request) -> Result<usize> {
+        let scope = self.transactions.write(request).await?;
+        let (most, kept) = (limit_of(OBSERVATIONS), limit_of(OBSERVATIONS_KEPT));
+        let above = observation::count(&scope, most).await? - kept;
+        if above <= 0 {
+            return Ok(0);
+        }
+        let before = micros(request.moment.now) - PATTERN_PERIOD;
+        let expired = observation::expire(&scope, before, above).await?;
+        scope.commit().await?;
+        Ok(expired)
+    }
+}
+
+/// Promotes the memories of patterns that have become strong.
+async fn promote(writing: &mut Writing<'_>) -> Result<Changes> {
+    let mut changes = Changes::default();
+    let now = writing.stamp.at;
+    let since = now - PATTERN_PERIOD;
+    for memory in observation::promotable(&writing.scope, since, now, MAX_PATTERNS).await? {
+        let Some(event) = ObservedEvent::noted_in(&memory) else { continue };
+        let pattern = observation::pattern_of(&writing.scope, &event, PATTERN_PERIOD, &[]).await?;
+        let Some(pattern) = pattern else { continue };
+        let Some(step) = pattern.promotion(&memory) else { continue };
+        let promoted = record::update_rating(&memory, &step, &mut writing.stamp);
+        let opens = promoted.opens.into_iter().map(|version| pattern.cited_by(version));
+        changes.closes.extend(promoted.closes);
+        changes.opens.extend(opens);
+    }
+    Ok(changes)
+}
+
+fn limit_of(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 /// The first version of a pattern's memory; none if admission rejects it.
@@ -222,7 +249,7 @@ async fn note(
         confidence: Some(pattern.confidence()),
         tier: pattern.tier(),
         turns: pattern.cited(),
-        ..Provenance::stated(Voice::extracted(Origin::Observed))
+        ..Provenance::stated(Voice::extracted(pattern.origin))
     };
     let state = if most == State::Proposed { most } else { state };
     let valid = Period { from, until };
@@ -235,11 +262,7 @@ async fn check_sessions(scope: &Scope, observed: &[Observation]) -> Result<()> {
     names.sort_unstable();
     names.dedup();
     for name in names {
-        let found = session::find(scope, name).await?;
-        if found.is_some_and(|session| session.incognito) {
-            let reason = "nothing is stored of an incognito session";
-            return Err(Error::invalid("session_id", reason));
-        }
+        refuse_incognito(scope, name).await?;
     }
     Ok(())
 }

@@ -2,9 +2,12 @@
 
 use futures_util::try_join;
 use lukasa_core::{StateHash, state_hash};
-use lukasa_store::{Scope, everything};
+use lukasa_store::{Scope, everything, observation};
 
 use crate::error::Result;
+
+/// Observations that are hashed at a time.
+const OBSERVATION_PAGE_SIZE: i64 = 1_000;
 
 /// Counts and hashes of a user's whole memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +17,7 @@ pub struct MemorySummary {
     pub episodes: usize,
     pub sessions: usize,
     pub turns: usize,
+    pub observations: usize,
     pub hash: StateHash,
 }
 
@@ -26,6 +30,7 @@ pub(crate) async fn summarize(scope: &Scope) -> Result<MemorySummary> {
         everything::sessions(scope),
         everything::turns(scope),
     )?;
+    let observations = hash_observations(scope).await?;
     let mut facts: Vec<_> = versions.iter().map(|version| version.fact).collect();
     facts.dedup();
     Ok(MemorySummary {
@@ -34,10 +39,23 @@ pub(crate) async fn summarize(scope: &Scope) -> Result<MemorySummary> {
         episodes: episodes.len(),
         sessions: sessions.len(),
         turns: turns.len(),
+        observations: observations.len(),
         hash: StateHash {
             memories: state_hash::of_memories(&versions, &links),
             episodes: state_hash::of_episodes(&episodes),
             sessions: state_hash::of_sessions(&sessions, &turns),
+            observations: state_hash::of_observations(observations),
         },
     })
+}
+
+/// The hash of each observation, read page by page.
+async fn hash_observations(scope: &Scope) -> Result<Vec<String>> {
+    let (mut hashes, mut last) = (Vec::new(), None);
+    loop {
+        let page = observation::after(scope, last, OBSERVATION_PAGE_SIZE).await?;
+        let Some(end) = page.last() else { return Ok(hashes) };
+        last = Some(end.id);
+        hashes.extend(page.iter().map(state_hash::of_observation));
+    }
 }

@@ -29,6 +29,8 @@ create index observation_by_source on observation (user_id, source, at);
 -- For the removal of what was withdrawn thirty days ago, and of imports.
 create index observation_withdrawn on observation (user_id, withdrawn_by) where withdrawn_by is not null;
 create index observation_imported on observation (user_id, import_id) where import_id is not null;
+-- For the removal of a session.
+create index observation_of_session on observation (user_id, session_id) where session_id is not null;
 
 alter table observation enable row level security;
 alter table observation force row level security;
@@ -47,6 +49,22 @@ alter table observation alter column project set statistics 0;
 alter table observation alter column session_id set statistics 0;
 alter table observation alter column payload set statistics 0;
 
+-- The patterns that were noted once: a digest of source, kind, value and project, with the user. A pattern that
+-- the user declined, deleted or erased is not proposed again.
+create table noted_pattern (
+  user_id   uuid not null,
+  tenant_id uuid not null,
+  pattern   bytea not null check (octet_length(pattern) = 32),
+  primary key (user_id, pattern)
+);
+
+alter table noted_pattern enable row level security;
+alter table noted_pattern force row level security;
+create policy own on noted_pattern
+  using (tenant_id = nullif(current_setting('app.tenant', true), '')::uuid
+         and user_id = nullif(current_setting('app.user_id', true), '')::uuid);
+grant select, insert, delete on noted_pattern to lukasa_serve;
+
 -- The origin of patterns that were counted in observations.
 do $$
 declare t text;
@@ -61,6 +79,9 @@ end $$;
 -- Removed observations have tombstones so that an import does not bring them back.
 alter table tombstone drop constraint tombstone_kind_check;
 alter table tombstone add constraint tombstone_kind_check check (kind in ('fact', 'turn', 'observation'));
+
+-- An erasure is of a fact, a turn or an observation, or of everything about the user.
+alter table erasure add column observation_id uuid;
 
 -- Predictions are uses of a memory that an assistant states before it acts; the outcome is another use, which
 -- names the prediction. A rating is a use by the user, one per memory.

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use lukasa_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb};
+use lukasa_core::{
+    ErasureId, FactId, ObservationId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb,
+};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -20,9 +22,10 @@ pub type Rows = BTreeMap<String, i64>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erasure {
     pub id: ErasureId,
-    /// The fact or the turn that was removed; neither if the whole user was.
+    /// The fact, turn or observation that was removed; none of them if the whole user was.
     pub fact: Option<FactId>,
     pub turn: Option<TurnId>,
+    pub observation: Option<ObservationId>,
     pub verb: Verb,
     pub operation: Option<OperationId>,
     pub erased_at: Timestamp,
@@ -40,6 +43,7 @@ impl Erasure {
             id,
             fact: None,
             turn: None,
+            observation: None,
             verb,
             operation: None,
             erased_at,
@@ -58,6 +62,7 @@ pub struct ErasureRecord {
     pub id: ErasureId,
     pub fact: Option<FactId>,
     pub turn: Option<TurnId>,
+    pub observation: Option<ObservationId>,
     pub erased_at: Timestamp,
 }
 
@@ -161,6 +166,7 @@ fn erasure(row: &Row) -> Result<Erasure> {
         id: ErasureId::from_uuid(c.take()?),
         fact: c.take::<Option<Uuid>>()?.map(FactId::from_uuid),
         turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
+        observation: c.take::<Option<Uuid>>()?.map(ObservationId::from_uuid),
         verb: c.word(Verb::parse)?,
         operation: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
         erased_at: c.take()?,
@@ -173,16 +179,16 @@ fn erasure(row: &Row) -> Result<Erasure> {
 /// Records a finished erasure.
 pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
     const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
-                       verb, operation_id, erased_at, removed, replayed, finished_at) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8)";
+                       observation_id, verb, operation_id, erased_at, removed, replayed, \
+                       finished_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $9)";
     batch.push(SQL, values(scope, new));
 }
 
 /// Records that the erasure of a user has begun, leased to this process.
 pub fn begin(batch: &mut Batch, scope: &Scope, new: &Erasure, leased_until: Timestamp) {
     const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
-                       verb, operation_id, erased_at, removed, replayed, leased_until) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+                       observation_id, verb, operation_id, erased_at, removed, replayed, \
+                       leased_until) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     let mut params = values(scope, new);
     params.push(Box::new(leased_until));
     batch.push(SQL, params);
@@ -195,6 +201,7 @@ fn values(scope: &Scope, new: &Erasure) -> Vec<Owned> {
         Box::new(new.id.uuid()),
         Box::new(new.fact.map(FactId::uuid)),
         Box::new(new.turn.map(TurnId::uuid)),
+        Box::new(new.observation.map(ObservationId::uuid)),
         Box::new(new.verb.as_str()),
         Box::new(new.operation.map(OperationId::uuid)),
         Box::new(new.erased_at),
@@ -205,8 +212,8 @@ fn values(scope: &Scope, new: &Erasure) -> Vec<Owned> {
 
 /// The latest finished erasures of the user, newest first.
 pub async fn latest(scope: &Scope, limit: i64) -> Result<Vec<Erasure>> {
-    const SQL: &str = "select erasure_id, fact_id, turn_id, verb, operation_id, erased_at, removed, \
-                       replayed, scrubbed_at from erasure where user_id = $1 \
+    const SQL: &str = "select erasure_id, fact_id, turn_id, observation_id, verb, operation_id, \
+                       erased_at, removed, replayed, scrubbed_at from erasure where user_id = $1 \
                          and finished_at is not null \
                        order by erased_at desc, erasure_id desc limit $2";
     all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, erasure)
@@ -214,8 +221,8 @@ pub async fn latest(scope: &Scope, limit: i64) -> Result<Vec<Erasure>> {
 
 /// The unfinished erasure of the scope's own user, if there is one.
 pub async fn unfinished(scope: &Scope) -> Result<Option<Erasure>> {
-    const SQL: &str = "select erasure_id, fact_id, turn_id, verb, operation_id, erased_at, removed, \
-                       replayed, scrubbed_at from erasure where user_id = $1 \
+    const SQL: &str = "select erasure_id, fact_id, turn_id, observation_id, verb, operation_id, \
+                       erased_at, removed, replayed, scrubbed_at from erasure where user_id = $1 \
                          and finished_at is null order by erased_at limit 1";
     one(&scope.query(SQL, &[&scope.user().uuid()]).await?, erasure)
 }
@@ -288,8 +295,8 @@ impl Store {
         after: (Timestamp, Option<ErasureId>),
         limit: i64,
     ) -> Result<Vec<ErasureRecord>> {
-        const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, erased_at \
-                           from erasure where (erased_at, erasure_id) > ($1, $2) \
+        const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, \
+                             observation_id, erased_at from erasure where (erased_at, erasure_id) > ($1, $2) \
                            order by erased_at, erasure_id limit $3";
         self.page_of_erasures(SQL, after, limit).await
     }
@@ -300,9 +307,10 @@ impl Store {
         after: (Timestamp, Option<ErasureId>),
         limit: i64,
     ) -> Result<Vec<ErasureRecord>> {
-        const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, erased_at \
-                           from erasure where (erased_at, erasure_id) > ($1, $2) \
+        const SQL: &str = "select tenant_id, user_id, erasure_id, fact_id, turn_id, \
+                             observation_id, erased_at from erasure where (erased_at, erasure_id) > ($1, $2) \
                              and scrubbed_at is null and fact_id is null and turn_id is null \
+                             and observation_id is null \
                              and finished_at is not null \
                            order by erased_at, erasure_id limit $3";
         self.page_of_erasures(SQL, after, limit).await
@@ -328,6 +336,7 @@ impl Store {
                 id: ErasureId::from_uuid(c.take()?),
                 fact: c.take::<Option<Uuid>>()?.map(FactId::from_uuid),
                 turn: c.take::<Option<Uuid>>()?.map(TurnId::from_uuid),
+                observation: c.take::<Option<Uuid>>()?.map(ObservationId::from_uuid),
                 erased_at: c.take()?,
             })
         })

@@ -1,14 +1,21 @@
 //! Observations: raw events of other applications and of agents.
 
-use lukasa_core::observation::{Observation, ObservedPattern, PATTERN_DAYS, PATTERN_TIMES};
-use lukasa_core::{ImportId, ObservationId, OperationId, Origin, Timestamp, Version};
+use jiff::SignedDuration;
+use lukasa_core::limits::TURNS;
+use lukasa_core::observation::{
+    Observation, ObservedEvent, ObservedPattern, PATTERN_DAYS, PATTERN_TIMES, STRONG_PATTERN_DAYS,
+    STRONG_PATTERN_TIMES,
+};
+use lukasa_core::{
+    ImportId, ObservationId, OperationId, Origin, Project, Timestamp, Verb, Version,
+};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::fact::{version, version_columns};
-use crate::row::{Columns, all};
+use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
 macro_rules! observation_columns {
@@ -136,6 +143,30 @@ pub async fn ids_of_source(scope: &Scope, source: &str, limit: i64) -> Result<Ve
     ids(scope, SQL, &[&scope.user().uuid(), &source, &limit]).await
 }
 
+/// The ids of the observations that came with an import and are in use.
+pub async fn ids_of_import(
+    scope: &Scope,
+    import: ImportId,
+    limit: i64,
+) -> Result<Vec<ObservationId>> {
+    const SQL: &str = "select observation_id from observation where user_id = $1 \
+                         and import_id = $2 and withdrawn_by is null \
+                        order by observation_id limit $3";
+    ids(scope, SQL, &[&scope.user().uuid(), &import.uuid(), &limit]).await
+}
+
+/// The ids of a session's observations that are in use, or also of those that are withdrawn.
+pub async fn ids_of_session(
+    scope: &Scope,
+    session: &str,
+    also_withdrawn: bool,
+) -> Result<Vec<ObservationId>> {
+    const SQL: &str = "select observation_id from observation where user_id = $1 \
+                         and session_id = $2 and ($3 or withdrawn_by is null) \
+                        order by observation_id";
+    ids(scope, SQL, &[&scope.user().uuid(), &session, &also_withdrawn]).await
+}
+
 /// Those of these observations that exist and are in use, or also those that are withdrawn.
 pub async fn existing(
     scope: &Scope,
@@ -188,13 +219,14 @@ pub fn remove(
     batch: &mut Batch,
     scope: &Scope,
     of: &[ObservationId],
+    verb: Verb,
     by: OperationId,
     at: Timestamp,
 ) {
     const REMOVE: &str = "delete from observation where user_id = $1 and observation_id = any($2)";
     const TOMBSTONE: &str = "insert into tombstone (user_id, tenant_id, fact_id, operation_id, \
                              erased_at, verb, versions, links, evidence, kind) \
-                             select $1, $2, o, $4, $5, 'purge', 0, 0, 0, 'observation' \
+                             select $1, $2, o, $4, $5, $6, 0, 0, 0, 'observation' \
                                from unnest($3::uuid[]) o on conflict do nothing";
     if of.is_empty() {
         return;
@@ -209,76 +241,210 @@ pub fn remove(
             Box::new(uuids(of)),
             Box::new(by.uuid()),
             Box::new(at),
+            Box::new(verb.as_str()),
         ],
     );
 }
 
-/// Removes the observations that came with an import.
+/// Those of these observations that were permanently removed.
+pub async fn erased(scope: &Scope, asked: &[ObservationId]) -> Result<Vec<ObservationId>> {
+    const SQL: &str = "select fact_id from tombstone where user_id = $1 and fact_id = any($2) \
+                         and kind = 'observation'";
+    ids(scope, SQL, &[&scope.user().uuid(), &uuids(asked)]).await
+}
+
+/// Removes the observations that came with an import, which can then be imported again.
 pub fn remove_import(batch: &mut Batch, scope: &Scope, import: ImportId) {
     const SQL: &str = "delete from observation where user_id = $1 and import_id = $2";
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(import.uuid())]);
 }
 
-/// The patterns that were observed often enough since a time, most frequent first, each with up to
-/// `cited` of its latest observations.
-pub async fn patterns(
+/// How many observations are stored, withdrawn ones too; at most `most` are counted.
+pub async fn count(scope: &Scope, most: i64) -> Result<i64> {
+    const SQL: &str = "select count(*) from \
+                       (select 1 from observation where user_id = $1 limit $2) counted";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &most]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "observation").take())?.unwrap_or(0))
+}
+
+/// Removes up to `limit` of the oldest observations that happened before a time. Memories that cite
+/// them stay. Returns how many were removed.
+pub async fn expire(scope: &Scope, before: Timestamp, limit: i64) -> Result<usize> {
+    const SQL: &str = "delete from observation where user_id = $1 and observation_id in \
+                         (select observation_id from observation where user_id = $1 and at < $2 \
+                            and withdrawn_by is null order by at, observation_id limit $3) \
+                       returning observation_id";
+    Ok(ids(scope, SQL, &[&scope.user().uuid(), &before, &limit]).await?.len())
+}
+
+// The stored form of an event, a digest. It is salted with the user, so that equal events of two
+// users differ.
+macro_rules! event_digest {
+    () => {
+        "sha256(convert_to(concat_ws(E'\\n', $1::uuid::text, source, kind, \
+           coalesce('=' || value, '-'), coalesce('=' || project, '-')), 'UTF8'))"
+    };
+}
+
+/// The patterns that were observed often enough since a time and never noted, most frequent first,
+/// without their observations.
+pub async fn new_patterns(
     scope: &Scope,
     since: Timestamp,
-    cited: i32,
     limit: i64,
 ) -> Result<Vec<ObservedPattern>> {
-    const SQL: &str = "select source, kind, value, project, count(*), \
-           count(distinct (at at time zone 'UTC')::date), \
-           (array_agg(observation_id order by at desc, observation_id desc))[1:$3], \
-           (array_agg(at order by at desc, observation_id desc))[1:$3] \
-         from observation where user_id = $1 and withdrawn_by is null and at >= $2 \
-         group by source, kind, value, project \
-         having count(*) >= $4 and count(distinct (at at time zone 'UTC')::date) >= $5 \
-         order by count(*) desc, source, kind, value, project limit $6";
+    const SQL: &str = concat!(
+        "select source, kind, value, project, times, days, origins from \
+           (select source, kind, value, project, count(*) as times, \
+                   count(distinct (at at time zone 'UTC')::date) as days, \
+                   array_agg(distinct origin) as origins \
+              from observation where user_id = $1 and withdrawn_by is null and at >= $2 \
+             group by source, kind, value, project \
+            having count(*) >= $3 and count(distinct (at at time zone 'UTC')::date) >= $4) found \
+          where not exists (select 1 from noted_pattern n where n.user_id = $1 and n.pattern = ",
+        event_digest!(),
+        ") order by times desc, source, kind, value, project limit $5"
+    );
     let (times, days) = (count_of(PATTERN_TIMES), count_of(PATTERN_DAYS));
-    let params: [Param<'_>; 6] = [&scope.user().uuid(), &since, &cited, &times, &days, &limit];
+    let params: [Param<'_>; 5] = [&scope.user().uuid(), &since, &times, &days, &limit];
     all(&scope.query(SQL, &params).await?, |row| {
         let mut c = Columns::of(row, "observation");
-        let mut pattern = ObservedPattern {
+        let event = ObservedEvent {
             source: c.take()?,
             kind: c.take()?,
             value: c.take()?,
             project: c.project()?,
-            times: usize::try_from(c.take::<i64>()?).unwrap_or(0),
-            days: usize::try_from(c.take::<i64>()?).unwrap_or(0),
-            latest: Vec::new(),
         };
-        let (ids, times): (Vec<Uuid>, Vec<Timestamp>) = (c.take()?, c.take()?);
-        let ids = ids.into_iter().map(ObservationId::from_uuid);
-        pattern.latest = ids.zip(times).collect();
-        Ok(pattern)
+        counted(event, c)
     })
 }
 
-/// Whether a memory with this key was ever stored, in any state.
-pub async fn was_noted(scope: &Scope, key: &str, project: Option<&str>) -> Result<bool> {
-    const SQL: &str = "select true from fact_version where user_id = $1 and key = $2 \
-                         and project is not distinct from $3 limit 1";
-    Ok(!scope.query(SQL, &[&scope.user().uuid(), &key, &project]).await?.is_empty())
+/// The observations of an event, counted over a period that ends with the latest of them, without
+/// those in `except`; with the latest. `None` if there is none.
+pub async fn pattern_of(
+    scope: &Scope,
+    event: &ObservedEvent,
+    period: SignedDuration,
+    except: &[ObservationId],
+) -> Result<Option<ObservedPattern>> {
+    const SQL: &str = "with those as (select observation_id, at, origin from observation \
+             where user_id = $1 and source = $2 and kind = $3 and value is not distinct from $4 \
+               and project is not distinct from $5 and withdrawn_by is null \
+               and observation_id <> all($6)), \
+           recent as (select * from those \
+             where at >= (select max(at) from those) - make_interval(secs => $7::float8)) \
+         select count(*), count(distinct (at at time zone 'UTC')::date), \
+                coalesce(array_agg(distinct origin), '{}') from recent";
+    let project = event.project.as_ref().map(Project::as_str);
+    let params: [Param<'_>; 7] = [
+        &scope.user().uuid(),
+        &event.source,
+        &event.kind,
+        &event.value,
+        &project,
+        &uuids(except),
+        &period.as_secs_f64(),
+    ];
+    let rows = scope.query(SQL, &params).await?;
+    let found = one(&rows, |row| counted(event.clone(), Columns::of(row, "observation")))?;
+    let Some(mut found) = found.filter(|found| found.times > 0) else { return Ok(None) };
+    found.latest = latest(scope, event, except).await?;
+    found.latest.truncate(found.times);
+    Ok(Some(found))
 }
 
-/// The active memory with this key that was counted in observations.
-pub async fn noted(
+fn counted(event: ObservedEvent, mut c: Columns<'_>) -> Result<ObservedPattern> {
+    let times = usize::try_from(c.take::<i64>()?).unwrap_or(0);
+    let days = usize::try_from(c.take::<i64>()?).unwrap_or(0);
+    let origins: Vec<String> = c.take()?;
+    // A word that is no origin counts as the least trusted one.
+    let origins = origins.iter().map(|word| Origin::parse(word).unwrap_or(Origin::Import));
+    let origin = ObservedPattern::origin_of(origins);
+    Ok(ObservedPattern { event, times, days, origin, latest: Vec::new() })
+}
+
+/// The latest observations of an event, newest first, as many as a memory cites.
+pub async fn latest(
     scope: &Scope,
-    key: &str,
-    project: Option<&str>,
+    event: &ObservedEvent,
+    except: &[ObservationId],
+) -> Result<Vec<(ObservationId, Timestamp)>> {
+    const SQL: &str = "select observation_id, at from observation \
+                        where user_id = $1 and source = $2 and kind = $3 \
+                          and value is not distinct from $4 and project is not distinct from $5 \
+                          and withdrawn_by is null and observation_id <> all($6) \
+                        order by at desc, observation_id desc limit $7";
+    let project = event.project.as_ref().map(Project::as_str);
+    let params: [Param<'_>; 7] = [
+        &scope.user().uuid(),
+        &event.source,
+        &event.kind,
+        &event.value,
+        &project,
+        &uuids(except),
+        &count_of(TURNS),
+    ];
+    all(&scope.query(SQL, &params).await?, |row| {
+        let mut c = Columns::of(row, "observation");
+        Ok((ObservationId::from_uuid(c.take()?), c.take()?))
+    })
+}
+
+/// Records that a pattern was noted, whatever becomes of its memory.
+pub fn mark_noted(batch: &mut Batch, scope: &Scope, event: &ObservedEvent) {
+    const SQL: &str = concat!(
+        "insert into noted_pattern (user_id, tenant_id, pattern) select $1, $2, ",
+        event_digest!(),
+        " from (values ($3::text, $4::text, $5::text, $6::text)) e (source, kind, value, project) \
+         on conflict do nothing"
+    );
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(event.source.clone()),
+            Box::new(event.kind.clone()),
+            Box::new(event.value.clone()),
+            Box::new(event.project.as_ref().map(ToString::to_string)),
+        ],
+    );
+}
+
+/// Whether a memory with this key is stored, in any state. An imported memory may be of a pattern
+/// that was noted elsewhere.
+pub async fn has_memory(scope: &Scope, event: &ObservedEvent) -> Result<bool> {
+    const SQL: &str = "select true from fact_version where user_id = $1 and key = $2 \
+                         and project is not distinct from $3 limit 1";
+    let project = event.project.as_ref().map(Project::as_str);
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &event.key(), &project]).await?.is_empty())
+}
+
+/// The active memories of patterns that are strong since a time, as far as the memories are not
+/// strong and procedural.
+pub async fn promotable(
+    scope: &Scope,
+    since: Timestamp,
     now: Timestamp,
-) -> Result<Option<Version>> {
+    limit: i64,
+) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
-        " from fact_version where user_id = $1 and key = $2 \
-           and project is not distinct from $3 and known_until is null and state = 'active' \
-           and origin = 'observed' and valid_from <= $4 \
-           and (valid_until is null or valid_until > $4) limit 1"
+        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
+           and origin = 'observed' and extracted and consented_at is null \
+           and (tier <> 'strong' or type <> 'procedural') and valid_from <= $2 \
+           and (valid_until is null or valid_until > $2) and (key, coalesce(project, '')) in ( \
+             select 'observed/' || source || '/' || kind || coalesce('/' || value, ''), \
+                    coalesce(project, '') \
+               from observation where user_id = $1 and withdrawn_by is null and at >= $3 \
+              group by source, kind, value, project \
+             having count(*) >= $4 and count(distinct (at at time zone 'UTC')::date) >= $5) \
+          order by known_from, version_id limit $6"
     );
-    let params: [Param<'_>; 4] = [&scope.user().uuid(), &key, &project, &now];
-    crate::row::one(&scope.query(SQL, &params).await?, version)
+    let (times, days) = (count_of(STRONG_PATTERN_TIMES), count_of(STRONG_PATTERN_DAYS));
+    let params: [Param<'_>; 6] = [&scope.user().uuid(), &now, &since, &times, &days, &limit];
+    all(&scope.query(SQL, &params).await?, version)
 }
 
 async fn ids(scope: &Scope, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<ObservationId>> {

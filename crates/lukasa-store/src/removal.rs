@@ -258,7 +258,7 @@ const QUOTING_IN_TRACE: &str = "delete from retrieval where user_id = $1 and exi
                                   where position(t in trace::text) > 0)";
 
 /// Removes everything that still quotes these turns or observations: closed versions that cite them,
-/// and what was put into prompts.
+/// what was put into prompts, and stored responses.
 pub fn erase_quotations(batch: &mut Batch, scope: &Scope, names: &[String]) {
     let user = scope.user().uuid();
     // A version the user reworded cites no turn but may still show its text in its evidence.
@@ -306,9 +306,16 @@ pub fn erase_quotations(batch: &mut Batch, scope: &Scope, names: &[String]) {
         ),
         QUOTING_IN_TRACE,
     ];
+    if names.is_empty() {
+        return;
+    }
     for sql in BY_NAME {
         batch.push(sql, vec![Box::new(user), Box::new(names.to_vec())]);
     }
+    batch.push(
+        "update idempotency set outcome = null where user_id = $1 and outcome is not null",
+        vec![Box::new(user)],
+    );
 }
 
 /// Permanently removes turns and episodes, and everything that still quotes them: versions

@@ -132,12 +132,13 @@ pub async fn scrub(
 struct Unscrubbed {
     users: Vec<Uuid>,
     ids: Vec<Uuid>,
-    /// Whether one of them is of a whole user, not of a fact or a turn.
+    /// Whether one of them is of a whole user, not of a fact, a turn or an observation.
     whole_users: bool,
 }
 
 async fn unscrubbed(client: &mut Client) -> Result<Unscrubbed> {
-    const SQL: &str = "select user_id, erasure_id, fact_id is null and turn_id is null from erasure \
+    const SQL: &str = "select user_id, erasure_id, \
+                       fact_id is null and turn_id is null and observation_id is null from erasure \
                        where scrubbed_at is null and finished_at is not null";
     let transaction = client.transaction().await?;
     transaction.batch_execute("set local app.scrub = 'on'").await?;
@@ -194,7 +195,7 @@ enum TableSelection {
     All,
     /// Tables in which a row was updated or deleted since the last scrub.
     Changed,
-    /// Of those, the ones that can hold content of a fact or a turn.
+    /// Of those, the ones that can hold content of a fact, a turn or an observation.
     ChangedContent,
 }
 

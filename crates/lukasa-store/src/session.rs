@@ -263,7 +263,8 @@ pub fn drop_passages(batch: &mut Batch, scope: &Scope, of: &str) {
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(of.to_owned())]);
 }
 
-/// Removes a session with its turns, episodes, passes, baselines and response ids.
+/// Removes a session with its turns, episodes, passes, baselines, response ids and uses of memories,
+/// among them predictions. Its observations are removed apart, because tombstones remain of them.
 pub fn remove(batch: &mut Batch, scope: &Scope, id: &str) {
     drop_passages(batch, scope, id);
     for sql in [
@@ -272,6 +273,7 @@ pub fn remove(batch: &mut Batch, scope: &Scope, id: &str) {
         "delete from pass where user_id = $1 and session_id = $2",
         "delete from baseline where user_id = $1 and session_id = $2",
         "delete from response where user_id = $1 and session_id = $2",
+        "delete from usage where user_id = $1 and session_id = $2",
         "delete from session where user_id = $1 and session_id = $2",
     ] {
         batch.push(sql, vec![Box::new(scope.user().uuid()), Box::new(id.to_owned())]);

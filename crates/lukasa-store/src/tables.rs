@@ -54,6 +54,7 @@ erased_tables![
     "turn",
     "session",
     "observation",
+    "noted_pattern",
     "idempotency",
     "compared_pair",
     "comparison",

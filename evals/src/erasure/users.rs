@@ -116,6 +116,12 @@ pub async fn fill(
         { "role": "assistant", "content": format!("The {word} is in the attic.") } ] });
     send_ok(http, test_user, Method::POST, &format!("/api/sessions/{session}/turns"), turns)
         .await?;
+    let observed = json!({ "observations": [{ "source": word, "kind": "opened", "session_id": session,
+        "payload": { "value": word, "text": format!("Opened the {word}") } }] });
+    send_ok(http, test_user, Method::POST, "/api/observations", observed).await?;
+    let predicted = json!({ "memory_id": ids[1], "expects": format!("Will look for the {word}"),
+        "session_id": session });
+    send_ok(http, test_user, Method::POST, "/api/predictions", predicted).await?;
     let ask = json!({ "query": format!("What about the {word}?"), "session_id": session });
     send_ok(http, test_user, Method::POST, "/api/memory/retrieve", ask).await?;
     insert_directly(database, test_user, &session).await?;

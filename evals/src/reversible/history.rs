@@ -390,6 +390,7 @@ fn differing(one: &StateHash, other: &StateHash) -> String {
         ("memories", one.memories != other.memories),
         ("episodes", one.episodes != other.episodes),
         ("sessions", one.sessions != other.sessions),
+        ("observations", one.observations != other.observations),
     ];
     let names: Vec<&str> =
         layers.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();

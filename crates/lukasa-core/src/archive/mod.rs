@@ -28,7 +28,7 @@ use crate::state_hash::StateHash;
 use crate::time::Timestamp;
 
 pub use check::{CLOCK_TOLERANCE, faults};
-pub use untrusted::{Lowering, lower_version, screen};
+pub use untrusted::{Lowering, ScreenedOut, lower_version, screen};
 
 /// The `format` field of a manifest.
 pub const FORMAT: &str = "lukasa-export";
@@ -212,6 +212,7 @@ mod tests {
             memories: String::new(),
             episodes: String::new(),
             sessions: String::new(),
+            observations: String::new(),
         };
         let manifest = Manifest::of(Timestamp::UNIX_EPOCH, state, sums("a"));
         assert!(manifest.differences(&sums("a")).is_empty());

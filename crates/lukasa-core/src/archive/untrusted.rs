@@ -22,14 +22,25 @@ const MAX_CONFIDENCE: f32 = 0.5;
 pub struct Lowering {
     /// The import in progress; recorded on its operations as their credential.
     pub import: ImportId,
-    /// The names of all existing domains.
+    /// The names of all existing domains, and of those that the user has not opened.
     pub domains: BTreeSet<String>,
+    pub closed: BTreeSet<String>,
     pub now: Timestamp,
 }
 
-/// Removes every fact with a secret in one of its versions and returns their number. If a lowering
-/// is given, lowers the trust in everything else.
-pub fn screen(contents: &mut Contents, lowering: Option<&Lowering>) -> usize {
+/// What the screens have left out of an export.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScreenedOut {
+    /// Facts and observations with a secret.
+    pub secrets: usize,
+    /// Observations about a domain that the user has not opened, of an untrusted export.
+    pub closed: usize,
+}
+
+/// Removes every fact with a secret in one of its versions, and every observation with one that
+/// cannot be masked. If a lowering is given, removes observations about closed domains, because
+/// nobody is asked about an observation, and lowers the trust in everything else.
+pub fn screen(contents: &mut Contents, lowering: Option<&Lowering>) -> ScreenedOut {
     let mut secrets: BTreeSet<FactId> = BTreeSet::new();
     for version in &mut contents.versions {
         let screening = Screening::of(&version.claim);
@@ -42,12 +53,22 @@ pub fn screen(contents: &mut Contents, lowering: Option<&Lowering>) -> usize {
     }
     contents.versions.retain(|version| !secrets.contains(&version.fact));
     contents.links.retain(|link| !secrets.contains(&link.from) && !secrets.contains(&link.to));
+    let mut out = ScreenedOut { secrets: secrets.len(), closed: 0 };
     contents.observations.iter_mut().for_each(Observation::mask_secrets);
-    contents.observations.retain(|observation| observation.screening().secret.is_none());
+    contents.observations.retain(|observation| {
+        let screening = observation.screening();
+        let is_closed =
+            |name: &str| lowering.is_some_and(|lowering| lowering.closed.contains(name));
+        let (has_secret, is_closed) =
+            (screening.secret.is_some(), screening.domain().is_some_and(is_closed));
+        out.secrets += usize::from(has_secret);
+        out.closed += usize::from(is_closed && !has_secret);
+        !has_secret && !is_closed
+    });
     if let Some(lowering) = lowering {
         lower_contents(contents, lowering);
     }
-    secrets.len()
+    out
 }
 
 /// Lowers a version to what an import may contain: import origin, default importance at most, no
@@ -124,6 +145,8 @@ fn lower_contents(contents: &mut Contents, lowering: &Lowering) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::archive::check::tests::{at, good};
     use crate::fact::Force;
@@ -132,14 +155,15 @@ mod tests {
     fn lowering() -> Lowering {
         let user = UserId::named(TenantId::named("a"), "ana");
         let domains = BTreeSet::from(["health".to_owned()]);
-        Lowering { import: ImportId::of(user, "lukasa", "x"), domains, now: at(100) }
+        let closed = domains.clone();
+        Lowering { import: ImportId::of(user, "lukasa", "x"), domains, closed, now: at(100) }
     }
 
-    fn lowered(change: impl Fn(&mut Contents)) -> (Contents, usize) {
+    fn lowered(change: impl Fn(&mut Contents)) -> (Contents, ScreenedOut) {
         let mut contents = good();
         change(&mut contents);
-        let secrets = screen(&mut contents, Some(&lowering()));
-        (contents, secrets)
+        let out = screen(&mut contents, Some(&lowering()));
+        (contents, out)
     }
 
     #[test]
@@ -195,11 +219,41 @@ mod tests {
             let mut contents = good();
             contents.versions[0].claim.detail =
                 Some("sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD".into());
-            assert_eq!(screen(&mut contents, lowering.as_ref()), 1);
+            assert_eq!(screen(&mut contents, lowering.as_ref()).secrets, 1);
             assert!(contents.versions.is_empty());
         }
         let mut contents = good();
-        assert_eq!(screen(&mut contents, None), 0);
+        assert_eq!(screen(&mut contents, None), ScreenedOut::default());
         assert_eq!(contents, good(), "a trusted export without secrets stays as it is");
+    }
+
+    #[test]
+    fn observations_about_closed_domains_are_left_out_of_an_untrusted_export() {
+        let observed = |seed: u8, payload: serde_json::Value| Observation {
+            id: crate::id::Ids::new(at(1), [seed; 16]).observation(),
+            source: "app".into(),
+            kind: "note".into(),
+            at: at(1),
+            recorded_at: at(1),
+            payload,
+            session: None,
+            project: None,
+            origin: Origin::Tool,
+        };
+        let plant = |contents: &mut Contents| {
+            contents.observations = vec![
+                observed(1, json!({ "text": "tea" })),
+                observed(2, json!({ "text": "User has depression." })),
+                observed(3, json!({ "password": "hunter2-Xk9!" })),
+            ];
+        };
+        let (contents, out) = lowered(plant);
+        assert_eq!(out, ScreenedOut { secrets: 1, closed: 1 });
+        let [tea] = &contents.observations[..] else { panic!("{:?}", contents.observations) };
+        assert_eq!((&tea.payload["text"], tea.origin), (&json!("tea"), Origin::Import));
+        let mut trusted = good();
+        plant(&mut trusted);
+        assert_eq!(screen(&mut trusted, None).closed, 0);
+        assert_eq!(trusted.observations.len(), 2);
     }
 }

@@ -145,6 +145,7 @@ pub struct ImportCounts {
     pub episodes: usize,
     pub chats: usize,
     pub turns: usize,
+    pub observations: usize,
     /// Left out because they look like a secret.
     pub secrets: usize,
     /// Left out for another reason: empty, too long, or in a closed domain.
@@ -160,13 +161,15 @@ impl ImportCounts {
         self.episodes += other.episodes;
         self.chats += other.chats;
         self.turns += other.turns;
+        self.observations += other.observations;
         self.secrets += other.secrets;
         self.left_out += other.left_out;
     }
 
     /// Whether the import added anything new.
     pub fn is_news(&self) -> bool {
-        self.memories + self.proposals + self.links + self.episodes + self.chats + self.turns > 0
+        let talk = self.episodes + self.chats + self.turns + self.observations;
+        self.memories + self.proposals + self.links + talk > 0
     }
 }
 

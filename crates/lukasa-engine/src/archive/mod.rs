@@ -26,6 +26,7 @@ use crate::embeddings::Embeddings;
 use crate::error::Result;
 use crate::parts::Parts;
 use crate::policy::Policies;
+use crate::removal::Removals;
 use crate::request::Request;
 use crate::sessions::Sessions;
 use crate::signing::Signatures;
@@ -95,6 +96,7 @@ pub struct Archives {
     transactions: Transactions,
     policies: Policies,
     embeddings: Embeddings,
+    removals: Removals,
     sessions: Sessions,
     undo: OperationUndo,
     signatures: Signatures,
@@ -108,12 +110,23 @@ impl Archives {
         transactions: Transactions,
         policies: Policies,
         embeddings: Embeddings,
+        removals: Removals,
         sessions: Sessions,
         undo: OperationUndo,
         signatures: Signatures,
         audit: AuditLog,
     ) -> Self {
-        Self { parts, transactions, policies, embeddings, sessions, undo, signatures, audit }
+        Self {
+            parts,
+            transactions,
+            policies,
+            embeddings,
+            removals,
+            sessions,
+            undo,
+            signatures,
+            audit,
+        }
     }
 
     /// The latest imports, each with the number of its memories that wait for the user.

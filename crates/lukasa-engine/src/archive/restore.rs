@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
 use lukasa_core::archive::{
-    CLOCK_TOLERANCE, Contents, DomainLine, Lowering, Manifest, faults, limit_trust, screen,
+    CLOCK_TOLERANCE, Contents, DomainLine, Lowering, Manifest, ScreenedOut, faults, limit_trust,
+    screen,
 };
 use lukasa_core::import::{Format, ImportCounts, item_id};
+use lukasa_core::limits::OBSERVATIONS;
 use lukasa_core::policy::Patch;
 use lukasa_core::recall::passage::of_turn;
 use lukasa_core::time::micros;
 use lukasa_core::{
-    CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Observation, Operation,
-    Session, SessionState, State, Turn, TurnId, Verb, Version,
+    CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Observation, ObservationId,
+    Operation, Session, SessionState, State, Turn, TurnId, Verb, Version,
 };
 use lukasa_store::context::{self, Usage};
 use lukasa_store::passage::{self, Change};
@@ -93,10 +95,11 @@ impl Archives {
         if !found.is_empty() {
             return Err(Error::Invalid(found.into_iter().map(fault).collect()));
         }
-        let secrets = self.screen_archive(request, source, &mut archive, trust).await?;
+        let screened = self.screen_archive(request, source, &mut archive, trust).await?;
         let scope = self.transactions.write(request).await?;
         let mut plan = plan(&scope, request, source, &mut archive.contents, trust.trusted).await?;
-        plan.report.counts.secrets = secrets;
+        plan.report.counts.secrets = screened.secrets;
+        plan.report.counts.left_out += screened.closed;
         plan.report.archive = Some(trust);
         if how.dry_run {
             let counts = &mut plan.report.counts;
@@ -105,6 +108,8 @@ impl Archives {
             counts.chats = plan.sessions.len();
             let turns = plan.sessions.iter().map(|session| usize::try_from(session.turns));
             counts.turns = turns.map(|count| count.unwrap_or(0)).sum();
+            let new = new_observations(&scope, &archive.contents.observations, counts).await?;
+            counts.observations = new.len();
             return Ok(plan.report);
         }
         self.restore_log_and_settings(scope, request, source, &plan, &archive).await?;
@@ -145,7 +150,7 @@ impl Archives {
         }
         self.restore_chats(&next(), source, chats, &mut plan.report).await?;
         for chunk in archive.contents.observations.chunks(FACT_BATCH_SIZE) {
-            self.restore_observations(&next(), source, chunk).await?;
+            self.restore_observations(&next(), source, chunk, &mut plan.report).await?;
         }
         Ok(plan.report)
     }
@@ -155,11 +160,17 @@ impl Archives {
         request: &Request,
         source: &ImportSource,
         observations: &[Observation],
+        report: &mut ImportReport,
     ) -> Result<()> {
         let scope = self.transactions.write(request).await?;
-        let (import, begins) = import_of(&scope, request, source).await?;
+        let mut counts = ImportCounts::default();
+        let new = new_observations(&scope, observations, &mut counts).await?;
+        counts.observations = new.len();
+        report.counts.add(&counts);
+        let (mut import, begins) = import_of(&scope, request, source).await?;
+        import.counts.observations += new.len();
         let mut batch = Batch::default();
-        observation::insert(&mut batch, &scope, observations, Some(import.id));
+        observation::insert(&mut batch, &scope, &new, Some(import.id));
         put_import(&mut batch, &scope, request, &import, begins);
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
@@ -184,36 +195,41 @@ impl Archives {
     }
 
     /// Removes secrets from an export, lowers an untrusted one to origin `import`, and returns how
-    /// many facts were left out.
+    /// much was left out.
     async fn screen_archive(
         &self,
         request: &Request,
         source: &ImportSource,
         archive: &mut Archive,
         trust: ArchiveTrust,
-    ) -> Result<usize> {
+    ) -> Result<ScreenedOut> {
         let (caller, now) = (&request.caller, request.moment.now);
         let mut lowering = None;
         if trust.trusted {
             limit_trust(&mut archive.contents, caller);
         } else {
-            let domains = domain::of_tenant(&self.transactions.read(caller, now).await?).await?;
+            let scope = self.transactions.read(caller, now).await?;
+            let (domains, closed) =
+                try_join!(domain::of_tenant(&scope), domain::closed_domains(&scope))?;
             let domains = domains.into_iter().map(|domain| domain.name).collect();
+            let closed = closed.into_iter().collect();
             let import = ImportId::of(caller.user, source.format.as_str(), &source.digest);
-            lowering = Some(Lowering { import, domains, now: micros(now) });
+            lowering = Some(Lowering { import, domains, closed, now: micros(now) });
             archive.usage.clear();
         }
         let mut contents = std::mem::take(&mut archive.contents);
+        let mut usage = std::mem::take(&mut archive.usage);
         let screened = tokio::task::spawn_blocking(move || {
-            let secrets = screen(&mut contents, lowering.as_ref());
-            (contents, secrets)
+            let out = screen(&mut contents, lowering.as_ref());
+            usage.iter_mut().filter_map(|used| used.influence.as_mut()).for_each(mask_text);
+            (contents, usage, out)
         });
-        let (contents, secrets) = screened.await.map_err(|_| {
+        let (contents, usage, out) = screened.await.map_err(|_| {
             let what = "the texts of an export could not be screened".to_owned();
             Error::Internal(lukasa_store::Error::Corrupt { table: "archive", what })
         })?;
-        archive.contents = contents;
-        Ok(secrets)
+        (archive.contents, archive.usage) = (contents, usage);
+        Ok(out)
     }
 
     /// Writes what the rest depends on: the log of operations, and, if the memory was empty, the
@@ -424,6 +440,33 @@ impl Archives {
     }
 }
 
+/// Those of these observations that can be imported. Those that exist or were removed are counted
+/// as known, and those beyond the limit of a user as left out.
+async fn new_observations(
+    scope: &Scope,
+    observations: &[Observation],
+    counts: &mut ImportCounts,
+) -> Result<Vec<Observation>> {
+    if observations.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<ObservationId> = observations.iter().map(|observation| observation.id).collect();
+    let most = i64::try_from(OBSERVATIONS).unwrap_or(i64::MAX);
+    let (there, erased, stored) = try_join!(
+        observation::existing(scope, &ids, true),
+        observation::erased(scope, &ids),
+        observation::count(scope, most),
+    )?;
+    let known: BTreeSet<ObservationId> = there.into_iter().chain(erased).collect();
+    let new = observations.iter().filter(|observation| !known.contains(&observation.id));
+    let mut new: Vec<Observation> = new.cloned().collect();
+    counts.known += observations.len() - new.len();
+    let room = usize::try_from(most - stored).unwrap_or(0);
+    counts.left_out += new.len().saturating_sub(room);
+    new.truncate(room);
+    Ok(new)
+}
+
 /// Whether a usage was reported, rather than derived from a retrieval.
 fn is_reported(used: &Usage) -> bool {
     used.retrieval.is_none_or(|retrieval| retrieval.uuid() != used.id.uuid())
@@ -530,7 +573,7 @@ async fn operations(
     Ok(operations)
 }
 
-/// Replaces every secret in a title or a summary with `[secret]`.
+/// Replaces every secret in a title, a summary or the words of a use with `[secret]`.
 fn mask_text(text: &mut String) {
     if let Some(masked) = secret::mask(text) {
         *text = masked;

@@ -1,5 +1,6 @@
 //! Undo of an import: reverses its operations and the decisions about it from the last to the first,
-//! and moves its sessions to the trash.
+//! moves its sessions to the trash, and removes its observations with the patterns that rest on them
+//! alone.
 
 use std::collections::BTreeSet;
 
@@ -12,6 +13,7 @@ use lukasa_store::{Batch, audit, import, observation, session};
 use super::Archives;
 use super::{ImportRecord, part};
 use crate::error::{Error, Result};
+use crate::removal::ObservationSelection;
 use crate::request::Request;
 
 /// Result of undoing an import.
@@ -59,6 +61,16 @@ impl Archives {
                 undone.chats += 1;
                 trashed.push(name.clone());
             }
+        }
+        let mut number = undone.import.operations.len() + undone.chats;
+        let observations = ObservationSelection::Import(id);
+        loop {
+            let part = part(request, number);
+            let removed = self.removals.withdraw_observations(&part, &observations).await?;
+            if removed.operation.is_none() {
+                break;
+            }
+            number += 1;
         }
         let scope = self.transactions.write(request).await?;
         let mut batch = Batch::default();

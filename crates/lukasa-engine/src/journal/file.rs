@@ -3,7 +3,7 @@
 //! removed again. It holds ids and times, and none of the erased content.
 //!
 //! One line for each erasure, appended before its transaction is committed:
-//! `<when> <tenant> <user> <memory, turn, or -> <erasure> <first eight characters of the line's SHA-256>`
+//! `<when> <tenant> <user> <memory, turn, observation, or -> <erasure> <first eight characters of the line's SHA-256>`
 //!
 //! A line that cannot be synced to disk is removed before the lock is released. A line whose
 //! transaction failed is followed by `void <erasure> <digest>`; one whose transaction may have
@@ -14,7 +14,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Wri
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use lukasa_core::{ErasureId, FactId, TenantId, Timestamp, TurnId, UserId};
+use lukasa_core::{ErasureId, FactId, ObservationId, TenantId, Timestamp, TurnId, UserId};
 use lukasa_store::Scope;
 use lukasa_store::erasure::{Erasure, ErasureRecord};
 use sha2::{Digest, Sha256};
@@ -25,9 +25,11 @@ pub struct JournalEntry {
     pub at: Timestamp,
     pub tenant: TenantId,
     pub user: UserId,
-    /// The memory or the turn that was erased; neither if everything about the user was.
+    /// The memory, turn or observation that was erased; none of them if everything about the user
+    /// was.
     pub fact: Option<FactId>,
     pub turn: Option<TurnId>,
+    pub observation: Option<ObservationId>,
     pub id: ErasureId,
 }
 
@@ -39,6 +41,7 @@ impl JournalEntry {
             user: scope.user(),
             fact: erasure.fact,
             turn: erasure.turn,
+            observation: erasure.observation,
             id: erasure.id,
         }
     }
@@ -46,6 +49,7 @@ impl JournalEntry {
     fn print(&self) -> String {
         let what = self.fact.map(|fact| fact.to_string());
         let what = what.or_else(|| self.turn.map(|turn| turn.to_string()));
+        let what = what.or_else(|| self.observation.map(|observation| observation.to_string()));
         let what = what.unwrap_or_else(|| "-".to_owned());
         let text = format!("{} {} {} {what} {}", self.at, self.tenant, self.user, self.id);
         format!("{text} {}\n", digest(&text))
@@ -62,18 +66,24 @@ impl JournalEntry {
         let user = next()?.parse().ok()?;
         let what = next()?;
         // The prefix of an id identifies its type.
-        let (fact, turn) = (what.parse().ok(), what.parse().ok());
-        let known = what == "-" || fact.is_some() || turn.is_some();
+        let (fact, turn, observation) = (what.parse().ok(), what.parse().ok(), what.parse().ok());
+        let known = what == "-" || fact.is_some() || turn.is_some() || observation.is_some();
         known.then_some(())?;
-        Some(Self { at, tenant, user, fact, turn, id: next()?.parse().ok()? })
+        Some(Self { at, tenant, user, fact, turn, observation, id: next()?.parse().ok()? })
     }
 }
 
 impl From<&ErasureRecord> for JournalEntry {
     fn from(known: &ErasureRecord) -> Self {
-        let ErasureRecord { tenant, user, id, fact, turn, erased_at, .. } = known;
-        let (tenant, user, id) = (*tenant, *user, *id);
-        Self { at: *erased_at, tenant, user, fact: *fact, turn: *turn, id }
+        Self {
+            at: known.erased_at,
+            tenant: known.tenant,
+            user: known.user,
+            fact: known.fact,
+            turn: known.turn,
+            observation: known.observation,
+            id: known.id,
+        }
     }
 }
 
@@ -306,6 +316,7 @@ mod tests {
             user,
             fact: fact.then(|| ids.fact()),
             turn: None,
+            observation: None,
             id: ids.erasure(),
         }
     }
@@ -322,7 +333,9 @@ mod tests {
         let path = temp_path("journal");
         let journal = Journal::open(&path).unwrap();
         assert!(journal.read().unwrap().is_empty());
-        let entries = [entry(1, true), entry(2, false)];
+        let observation = Some(lukasa_core::Ids::new(Timestamp::UNIX_EPOCH, [4; 16]).observation());
+        let observed = JournalEntry { observation, ..entry(3, false) };
+        let entries = [entry(1, true), entry(2, false), observed];
         journal.append(&entries[..1]).unwrap();
         Journal::open(&path).unwrap().append(&entries[1..]).unwrap();
         assert_eq!(journal.read().unwrap(), entries);

@@ -6,10 +6,12 @@ use futures_util::try_join;
 use lukasa_core::consolidation::focus::SESSION_EVIDENCE;
 use lukasa_core::removal as removal_rules;
 use lukasa_core::{
-    Caller, Changes, Depth, Episode, FactId, Fate, RemovedTurns, Session, Stamp, TurnId, Version,
+    Caller, Changes, Depth, Episode, FactId, Fate, ObservationId, RemovedTurns, Session, Stamp,
+    TurnId, Version,
 };
-use lukasa_store::{Scope, fact, portrait, removal, session};
+use lukasa_store::{Scope, fact, observation, portrait, removal, session};
 
+use super::observations::count_patterns;
 use super::sources::{FactSource, MAX_TURNS};
 use crate::error::{Error, Result};
 use crate::transaction::RemovalCounts;
@@ -23,6 +25,8 @@ pub(super) struct Impact {
     pub(super) only_episode: bool,
     /// The turns that are removed themselves.
     pub(super) turns: Vec<TurnId>,
+    /// The observations of a session that is removed.
+    pub(super) observations: Vec<ObservationId>,
     /// The turns that memories may no longer depend on.
     pub(super) removed: RemovedTurns,
     pub(super) episodes: Vec<Episode>,
@@ -69,7 +73,14 @@ pub(super) async fn load_impact(
         FactSource::Episode(id) => telling.into_iter().filter(|e| e.id == *id).collect(),
         _ => telling,
     };
+    let observations = match source {
+        FactSource::Session(_) => {
+            observation::ids_of_session(scope, &name, depth == Depth::Erase).await?
+        }
+        FactSource::Turn(_) | FactSource::Episode(_) => Vec::new(),
+    };
     let mut removed: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+    removed.extend(observations.iter().map(ToString::to_string));
     let names: Vec<String> = removed.iter().cloned().collect();
     let mut facts = match depth {
         Depth::Trash => removal::citing(scope, &names).await?,
@@ -98,13 +109,15 @@ pub(super) async fn load_impact(
     }
     let cited: Vec<FactId> = histories.iter().filter_map(|h| h.first()).map(|v| v.fact).collect();
     let portraits = if only_episode { 0 } else { portrait::count_citing(scope, &cited).await? };
-    let removed = RemovedTurns { turns: removed, chats, chat: Some(name) };
+    let patterns = count_patterns(scope, &histories, &observations).await?;
+    let removed = RemovedTurns { turns: removed, chats, chat: Some(name), patterns };
     Ok(Impact {
         session,
         whole,
         only_episode,
         portraits,
         turns,
+        observations,
         removed,
         episodes,
         histories,
@@ -151,6 +164,7 @@ pub(super) fn count_impact(impact: &Impact, fates: impl Iterator<Item = Fate>) -
     let mut reached = RemovalCounts {
         turns: impact.turns.len(),
         episodes: impact.episodes.len(),
+        observations: impact.observations.len(),
         portraits: impact.portraits,
         ..RemovalCounts::default()
     };

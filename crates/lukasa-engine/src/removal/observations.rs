@@ -1,18 +1,22 @@
-//! Removal of observations, with the memories that rest on them alone. It can be undone for thirty
-//! days; then they are permanently removed.
+//! Removal of observations, with the memories that rest on them alone: into the trash, from which an
+//! undo restores them for thirty days, or permanently.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use lukasa_core::limits::OBSERVATIONS_REMOVED_AT_ONCE;
+use lukasa_core::observation::{ObservedEvent, ObservedPattern, PATTERN_PERIOD};
 use lukasa_core::{
-    Depth, Fate, ObservationId, RemovedTurns, Sources, Verb, removal as removal_rules,
+    Depth, FactId, Fate, ImportId, ObservationId, RemovedTurns, Sources, Verb, Version,
+    removal as removal_rules,
 };
-use lukasa_store::{fact, observation, removal};
+use lukasa_store::{Scope, fact, observation, removal};
 
 use super::Removals;
+use super::facts::remove_one;
 use super::impact::chats_of;
-use super::sources::merge;
+use super::sources::{RemovedSource, merge, record_erasures};
 use crate::error::{Error, Result};
+use crate::journal::JournalEntry;
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, RemovalCounts, WriteStart};
 
@@ -22,6 +26,8 @@ pub enum ObservationSelection {
     One(ObservationId),
     /// The oldest observations of a source, as many as one request may remove.
     Source(String),
+    /// As many of those that came with an import.
+    Import(ImportId),
 }
 
 impl Removals {
@@ -31,44 +37,82 @@ impl Removals {
         request: &Request,
         which: &ObservationSelection,
     ) -> Result<Outcome> {
+        self.remove_observations(request, which, Depth::Trash, None).await
+    }
+
+    /// Permanently removes an observation, with every quotation of it and the memories that depend
+    /// on it alone.
+    pub async fn erase_observation(&self, request: &Request, id: ObservationId) -> Result<Outcome> {
+        let which = ObservationSelection::One(id);
+        self.remove_observations(request, &which, Depth::Erase, None).await
+    }
+
+    /// Removes an erased observation again after a backup has restored it; false if it does not
+    /// exist.
+    pub(crate) async fn erase_observation_again(
+        &self,
+        request: &Request,
+        id: ObservationId,
+        entry: &JournalEntry,
+    ) -> Result<bool> {
+        let scope = self.parts.store.read(request.caller.tenant, request.caller.user).await?;
+        let there = !observation::existing(&scope, &[id], true).await?.is_empty();
+        drop(scope);
+        if there {
+            let which = ObservationSelection::One(id);
+            self.remove_observations(request, &which, Depth::Erase, Some(entry)).await?;
+        }
+        Ok(there)
+    }
+
+    async fn remove_observations(
+        &self,
+        request: &Request,
+        which: &ObservationSelection,
+        depth: Depth,
+        again: Option<&JournalEntry>,
+    ) -> Result<Outcome> {
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
         };
-        let most = i64::try_from(OBSERVATIONS_REMOVED_AT_ONCE).unwrap_or(i64::MAX);
-        let observations = match which {
-            ObservationSelection::One(id) => {
-                let found = observation::existing(&writing.scope, &[*id], true).await?;
-                if found.is_empty() {
-                    return Err(Error::ObservationNotFound);
-                }
-                observation::existing(&writing.scope, &[*id], false).await?
-            }
-            ObservationSelection::Source(source) => {
-                observation::ids_of_source(&writing.scope, source, most).await?
-            }
-        };
+        let verb = if depth == Depth::Erase { Verb::Erase } else { Verb::Delete };
+        let observations = select(&writing.scope, which, depth).await?;
         if observations.is_empty() {
-            let outcome = Outcome::of(Verb::Delete, "No observation to remove.".into());
+            let outcome = Outcome::of(verb, "No observation to remove.".into());
             return writing.answer(outcome).await;
         }
         let names: Vec<String> = observations.iter().map(ToString::to_string).collect();
-        let turns: BTreeSet<String> = names.iter().cloned().collect();
         let mut reached =
             RemovalCounts { observations: observations.len(), ..RemovalCounts::default() };
-        let mut effect = Effect::default();
-        for id in removal::citing(&writing.scope, &names).await? {
-            let history = fact::history(&writing.scope, id).await?;
-            let chats = chats_of(&writing.scope, std::slice::from_ref(&history)).await?;
-            let removed = RemovedTurns { turns: turns.clone(), chats, chat: None };
+        let citing = match depth {
+            Depth::Trash => removal::citing(&writing.scope, &names).await?,
+            Depth::Erase => removal::ever_citing(&writing.scope, &names).await?,
+        };
+        let mut histories = Vec::with_capacity(citing.len());
+        for id in citing {
+            histories.push(fact::history(&writing.scope, id).await?);
+        }
+        let removed = RemovedTurns {
+            turns: names.iter().cloned().collect(),
+            chats: chats_of(&writing.scope, &histories).await?,
+            patterns: count_patterns(&writing.scope, &histories, &observations).await?,
+            chat: None,
+        };
+        let (mut effect, mut removed_facts) = (Effect::default(), Vec::new());
+        for history in &histories {
             let (voice, stamp) = (request.caller.voice, &mut writing.stamp);
-            let becomes =
-                removal_rules::remove_turns(&history, &removed, Depth::Trash, voice, stamp)?;
+            let becomes = removal_rules::remove_turns(history, &removed, depth, voice, stamp)?;
             let Some((fate, changes)) = becomes else { continue };
+            let id = history[0].fact;
             match fate {
                 Fate::Withdrawn => reached.withdrawn += 1,
                 Fate::Weakened => reached.weakened += 1,
                 Fate::Kept => reached.kept += 1,
+            }
+            if fate == Fate::Withdrawn && depth == Depth::Erase {
+                removed_facts.push(id);
+                continue;
             }
             if !changes.closes.is_empty() {
                 effect.thaws.push(id);
@@ -76,11 +120,66 @@ impl Removals {
             merge(&mut effect.changes, changes);
             effect.also.push(id);
         }
-        let mut outcome = Outcome::of(Verb::Delete, format!("Moved to the trash: {reached}."));
+        let word = if depth == Depth::Erase { "Erased" } else { "Moved to the trash" };
+        let mut outcome = Outcome::of(verb, format!("{word}: {reached}."));
         outcome.reached = Some(reached);
-        let by = Some(writing.stamp.operation);
-        observation::mark(&mut effect.with, &writing.scope, &observations, by);
+        for id in &removed_facts {
+            let receipt = remove_one(&mut writing, verb, *id, None, &mut effect).await?;
+            outcome.receipts.push(receipt);
+        }
+        effect.also.extend(removed_facts);
+        if depth == Depth::Erase {
+            let removed = observations.iter().copied().map(RemovedSource::Observation);
+            record_erasures(&mut writing, removed, verb, again, &mut effect);
+        }
+        let (scope, by, at) = (&writing.scope, writing.stamp.operation, writing.stamp.at);
+        match depth {
+            Depth::Trash => observation::mark(&mut effect.with, scope, &observations, Some(by)),
+            Depth::Erase => {
+                removal::erase_quotations(&mut effect.with, scope, &names);
+                observation::remove(&mut effect.with, scope, &observations, verb, by, at);
+            }
+        }
         effect.sources = Some(Sources { observations, gone: true, ..Sources::default() });
-        writing.finish(Verb::Delete, effect, outcome).await
+        writing.finish(verb, effect, outcome).await
     }
+}
+
+/// The observations to remove. One that is in the trash can still be erased.
+async fn select(
+    scope: &Scope,
+    which: &ObservationSelection,
+    depth: Depth,
+) -> Result<Vec<ObservationId>> {
+    let most = i64::try_from(OBSERVATIONS_REMOVED_AT_ONCE).unwrap_or(i64::MAX);
+    Ok(match which {
+        ObservationSelection::One(id) => {
+            let there = observation::existing(scope, &[*id], true).await?;
+            if there.is_empty() && observation::erased(scope, &[*id]).await?.is_empty() {
+                return Err(Error::ObservationNotFound);
+            }
+            observation::existing(scope, &[*id], depth == Depth::Erase).await?
+        }
+        ObservationSelection::Source(source) => {
+            observation::ids_of_source(scope, source, most).await?
+        }
+        ObservationSelection::Import(import) => {
+            observation::ids_of_import(scope, *import, most).await?
+        }
+    })
+}
+
+/// Counts the patterns among these facts again, without the observations that are removed.
+pub(super) async fn count_patterns(
+    scope: &Scope,
+    histories: &[Vec<Version>],
+    without: &[ObservationId],
+) -> Result<BTreeMap<FactId, ObservedPattern>> {
+    let mut patterns = BTreeMap::new();
+    for version in histories.iter().flatten().filter(|version| version.known.until.is_none()) {
+        let Some(event) = ObservedEvent::noted_in(version) else { continue };
+        let left = observation::pattern_of(scope, &event, PATTERN_PERIOD, without).await?;
+        patterns.extend(left.map(|left| (version.fact, left)));
+    }
+    Ok(patterns)
 }

@@ -1,7 +1,9 @@
 //! Receipts of erasures. A receipt names what was erased, when and how many rows, and contains none
 //! of the content; it is signed, so that third parties can verify it without a server.
 
-use lukasa_core::{ErasureId, FactId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb};
+use lukasa_core::{
+    ErasureId, FactId, ObservationId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb,
+};
 use lukasa_store::erasure::{Erasure, Rows};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,12 +14,14 @@ use crate::signing::{Signer, canonical, verify_bytes};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub id: ErasureId,
-    /// `user`, `memory` or `turn`.
+    /// `user`, `memory`, `turn` or `observation`.
     pub erased: String,
     pub tenant_id: TenantId,
     pub user_id: UserId,
     pub memory_id: Option<FactId>,
     pub turn_id: Option<TurnId>,
+    #[serde(default)]
+    pub observation_id: Option<ObservationId>,
     pub operation_id: Option<OperationId>,
     /// `erase`, or `purge` for what was in the trash.
     pub verb: Verb,
@@ -51,9 +55,10 @@ impl Receipt {
         };
         Self {
             id: erasure.id,
-            erased: match (erasure.fact, erasure.turn) {
-                (Some(_), _) => "memory",
-                (_, Some(_)) => "turn",
+            erased: match (erasure.fact, erasure.turn, erasure.observation) {
+                (Some(_), _, _) => "memory",
+                (_, Some(_), _) => "turn",
+                (_, _, Some(_)) => "observation",
                 _ => "user",
             }
             .into(),
@@ -61,6 +66,7 @@ impl Receipt {
             user_id: user,
             memory_id: erasure.fact,
             turn_id: erasure.turn,
+            observation_id: erasure.observation,
             operation_id: erasure.operation,
             verb: erasure.verb,
             erased_at: erasure.erased_at,
@@ -153,6 +159,7 @@ mod tests {
             id: ids.erasure(),
             fact: Some(ids.fact()),
             turn: None,
+            observation: None,
             verb: Verb::Erase,
             operation: Some(ids.operation()),
             erased_at: at,

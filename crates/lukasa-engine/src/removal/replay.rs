@@ -28,10 +28,11 @@ const PAGE_SIZE: i64 = 1_000;
 pub struct ReplayReport {
     /// Erasures read, from the checkpoint on.
     pub entries: usize,
-    /// Users, memories and turns that existed again and were removed again.
+    /// Users, memories, turns and observations that existed again and were removed again.
     pub users: usize,
     pub memories: usize,
     pub turns: usize,
+    pub observations: usize,
     /// Erasures in the database that were missing from the journal.
     pub added: usize,
     /// Erasures that may never have been committed, of users with later writes. They were not
@@ -125,16 +126,20 @@ impl Erasures {
         }
         let moment = Moment { seed: seed_of(moment.seed, replayed.entries), ..moment };
         let request = Request::new(journal_caller(entry), moment);
-        match (entry.fact, entry.turn) {
-            (Some(fact), _) => {
+        match (entry.fact, entry.turn, entry.observation) {
+            (Some(fact), _, _) => {
                 replayed.memories +=
                     usize::from(self.removals.erase_again(&request, fact, entry).await?);
             }
-            (None, Some(turn)) => {
+            (None, Some(turn), _) => {
                 replayed.turns +=
                     usize::from(self.removals.erase_turn_again(&request, turn, entry).await?);
             }
-            (None, None) => {
+            (None, None, Some(observation)) => {
+                let again = self.removals.erase_observation_again(&request, observation, entry);
+                replayed.observations += usize::from(again.await?);
+            }
+            (None, None, None) => {
                 replayed.users += usize::from(self.erase_user_again(entry, moment).await?);
             }
         }

@@ -24,6 +24,7 @@ use lukasa_store::{
 use super::Removals;
 use super::facts::remove_one;
 use super::impact::{Impact, chats_of, count_impact, decide_fates, load_impact};
+use super::observations::count_patterns;
 use super::{new_erasure, record_erasure};
 use crate::episodes::{Restoring, load_passages};
 use crate::error::{Error, Result};
@@ -161,7 +162,7 @@ impl Removals {
             session: impact.whole.then(|| impact.session.id.clone()),
             turns: if impact.whole { Vec::new() } else { impact.turns.clone() },
             episodes: impact.episodes.iter().map(|episode| episode.id).collect(),
-            observations: Vec::new(),
+            observations: impact.observations.clone(),
             gone: true,
         };
         let gone =
@@ -184,7 +185,9 @@ impl Removals {
         let id = impact.session.id.as_str();
         let mut batch = Batch::default();
         if depth == Depth::Erase {
-            record_erasures(writing, &impact.turns, Verb::Erase, again, effect);
+            let turns = impact.turns.iter().copied().map(RemovedSource::Turn);
+            let observed = impact.observations.iter().copied().map(RemovedSource::Observation);
+            record_erasures(writing, turns.chain(observed), Verb::Erase, again, effect);
         }
         let (scope, stamp) = (&writing.scope, &writing.stamp);
         let by = stamp.operation;
@@ -194,6 +197,10 @@ impl Removals {
                 false => impact.turns.clone(),
             };
             removal::erase_sources(&mut batch, scope, &cited, &sources.episodes, by, stamp.at);
+            let observed = &sources.observations;
+            let names: Vec<String> = observed.iter().map(ToString::to_string).collect();
+            removal::erase_quotations(&mut batch, scope, &names);
+            observation::remove(&mut batch, scope, observed, Verb::Erase, by, stamp.at);
             if impact.whole {
                 for task in Task::all_of_session(id) {
                     job::cancel(&mut batch, scope, &task);
@@ -203,6 +210,7 @@ impl Removals {
             }
         } else if impact.whole {
             trash(&mut batch, scope, &impact.session, Some((by, stamp.at)));
+            observation::mark(&mut batch, scope, &sources.observations, Some(by));
             return Ok(batch);
         } else {
             removal::mark_turns(&mut batch, scope, &sources.turns, Some(by));
@@ -228,9 +236,9 @@ impl Removals {
         Ok(batch)
     }
 
-    /// Permanently removes the sessions, turns and episodes that were moved to the trash thirty
-    /// days ago or longer, with every quotation of them; and model calls from the ledger after
-    /// ninety days.
+    /// Permanently removes the sessions, turns, episodes and observations that were moved to the
+    /// trash thirty days ago or longer, with every quotation of them; and model calls from the
+    /// ledger after ninety days.
     pub(crate) async fn purge_sources(&self, request: &Request) -> Result<()> {
         let mut request = request.clone();
         // The purge completes the user's own removal, so it may remove quotations from confirmed
@@ -247,12 +255,16 @@ impl Removals {
         let chats = session::trashed_before(scope, before, PURGE_BATCH_SIZE).await?;
         let (mut turns, mut episodes) =
             removal::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
-        let observed = observation::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
+        let mut observed = observation::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
         for id in &chats {
+            // Also those that were recorded since the session is in the trash.
+            observed.extend(observation::ids_of_session(scope, id, true).await?);
             turns.extend(removal::turn_ids(scope, id, 1, MAX_TURNS).await?);
             let told = removal::episodes_covering(scope, id, 1, MAX_TURNS, true).await?;
             episodes.extend(told.iter().map(|episode| episode.id));
         }
+        observed.sort_unstable();
+        observed.dedup();
         let nothing = chats.is_empty() && turns.is_empty() && episodes.is_empty();
         if nothing && observed.is_empty() {
             return writing.close(Batch::default()).await;
@@ -261,24 +273,33 @@ impl Removals {
         let turn_names = turns.iter().map(ToString::to_string);
         let removed: BTreeSet<String> = turn_names.chain(observed_names.clone()).collect();
         let names: Vec<String> = removed.iter().cloned().collect();
-        let mut effect = Effect::default();
+        let mut histories = Vec::new();
         for id in removal::citing(&writing.scope, &names).await? {
-            let history = fact::history(&writing.scope, id).await?;
-            let chats = chats_of(&writing.scope, std::slice::from_ref(&history)).await?;
-            let removed = RemovedTurns { turns: removed.clone(), chats, chat: None };
+            histories.push(fact::history(&writing.scope, id).await?);
+        }
+        let removed = RemovedTurns {
+            turns: removed,
+            chats: chats_of(&writing.scope, &histories).await?,
+            patterns: count_patterns(&writing.scope, &histories, &observed).await?,
+            chat: None,
+        };
+        let mut effect = Effect::default();
+        for history in &histories {
             let (voice, stamp) = (request.caller.voice, &mut writing.stamp);
             let becomes =
-                removal_rules::remove_turns(&history, &removed, Depth::Erase, voice, stamp)?;
+                removal_rules::remove_turns(history, &removed, Depth::Erase, voice, stamp)?;
             // A fact that the user restored although its source stayed removed is kept.
             if let Some((Fate::Weakened | Fate::Kept, changes)) = becomes {
                 merge(&mut effect.changes, changes);
             }
         }
-        record_erasures(&mut writing, &turns, Verb::Purge, None, &mut effect);
+        let gone = turns.iter().copied().map(RemovedSource::Turn);
+        let gone = gone.chain(observed.iter().copied().map(RemovedSource::Observation));
+        record_erasures(&mut writing, gone, Verb::Purge, None, &mut effect);
         let (scope, by) = (&writing.scope, writing.stamp.operation);
         removal::erase_sources(&mut effect.with, scope, &turns, &episodes, by, at);
         removal::erase_quotations(&mut effect.with, scope, &observed_names);
-        observation::remove(&mut effect.with, scope, &observed, by, at);
+        observation::remove(&mut effect.with, scope, &observed, Verb::Purge, by, at);
         for id in &chats {
             session::remove(&mut effect.with, scope, id);
         }
@@ -288,18 +309,28 @@ impl Removals {
     }
 }
 
-/// Records permanently removed turns as erasures, and adds them to the journal.
-fn record_erasures(
+/// A source that is permanently removed.
+pub(super) enum RemovedSource {
+    Turn(TurnId),
+    Observation(ObservationId),
+}
+
+/// Records permanently removed sources as erasures, and adds them to the journal.
+pub(super) fn record_erasures(
     writing: &mut Writing<'_>,
-    turns: &[TurnId],
+    sources: impl Iterator<Item = RemovedSource>,
     verb: Verb,
     again: Option<&JournalEntry>,
     effect: &mut Effect,
 ) {
-    for turn in turns {
-        let removed = erasure::Rows::from([("turn".to_owned(), 1)]);
+    for source in sources {
+        let (turn, observation, table) = match source {
+            RemovedSource::Turn(id) => (Some(id), None, "turn"),
+            RemovedSource::Observation(id) => (None, Some(id), "observation"),
+        };
+        let removed = erasure::Rows::from([(table.to_owned(), 1)]);
         let erasure = new_erasure(&mut writing.stamp, verb, again);
-        let erasure = Erasure { turn: Some(*turn), removed, ..erasure };
+        let erasure = Erasure { turn, observation, removed, ..erasure };
         record_erasure(writing, &erasure, effect);
     }
 }
@@ -386,10 +417,12 @@ pub(crate) async fn restore_sources(
     let mut restored = Vec::new();
     // A permanently removed episode can be derived again; a turn cannot.
     let observed = observation::existing(scope, &sources.observations, true).await?;
-    if turns.len() != sources.turns.len() || observed.len() != sources.observations.len() {
+    // A session is restored with what is left of it.
+    let is_whole = sources.session.is_some() || observed.len() == sources.observations.len();
+    if turns.len() != sources.turns.len() || !is_whole {
         return Err(Error::NotUndoable);
     }
-    observation::mark(&mut batch, scope, &sources.observations, None);
+    observation::mark(&mut batch, scope, &observed, None);
     if let Some(id) = &sources.session {
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, None);

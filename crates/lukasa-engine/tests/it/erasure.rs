@@ -336,3 +336,37 @@ async fn restored_backup_does_not_restore_erased_turn() {
     let receipts = story.engine.erasures.receipts(&story.alice(), story.now()).await.unwrap();
     assert_eq!((receipts[0].receipt.erased.as_str(), receipts[0].receipt.replayed), ("turn", true));
 }
+
+#[tokio::test]
+async fn restored_backup_does_not_restore_erased_or_purged_observations() {
+    let place = Place::new("observations");
+    let mut story = Story::begin().await;
+    story.engine = story.engine.clone().with_journal(place.open());
+    let admin = story.database.admin().await;
+    for kind in ["canary-one", "canary-two"] {
+        let new = crate::observations::event(kind, serde_json::json!({}));
+        crate::observations::record(&story, new).await;
+    }
+    story.save("alice likes tea").await;
+    let backup = Backup::take(&admin).await;
+    story.pass(60);
+    let stored = crate::observations::stored(&story).await;
+    story.engine.removals.erase_observation(&story.request(), stored[0].id).await.unwrap();
+    let which = lukasa_engine::removal::ObservationSelection::One(stored[1].id);
+    story.engine.removals.withdraw_observations(&story.request(), &which).await.unwrap();
+    for days in [31, 2] {
+        story.pass(days * crate::observations::DAY);
+        crate::learning::work(&story).await;
+    }
+    assert_eq!(canaries(&admin).await, 0);
+    backup.restore(&admin).await;
+    assert!(canaries(&admin).await > 0, "the backup has them");
+    story.pass(60);
+    let replayed = story.engine.erasures.replay_erasures(story.moment()).await.unwrap();
+    assert_eq!((replayed.observations, replayed.turns, replayed.users), (2, 0, 0));
+    assert_eq!(canaries(&admin).await, 0);
+    let receipts = story.engine.erasures.receipts(&story.alice(), story.now()).await.unwrap();
+    let receipts = receipts.iter().map(|signed| &signed.receipt);
+    let again = receipts.filter(|receipt| receipt.erased == "observation" && receipt.replayed);
+    assert_eq!(again.count(), 2);
+}

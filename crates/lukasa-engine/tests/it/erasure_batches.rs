@@ -171,6 +171,7 @@ async fn erasure_of_unknown_outcome_keeps_later_writes() {
         user: story.alice().user,
         fact: None,
         turn: None,
+        observation: None,
         id: lukasa_core::Ids::new(story.now(), [9; 16]).erasure(),
     };
     let journal = place.open();

@@ -22,6 +22,7 @@ mod learning_rules;
 mod left_out;
 mod links;
 mod masking;
+mod observation_removal;
 mod observations;
 mod portraits;
 mod process_state;

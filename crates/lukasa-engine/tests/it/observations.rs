@@ -1,24 +1,23 @@
 //! Observations, and the memories made of patterns in them.
 
 use lukasa_core::policy::{ObservedPatterns, Patch};
-use lukasa_core::{Edit, Force, MemoryType, Origin, State, Status, Tier, Version};
+use lukasa_core::{Force, MemoryType, Origin, State, Status, Tier, Version};
 use lukasa_engine::Error;
-use lukasa_engine::facts::{Target, Update};
+use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_engine::observations::{NewObservation, ObservationFilter};
-use lukasa_engine::removal::ObservationSelection;
 use lukasa_store::list::ListFilter;
 use serde_json::{Value, json};
 
 use crate::learning::work;
 use crate::story::Story;
 
-const DAY: i64 = 86_400;
+pub const DAY: i64 = 86_400;
 
-fn order(value: &str) -> NewObservation {
+pub fn order(value: &str) -> NewObservation {
     event("order", json!({ "value": value }))
 }
 
-fn event(kind: &str, payload: Value) -> NewObservation {
+pub fn event(kind: &str, payload: Value) -> NewObservation {
     NewObservation {
         source: "groceries".into(),
         kind: kind.into(),
@@ -29,36 +28,38 @@ fn event(kind: &str, payload: Value) -> NewObservation {
     }
 }
 
-async fn record(story: &Story, new: NewObservation) {
+pub async fn record(story: &Story, new: NewObservation) {
     story.engine.observations.record(&story.by(story.assistant()), vec![new]).await.unwrap();
 }
 
 /// Orders at Kroger on this many days, one a day.
-async fn orders(story: &Story, days: usize) {
+pub async fn orders(story: &Story, days: usize) {
     for _ in 0..days {
         record(story, order("Kroger")).await;
         story.pass(DAY);
     }
 }
 
-async fn set_observed(story: &Story, observed: ObservedPatterns) {
+pub async fn set_observed(story: &Story, observed: ObservedPatterns) {
     let patch = Patch { observed: Some(observed), ..Patch::default() };
     story.engine.policies.set(&story.request(), patch).await.unwrap();
 }
 
-async fn patterns(story: &Story, status: Status) -> Vec<Version> {
+pub async fn patterns(story: &Story, status: Status) -> Vec<Version> {
     let filter = ListFilter { status: Some(status), ..ListFilter::default() };
     let listed = story.list(filter, lukasa_engine::Point::default()).await;
     let versions = listed.into_iter().map(|memory| memory.version);
-    versions.filter(|version| version.origin == Origin::Observed).collect()
+    let is_pattern =
+        |key: &Option<String>| key.as_ref().is_some_and(|key| key.starts_with("observed/"));
+    versions.filter(|version| is_pattern(&version.claim.key)).collect()
 }
 
-async fn learn(story: &Story) -> lukasa_engine::Outcome {
+pub async fn learn(story: &Story) -> lukasa_engine::Outcome {
     let job = lukasa_core::Caller::extractor(story.tenant, "alice", Origin::UserTurn);
     story.engine.observations.learn_patterns(&story.by(job)).await.unwrap()
 }
 
-async fn stored(story: &Story) -> Vec<lukasa_core::Observation> {
+pub async fn stored(story: &Story) -> Vec<lukasa_core::Observation> {
     let (filter, now) = (ObservationFilter::default(), story.now());
     story.engine.observations.list(&story.alice(), &filter, None, 200, now).await.unwrap().0
 }
@@ -77,9 +78,88 @@ async fn observed_pattern_is_proposed_with_its_observations_and_accepted_by_the_
     assert_eq!((proposed.turns.len(), proposed.claim.evidence.len()), (5, 5));
     assert!(proposed.extracted && proposed.turns[0].starts_with("obs_"));
     assert_eq!(learn(&story).await.operation, None, "it is noted once");
-    story.engine.undo.undo(&story.request(), learned.operation.unwrap()).await.unwrap();
+    let digest = Some(proposed.claim.consent_digest());
+    let yes = ProposalDecision::Yes { digest, edit: Box::default() };
+    let target = Target::Id(proposed.fact);
+    let accepted = story.engine.facts.confirm(&story.request(), &target, yes).await.unwrap();
+    let [active] = &patterns(&story, Status::Active).await[..] else { panic!("one memory") };
+    assert!(active.consented_at.is_some() && active.turns == proposed.turns);
+    for operation in [accepted.operation, learned.operation] {
+        story.engine.undo.undo(&story.request(), operation.unwrap()).await.unwrap();
+    }
     assert!(patterns(&story, Status::Proposed).await.is_empty());
     assert_eq!(learn(&story).await.operation, None, "what was undone is not noted again");
+}
+
+#[tokio::test]
+async fn erased_pattern_is_not_noted_again() {
+    let story = Story::begin().await;
+    orders(&story, 5).await;
+    learn(&story).await;
+    let target = Target::Id(patterns(&story, Status::Proposed).await[0].fact);
+    story.engine.removals.erase(&story.request(), &target).await.unwrap();
+    orders(&story, 5).await;
+    assert_eq!(learn(&story).await.operation, None);
+    assert!(patterns(&story, Status::Proposed).await.is_empty());
+    // Another value is another pattern.
+    for _ in 0..5 {
+        record(&story, order("Aldi")).await;
+        story.pass(DAY);
+    }
+    learn(&story).await;
+    assert_eq!(patterns(&story, Status::Proposed).await.len(), 1);
+}
+
+#[tokio::test]
+async fn one_run_notes_twenty_patterns_and_the_next_one_the_others() {
+    let story = Story::begin().await;
+    for _ in 0..5 {
+        let new = (0..25).map(|number| order(&format!("Shop {number}"))).collect();
+        story.engine.observations.record(&story.by(story.assistant()), new).await.unwrap();
+        story.pass(DAY);
+    }
+    for noted in [20, 25, 25] {
+        learn(&story).await;
+        assert_eq!(patterns(&story, Status::Proposed).await.len(), noted);
+    }
+}
+
+#[tokio::test]
+async fn pattern_of_imported_observations_is_a_proposal_with_their_origin() {
+    let story = Story::begin().await;
+    set_observed(&story, ObservedPatterns::On).await;
+    for number in 0..12 {
+        let origin = if number == 3 { Origin::Import } else { Origin::Tool };
+        let key = lukasa_core::Caller::key(story.tenant, "alice", "k2", origin);
+        story.engine.observations.record(&story.by(key), vec![order("Kroger")]).await.unwrap();
+        story.pass(DAY);
+    }
+    learn(&story).await;
+    let [proposed] = &patterns(&story, Status::Proposed).await[..] else { panic!("one proposal") };
+    assert_eq!((proposed.origin, proposed.tier), (Origin::Import, Tier::Strong));
+    assert_eq!(proposed.claim.memory_type, MemoryType::Procedural, "strong at once");
+    assert!(patterns(&story, Status::Active).await.is_empty());
+}
+
+#[tokio::test]
+async fn observations_of_a_user_are_limited_and_old_ones_expire() {
+    let story = Story::begin().await;
+    record(&story, order("Kroger")).await;
+    let admin = story.database.admin().await;
+    let fill = "insert into observation (user_id, tenant_id, observation_id, source, kind, at, \
+                  recorded_at, payload, origin) \
+                select user_id, tenant_id, gen_random_uuid(), 'many', 'event', \
+                       at - case when n <= 15000 then interval '91 days' else '0' end, recorded_at, \
+                       '{}', origin from observation, generate_series(1, 99998) n";
+    admin.batch_execute(fill).await.unwrap();
+    record(&story, order("Kroger")).await;
+    let request = story.by(story.assistant());
+    let full = story.engine.observations.record(&request, vec![order("Kroger")]).await;
+    assert!(matches!(full, Err(Error::Invalid(_))), "{full:?}");
+    work(&story).await;
+    let row = admin.query_one("select count(*) from observation", &[]).await.unwrap();
+    assert_eq!(row.get::<_, i64>(0), 90_000);
+    record(&story, order("Kroger")).await;
 }
 
 #[tokio::test]
@@ -105,6 +185,25 @@ async fn observed_patterns_are_counted_by_upkeep_and_follow_the_policy() {
 }
 
 #[tokio::test]
+async fn upkeep_goes_on_when_patterns_cannot_be_counted() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("Likes tea").await);
+    story.engine.removals.delete(&story.request(), &Target::Id(fact)).await.unwrap();
+    orders(&story, 31).await;
+    let admin = story.database.admin().await;
+    admin.batch_execute("alter table noted_pattern rename to hidden").await.unwrap();
+    work(&story).await;
+    admin.batch_execute("alter table hidden rename to noted_pattern").await.unwrap();
+    let failed = "select count(*) from job where attempts > 0";
+    assert_eq!(admin.query_one(failed, &[]).await.unwrap().get::<_, i64>(0), 0);
+    assert!(patterns(&story, Status::Proposed).await.is_empty());
+    record(&story, order("Kroger")).await;
+    story.pass(2 * DAY);
+    work(&story).await;
+    assert_eq!(patterns(&story, Status::Proposed).await.len(), 1);
+}
+
+#[tokio::test]
 async fn observed_order_is_proposed_although_patterns_are_stored() {
     let story = Story::begin().await;
     set_observed(&story, ObservedPatterns::On).await;
@@ -115,79 +214,6 @@ async fn observed_order_is_proposed_although_patterns_are_stored() {
     learn(&story).await;
     assert!(patterns(&story, Status::Active).await.is_empty());
     assert_eq!(patterns(&story, Status::Proposed).await.len(), 1);
-}
-
-#[tokio::test]
-async fn observed_pattern_is_withdrawn_with_its_observations_and_undone_together() {
-    let story = Story::begin().await;
-    set_observed(&story, ObservedPatterns::On).await;
-    orders(&story, 6).await;
-    learn(&story).await;
-    let one = stored(&story).await[0].id;
-    let remove =
-        async |which| story.engine.removals.withdraw_observations(&story.request(), &which).await;
-    let weakened = remove(ObservationSelection::One(one)).await.unwrap();
-    assert_eq!(weakened.reached.unwrap().weakened, 1);
-    let [left] = &patterns(&story, Status::Active).await[..] else { panic!("one memory") };
-    assert_eq!((left.turns.len(), left.claim.evidence.len()), (5, 5));
-    let again = remove(ObservationSelection::One(one)).await.unwrap();
-    assert_eq!(again.operation, None, "already removed");
-
-    let all = remove(ObservationSelection::Source("groceries".into())).await.unwrap();
-    let reached = all.reached.unwrap();
-    assert_eq!((reached.observations, reached.withdrawn), (5, 1));
-    assert!(stored(&story).await.is_empty() && patterns(&story, Status::Active).await.is_empty());
-    let undone = story.engine.undo.undo(&story.request(), all.operation.unwrap()).await.unwrap();
-    assert_eq!((stored(&story).await.len(), patterns(&story, Status::Active).await.len()), (5, 1));
-    // The undo can be undone too.
-    story.engine.undo.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
-    assert!(stored(&story).await.is_empty() && patterns(&story, Status::Active).await.is_empty());
-    let unknown = lukasa_core::ObservationId::from_uuid(uuid::Uuid::nil());
-    let missing = remove(ObservationSelection::One(unknown)).await;
-    assert!(matches!(missing, Err(Error::ObservationNotFound)), "{missing:?}");
-}
-
-#[tokio::test]
-async fn undo_does_not_restore_a_pattern_without_its_observations() {
-    let story = Story::begin().await;
-    set_observed(&story, ObservedPatterns::On).await;
-    orders(&story, 5).await;
-    learn(&story).await;
-    let fact = patterns(&story, Status::Active).await[0].fact;
-    let target = Target::Id(fact);
-    let update = Update::correct(Edit::content("Shops at Kroger"));
-    let corrected = story.engine.facts.update(&story.request(), &target, update).await.unwrap();
-    let which = ObservationSelection::Source("groceries".into());
-    let removed = story.engine.removals.withdraw_observations(&story.request(), &which).await;
-    let removed = removed.unwrap().operation.unwrap();
-    assert_eq!(story.active().await, ["Shops at Kroger"], "the user's own words stay");
-    let correction = corrected.operation.unwrap();
-    let undo = story.engine.undo.undo(&story.request(), correction).await;
-    assert!(matches!(undo, Err(Error::UndoBlocked(by)) if by == removed), "{undo:?}");
-    story.engine.undo.undo(&story.request(), removed).await.unwrap();
-    story.engine.undo.undo(&story.request(), correction).await.unwrap();
-    assert_eq!(patterns(&story, Status::Active).await.len(), 1);
-}
-
-#[tokio::test]
-async fn deleted_observations_are_purged_after_thirty_days() {
-    let story = Story::begin().await;
-    orders(&story, 2).await;
-    let which = ObservationSelection::Source("groceries".into());
-    let removed = story.engine.removals.withdraw_observations(&story.request(), &which).await;
-    let rows = async || {
-        let admin = story.database.admin().await;
-        let row = admin.query_one("select count(*) from observation", &[]).await.unwrap();
-        row.get::<_, i64>(0)
-    };
-    assert_eq!(rows().await, 2, "they can be restored");
-    story.pass(31 * DAY);
-    work(&story).await;
-    story.pass(2 * DAY);
-    work(&story).await;
-    assert_eq!(rows().await, 0);
-    let undo = story.engine.undo.undo(&story.request(), removed.unwrap().operation.unwrap()).await;
-    assert!(matches!(undo, Err(Error::NotUndoable)), "{undo:?}");
 }
 
 #[tokio::test]
@@ -208,5 +234,12 @@ async fn observation_secrets_are_masked_and_closed_domains_refused() {
     assert!(matches!(password, Err(Error::SecretRejected(_))), "{password:?}");
     let invalid = refused(event("two words", json!({}))).await;
     assert!(matches!(invalid, Err(Error::Invalid(_))), "{invalid:?}");
+    // No caller records events of a closed domain: nobody is asked about them.
+    for origin in [Origin::Import, Origin::UserSaid, Origin::Tool] {
+        let key = lukasa_core::Caller::key(story.tenant, "alice", "k2", origin);
+        let new = vec![event("note", json!({ "text": "User has depression." }))];
+        let refused = story.engine.observations.record(&story.by(key), new).await;
+        assert!(matches!(refused, Err(Error::OptInNeeded(_))), "{origin:?}: {refused:?}");
+    }
     assert_eq!(stored(&story).await.len(), 1, "all of a request or none");
 }

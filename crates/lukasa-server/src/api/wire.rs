@@ -181,7 +181,8 @@ pub struct MemoryView {
     /// When the memory was first saved.
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// The user's rating, `up` or `down`; absent if there is none.
+    /// The user's rating, `up` or `down`, where memories are read: in lists and when one is fetched.
+    /// Absent if there is none, and in the answers of writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "up")]
     pub rating: Option<&'static str>,

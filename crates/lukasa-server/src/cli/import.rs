@@ -322,7 +322,16 @@ impl Total {
             }));
         }
         let ImportCounts {
-            memories, proposals, known, links, chats, turns, secrets, left_out, ..
+            memories,
+            proposals,
+            known,
+            links,
+            chats,
+            turns,
+            observations,
+            secrets,
+            left_out,
+            ..
         } = self.counts;
         let mut parts = vec![format!("{memories} new")];
         let mut also = |count: usize, words: &str| {
@@ -333,6 +342,7 @@ impl Total {
         also(proposals, "proposed for your review");
         also(links, "links");
         also(chats, &format!("chats with {turns} turns"));
+        also(observations, "observations");
         also(known, "known already");
         also(secrets, "left out: looks like a secret");
         also(left_out, "left out: empty, or its domain is closed");

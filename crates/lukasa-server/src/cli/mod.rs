@@ -268,13 +268,14 @@ impl ErasureJournalArgs {
         let journal = Journal::open(path)
             .with_context(|| format!("the erasure journal {} cannot be opened", path.display()))?;
         let engine = engine.with_journal(journal);
-        let ReplayReport { entries, users, memories, turns, added, skipped } =
+        let ReplayReport { entries, users, memories, turns, observations, added, skipped } =
             engine.erasures.replay_erasures(crate::clock::moment()).await?;
-        if users + memories + turns > 0 {
+        if users + memories + turns + observations > 0 {
             tracing::warn!(
                 users,
                 memories,
                 turns,
+                observations,
                 "a restored backup contained erased data; it was removed again"
             );
         }

@@ -26,13 +26,14 @@ impl StateArgs {
             return say_json(&state);
         }
         let row = |name: &str, hash: &str| {
-            format!("{name:<10} {:>8}   {}", state[name], hash.get(..16).unwrap_or(hash))
+            format!("{name:<12} {:>8}   {}", state[name], hash.get(..16).unwrap_or(hash))
         };
         let hash = |name: &str| state["sha256"][name].as_str().unwrap_or_default();
         say(&row("memories", hash("memories")))?;
         say(&row("links", ""))?;
         say(&row("episodes", hash("episodes")))?;
         say(&row("sessions", hash("sessions")))?;
-        say(&row("turns", ""))
+        say(&row("turns", ""))?;
+        say(&row("observations", hash("observations")))
     }
 }

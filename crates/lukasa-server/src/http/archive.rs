@@ -130,6 +130,7 @@ pub struct CountsView {
     episodes: usize,
     chats: usize,
     turns: usize,
+    observations: usize,
     /// Items left out because they look like a secret.
     secrets: usize,
     /// Items left out for another reason.
@@ -146,10 +147,22 @@ impl From<ImportCounts> for CountsView {
             episodes,
             chats,
             turns,
+            observations,
             secrets,
             left_out,
         } = counts;
-        Self { memories, proposals, known, links, episodes, chats, turns, secrets, left_out }
+        Self {
+            memories,
+            proposals,
+            known,
+            links,
+            episodes,
+            chats,
+            turns,
+            observations,
+            secrets,
+            left_out,
+        }
     }
 }
 

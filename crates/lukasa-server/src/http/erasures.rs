@@ -34,13 +34,14 @@ pub struct ErasurePreview {
 
 /// Row counts as text, with the names that users know.
 fn describe(rows: &Rows) -> String {
-    const NAMES: [(&str, &str, &str); 9] = [
+    const NAMES: [(&str, &str, &str); 10] = [
         ("fact", "memory", "memories"),
         ("fact_version", "version", "versions"),
         ("link", "link", "links"),
         ("session", "session", "sessions"),
         ("turn", "turn", "turns"),
         ("episode", "episode", "episodes"),
+        ("observation", "observation", "observations"),
         ("embedding", "embedding", "embeddings"),
         ("retrieval", "retrieved context", "retrieved contexts"),
         ("idempotency", "stored response", "stored responses"),
@@ -106,12 +107,13 @@ pub async fn preview_erasure(
 pub struct ErasureReceipt {
     #[schema(example = "era_01hx3v9d0kf7rtm4q5wz8yb2cc")]
     id: String,
-    /// `user`, `memory` or `turn`.
+    /// `user`, `memory`, `turn` or `observation`.
     erased: String,
     tenant_id: String,
     user_id: String,
     memory_id: Option<String>,
     turn_id: Option<String>,
+    observation_id: Option<String>,
     operation_id: Option<String>,
     /// `erase`, or `purge` for a memory that was in the trash.
     verb: &'static str,
@@ -159,6 +161,7 @@ impl From<SignedReceipt> for SignedReceiptView {
                 user_id: receipt.user_id.to_string(),
                 memory_id: receipt.memory_id.map(|id| id.to_string()),
                 turn_id: receipt.turn_id.map(|id| id.to_string()),
+                observation_id: receipt.observation_id.map(|id| id.to_string()),
                 operation_id: receipt.operation_id.map(|id| id.to_string()),
                 verb: receipt.verb.as_str(),
                 erased_at: receipt.erased_at,

@@ -107,6 +107,7 @@ fn api() -> OpenApiRouter<App> {
         ))
         .merge(turns())
         .routes(routes!(observations::delete_observation))
+        .routes(routes!(observations::erase_observation))
         .routes(routes!(sessions::lifecycle::close_session))
         .routes(routes!(sessions::lifecycle::learn_session))
         .routes(routes!(sessions::lifecycle::restore_session))

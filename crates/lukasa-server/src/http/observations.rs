@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
-use crate::api::auth::{Reader, Writer};
+use crate::api::auth::{Eraser, Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
@@ -103,7 +103,7 @@ pub struct RecordedObservations {
 /// Events of other applications and of agents, such as orders or opened files. They are appended and
 /// never changed, and go into no prompt. Secrets in them are masked. An event that is observed at
 /// least five times on at least three days becomes a proposal; the setting `observed` of the policy
-/// decides.
+/// decides. A user can have 100,000 events.
 #[utoipa::path(post, path = "/api/observations", tag = "observations", request_body = RecordObservations, responses(
     (status = 201, body = RecordedObservations),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -194,9 +194,30 @@ pub async fn delete_observation(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
-    let id: ObservationId =
-        id.parse().map_err(|_| Problem::of(ProblemCode::ObservationNotFound))?;
+    let id = parse_id(&id)?;
     remove(app, sent.request(caller), ObservationSelection::One(id)).await
+}
+
+/// Erase a raw event, now and everywhere.
+///
+/// Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
+#[utoipa::path(post, path = "/api/observations/{id}/erase", tag = "observations", params(
+    ("id" = String, Path, description = "The observation's id")), responses(
+    (status = 200, body = Written),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn erase_observation(
+    State(app): State<App>,
+    Eraser(caller): Eraser,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<Nothing>,
+) -> Result<Response, Problem> {
+    let (engine, request, id) = (app.engine().clone(), sent.request(caller), parse_id(&id)?);
+    let work = async move { engine.removals.erase_observation(&request, id).await };
+    Ok(write_response(&app.detached(work).await?))
+}
+
+fn parse_id(id: &str) -> Result<ObservationId, Problem> {
+    id.parse().map_err(|_| Problem::of(ProblemCode::ObservationNotFound))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

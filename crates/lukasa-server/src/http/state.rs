@@ -20,6 +20,8 @@ pub struct StateHashView {
     episodes: String,
     /// Sessions outside the trash, and their turns.
     sessions: String,
+    /// Raw events outside the trash.
+    observations: String,
 }
 
 /// Counts and hashes of everything stored about a user.
@@ -30,18 +32,21 @@ pub struct StateView {
     episodes: usize,
     sessions: usize,
     turns: usize,
+    observations: usize,
     sha256: StateHashView,
 }
 
 impl From<MemorySummary> for StateView {
     fn from(whole: MemorySummary) -> Self {
-        let MemorySummary { memories, links, episodes, sessions, turns, hash } = whole;
+        let MemorySummary { memories, links, episodes, sessions, turns, observations, hash } =
+            whole;
         let sha256 = StateHashView {
             memories: hash.memories,
             episodes: hash.episodes,
             sessions: hash.sessions,
+            observations: hash.observations,
         };
-        Self { memories, links, episodes, sessions, turns, sha256 }
+        Self { memories, links, episodes, sessions, turns, observations, sha256 }
     }
 }
 

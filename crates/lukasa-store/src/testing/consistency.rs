@@ -62,6 +62,8 @@ const RULES: [(&str, &str); 11] = [
         "what was erased is not used",
         "select t.fact_id::text from tombstone t where t.fact_id is not null and ( \
            exists (select 1 from fact f where f.user_id = t.user_id and f.fact_id = t.fact_id) \
+           or exists (select 1 from observation o where o.user_id = t.user_id \
+                         and o.observation_id = t.fact_id) \
            or exists (select 1 from usage u where u.user_id = t.user_id and u.fact_id = t.fact_id) \
            or exists (select 1 from given_baseline g where g.user_id = t.user_id \
                          and t.fact_id = any(g.facts)))",

@@ -1,5 +1,6 @@
 //! Observations: recorded, listed and removed (R043, R099, R196).
 
+use lukasa_core::Permission;
 use serde_json::{Value, json};
 
 use crate::app::{Client, TestApp};
@@ -98,6 +99,29 @@ async fn observation_is_removed_and_restored_by_undo() {
     assert_eq!(alice.get("/api/observations").await.each("source"), ["b", "a"]);
     let unknown = "/api/observations/obs_00000000000000000000000000";
     alice.delete(unknown).await.refused(404, "observation_not_found");
+}
+
+#[tokio::test]
+async fn observation_is_erased_with_a_receipt() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let body = json!({ "observations": [event("a", 1, &json!({})), event("b", 2, &json!({}))] });
+    let sent = alice.post("/api/observations", body).await.expect(201);
+    let id = sent.at("/observation_ids/0");
+    let path = format!("/api/observations/{id}/erase");
+    let (_, key) = app.make_key("acme", None, &[Permission::Read, Permission::Write], None).await;
+    let key = app.presenting(&key).about("alice");
+    key.post(&path, json!({})).await.refused(403, "forbidden");
+    let erased = alice.post(&path, json!({})).await.expect(200).json();
+    assert_eq!(erased["reached"]["observations"], 1);
+    assert_eq!(erased["event"]["undo"], Value::Null);
+    assert_eq!(alice.get("/api/observations").await.each("source"), ["b"]);
+    let receipts = alice.get("/api/erasures").await.expect(200).json();
+    let receipt = &receipts["data"][0]["receipt"];
+    assert_eq!(receipt["erased"], "observation");
+    assert_eq!(receipt["observation_id"], id);
+    let unknown = "/api/observations/obs_00000000000000000000000000/erase";
+    alice.post(unknown, json!({})).await.refused(404, "observation_not_found");
 }
 
 #[tokio::test]

@@ -210,6 +210,10 @@ pub const TABLE: &[Row] = &[
         r#"{"observations": [{"source": "shop", "kind": "order", "payload": {"value": "tea"}}]}"#,
     ),
     does(Write, "delete_observation", &[given(Path("id"), Observation, OBSERVATION), AGAIN]),
+    does(Erase, "erase_observation", &[
+        given(Path("id"), ErasableObservation, OBSERVATION),
+        AGAIN,
+    ]),
     // Sources are named by applications, per user.
     does(Write, "delete_observations", &[given(Query("source"), ObservationSource, Own), AGAIN]),
     with_body(

@@ -59,8 +59,9 @@ pub enum Thing {
     Prediction,
     /// A reply of an assistant.
     Reply,
-    /// A raw event, the source of others, and a place in the list of them.
+    /// A raw event, one to erase, the source of others, and a place in the list of them.
     Observation,
+    ErasableObservation,
     ObservationSource,
     ObservationCursor,
     EpisodeCursor,
@@ -114,7 +115,7 @@ impl Thing {
             Turn | DeletableTurn | ErasableTurn | Reply => {
                 TurnId::from_uuid(near(parsed::<TurnId>(real).uuid())).to_string()
             }
-            Observation => {
+            Observation | ErasableObservation => {
                 ObservationId::from_uuid(near(parsed::<ObservationId>(real).uuid())).to_string()
             }
             ObservationCursor => {
@@ -281,10 +282,11 @@ impl Things {
     async fn observe(&mut self, client: &Client, canary_word: &str) {
         let source = canary("app").chars().take(20).collect::<String>();
         let event = |source: &str| json!({ "source": source, "kind": "order", "payload": { "text": canary_word } });
-        let body = json!({ "observations": [event("shop"), event(&source), event(&source)] });
+        let body = json!({ "observations": [event("shop"), event(&source), event(&source), event("shop")] });
         let recorded = client.post("/api/observations", body).await.expect(201);
         self.hide(&recorded.json());
         self.put(Observation, recorded.at("/observation_ids/0"));
+        self.put(ErasableObservation, recorded.at("/observation_ids/3"));
         self.put(ObservationSource, source);
         let page = client.get("/api/observations?limit=1").await.expect(200);
         self.put(ObservationCursor, page.at("/next_cursor"));
