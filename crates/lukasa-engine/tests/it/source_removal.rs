@@ -418,7 +418,8 @@ async fn undo_of_turn_is_blocked_if_its_session_was_withdrawn_since() {
 }
 
 async fn listed_episodes(story: &Story) -> Vec<Episode> {
-    let page = story.engine.learning.episodes(&story.alice(), None, None, 9, story.now());
+    let alice = story.alice();
+    let page = story.engine.learning.episodes(&alice, None, None, 9, story.now());
     page.await.unwrap().0
 }
 
