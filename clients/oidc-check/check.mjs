@@ -92,7 +92,8 @@ try {
     assertRefused((await signIn(base)).answer, 'guest');
   });
   await check('a sign-in is listed, and ended by an administrator', async () => {
-    const { data } = await (await ada.api(base, `/api/sign-ins?user=${encodeURIComponent(named(real.issuer, 'bob'))}`)).json();
+    const user = encodeURIComponent(named(real.issuer, 'bob'));
+    const { data } = await (await ada.api(base, `/api/sign-ins?user=${user}`)).json();
     assert.deepEqual(data.map((one) => one.kind), ['sign_in']);
     const ended = await ada.api(base, `/api/sign-ins/${data[0].id}`, {
       method: 'DELETE', headers: { 'content-type': 'application/json' }, body: '{}',
@@ -103,7 +104,8 @@ try {
   await check('the audit log has the sign-ins and the refusal', async () => {
     const { data } = await (await ada.api(base, '/api/audit?event=sign_in')).json();
     const recorded = data.map((one) => [one.result, one.actor_kind, one.detail.split(',').includes('admin')]);
-    assert.deepEqual(recorded, [['refused', 'provider', false], ['done', 'provider', false], ['done', 'provider', true]]);
+    const expected = [['refused', 'provider', false], ['done', 'provider', false], ['done', 'provider', true]];
+    assert.deepEqual(recorded, expected);
     assert.equal(data[0].detail, 'not_allowed');
     const out = execFileSync(process.env.LUKASA, ['audit', 'verify', '--tenant', tenant, '--json']);
     assert.equal(JSON.parse(out).ok, true);

@@ -108,7 +108,8 @@ impl ClaimRules {
         if self.admin_values.is_empty() && self.allowed_values.is_empty() {
             return Some("no role may sign in, and not everyone (`*`)".into());
         }
-        if self.user_prefix.trim() != self.user_prefix || self.user_prefix.contains(char::is_control)
+        if self.user_prefix.trim() != self.user_prefix
+            || self.user_prefix.contains(char::is_control)
         {
             return Some("the prefix of users begins or ends with a space".into());
         }

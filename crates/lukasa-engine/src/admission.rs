@@ -137,7 +137,7 @@ pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Op
 
 /// Checks words that are stored without becoming a memory, such as raw events and notes about the
 /// use of a memory. No consent can be asked for them, so a secret and a domain that is not open
-/// refuse them whoever writes.
+/// refuse them from every writer.
 pub(crate) async fn check_words(
     scope: &Scope,
     writer: Writer,

@@ -64,12 +64,7 @@ impl AuditLog {
     }
 
     /// The tenant's next records after a number, oldest first; none at the end.
-    pub async fn page(
-        &self,
-        tenant: TenantId,
-        cell: &str,
-        after: i64,
-    ) -> Result<Vec<AuditRecord>> {
+    pub async fn page(&self, tenant: TenantId, cell: &str, after: i64) -> Result<Vec<AuditRecord>> {
         let directory = self.directory(tenant, cell).await?;
         Ok(audit::after(&directory, after, PAGE_SIZE).await?)
     }
@@ -79,8 +74,7 @@ impl AuditLog {
         loop {
             let report = self.verify_once(tenant, cell).await?;
             // Records that were removed by retention meanwhile are no fault.
-            if report.fault.is_none()
-                || self.ends(tenant, cell).await?.pruned == report.ends.pruned
+            if report.fault.is_none() || self.ends(tenant, cell).await?.pruned == report.ends.pruned
             {
                 return Ok(report);
             }
@@ -141,9 +135,11 @@ pub async fn prune(
     let entry = AuditEntry::done(AuditEvent::Prune, tenant.into(), micros(now));
     let mut removed = 0;
     loop {
-        match audit_retention::prune_batch(connect, tenant, before, &entry).await? {
-            0 => return Ok(removed),
-            batch => removed += batch,
+        let batch = audit_retention::prune_batch(connect, tenant, before, &entry).await?;
+        removed += batch;
+        // The records of this removal stay, also with a time in the future.
+        if batch < audit_retention::BATCH_SIZE.unsigned_abs() {
+            return Ok(removed);
         }
     }
 }

@@ -11,11 +11,11 @@ use crate::row::{Columns, one};
 use crate::scope::Param;
 
 /// Records that are removed in one transaction. Other writes of the tenant wait for it.
-const BATCH_SIZE: i64 = 5_000;
+pub const BATCH_SIZE: i64 = 5_000;
 
 /// Removes the oldest of the tenant's records from before a time, as the owner of the tables, and
 /// records that. Only the beginning of the chain is removed: nothing after a record that stays.
-/// Returns how many were removed; zero if there are no more.
+/// Returns how many were removed: [`BATCH_SIZE`] if there may be more.
 pub async fn prune_batch(
     connect: &ConnectOptions,
     tenant: TenantId,

@@ -14,8 +14,8 @@ use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
-use crate::health::{health_of, missing_migrations_of};
 use crate::pool::{Gates, Pools, Purpose};
+use crate::schema_check::{health_of, missing_migrations_of};
 use crate::{ConnectOptions, PoolSizes};
 
 /// How old the map may be when work over all cells begins.

@@ -52,7 +52,7 @@ pub struct ScreenedOut {
 
 /// Removes every fact with a secret in one of its versions, and every observation with one that
 /// cannot be masked. If a lowering is given, removes observations about closed domains, because
-/// nobody is asked about an observation, and lowers the trust in everything else.
+/// no question is asked about an observation, and lowers the trust in everything else.
 pub fn screen(contents: &mut Contents, lowering: Option<&Lowering>) -> ScreenedOut {
     let mut secrets: BTreeSet<FactId> = BTreeSet::new();
     let domains = lowering.into_iter().flat_map(|lowering| &lowering.domains);
@@ -72,8 +72,7 @@ pub fn screen(contents: &mut Contents, lowering: Option<&Lowering>) -> ScreenedO
     contents.observations.iter_mut().for_each(Observation::mask_secrets);
     contents.observations.retain(|observation| {
         let screening = observation.screening();
-        let is_closed =
-            |name: &str| lowering.is_some_and(|lowering| lowering.is_closed(name));
+        let is_closed = |name: &str| lowering.is_some_and(|lowering| lowering.is_closed(name));
         let (has_secret, is_closed) =
             (screening.secret.is_some(), screening.domain().is_some_and(is_closed));
         out.secrets += usize::from(has_secret);

@@ -1,3 +1,5 @@
+//! Tests of the placement map, with random moves.
+
 use super::*;
 
 /// A generator of numbers, so that a failing case can be repeated.

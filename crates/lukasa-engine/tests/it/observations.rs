@@ -234,7 +234,7 @@ async fn observation_secrets_are_masked_and_closed_domains_refused() {
     assert!(matches!(password, Err(Error::SecretRejected(_))), "{password:?}");
     let invalid = refused(event("two words", json!({}))).await;
     assert!(matches!(invalid, Err(Error::Invalid(_))), "{invalid:?}");
-    // No caller records events of a closed domain: nobody is asked about them.
+    // No caller records events of a closed domain: there is no question about them.
     for origin in [Origin::Import, Origin::UserSaid, Origin::Tool] {
         let key = lukasa_core::Caller::key(story.tenant, "alice", "k2", origin);
         let new = vec![event("note", json!({ "text": "User has depression." }))];

@@ -451,9 +451,9 @@ async fn undo_and_redo_of_episode_deletions_leave_one_episode_for_a_range() {
     }
     assert_eq!(listed_episodes(&story).await.len(), 1);
     undo(&story, b).await;
-    assert_eq!(listed_episodes(&story).await, [second.clone()]);
+    assert_eq!(listed_episodes(&story).await, std::slice::from_ref(&second));
     let undone = undo(&story, a).await;
-    assert_eq!(listed_episodes(&story).await, [first.clone()]);
+    assert_eq!(listed_episodes(&story).await, std::slice::from_ref(&first));
     let redone = undo(&story, undone).await;
     assert_eq!(listed_episodes(&story).await, [second], "what the undo withdrew");
     undo(&story, redone).await;
@@ -483,7 +483,7 @@ async fn redo_of_an_episode_deletion_has_it_summarised_again() {
     let deleted = delete_episode(&story, &first).await;
     let undone = undo(&story, deleted).await;
     work(&story).await;
-    assert_eq!(listed_episodes(&story).await, [first.clone()]);
+    assert_eq!(listed_episodes(&story).await, std::slice::from_ref(&first));
     undo(&story, undone).await;
     assert!(listed_episodes(&story).await.is_empty());
     work(&story).await;

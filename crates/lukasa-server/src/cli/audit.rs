@@ -92,7 +92,8 @@ impl ListAuditArgs {
         let user = self.user.as_deref().map(|name| UserId::named(tenant, name));
         let (event, since, until) = (self.event, self.since, self.until);
         let filter = AuditFilter { event, since, until, user };
-        let (records, _) = engine.audit.list(tenant, &self.log.cell, &filter, None, self.limit.into()).await?;
+        let (records, _) =
+            engine.audit.list(tenant, &self.log.cell, &filter, None, self.limit.into()).await?;
         opened.close().await?;
         if self.format.json {
             return say_json(&json!({ "data": records }));

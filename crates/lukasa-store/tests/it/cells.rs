@@ -180,6 +180,7 @@ async fn server_with_an_old_map_finds_the_user_in_the_right_cell() {
     assert_eq!(read(&deployment.main.store(), acme(), &name).await.unwrap(), ["travel"]);
     let scope = deployment.main.store().read_settled(acme(), named(&name)).await.unwrap();
     assert!(directory::me(&scope).await.unwrap().is_some());
+    drop(scope);
     let scope = deployment.main.store().write_lossy(acme(), named(&name)).await.unwrap();
     assert!(directory::me(&scope).await.unwrap().is_some());
     scope.commit().await.unwrap();
