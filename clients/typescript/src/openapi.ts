@@ -364,7 +364,8 @@ export interface paths {
          * Delete an episode.
          * @description It is moved into the trash, and a job summarises its turns again without the old words. The turns
          *     stay, and so do the memories learned from them: delete the turns or the session to remove those.
-         *     Undo restores the old summary. Without a chat model there is no new one.
+         *     Undo restores the old summary. Without a chat model, or if its turns are not kept, there is no new
+         *     one.
          */
         delete: operations["delete_episode"];
     };
@@ -897,7 +898,7 @@ export interface components {
             also_memory_ids?: string[];
             version_id?: string | null;
             turn_id?: string | null;
-            /** @description The summary of an earlier session that it tells. */
+            /** @description The summary of an earlier session that it contains. */
             episode_id?: string | null;
             session_id?: string | null;
             section: string;
@@ -1388,6 +1389,11 @@ export interface components {
              *     into prompts.
              */
             absorbed: boolean;
+            /**
+             * @description The domain that it is about, if the user has not opened it. `title` and `summary` are hidden
+             *     then; the user can see them with `show_hidden=true`.
+             */
+            hidden_domain?: string | null;
         };
         /** @description The rows that an erasure would remove. */
         ErasurePreview: {
@@ -5415,6 +5421,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
+                /** @description Also show the words of episodes about domains that are not open. Accepted only from the user. */
+                show_hidden?: boolean;
             };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
@@ -5449,6 +5457,8 @@ export interface operations {
                 episode_id?: string;
                 /** @description A whole session, if neither is given. */
                 session_id?: string;
+                /** @description Also show the words of episodes about domains that are not open. Accepted only from the user. */
+                show_hidden?: boolean;
             };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
@@ -5604,6 +5614,10 @@ export interface operations {
     };
     get_episode: {
         parameters: {
+            query?: {
+                /** @description Show its words even if it is about a domain that is not open. Accepted only from the user. */
+                show_hidden?: boolean;
+            };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;

@@ -785,11 +785,12 @@ def erase_session(session_id: str) -> Call[models.Written]:
     )
 
 
-def get_episode(id: str) -> Call[models.Episode]:
+def get_episode(id: str, query: params.GetEpisodeQuery | None = None) -> Call[models.Episode]:
     """Get an episode."""
     return Call(
         "GET",
         f"/api/episodes/{quoted(id)}",
+        query=query,
         answer=models.Episode,
         again=True,
     )
@@ -800,7 +801,8 @@ def delete_episode(id: str) -> Call[models.Written]:
 
     It is moved into the trash, and a job summarises its turns again without the old words. The
     turns stay, and so do the memories learned from them: delete the turns or the session to
-    remove those. Undo restores the old summary. Without a chat model there is no new one.
+    remove those. Undo restores the old summary. Without a chat model, or if its turns are not
+    kept, there is no new one.
     """
     return Call(
         "DELETE",

@@ -136,7 +136,7 @@ class Citation(View):
     version_id: str | None = Field(default=None)
     turn_id: str | None = Field(default=None)
     episode_id: str | None = Field(default=None)
-    """The summary of an earlier session that it tells."""
+    """The summary of an earlier session that it contains."""
     session_id: str | None = Field(default=None)
     section: str
     text: str
@@ -404,6 +404,10 @@ class Episode(View):
     """Whether it is a month old and everything learned from it is strong or stated by now, so that
     it is no longer needed. An absorbed episode is listed, but not found by search and not put
     into prompts.
+    """
+    hidden_domain: str | None = Field(default=None)
+    """The domain that it is about, if the user has not opened it. `title` and `summary` are hidden
+    then; the user can see them with `show_hidden=true`.
     """
 
 

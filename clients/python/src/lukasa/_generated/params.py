@@ -851,6 +851,10 @@ class ListEpisodesQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     cursor: str
     """`next_cursor` of the previous page."""
+    show_hidden: bool
+    """Also show the words of episodes about domains that are not open. Accepted only from the
+    user.
+    """
 
 
 class ListDependentsQuery(TypedDict, total=False):
@@ -861,6 +865,17 @@ class ListDependentsQuery(TypedDict, total=False):
     """An episode, if no turn is given. No memory depends on it."""
     session_id: str
     """A whole session, if neither is given."""
+    show_hidden: bool
+    """Also show the words of episodes about domains that are not open. Accepted only from the
+    user.
+    """
+
+
+class GetEpisodeQuery(TypedDict, total=False):
+    """What `get_episode` can be asked for."""
+    show_hidden: bool
+    """Show its words even if it is about a domain that is not open. Accepted only from the user.
+    """
 
 
 class ListPassesQuery(TypedDict, total=False):

@@ -76,7 +76,7 @@ async fn previewed_context_is_traced_and_not_counted() {
     };
     assert_eq!(retrievals().await, (0, 0, 0));
     given(&alice, "What do I like to drink?").await;
-    assert_eq!(retrievals().await, (1, 1, 1));
+    assert_eq!(retrievals().await, (1, 1, 2));
 }
 
 /// One retrieval uses many memories at the same moment; a page may end in the middle of them.
