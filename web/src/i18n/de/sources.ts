@@ -184,7 +184,8 @@ export const sources: Translation["sources"] = {
     "{count, plural, one {# Erinnerung wird weniger sicher.} other {# Erinnerungen werden weniger sicher.}}",
   "depends.kept":
     "{count, plural, one {# Erinnerung bleibt, weil du sie selbst gesagt, bestätigt oder speichern lassen hast.} other {# Erinnerungen bleiben, weil du sie selbst gesagt, bestätigt oder speichern lassen hast.}}",
-  "depends.again": "Die Zusammenfassung wird aus denselben Nachrichten neu geschrieben. Das Gelernte bleibt.",
+  "depends.again":
+    "Die Zusammenfassung wird aus denselben Nachrichten neu geschrieben. Das Gelernte bleibt.",
   "depends.portraits":
     "{count, plural, one {# Teil deines Profils wird neu geschrieben.} other {# Teile deines Profils werden neu geschrieben.}}",
   "fate.withdrawn": "wird mit entfernt",

@@ -145,7 +145,7 @@ export const sources = {
   "reason.not_sure_enough": "not certain enough",
   "reason.not_relevant_enough": "not relevant enough",
   "reason.only_a_question": "only a question",
-  "reason.told_by_a_memory_or_a_turn": "told by a message or memory already included",
+  "reason.told_by_a_memory_or_a_turn": "included in another message or memory",
   "reason.over_the_budget": "over the budget",
   "reason.over_the_category's_budget": "over its category's budget",
 
@@ -179,7 +179,8 @@ export const sources = {
     "{count, plural, one {# memory becomes less certain.} other {# memories become less certain.}}",
   "depends.kept":
     "{count, plural, one {# memory stays, because you stated it, agreed to it or had it saved.} other {# memories stay, because you stated them, agreed to them or had them saved.}}",
-  "depends.again": "The summary is written again from the same messages. What was learned from them stays.",
+  "depends.again":
+    "The summary is written again from the same messages. What was learned from them stays.",
   "depends.portraits":
     "{count, plural, one {# part of your profile is rewritten.} other {# parts of your profile are rewritten.}}",
   "fate.withdrawn": "removed too",
