@@ -11,7 +11,7 @@ const MAX_MS = 180_000;
 const MAX_TABS = 120;
 
 /** How the user acts: on a control, and by writing into a field. */
-interface Hand {
+interface InputMethod {
   /** The start of the names of the pictures. */
   name: string;
   press: (control: Locator) => Promise<void>;
@@ -22,7 +22,7 @@ interface Hand {
   goTo: (page: string) => Promise<void>;
 }
 
-function keyboard(page: Page): Hand {
+function keyboard(page: Page): InputMethod {
   const focus = async (control: Locator) => {
     await expect(control).toBeVisible();
     for (let tabs = 0; tabs < MAX_TABS; tabs++) {
@@ -56,7 +56,7 @@ function keyboard(page: Page): Hand {
   };
 }
 
-function fingers(page: Page): Hand {
+function fingers(page: Page): InputMethod {
   return {
     name: "first-phone",
     press: (control) => control.tap(),
@@ -140,81 +140,86 @@ async function assistantSaves(url: string, user: string, content: string): Promi
   expect(await response.text()).toContain("Saved");
 }
 
-async function firstMinutes(page: Page, hand: Hand, url: string, user: string): Promise<void> {
+async function firstMinutes(
+  page: Page,
+  input: InputMethod,
+  url: string,
+  user: string,
+): Promise<void> {
   await open(page, "/memory");
   const question = page.getByRole("textbox", { name: "Tell me something about yourself" });
   await expect(question).toBeVisible();
-  await picture(page, `${hand.name}-1-empty`);
+  await picture(page, `${input.name}-1-empty`);
 
-  await hand.write(
+  await input.write(
     page.getByRole("textbox", { name: "Pasted facts" }),
     "- I live in Lyon with two cats\n- I am vegetarian\n- I work as a nurse, mostly nights\n- I like short answers",
   );
   await expect(page.getByRole("region", { name: "4 facts found" })).toBeVisible();
   await page.getByRole("button", { name: "Save 4 memories" }).scrollIntoViewIfNeeded();
-  await picture(page, `${hand.name}-2-pasted`);
-  await hand.press(page.getByRole("button", { name: "Save 4 memories" }));
+  await picture(page, `${input.name}-2-pasted`);
+  await input.press(page.getByRole("button", { name: "Save 4 memories" }));
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("two cats");
 
-  await hand.goTo("Import & export");
+  await input.goTo("Import & export");
   const chooser = page.waitForEvent("filechooser");
-  await hand.press(page.getByRole("button", { name: "Choose a file" }));
+  await input.press(page.getByRole("button", { name: "Choose a file" }));
   await (await chooser).setFiles(EXPORT);
   const preview = page.getByRole("region", { name: "Preview" });
   await expect(preview).toContainText("Keeps bees on the roof");
-  await hand.press(preview.getByRole("button", { name: "Import now" }));
+  await input.press(preview.getByRole("button", { name: "Import now" }));
   const use = page.getByRole("button", { name: "Use all" });
   await expect(use).toBeVisible();
   await use.scrollIntoViewIfNeeded();
-  await picture(page, `${hand.name}-3-imported`);
-  await hand.press(use);
+  await picture(page, `${input.name}-3-imported`);
+  await input.press(use);
   await expect(use).toHaveCount(0);
 
-  await hand.goTo("Settings");
+  await input.goTo("Settings");
   const tab = page.getByRole("tab", { name: "Assistants" });
   await expect(tab).toBeVisible();
-  if (hand.name === "first") {
+  if (input.name === "first") {
     await page.getByRole("tab", { name: "Rules" }).focus();
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");
-  } else await hand.press(tab);
+  } else await input.press(tab);
   const card = page.getByRole("listitem").filter({ hasText: "Claude Desktop" });
-  await hand.press(card.getByRole("button", { name: "Copy" }));
+  await input.press(card.getByRole("button", { name: "Copy" }));
   await assistantSaves(url, user, "Is training for a half marathon in April");
   await expect(page.getByText("Connected: an assistant saved a memory")).toBeVisible({
     timeout: 15_000,
   });
-  await picture(page, `${hand.name}-4-connected`);
+  await picture(page, `${input.name}-4-connected`);
 
-  await hand.goTo("Chat");
+  await input.goTo("Chat");
   const message = page.getByRole("textbox", { name: "Message" });
   const send = page.getByRole("button", { name: "Send" });
-  await hand.write(message, "Where do I live?");
-  await hand.press(send);
+  await input.write(message, "Where do I live?");
+  await input.press(send);
   const cited = page.getByRole("link", { name: /memory/ }).first();
   await expect(cited).toBeVisible();
   await expect(send).toBeVisible();
-  await picture(page, `${hand.name}-5-answer`);
+  await picture(page, `${input.name}-5-answer`);
 
   // From the answer to the memory behind it, and the memory is corrected there.
-  await hand.press(cited);
-  await hand.press(page.getByRole("button", { name: /^Edit/ }));
-  await hand.replace(
+  await input.press(cited);
+  await input.press(page.getByRole("button", { name: /^Edit/ }));
+  await input.replace(
     page.getByRole("textbox", { name: "What it says" }),
     "I live in Lyon with three cats",
   );
-  await hand.press(page.getByRole("button", { name: /^Save/ }));
+  await input.press(page.getByRole("button", { name: /^Save/ }));
   const history = page.getByRole("region", { name: "History" });
   await expect(history.locator("ins")).toHaveText("three");
-  await picture(page, `${hand.name}-6-corrected`);
+  await picture(page, `${input.name}-6-corrected`);
 }
 
 /** Runs the first minutes, and checks that they are at most three. */
-async function timed(page: Page, hand: Hand, url: string, user: string): Promise<void> {
+async function timed(page: Page, input: InputMethod, url: string, user: string): Promise<void> {
   const began = Date.now();
-  await firstMinutes(page, hand, url, user);
+  await firstMinutes(page, input, url, user);
   const took = Date.now() - began;
-  console.log(`${hand.name}: from the empty memory to the corrected answer in ${took} ms`);
+  console.log(`${input.name}: from the empty memory to the corrected answer in ${took} ms`);
   expect(took).toBeLessThan(MAX_MS);
 }
 

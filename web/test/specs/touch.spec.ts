@@ -41,7 +41,7 @@ async function smallTargets(page: Page): Promise<string[]> {
 for (const route of [
   ...ROUTES,
   "/memory?view=shape",
-  "/memory?sees=true",
+  "/memory?prompt=true",
   "/review?view=list",
   "/settings?tab=assistants",
 ]) {

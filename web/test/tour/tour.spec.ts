@@ -19,11 +19,11 @@ test("tour screenshots", async ({ page, lukasa, allowed }) => {
   await picture(page, "memory");
   await open(page, `/memory?one=${home}&tab=history`);
   await picture(page, "history");
-  await open(page, "/memory?sees=true");
+  await open(page, "/memory?prompt=true");
   const pane = page.getByRole("complementary", { name: "What the assistant sees" });
   await pane.getByRole("button", { name: /^Forget: .*Kobo/ }).click();
   await expect(pane.locator("del")).toBeVisible();
-  await picture(page, "sees");
+  await picture(page, "prompt");
   await page.keyboard.press("z");
   await expect(pane.locator("del")).toHaveCount(0);
   await open(page, "/memory?view=board");

@@ -267,16 +267,16 @@ export const memory: Translation["memory"] = {
   "first.connect": "Verbinde deine Assistenten",
   "first.api": "Über die API speichern:",
 
-  "sees.title": "Was der Assistent sieht",
-  "sees.text":
+  "prompt.title": "Was der Assistent sieht",
+  "prompt.text":
     "Jeder Chat beginnt mit diesen Zeilen, Wort für Wort. Was du vergessen lässt, wird sofort durchgestrichen.",
-  "sees.size": "Größe",
-  "sees.memories": "Erinnerungen",
-  "sees.instructions": "Hinweise für den Assistenten",
-  "sees.lines": "Zeilen des Prompts",
-  "sees.none": "Noch ist keine Erinnerung in Gebrauch.",
-  "sees.more": "Jede Nachricht fügt die Erinnerungen hinzu, die zu ihr passen.",
-  "sees.try": "Eine Nachricht ausprobieren",
+  "prompt.size": "Größe",
+  "prompt.memories": "Erinnerungen",
+  "prompt.instructions": "Hinweise für den Assistenten",
+  "prompt.lines": "Zeilen des Prompts",
+  "prompt.none": "Noch ist keine Erinnerung in Gebrauch.",
+  "prompt.more": "Jede Nachricht fügt die Erinnerungen hinzu, die zu ihr passen.",
+  "prompt.try": "Eine Nachricht ausprobieren",
 
   "shape.label": "Erinnerungen nach Bereich und Zeit",
   "shape.count": "{count, number} von {of, number} gezeigt",

@@ -257,16 +257,16 @@ export const memory = {
   "first.connect": "Connect your assistants",
   "first.api": "Save through the API:",
 
-  "sees.title": "What the assistant sees",
-  "sees.text":
+  "prompt.title": "What the assistant sees",
+  "prompt.text":
     "Every chat begins with these lines, word for word. A memory that you forget is struck at once.",
-  "sees.size": "Size",
-  "sees.memories": "memories",
-  "sees.instructions": "instructions for the assistant",
-  "sees.lines": "Lines of the prompt",
-  "sees.none": "No memory is in use yet.",
-  "sees.more": "Each message adds the memories that are relevant to it.",
-  "sees.try": "Try a message",
+  "prompt.size": "Size",
+  "prompt.memories": "memories",
+  "prompt.instructions": "instructions for the assistant",
+  "prompt.lines": "Lines of the prompt",
+  "prompt.none": "No memory is in use yet.",
+  "prompt.more": "Each message adds the memories that are relevant to it.",
+  "prompt.try": "Try a message",
 
   "shape.label": "Memories by area and time",
   "shape.count": "{count, number} of {of, number} shown",

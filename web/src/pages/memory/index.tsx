@@ -44,7 +44,7 @@ import { MemoryViews } from "./views.tsx";
 const route = getRouteApi("/memory");
 // Rarely used parts are loaded on demand.
 const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
-const SeesPane = lazy(async () => ({ default: (await import("./sees-pane.tsx")).SeesPane }));
+const PromptPane = lazy(async () => ({ default: (await import("./prompt-pane.tsx")).PromptPane }));
 const FirstVisit = lazy(async () => ({ default: (await import("./first-visit.tsx")).FirstVisit }));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
 /** Filters that phones show on demand; their number is next to the button. */
@@ -128,8 +128,8 @@ export default function MemoryPage() {
     setLooking(false);
     change({ as_of: undefined, known_at: undefined });
   };
-  const toggleSees = () =>
-    change({ sees: search.sees ? undefined : true, one: undefined, tab: undefined });
+  const togglePrompt = () =>
+    change({ prompt: search.prompt ? undefined : true, one: undefined, tab: undefined });
   const on = (name: string) => runOnCurrent(name, marks, set.byId, actions, open);
   useShortcuts(t("memory.keys"), [
     { keys: "j", label: t("memory.key.down"), run: () => marks.move(1), quiet: true },
@@ -152,7 +152,7 @@ export default function MemoryPage() {
     { keys: "n", label: t("memory.act.add"), run: () => setAdding(true) },
     { keys: "/", label: t("memory.filter"), run: () => box.current?.focus() },
     { keys: "t", label: t("memory.past.title"), run: () => (then ? back() : setLooking(!looking)) },
-    { keys: "p", label: t("memory.sees.title"), run: () => toggleSees() },
+    { keys: "p", label: t("memory.prompt.title"), run: () => togglePrompt() },
     ...VIEWS.map((one) => ({
       keys: `v ${one[0]}`,
       label: t("memory.key.view", { view: t(`memory.view.${one}`) }),
@@ -197,11 +197,11 @@ export default function MemoryPage() {
                       <History size={16} aria-hidden />
                     </IconButton>
                     <IconButton
-                      label={t("memory.sees.title")}
+                      label={t("memory.prompt.title")}
                       shortcut="p"
-                      aria-pressed={search.sees === true}
-                      onClick={toggleSees}
-                      className={search.sees && "bg-active"}
+                      aria-pressed={search.prompt === true}
+                      onClick={togglePrompt}
+                      className={search.prompt && "bg-active"}
                     >
                       <Eye size={16} aria-hidden />
                     </IconButton>
@@ -326,12 +326,12 @@ export default function MemoryPage() {
                         onClear={clear}
                       />
                     </div>
-                    {search.sees && !search.one && !then && (
+                    {search.prompt && !search.one && !then && (
                       <Suspense>
-                        <SeesPane
+                        <PromptPane
                           byId={set.byId}
                           onOpen={open}
-                          onClose={() => change({ sees: undefined })}
+                          onClose={() => change({ prompt: undefined })}
                         />
                       </Suspense>
                     )}

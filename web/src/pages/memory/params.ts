@@ -28,8 +28,8 @@ export interface MemoryParams {
   /** The memory in the side panel, and its open part. */
   one?: string;
   tab?: string;
-  /** Whether the side panel shows what the assistant sees; a memory in the panel covers it. */
-  sees?: true;
+  /** Whether the side panel shows the prompt of a new chat; a memory in the panel covers it. */
+  prompt?: true;
   /** Shows what was true at this time. */
   as_of?: string;
   /** Shows what was known at this time. */
@@ -60,7 +60,7 @@ export function parseMemoryParams(params: Record<string, unknown>): MemoryParams
   if (params.group === "domain") search.group = "domain";
   search.sort = ORDERS.find((one) => one === params.sort);
   if (!search.sort) delete search.sort;
-  if (params.sees === true) search.sees = true;
+  if (params.prompt === true) search.prompt = true;
   if (params.by === "learned") search.by = "learned";
   for (const word of WORDS) {
     // `text=12` is parsed as a number.

@@ -24,7 +24,7 @@ test("forgotten memory is struck in the prompt at once, and undo brings it back"
   await expect(lines).toContainText("Plays the cello");
   await expect(lines).toContainText("Never suggest dishes with peanuts");
   await axe(page);
-  await screens(page, "memory-sees");
+  await screens(page, "memory-prompt");
 
   await page.locator("button[data-memory]", { hasText: "Plays the cello" }).focus();
   // Before the server has answered.

@@ -29,41 +29,41 @@ function watchWidth(changed: () => void) {
   return () => WIDE.removeEventListener("change", changed);
 }
 
-interface SeesProps {
+interface PromptPaneProps {
   byId: ReadonlyMap<string, MemoryView>;
   onOpen: OpenMemory;
   onClose: () => void;
 }
 
-export function SeesPane(props: SeesProps) {
+export function PromptPane(props: PromptPaneProps) {
   const { onClose } = props;
   const isWide = useSyncExternalStore(watchWidth, () => WIDE.matches);
   if (!isWide) {
     return (
-      <Drawer open onOpenChange={(open) => !open && onClose()} title={t("memory.sees.title")}>
-        <Sees {...props} />
+      <Drawer open onOpenChange={(open) => !open && onClose()} title={t("memory.prompt.title")}>
+        <PromptLines {...props} />
       </Drawer>
     );
   }
   return (
     <aside
-      aria-label={t("memory.sees.title")}
+      aria-label={t("memory.prompt.title")}
       className="flex min-h-0 w-[27rem] shrink-0 flex-col border-s border-t bg-surface"
     >
       <header className="flex h-11 shrink-0 items-center justify-between border-b ps-4 pe-2">
-        <h2 className="font-medium">{t("memory.sees.title")}</h2>
+        <h2 className="font-medium">{t("memory.prompt.title")}</h2>
         <IconButton small plain label={t("shell.close")} onClick={onClose}>
           <X size={16} aria-hidden />
         </IconButton>
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        <Sees {...props} />
+        <PromptLines {...props} />
       </div>
     </aside>
   );
 }
 
-function Sees({ byId, onOpen }: SeesProps) {
+function PromptLines({ byId, onOpen }: PromptPaneProps) {
   const queries = useQueryClient();
   const prompt = usePrompt();
   const [lines, setLines] = useState<readonly PromptLine[]>();
@@ -105,17 +105,17 @@ function Sees({ byId, onOpen }: SeesProps) {
   const instructions = shown.filter((line) => line.kind === "instruction");
   return (
     <div className="flex flex-col gap-4 p-4">
-      <p className="text-muted">{t("memory.sees.text")}</p>
+      <p className="text-muted">{t("memory.prompt.text")}</p>
       <Meter
-        label={t("memory.sees.size")}
+        label={t("memory.prompt.size")}
         limit={limit}
         shares={[
-          { name: t("memory.sees.memories"), tokens: used - struck },
-          { name: t("memory.sees.instructions"), tokens: Math.max(0, baseline - used) },
+          { name: t("memory.prompt.memories"), tokens: used - struck },
+          { name: t("memory.prompt.instructions"), tokens: Math.max(0, baseline - used) },
         ]}
       />
-      {memories.length === 0 && <p className="text-muted">{t("memory.sees.none")}</p>}
-      <ul aria-label={t("memory.sees.lines")} className="-mx-2 flex flex-col font-mono text-meta">
+      {memories.length === 0 && <p className="text-muted">{t("memory.prompt.none")}</p>}
+      <ul aria-label={t("memory.prompt.lines")} className="-mx-2 flex flex-col font-mono text-meta">
         {shown
           .filter((line) => line.kind !== "instruction")
           .map((line) => (
@@ -124,16 +124,18 @@ function Sees({ byId, onOpen }: SeesProps) {
       </ul>
       {instructions.length > 0 && (
         <details>
-          <summary className="w-fit text-meta text-muted">{t("memory.sees.instructions")}</summary>
+          <summary className="w-fit text-meta text-muted">
+            {t("memory.prompt.instructions")}
+          </summary>
           <p className="pt-2 font-mono text-meta whitespace-pre-wrap text-muted">
             {instructions.map((line) => line.text).join("\n")}
           </p>
         </details>
       )}
-      <p className="text-meta text-muted">{t("memory.sees.more")}</p>
+      <p className="text-meta text-muted">{t("memory.prompt.more")}</p>
       <div>
         <Link to="/playground" className={buttonClasses("plain", true)}>
-          {t("memory.sees.try")}
+          {t("memory.prompt.try")}
         </Link>
       </div>
     </div>
