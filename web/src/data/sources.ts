@@ -16,6 +16,7 @@ import {
   type UsageView,
 } from "lukasa-client";
 import { useLukasa } from "../base/sign-in.ts";
+import { answerOf } from "./answer-uses.ts";
 import { MEMORIES, type Memories } from "./store.ts";
 import { firstWords, visibleText } from "./titles.ts";
 
@@ -236,8 +237,9 @@ async function orNull<T>(request: Promise<T>): Promise<T | null> {
 export function answersIn(usage: readonly UsageView[]): UsageView[] {
   const seen = new Set<string>();
   return usage.filter((one) => {
-    if (one.type === "retrieved" || !one.turn_id || seen.has(one.turn_id)) return false;
-    seen.add(one.turn_id);
+    const answer = answerOf(one);
+    if (!answer || seen.has(answer)) return false;
+    seen.add(answer);
     return true;
   });
 }

@@ -1,28 +1,27 @@
-/** How often memories were used in answers. */
+/** How often memories were used in recent answers. */
 import { useQuery } from "@tanstack/react-query";
+import type { UsageView } from "lukasa-client";
 import { useLukasa } from "../base/sign-in.ts";
+import { countAnswers } from "./answer-uses.ts";
 
-/** Pages of uses that are read at most: two thousand uses, the latest first. */
+/** Pages that are read at most: two thousand records of use, the latest first. Older uses are not counted. */
 const MAX_USE_PAGES = 10;
 
-/** How many answers used each memory. */
+/** How many recent answers used each memory. */
 export function useUseCounts(wanted: boolean) {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memories", "uses"],
     enabled: wanted,
     queryFn: async ({ signal }): Promise<ReadonlyMap<string, number>> => {
-      const answers = new Map<string, Set<string>>();
+      const records: UsageView[] = [];
       let pages = 0;
       for await (const page of lukasa.memories.usage({ limit: 200 }, { signal }).pages()) {
-        for (const { type, memory_id, turn_id } of page.data) {
-          if (type === "retrieved" || !turn_id) continue;
-          answers.set(memory_id, (answers.get(memory_id) ?? new Set()).add(turn_id));
-        }
+        records.push(...page.data);
         pages += 1;
         if (pages >= MAX_USE_PAGES) break;
       }
-      return new Map([...answers].map(([id, turns]) => [id, turns.size]));
+      return countAnswers(records);
     },
   });
 }

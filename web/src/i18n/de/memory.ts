@@ -56,9 +56,8 @@ export const memory: Translation["memory"] = {
   "order.changed": "letzte Änderung",
   "order.oldest": "älteste zuerst",
   "order.text": "A bis Z",
-  "order.used": "am häufigsten verwendet",
-  usedCount:
-    "{count, plural, =0 {noch nicht verwendet} one {einmal verwendet} other {#-mal verwendet}}",
+  "order.used": "zuletzt am häufigsten verwendet",
+  usedCount: "{count, plural, =0 {zuletzt nicht verwendet} other {zuletzt #-mal verwendet}}",
   "none.search": "Nach Bedeutung suchen",
   "none.save": "„{text}“ speichern",
   "none.for": "Keine Treffer für „{text}“",
@@ -66,7 +65,7 @@ export const memory: Translation["memory"] = {
   filters: "Filter",
   used: "Verwendet",
   usedTimes:
-    "{count, plural, =0 {noch nicht} one {#-mal, zuletzt {when}} other {#-mal, zuletzt {when}}}",
+    "{count, plural, =0 {zuletzt nicht} one {#-mal, zuletzt {when}} other {#-mal, zuletzt {when}}}",
   "meaning.weaker":
     "{count, plural, one {# schwächeren Treffer zeigen} other {# schwächere Treffer zeigen}}",
 
@@ -268,8 +267,7 @@ export const memory: Translation["memory"] = {
   "first.api": "Über die API speichern:",
 
   "prompt.title": "Was der Assistent sieht",
-  "prompt.text":
-    "Jeder Chat beginnt mit diesen Zeilen, Wort für Wort. Was du vergessen lässt, wird sofort durchgestrichen.",
+  "prompt.text": "Ein neuer Chat ohne Projekt beginnt mit diesen Erinnerungen.",
   "prompt.size": "Größe",
   "prompt.memories": "Erinnerungen",
   "prompt.instructions": "Hinweise für den Assistenten",

@@ -53,15 +53,16 @@ export const memory = {
   "order.changed": "latest change",
   "order.oldest": "oldest first",
   "order.text": "A to Z",
-  "order.used": "most used",
-  usedCount: "{count, plural, =0 {not used yet} one {used once} other {used # times}}",
+  "order.used": "most used recently",
+  usedCount: "{count, plural, =0 {not used recently} one {# recent use} other {# recent uses}}",
   "none.search": "Search by meaning",
   "none.save": "Save “{text}”",
   "none.for": "No matches for “{text}”",
   selectAll: "{count, plural, one {Select all #} other {Select all #}}",
   filters: "Filters",
   used: "Used",
-  usedTimes: "{count, plural, =0 {not yet} one {# time, last {when}} other {# times, last {when}}}",
+  usedTimes:
+    "{count, plural, =0 {not recently} one {# time, last {when}} other {# times, last {when}}}",
   "meaning.weaker": "{count, plural, one {Show # weaker match} other {Show # weaker matches}}",
 
   confirmedAt: "confirmed {when}",
@@ -258,8 +259,7 @@ export const memory = {
   "first.api": "Save through the API:",
 
   "prompt.title": "What the assistant sees",
-  "prompt.text":
-    "Every chat begins with these lines, word for word. A memory that you forget is struck at once.",
+  "prompt.text": "A new chat without a project begins with these memories.",
   "prompt.size": "Size",
   "prompt.memories": "memories",
   "prompt.instructions": "instructions for the assistant",

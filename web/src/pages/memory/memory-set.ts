@@ -55,7 +55,7 @@ export interface MemorySet {
   /** Counts of each tab under this filter. */
   counts: Record<Tab, number>;
   proposals: readonly MemoryView[];
-  /** How many answers used each memory, in the order by use. */
+  /** How many recent answers used each memory, in the order by use. */
   uses: ReadonlyMap<string, number> | undefined;
   complete: boolean;
   error: unknown;

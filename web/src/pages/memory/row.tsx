@@ -265,7 +265,12 @@ function RowStatus({ memory, when, uses }: { memory: MemoryView } & RowExtra) {
         <Badge tone="warn">{labelFor("status", memory.status)}</Badge>
       )}
       <Certainty memory={memory} exceptions />
-      <span className="text-meta text-muted md:w-30 md:text-end">
+      <span
+        className={classes(
+          "text-meta text-muted md:text-end",
+          uses === undefined ? "md:w-30" : "whitespace-nowrap md:w-44",
+        )}
+      >
         {uses === undefined ? (
           <When memory={memory} when={when} />
         ) : (

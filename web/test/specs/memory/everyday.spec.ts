@@ -114,7 +114,7 @@ test("order of the list is chosen and in the address", async ({ page, lukasa }) 
 
 test("most used memories come first, with their number of uses", async ({ page, lukasa }) => {
   const saved = await lukasa.memories.save("Plays the cello");
-  await lukasa.memories.save("Keeps bees on the roof");
+  const bees = await lukasa.memories.save("Keeps bees on the roof");
   const used = [saved.memory?.id ?? ""];
   for (const number of [1, 2]) {
     await lukasa.sessions.append(`chat-${number}`, [
@@ -122,11 +122,18 @@ test("most used memories come first, with their number of uses", async ({ page, 
       { role: "assistant", content: "The cello.", used },
     ]);
   }
+  // That an answer was wrong about it is no use of it.
+  const answer = (await lukasa.sessions.turns("chat-1").all()).at(-1);
+  await lukasa.memories.reportUsage({
+    memory_id: bees.memory?.id ?? "",
+    type: "conflicted",
+    turn_id: answer?.id,
+  });
   await open(page, "/memory?sort=used");
   const rows = page.locator("button[data-memory]");
   await expect(rows.first()).toContainText("Plays the cello");
-  await expect(rows.first()).toContainText("used 2 times");
-  await expect(rows.nth(1)).toContainText("not used yet");
+  await expect(rows.first()).toContainText("2 recent uses");
+  await expect(rows.nth(1)).toContainText("not used recently");
 });
 
 test("ranges: Shift and a click or an arrow select all rows between", async ({ page, lukasa }) => {
@@ -154,7 +161,7 @@ test("ranges: Shift and a click or an arrow select all rows between", async ({ p
 test("detail says how often a memory was used", async ({ page, lukasa }) => {
   const saved = await lukasa.memories.save("Plays the cello");
   await open(page, `/memory/${saved.memory?.id}`);
-  await expect(page.locator("dl")).toContainText("Usednot yet");
+  await expect(page.locator("dl")).toContainText("Usednot recently");
 });
 
 test.describe("phone", () => {
