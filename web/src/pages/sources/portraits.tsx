@@ -10,6 +10,7 @@ import { domainName } from "../../i18n/domains.ts";
 import { known, t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
+import { classes } from "../../ui/classes.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -110,7 +111,7 @@ function Portrait({ portrait, numbers }: { portrait: PortraitView } & Numbers) {
       <ul className="max-w-prose text-lead leading-loose">
         {portrait.sentences.map((sentence) => (
           <li key={sentence.memory_ids.join(" ")} className="inline">
-            <Sentence sentence={sentence} portrait={portrait.name} numbers={numbers} />
+            <Sentence sentence={sentence} portrait={portrait} numbers={numbers} />
           </li>
         ))}
       </ul>
@@ -124,14 +125,19 @@ function Sentence({
   sentence,
   portrait,
   numbers,
-}: { sentence: SentenceView; portrait: string } & Numbers) {
+}: { sentence: SentenceView; portrait: PortraitView } & Numbers) {
   const likely = sentence.lead !== STATED;
+  const byTemplate = portrait.made_by === TEMPLATE;
   return (
     <>
       {likely && <span className="text-muted">{t("sources.lead.likely")} </span>}
-      {partsOf(sentence, likely).map(({ text, memories }) => (
+      {partsOf(sentence, { likely, byTemplate }).map(({ text, memories }) => (
         <Fragment key={memories.join(" ")}>
-          <bdi>{text}</bdi> <Citations ids={memories} portrait={portrait} numbers={numbers} />{" "}
+          <bdi>{text}</bdi> <Citations
+            ids={memories}
+            portrait={portrait.name}
+            numbers={numbers}
+          />{" "}
         </Fragment>
       ))}
     </>
@@ -155,7 +161,11 @@ function Citations({
               to="/sources"
               search={{ portrait, memory: id }}
               aria-label={t("sources.cites", { number, words })}
-              className="relative inline-flex h-6 min-w-6 pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5 items-center justify-center rounded-full bg-accent-soft px-1.5 text-fine text-accent-text tabular-nums no-underline hover:bg-active"
+              className={classes(
+                "relative inline-flex h-6 min-w-6 items-center justify-center rounded-full bg-accent-soft px-1.5",
+                "text-fine text-accent-text tabular-nums no-underline hover:bg-active",
+                "pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5",
+              )}
             >
               {number}
             </Link>

@@ -7,15 +7,16 @@ export interface SentencePart {
 }
 
 /**
- * A sentence of the server lists what several memories say: "Lives in Lyon; has two cats." Each part becomes a
- * sentence with its own citation; after the lead of a likely one they stay one sentence.
+ * The parts of a sentence. One of the template lists what several memories say, in their order: "Lives in Lyon;
+ * has two cats." Each part becomes a sentence with its own citation; after the lead of a likely one they stay one
+ * sentence. A model may order or combine what it cites, so its sentence stays whole and cites all its memories.
  */
 export function partsOf(
   { text, memory_ids }: { text: string; memory_ids: readonly string[] },
-  likely: boolean,
+  { likely, byTemplate }: { likely: boolean; byTemplate: boolean },
 ): SentencePart[] {
   const parts = text.split("; ");
-  if (parts.length !== memory_ids.length)
+  if (!byTemplate || parts.length !== memory_ids.length)
     return [{ text: begin(text, likely), memories: memory_ids }];
   return parts.map((part, at) => ({
     text: likely ? ended(part, at < parts.length - 1 ? "," : "") : begin(ended(part, "."), false),
