@@ -45,7 +45,10 @@ export function ToastViewport() {
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
       // On phones the main buttons are at the bottom, so toasts are shown at the top.
-      className="toasts pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none max-sm:top-0 max-sm:p-2 sm:bottom-0 sm:items-end"
+      className={classes(
+        "toasts pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none",
+        "max-sm:top-0 max-sm:p-2 sm:bottom-0 sm:items-end",
+      )}
     >
       {/* The region exists before its toasts, or screen readers would not announce them. */}
       <div role="status" className="contents">
@@ -81,7 +84,8 @@ function ToastRow({
     <div
       className={classes(
         // On a phone only the latest toast is shown.
-        "pointer-events-auto flex min-h-11 max-sm:not-last:hidden w-full max-w-md items-center gap-3 rounded-card border bg-surface py-1.5 ps-4 pe-2 shadow-raised",
+        "pointer-events-auto flex min-h-11 max-sm:not-last:hidden w-full max-w-md items-center gap-3",
+        "rounded-card border bg-surface py-1.5 ps-4 pe-2 shadow-raised",
         toast.tone === "bad" && "border-bad",
       )}
     >
