@@ -281,6 +281,7 @@ function Deck({
         )}
         {card.kind === "contradiction" && card.item.against && (
           <ChangedOn
+            key={card.id}
             memory={card.item.against}
             open={dating === card.id}
             onOpen={(wanted) => setDating(wanted ? card.id : undefined)}
