@@ -2,6 +2,7 @@
 import { Bookmark } from "lucide-react";
 import type { Written } from "lukasa-client";
 import { useState } from "react";
+import { ShownError } from "../../base/problems.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { useWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
@@ -17,7 +18,7 @@ export default function KeepReply({ session, turn }: { session: string; turn: nu
     for await (const one of lukasa.sessions.turns(session, { limit: 200 })) {
       if (one.number === turn) return await lukasa.turns.keep(one.id);
     }
-    throw new Error(t("chat.replyGone"));
+    throw new ShownError(t("chat.replyGone"));
   };
   return (
     <Button
