@@ -29,6 +29,43 @@ test("sign-in redirect returns to the requested page", async ({ page, user }) =>
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(user);
 });
 
+test("identity providers are links, and the first one is the main action", async ({ page }) => {
+  const providers = ["Acme", "Other"].map((name) => ({ name, href: `/oidc/${name}` }));
+  await page.route("**/api/sign-in/methods", (route) => route.fulfill({ json: { providers } }));
+  await open(page, "/sign-in?to=%2Freview");
+  const acme = page.getByRole("link", { name: "Sign in with Acme" });
+  await expect(acme).toHaveAttribute("href", "/oidc/Acme?to=%2Freview");
+  await expect(page.getByRole("link", { name: "Sign in with Other" })).toBeVisible();
+  await expect(page.locator("main .bg-accent")).toHaveText("Sign in with Acme");
+  await axe(page);
+});
+
+test("sign-in methods that cannot be read are an error with a retry", async ({ page, allowed }) => {
+  allowed.push(/503/);
+  let isDown = true;
+  const problem = {
+    code: "unavailable",
+    title: "Temporarily unavailable",
+    status: 503,
+    detail: "",
+  };
+  await page.route("**/api/sign-in/methods", (route) =>
+    isDown
+      ? route.fulfill({ status: 503, contentType: "application/problem+json", json: problem })
+      : route.fulfill({ json: { providers: [{ name: "Acme", href: "/oidc/Acme" }] } }),
+  );
+  await open(page, "/sign-in");
+  await expect(page.getByRole("alert")).toContainText("Temporarily unavailable", {
+    timeout: 20_000,
+  });
+  // The key can be used meanwhile.
+  await expect(page.getByLabel("Key")).toBeVisible();
+  isDown = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("link", { name: "Sign in with Acme" })).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
 test("one-time link works once and is removed from the address", async ({
   page,
   user,

@@ -7,7 +7,7 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { signedIn, signInMethods, useSignInActions } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
 import { Brand } from "../../ui/brand.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
@@ -40,6 +40,7 @@ export default function SignInPage() {
     staleTime: Number.POSITIVE_INFINITY,
     enabled: !link,
   });
+  const providers = methods.data?.providers ?? [];
   const submit = async (how: SignIn) => {
     setBusy(true);
     setError(undefined);
@@ -85,15 +86,18 @@ export default function SignInPage() {
             {error !== undefined && (
               <SignInError error={error} byLink={link !== undefined && !key} />
             )}
-            {methods.data?.providers.map(({ name, href }) => (
+            {methods.error && (
+              <ProblemCard error={methods.error} retry={() => void methods.refetch()} />
+            )}
+            {providers.map(({ name, href }, at) => (
               // The server renders that page, so the browser has to load it.
-              <Button
+              <a
                 key={href}
-                look="primary"
-                onClick={() => location.assign(`${href}?to=${encodeURIComponent(to ?? "/memory")}`)}
+                href={`${href}?to=${encodeURIComponent(to ?? "/memory")}`}
+                className={buttonClasses(at === 0 ? "primary" : "plain")}
               >
                 {t("shell.signIn.provider", { name })}
-              </Button>
+              </a>
             ))}
             <form onSubmit={send} className="flex flex-col gap-4">
               <Field label={t("shell.signIn.key")}>
@@ -115,7 +119,7 @@ export default function SignInPage() {
                 />
               </Field>
               <Button
-                look="primary"
+                look={providers.length > 0 ? "plain" : "primary"}
                 type="submit"
                 busy={busy}
                 disabled={!key.trim() || !user.trim()}
