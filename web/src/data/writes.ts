@@ -33,7 +33,10 @@ export interface BatchWrite extends Omit<Write, "run" | "runWithoutDomain" | "af
   after?: (written: Written) => void;
   /** Called with the number of requests that were answered. */
   onProgress?: (done: number) => void;
-  /** Whether each request needs the one before: they are sent one by one, and undone in reverse. */
+  /**
+   * Whether each request needs the one before: they are sent one by one, and undone in reverse. If one is refused,
+   * those before it are undone at once.
+   */
   inOrder?: boolean;
 }
 
@@ -139,7 +142,10 @@ async function concurrently<T>(
   await running;
 }
 
-/** Runs the same write on several memories. Refused ones are reverted, with one error toast for all. */
+/**
+ * Runs the same write on several memories. Refused ones are reverted, with one error toast for all. With `inOrder`
+ * all or none are written: `after` is called for none if one was refused.
+ */
 export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
@@ -150,7 +156,7 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
       let refused: unknown;
       let done = 0;
       const { inOrder } = write;
-      const running = concurrently(
+      const sending = concurrently(
         write.runs,
         async (run) => {
           if (inOrder && refused !== undefined) return;
@@ -164,6 +170,10 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
         },
         inOrder ? 1 : MAX_CONCURRENT,
       );
+      const running = sending.then(async () => {
+        if (inOrder && refused !== undefined) await revert(lukasa, queries, written.splice(0));
+      });
+      delayRefresh(running);
       const one: RecentWrite = { settled: running, inOrder };
       recentWrites.push(one);
       await running;
@@ -184,6 +194,23 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
     },
     [lukasa, queries],
   );
+}
+
+/** Undoes these writes, the latest first. A toast names what to do if one of them cannot be undone. */
+async function revert(
+  lukasa: Lukasa,
+  queries: QueryClient,
+  written: readonly Written[],
+): Promise<void> {
+  try {
+    for (const { event } of [...written].reverse())
+      if (event.undo && event.operation_id) await lukasa.operations.undo(event.operation_id);
+  } catch {
+    showToast({ text: t("shell.undo.partly"), tone: "bad" });
+  }
+  await refreshMemories(queries, lukasa, [
+    ...new Set(written.flatMap(({ event }) => event.memory_ids)),
+  ]);
 }
 
 function drop(one: RecentWrite | undefined): void {

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import type { Lukasa } from "lukasa-client";
+import type { Lukasa, ReviewView } from "lukasa-client";
 import { axe, expect, open, screens, test } from "../fixture.ts";
 import { live, refuted } from "../life.ts";
 
@@ -135,6 +135,80 @@ test("contradiction that is a change keeps both memories, one after the other", 
   await page.keyboard.press("z");
   await expect.poll(states).toEqual(before);
   await expect(card(page)).toContainText("User is vegetarian.");
+});
+
+test("change on a day that is refused leaves both memories and the card as they were", async ({
+  page,
+  lukasa,
+  allowed,
+}) => {
+  allowed.push(/409/);
+  await live(lukasa);
+  const states = async () =>
+    (await lukasa.memories.list({ status: "all" }).all())
+      .map((memory) => [memory.id, memory.status, memory.valid_from, memory.valid_until])
+      .sort();
+  const before = await states();
+  const item = (await lukasa.review.list()).find((one) => one.kind === "contradiction");
+  // The last of the three writes is refused.
+  let written = 0;
+  await page.route(`**/api/memory/${item?.against?.id}`, async (route) => {
+    if (route.request().method() !== "PATCH") return route.continue();
+    written = (await lukasa.operations.list({ limit: 200 }).all()).length;
+    return route.fulfill({
+      status: 409,
+      contentType: "application/problem+json",
+      json: { code: "conflict", title: "The memory has changed", status: 409, detail: "" },
+    });
+  });
+  const operations = (await lukasa.operations.list({ limit: 200 }).all()).length;
+  await open(page, "/review?kind=contradiction");
+  await expect(card(page)).toContainText("User is vegetarian.");
+  await page.keyboard.press("4");
+  await page.getByLabel("Day of the change").fill("2026-02-01");
+  await page.keyboard.press("Enter");
+  const messages = page.getByRole("region", { name: "Messages" });
+  await expect(messages).toContainText("The memory has changed");
+  await expect(messages).not.toContainText("Changed on");
+  expect(written).toBe(operations + 2);
+  await expect.poll(states).toEqual(before);
+  await expect(card(page)).toContainText("User is vegetarian.");
+  await expect(page.locator("main output").last()).toContainText(/^1 of 1\. Which of the two/);
+  // The card can be answered again.
+  await page.unroute(`**/api/memory/${item?.against?.id}`);
+  await page.keyboard.press("4");
+  await page.getByLabel("Day of the change").fill("2026-02-01");
+  await page.keyboard.press("Enter");
+  await expect(messages).toContainText("Changed on 1 Feb 2026");
+});
+
+test("day of a change is not kept for the next contradiction", async ({ page, lukasa }) => {
+  await live(lukasa);
+  // A second contradiction, about other memories.
+  await page.route("**/api/review*", async (route) => {
+    const response = await route.fetch();
+    const view = (await response.json()) as ReviewView;
+    const found = view.data.find((one) => one.kind === "contradiction");
+    if (!found?.against) return route.fulfill({ response });
+    const second = {
+      ...found,
+      memory: { ...found.memory, id: `${found.memory.id.slice(0, -1)}0` },
+      against: { ...found.against, valid_from: "2025-05-05T00:00:00Z" },
+    };
+    return route.fulfill({ response, json: { ...view, data: [...view.data, second] } });
+  });
+  await open(page, "/review?kind=contradiction");
+  const announced = page.locator("main output").last();
+  await expect(announced).toContainText("1 of 2");
+  await page.keyboard.press("4");
+  const day = page.getByLabel("Day of the change");
+  await day.fill("2026-02-01");
+  await page.keyboard.press("Escape");
+  await expect(day).toHaveCount(0);
+  await page.keyboard.press("ArrowDown");
+  await expect(announced).toContainText("2 of 2");
+  await page.keyboard.press("4");
+  await expect(day).toHaveValue("2025-05-05");
 });
 
 test("card answered again during a pending undo stays answered", async ({ page, lukasa }) => {

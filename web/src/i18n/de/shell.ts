@@ -65,6 +65,7 @@ export const shell: Translation["shell"] = {
   "undo.undo": "Rückgängig",
   "undo.undoing": "Wird rückgängig gemacht…",
   "undo.undone": "Rückgängig gemacht",
+  "undo.partly": "Ein Teil der Änderung wurde gespeichert. Mach ihn unter Aktivität rückgängig.",
   "undo.nothing": "Es gibt nichts rückgängig zu machen",
   "undo.key": "Letzte Änderung rückgängig machen",
   "undo.messages": "Meldungen",

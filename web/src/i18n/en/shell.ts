@@ -62,6 +62,7 @@ export const shell = {
   "undo.undo": "Undo",
   "undo.undoing": "Undoing…",
   "undo.undone": "Undone",
+  "undo.partly": "Part of the change was saved. Undo it under Activity.",
   "undo.nothing": "There is nothing to undo",
   "undo.key": "Undo the latest change",
   "undo.messages": "Messages",

@@ -65,6 +65,11 @@ export function useDeck(consent: Consent) {
       data: [card.item, ...view.data.filter((item) => item.memory.id !== card.item.memory.id)],
     }));
   };
+  /** Puts back a card whose answer was refused. The error toast is announced in place of the result. */
+  const refuse = (decision: Decision) => {
+    setResult("");
+    without(decision);
+  };
   const send = async (
     card: AnswerableCard,
     verdict: Verdict,
@@ -74,7 +79,7 @@ export function useDeck(consent: Consent) {
     const decision = decide(card, verdict, words);
     const say = t(`review.did.${verdict}`);
     const written = await write({ say, about: words ?? card.item.memory.content, run });
-    if (!written) return without(decision);
+    if (!written) return refuse(decision);
     const operation = written.event.operation_id ?? undefined;
     setDecided((all) =>
       all.map((one) => (one.number === decision.number ? { ...one, operation } : one)),
@@ -155,7 +160,13 @@ export function useDeck(consent: Consent) {
         after: ({ event }) => event.operation_id && operations.push(event.operation_id),
       });
       const [operation, ...later] = operations;
-      if (!operation) return without(decision);
+      if (!operation) {
+        refuse(decision);
+        // The first answer may have removed the card from the list before it was undone.
+        putBack(decision);
+        void queries.invalidateQueries({ queryKey: REVIEW });
+        return;
+      }
       setDecided((all) =>
         all.map((one) =>
           one.number === decision.number ? { ...one, operation, later: later.reverse() } : one,
