@@ -85,3 +85,23 @@ appended("reply is kept as a note", async ({ page, lukasa }) => {
   await page.getByRole("status").getByRole("button", { name: "Undo" }).last().click();
   await expect.poll(notes).toEqual([]);
 });
+
+appended(
+  "reply that is not stored any more cannot be kept, and the error says so",
+  async ({ page, lukasa }) => {
+    await lukasa.sessions.append("airport", [
+      { role: "user", content: "How do I get to the airport?" },
+      { role: "assistant", content: "Take the ring road, then follow the signs." },
+    ]);
+    await open(page, "/chat/airport");
+    const keep = page.getByRole("button", { name: "Keep as a note" });
+    await expect(keep).toBeVisible();
+    await page.route("**/api/sessions/airport/turns*", (route) =>
+      route.fulfill({ json: { data: [] } }),
+    );
+    await keep.click();
+    await expect(page.getByRole("status").last()).toContainText(
+      "This reply is not stored any more.",
+    );
+  },
+);
