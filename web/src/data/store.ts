@@ -101,6 +101,19 @@ export function putMemory(queries: QueryClient, memory: MemoryView): void {
   patchMemories(queries, (byId) => byId.set(memory.id, memory));
 }
 
+/** Changes some fields of a memory, in the store and in the query of a page that shows just this memory. */
+export function changeMemory(queries: QueryClient, id: string, change: Partial<MemoryView>): void {
+  for (const changed of changing) changed.add(id);
+  patchMemories(queries, (byId) => {
+    const memory = byId.get(id);
+    if (memory) byId.set(id, { ...memory, ...change });
+  });
+  queries.setQueryData<MemoryView>(
+    ["memory", id, {}],
+    (memory) => memory && { ...memory, ...change },
+  );
+}
+
 /** Reads these memories again. */
 export async function refreshMemories(
   queries: QueryClient,

@@ -5,9 +5,11 @@ import type { MemoryView } from "lukasa-client";
 import { sentenceOf } from "../../base/problems.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
-import { putMemory } from "../../data/store.ts";
+import { changeMemory } from "../../data/store.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
+
+type Rating = "up" | "down" | null;
 
 const THUMBS = [
   { rating: "up", Icon: ThumbsUp },
@@ -19,19 +21,25 @@ export default function Ratings({ memory, onEdit }: { memory: MemoryView; onEdit
   const queries = useQueryClient();
   const { human } = useSignIn();
   if (!human) return null;
-  const rate = async (pressed: "up" | "down") => {
+  /** Sets the rating. A rating is no operation of the log, so its undo sets the previous one. */
+  const rate = async (wanted: Rating, previous?: Rating) => {
     try {
-      const { rating } = await lukasa.memories.rate(
-        memory.id,
-        memory.rating === pressed ? null : pressed,
-      );
-      const rated = { ...memory, rating };
-      putMemory(queries, rated);
-      queries.setQueryData(["memory", memory.id, {}], rated);
+      const { rating } = await lukasa.memories.rate(memory.id, wanted);
+      // Only the rating: the memory may have changed since the click.
+      changeMemory(queries, memory.id, { rating });
+      const isUndo = previous === undefined;
+      showToast({
+        text: isUndo ? t("shell.undo.undone") : t(`memory.rate.did.${wanted ?? "none"}`),
+        about: memory.content,
+        action: isUndo
+          ? undefined
+          : { label: t("shell.undo.undo"), run: () => void rate(previous) },
+      });
     } catch (error) {
       showToast({ text: sentenceOf(error), tone: "bad" });
     }
   };
+  const now = THUMBS.find(({ rating }) => rating === memory.rating)?.rating ?? null;
   return (
     <fieldset className="flex flex-wrap items-center gap-1.5">
       <legend className="sr-only">{t("memory.rate")}</legend>
@@ -40,14 +48,14 @@ export default function Ratings({ memory, onEdit }: { memory: MemoryView; onEdit
           key={rating}
           small
           look="quiet"
-          aria-pressed={memory.rating === rating}
+          aria-pressed={now === rating}
           aria-label={t(`memory.rate.${rating}`)}
-          onClick={() => void rate(rating)}
+          onClick={() => void rate(now === rating ? null : rating, now)}
         >
-          <Icon size={14} aria-hidden fill={memory.rating === rating ? "currentColor" : "none"} />
+          <Icon size={14} aria-hidden fill={now === rating ? "currentColor" : "none"} />
         </Button>
       ))}
-      {memory.rating === "down" && (
+      {now === "down" && (
         <Button small onClick={onEdit}>
           {t("memory.rate.correct")}
         </Button>

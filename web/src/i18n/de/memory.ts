@@ -18,6 +18,9 @@ export const memory: Translation["memory"] = {
   "rate.up": "Gute Erinnerung",
   "rate.down": "Schlechte Erinnerung",
   "rate.correct": "Berichtigen",
+  "rate.did.up": "Als gut bewertet",
+  "rate.did.down": "Als schlecht bewertet",
+  "rate.did.none": "Bewertung entfernt",
 
   views: "Ansicht",
   "view.list": "Liste",
@@ -272,6 +275,7 @@ export const memory: Translation["memory"] = {
   "prompt.memories": "Erinnerungen",
   "prompt.instructions": "Hinweise für den Assistenten",
   "prompt.lines": "Zeilen des Prompts",
+  "prompt.struck": "Nicht mehr enthalten: {line}",
   "prompt.none": "Noch ist keine Erinnerung in Gebrauch.",
   "prompt.more": "Jede Nachricht fügt die Erinnerungen hinzu, die zu ihr passen.",
   "prompt.try": "Eine Nachricht ausprobieren",

@@ -15,6 +15,9 @@ export const memory = {
   "rate.up": "Good memory",
   "rate.down": "Bad memory",
   "rate.correct": "Correct it",
+  "rate.did.up": "Rated as good",
+  "rate.did.down": "Rated as bad",
+  "rate.did.none": "Rating removed",
 
   views: "View",
   "view.list": "List",
@@ -264,6 +267,7 @@ export const memory = {
   "prompt.memories": "memories",
   "prompt.instructions": "instructions for the assistant",
   "prompt.lines": "Lines of the prompt",
+  "prompt.struck": "No longer included: {line}",
   "prompt.none": "No memory is in use yet.",
   "prompt.more": "Each message adds the memories that are relevant to it.",
   "prompt.try": "Try a message",

@@ -146,3 +146,36 @@ test("memory is rated with thumbs", async ({ page, lukasa }) => {
   await expect(down).toHaveAttribute("aria-pressed", "false");
   await expect.poll(async () => (await lukasa.memories.get(id)).rating).toBeUndefined();
 });
+
+test("rating changes nothing else of the memory, and can be undone", async ({ page, lukasa }) => {
+  const saved = await lukasa.memories.save("Plays the cello");
+  const id = saved.memory?.id ?? "";
+  await open(page, `/memory/${id}`);
+  const good = page.getByRole("button", { name: "Good memory" });
+  const bad = page.getByRole("button", { name: "Bad memory" });
+  await good.click();
+  await expect(good).toHaveAttribute("aria-pressed", "true");
+  const message = page.getByRole("region", { name: "Messages" });
+  await expect(message).toContainText("Rated as good");
+
+  // The memory is changed elsewhere while the second rating is on its way.
+  let answer = () => {};
+  const late = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/rating", async (route) => {
+    await late;
+    await route.continue();
+  });
+  await bad.click();
+  await lukasa.memories.update(id, { content: "Plays the viola", mode: "correction" });
+  const content = page.locator("main p.text-lead");
+  await expect(content).toHaveText("Plays the viola");
+  answer();
+  await expect(bad).toHaveAttribute("aria-pressed", "true");
+  await expect(content).toHaveText("Plays the viola");
+
+  await message.getByRole("button", { name: "Undo" }).last().click();
+  await expect(good).toHaveAttribute("aria-pressed", "true");
+  await expect.poll(async () => (await lukasa.memories.get(id)).rating).toBe("up");
+});
