@@ -130,6 +130,10 @@ export default function MemoryPage() {
   };
   const togglePrompt = () =>
     change({ prompt: search.prompt ? undefined : true, one: undefined, tab: undefined });
+  const closePrompt = () => {
+    change({ prompt: undefined });
+    marks.go(marks.current);
+  };
   const on = (name: string) => runOnCurrent(name, marks, set.byId, actions, open);
   useShortcuts(t("memory.keys"), [
     { keys: "j", label: t("memory.key.down"), run: () => marks.move(1), quiet: true },
@@ -167,7 +171,7 @@ export default function MemoryPage() {
         else if (search.one) {
           change({ one: undefined, tab: undefined });
           marks.go(marks.current);
-        }
+        } else if (search.prompt) closePrompt();
       },
     },
   ]);
@@ -328,11 +332,7 @@ export default function MemoryPage() {
                     </div>
                     {search.prompt && !search.one && !then && (
                       <Suspense>
-                        <PromptPane
-                          byId={set.byId}
-                          onOpen={open}
-                          onClose={() => change({ prompt: undefined })}
-                        />
+                        <PromptPane byId={set.byId} onOpen={open} onClose={closePrompt} />
                       </Suspense>
                     )}
                     {search.one && (

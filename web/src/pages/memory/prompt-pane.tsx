@@ -1,20 +1,27 @@
 /**
- * What the assistant sees: the lines that every prompt begins with, live. A forgotten memory is struck at
- * once, and the bar of tokens shrinks; undo brings it back.
+ * What the assistant sees: the lines that a new chat without a project begins with, live. A line is struck when a
+ * memory of it is forgotten or when it is no longer included, and the bar of tokens shrinks; undo brings it back.
  */
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { Fragment, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { PROMPT, usePrompt } from "../../data/prompt.ts";
-import { linesOf, mergeLines, type PromptLine } from "../../data/prompt-lines.ts";
+import {
+  isStruck,
+  linesOf,
+  mergeLines,
+  type PromptLine,
+  sectionsOf,
+} from "../../data/prompt-lines.ts";
 import { type OpenMemory, useMemoryActions } from "../../features/memory/actions.ts";
 import { t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Drawer } from "../../ui/drawer.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -90,11 +97,7 @@ function PromptLines({ byId, onOpen }: PromptPaneProps) {
     );
   }
   if (!prompt.data || !lines) return <Skeleton rows={6} />;
-  const isGone = ({ gone, memory }: PromptLine) => {
-    const status = memory && byId.get(memory)?.status;
-    return status ? status !== "active" : Boolean(gone);
-  };
-  const shown = lines.map((line) => ({ ...line, gone: isGone(line) }));
+  const shown = lines.map((line) => ({ ...line, gone: isStruck(line, byId) }));
   const memories = shown.filter((line) => line.kind === "memory");
   const sum = (some: readonly PromptLine[]) =>
     some.reduce((total, { tokens = 0 }) => total + tokens, 0);
@@ -114,14 +117,20 @@ function PromptLines({ byId, onOpen }: PromptPaneProps) {
           { name: t("memory.prompt.instructions"), tokens: Math.max(0, baseline - used) },
         ]}
       />
+      <StruckStatus lines={memories} />
       {memories.length === 0 && <p className="text-muted">{t("memory.prompt.none")}</p>}
-      <ul aria-label={t("memory.prompt.lines")} className="-mx-2 flex flex-col font-mono text-meta">
-        {shown
-          .filter((line) => line.kind !== "instruction")
-          .map((line) => (
-            <Line key={line.key} line={line} memory={byId.get(line.memory ?? "")} onOpen={onOpen} />
-          ))}
-      </ul>
+      <section aria-label={t("memory.prompt.lines")} className="-mx-2 font-mono text-meta">
+        {sectionsOf(shown).map(({ heading, lines: below }) => (
+          <Fragment key={heading?.key ?? ""}>
+            {heading && <h3 className="px-2 pt-3 pb-1 text-muted">{heading.text}</h3>}
+            <ul className="flex flex-col">
+              {below.map((line) => (
+                <Line key={line.key} line={line} byId={byId} onOpen={onOpen} />
+              ))}
+            </ul>
+          </Fragment>
+        ))}
+      </section>
       {instructions.length > 0 && (
         <details>
           <summary className="w-fit text-meta text-muted">
@@ -142,22 +151,52 @@ function PromptLines({ byId, onOpen }: PromptPaneProps) {
   );
 }
 
+/** Announces to screen readers which lines were struck since the last change. */
+function StruckStatus({ lines }: { lines: readonly PromptLine[] }) {
+  const struck = lines.filter((line) => line.gone);
+  const keys = struck.map((line) => line.key).join("\n");
+  const known = useRef<ReadonlySet<string>>(new Set());
+  const [text, setText] = useState("");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines change with every render, their keys do not
+  useEffect(() => {
+    const added = struck.filter((line) => !known.current.has(line.key));
+    known.current = new Set(struck.map((line) => line.key));
+    setText(added.map((line) => t("memory.prompt.struck", { line: line.text })).join(" "));
+  }, [keys]);
+  return <output className="sr-only">{text}</output>;
+}
+
+/** A line of memories. One memory can be opened and forgotten; several are offered in a menu. */
 function Line({
   line,
-  memory,
+  byId,
   onOpen,
 }: {
   line: PromptLine;
-  memory: MemoryView | undefined;
+  byId: ReadonlyMap<string, MemoryView>;
   onOpen: OpenMemory;
 }) {
   const actions = useMemoryActions();
-  if (line.kind === "heading") {
-    return <li className="px-2 pt-3 pb-1 text-muted">{line.text}</li>;
-  }
-  const find = (name: string) =>
-    memory && actions.forMemory(memory).find((one) => one.name === name);
-  const forget = line.gone ? undefined : find("forget");
+  const members = line.memories.flatMap((id) => byId.get(id) ?? []);
+  const [memory] = line.memories.length === 1 ? members : [];
+  const forget =
+    memory && !line.gone && actions.forMemory(memory).find((one) => one.name === "forget");
+  const button = (
+    <button
+      type="button"
+      disabled={members.length === 0}
+      onClick={memory && (() => onOpen(memory))}
+      className="min-w-0 flex-1 py-1.5 text-start"
+    >
+      {line.gone ? (
+        <del dir="auto" className="text-bad">
+          {line.text}
+        </del>
+      ) : (
+        <span dir="auto">{line.text}</span>
+      )}
+    </button>
+  );
   return (
     <li
       className={classes(
@@ -165,21 +204,20 @@ function Line({
         line.isNew && !line.gone && "bg-good-soft",
       )}
     >
-      <button
-        type="button"
-        disabled={!memory}
-        onClick={() => memory && onOpen(memory)}
-        className="min-w-0 flex-1 py-1.5 text-start"
-      >
-        {line.gone ? (
-          <del dir="auto" className="text-bad">
-            {line.text}
-          </del>
-        ) : (
-          <span dir="auto">{line.text}</span>
-        )}
-      </button>
-      {forget && memory && (
+      {line.memories.length === 1 ? (
+        button
+      ) : (
+        <Menu trigger={button}>
+          {members.map((member) => (
+            <MenuItem key={member.id} onSelect={() => onOpen(member)}>
+              <span dir="auto" className="block max-w-80 truncate">
+                {member.content}
+              </span>
+            </MenuItem>
+          ))}
+        </Menu>
+      )}
+      {memory && forget && (
         <IconButton
           small
           plain

@@ -74,7 +74,8 @@ async function seedHostile(lukasa: Lukasa, strings: readonly string[]): Promise<
   await lukasa.sessions.open({ title: "<script>window.ran = 24</script>" });
 }
 
-async function expectHarmless(page: Page): Promise<void> {
+/** `own` is the number of such elements that the page has itself. */
+async function expectHarmless(page: Page, own = 0): Promise<void> {
   const state = await page.evaluate(() => ({
     ran: (window as unknown as { ran?: unknown }).ran,
     elements: document.querySelectorAll(
@@ -84,7 +85,7 @@ async function expectHarmless(page: Page): Promise<void> {
       (link) => link.origin !== location.origin || link.protocol === "javascript:",
     ).length,
   }));
-  expect(state).toEqual({ ran: undefined, elements: 0, links: 0 });
+  expect(state).toEqual({ ran: undefined, elements: own, links: 0 });
 }
 
 test("hostile text is rendered as text in every view", async ({ page, lukasa }) => {
@@ -115,6 +116,25 @@ test("hostile text is rendered as text in every view", async ({ page, lukasa }) 
     await expect(page.getByText(/window\.ran/).first()).toBeVisible();
     await expectHarmless(page);
   }
+  await page.goto("/memory?prompt=true");
+  const pane = page.getByRole("complementary", { name: "What the assistant sees" });
+  const lines = pane.getByRole("region", { name: "Lines of the prompt" });
+  // The server replaces the brackets of tags in a prompt; the menu of a line has the memories as they were saved.
+  const line = lines.getByRole("button", { name: /hostile.* domain/ });
+  await expect(line).toBeVisible();
+  // The instructions of the prompt are folded in one `details`.
+  await pane.getByText("instructions for the assistant").last().click();
+  await expectHarmless(page, 1);
+  await line.click();
+  await expect(page.getByRole("menuitem").getByText("In a <b>hostile</b> domain")).toBeVisible();
+  await expectHarmless(page, 1);
+  await page.keyboard.press("Escape");
+  await lines
+    .getByRole("button", { name: /^Forget: / })
+    .first()
+    .click();
+  await expect(lines.locator("del")).toHaveCount(1);
+  await expectHarmless(page, 1);
   await page.goto(`/memory?text=${encodeURIComponent("<script>")}&how=meaning&tag=x`);
   await page.goto(`/memory?tag=${encodeURIComponent(NAUGHTY[0] ?? "")}&domain=%3Cb%3E`);
   await expectHarmless(page);
