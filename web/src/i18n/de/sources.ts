@@ -150,7 +150,7 @@ export const sources: Translation["sources"] = {
   "reason.not_sure_enough": "nicht sicher genug",
   "reason.not_relevant_enough": "nicht relevant genug",
   "reason.only_a_question": "nur eine Frage",
-  "reason.told_by_a_memory_or_a_turn": "schon in einer Nachricht oder Erinnerung enthalten",
+  "reason.included_by_a_memory_or_a_turn": "schon in einer Nachricht oder Erinnerung enthalten",
   "reason.over_the_budget": "über dem Budget",
   "reason.over_the_category's_budget": "über dem Budget seiner Art",
 

@@ -145,7 +145,7 @@ export const sources = {
   "reason.not_sure_enough": "not certain enough",
   "reason.not_relevant_enough": "not relevant enough",
   "reason.only_a_question": "only a question",
-  "reason.told_by_a_memory_or_a_turn": "included in another message or memory",
+  "reason.included_by_a_memory_or_a_turn": "included in another message or memory",
   "reason.over_the_budget": "over the budget",
   "reason.over_the_category's_budget": "over its category's budget",
 
