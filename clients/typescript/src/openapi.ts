@@ -252,7 +252,7 @@ export interface paths {
          * @description Events of other applications and of agents, such as orders or opened files. They are appended and
          *     never changed, and go into no prompt. Secrets in them are masked. An event that is observed at
          *     least five times on at least three days becomes a proposal; the setting `observed` of the policy
-         *     decides.
+         *     decides. A user can have 100,000 events.
          */
         post: operations["record_observations"];
         /**
@@ -270,6 +270,13 @@ export interface paths {
          *     permanently.
          */
         delete: operations["delete_observation"];
+    };
+    "/api/observations/{id}/erase": {
+        /**
+         * Erase a raw event, now and everywhere.
+         * @description Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
+         */
+        post: operations["erase_observation"];
     };
     "/api/sessions/{session_id}/close": {
         /**
@@ -1042,6 +1049,7 @@ export interface components {
             episodes: number;
             chats: number;
             turns: number;
+            observations: number;
             /** @description Items left out because they look like a secret. */
             secrets: number;
             /** @description Items left out for another reason. */
@@ -1425,12 +1433,13 @@ export interface components {
         ErasureReceipt: {
             /** @example era_01hx3v9d0kf7rtm4q5wz8yb2cc */
             id: string;
-            /** @description `user`, `memory` or `turn`. */
+            /** @description `user`, `memory`, `turn` or `observation`. */
             erased: string;
             tenant_id: string;
             user_id: string;
             memory_id?: string | null;
             turn_id?: string | null;
+            observation_id?: string | null;
             operation_id?: string | null;
             /** @description `erase`, or `purge` for a memory that was in the trash. */
             verb: string;
@@ -1912,7 +1921,8 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /**
-             * @description The user's rating, `up` or `down`; absent if there is none.
+             * @description The user's rating, `up` or `down`, where memories are read: in lists and when one is fetched.
+             *     Absent if there is none, and in the answers of writes.
              * @example up
              */
             rating?: string | null;
@@ -2915,6 +2925,8 @@ export interface components {
             episodes: string;
             /** @description Sessions outside the trash, and their turns. */
             sessions: string;
+            /** @description Raw events outside the trash. */
+            observations: string;
         };
         /** @description A prediction to state. */
         StatePrediction: {
@@ -2936,6 +2948,7 @@ export interface components {
             episodes: number;
             sessions: number;
             turns: number;
+            observations: number;
             sha256: components["schemas"]["StateHashView"];
         };
         /** @description Counts of memories and of their use. */
@@ -5212,6 +5225,38 @@ export interface operations {
             };
         };
     };
+    erase_observation: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The observation's id */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     close_session: {
         parameters: {
             header?: {
@@ -7132,6 +7177,8 @@ export interface operations {
                 until?: string;
                 /** @description Only records about this user, by your own id. */
                 user?: string;
+                /** @description The cell whose records are listed, in a deployment with several; `main` if absent. */
+                cell?: string;
                 /** @description Between 1 and 200; 50 if absent. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */

@@ -586,7 +586,7 @@ def record_observations(body: params.RecordObservations) -> Call[models.Recorded
     Events of other applications and of agents, such as orders or opened files. They are
     appended and never changed, and go into no prompt. Secrets in them are masked. An event that
     is observed at least five times on at least three days becomes a proposal; the setting
-    `observed` of the policy decides.
+    `observed` of the policy decides. A user can have 100,000 events.
     """
     return Call(
         "POST",
@@ -624,6 +624,20 @@ def delete_observation(id: str) -> Call[models.Written]:
     return Call(
         "DELETE",
         f"/api/observations/{quoted(id)}",
+        answer=models.Written,
+        keyed=True,
+        again=True,
+    )
+
+
+def erase_observation(id: str) -> Call[models.Written]:
+    """Erase a raw event, now and everywhere.
+
+    Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
+    """
+    return Call(
+        "POST",
+        f"/api/observations/{quoted(id)}/erase",
         answer=models.Written,
         keyed=True,
         again=True,

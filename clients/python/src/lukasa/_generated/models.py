@@ -249,6 +249,7 @@ class CountsView(View):
     episodes: int
     chats: int
     turns: int
+    observations: int
     secrets: int
     """Items left out because they look like a secret."""
     left_out: int
@@ -436,11 +437,12 @@ class ErasureReceipt(View):
     """
     id: str
     erased: str
-    """`user`, `memory` or `turn`."""
+    """`user`, `memory`, `turn` or `observation`."""
     tenant_id: str
     user_id: str
     memory_id: str | None = Field(default=None)
     turn_id: str | None = Field(default=None)
+    observation_id: str | None = Field(default=None)
     operation_id: str | None = Field(default=None)
     verb: str
     """`erase`, or `purge` for a memory that was in the trash."""
@@ -788,7 +790,9 @@ class Memory(View):
     """When the memory was first saved."""
     updated_at: datetime
     rating: str | None = Field(default=None)
-    """The user's rating, `up` or `down`; absent if there is none."""
+    """The user's rating, `up` or `down`, where memories are read: in lists and when one is
+    fetched. Absent if there is none, and in the answers of writes.
+    """
     sha256: str | None = Field(default=None)
     """The digest that a yes to this proposal must carry."""
     superseded_by: str | None = Field(default=None)
@@ -1367,6 +1371,8 @@ class StateHash(View):
     episodes: str
     sessions: str
     """Sessions outside the trash, and their turns."""
+    observations: str
+    """Raw events outside the trash."""
 
 
 class State(View):
@@ -1376,6 +1382,7 @@ class State(View):
     episodes: int
     sessions: int
     turns: int
+    observations: int
     sha256: StateHash
 
 

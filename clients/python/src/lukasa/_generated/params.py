@@ -942,6 +942,8 @@ class ListAuditQuery(TypedDict, total=False):
     """Only records before this time."""
     user: str
     """Only records about this user, by your own id."""
+    cell: str
+    """The cell whose records are listed, in a deployment with several; `main` if absent."""
     limit: int
     """Between 1 and 200; 50 if absent."""
     cursor: str
