@@ -69,7 +69,7 @@ impl Jobs {
             return self.queue.release_failed(claimed, failed, moment).await;
         }
         let started = (self.parts.ticks)();
-        let performed = self.perform(claimed, moment).await;
+        let performed = Box::pin(self.perform(claimed, moment)).await;
         let result = if performed.is_ok() { "done" } else { "failed" };
         record_job(claimed.kind.as_str(), result, (self.parts.ticks)() - started);
         match performed {

@@ -308,7 +308,7 @@ impl Transaction {
         Ok(())
     }
 
-    async fn commit(mut self) -> Result<()> {
+    async fn commit(mut self: Box<Self>) -> Result<()> {
         if self.failed.load(Ordering::Relaxed) {
             return Err(Error::Doomed);
         }
@@ -371,7 +371,8 @@ fn roll_back(connection: Object) {
 
 /// One transaction on one user's rows.
 pub struct Scope {
-    transaction: Transaction,
+    /// Boxed: every future that reads or writes contains a scope.
+    transaction: Box<Transaction>,
     tenant: TenantId,
     user: UserId,
 }
@@ -386,7 +387,7 @@ impl Scope {
         let mut transaction = Transaction::new(connection, route.opening(route.step.via));
         transaction.route = Some(route);
         transaction._permit = permit;
-        Self { transaction, tenant, user }
+        Self { transaction: Box::new(transaction), tenant, user }
     }
 
     pub fn tenant(&self) -> TenantId {
@@ -431,14 +432,15 @@ pub(crate) fn lock_of(user: UserId) -> i64 {
 
 /// One transaction on a tenant's own lists: users, credentials, domains; no facts.
 pub struct Directory {
-    transaction: Transaction,
+    /// Boxed: every future that reads or writes contains a scope.
+    transaction: Box<Transaction>,
     tenant: TenantId,
 }
 
 impl Directory {
     pub(crate) fn of(connection: Object, tenant: TenantId) -> Self {
         let opening = format!("begin; {}; set local app.directory = 'on'", settings(tenant, None));
-        Self { transaction: Transaction::new(connection, opening), tenant }
+        Self { transaction: Box::new(Transaction::new(connection, opening)), tenant }
     }
 
     /// Sees one credential and nothing else. The id comes from the request, so only the characters
@@ -449,14 +451,14 @@ impl Directory {
         }
         let opening = format!("begin; set local app.key_id = '{key_id}'");
         let tenant = TenantId::SHARED;
-        Ok(Self { transaction: Transaction::new(connection, opening), tenant })
+        Ok(Self { transaction: Box::new(Transaction::new(connection, opening)), tenant })
     }
 
     /// Sees the credentials of all tenants that expired long enough ago to be removed.
     pub(crate) fn sweeping(connection: Object) -> Self {
         let opening = "begin; set local app.sweep = 'on'".to_owned();
         let tenant = TenantId::SHARED;
-        Self { transaction: Transaction::new(connection, opening), tenant }
+        Self { transaction: Box::new(Transaction::new(connection, opening)), tenant }
     }
 
     pub fn tenant(&self) -> TenantId {

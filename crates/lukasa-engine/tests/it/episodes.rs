@@ -30,8 +30,8 @@ async fn story_summarising(summary: &'static str, learned: Vec<Value>) -> Story 
 }
 
 async fn learn_from(story: &Story, session: &str, turns: Vec<NewTurn>) {
-    chat_about(story, session, turns).await;
-    work(story).await;
+    Box::pin(chat_about(story, session, turns)).await;
+    Box::pin(work(story)).await;
     story.pass(60);
 }
 
@@ -42,7 +42,10 @@ fn vague() -> Vec<NewTurn> {
 
 async fn found_by(engine: &Engine, story: &Story, ask: RecallQuery) -> Vec<RecalledEpisode> {
     let ask = RecallQuery { episodes: 5, ..ask };
-    engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap().episodes
+    let caller = story.alice();
+    // Boxed, as below: a test that does much would need a large stack.
+    let search = Box::pin(engine.recall.search(&caller, &ask, story.now()));
+    search.await.unwrap().episodes
 }
 
 async fn count(story: &Story) -> usize {
@@ -52,7 +55,8 @@ async fn count(story: &Story) -> usize {
 async fn context(story: &Story, message: &str) -> Context {
     let mut ask = ContextRequest::about(message);
     ask.within = Duration::from_secs(60);
-    story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap()
+    let caller = story.alice();
+    Box::pin(story.engine.context.retrieve(&caller, &ask, story.moment())).await.unwrap()
 }
 
 fn episodes_in(context: &Context) -> usize {

@@ -156,6 +156,7 @@ async fn observations_of_a_user_are_limited_and_old_ones_expire() {
     let request = story.by(story.assistant());
     let full = story.engine.observations.record(&request, vec![order("Kroger")]).await;
     assert!(matches!(full, Err(Error::Invalid(_))), "{full:?}");
+    story.pass(2 * DAY);
     work(&story).await;
     let row = admin.query_one("select count(*) from observation", &[]).await.unwrap();
     assert_eq!(row.get::<_, i64>(0), 90_000);
