@@ -474,6 +474,7 @@ pub const HARMLESS: &[&str] = &[
     "freeze",
     "fusion",
     "history_days",
+    "list_audit.cell",
     "list_audit.cursor",
     "list_audit.event",
     "min_relevance",
