@@ -105,7 +105,9 @@ test("fixes by key: outdated, not mentioned, not about me", async ({ page, lukas
   await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("forgotten");
   await page.keyboard.press("z");
   await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("active");
-  await expect(page.getByRole("button", { name: "Not about me" })).toBeVisible();
+  // The page knows of the undo, too.
+  await expect(page.getByRole("button", { name: "Don't use" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Not about me" })).toBeEnabled();
   await page.keyboard.press("n");
   await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("trashed");
 });
