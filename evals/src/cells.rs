@@ -83,6 +83,7 @@ struct Run {
 
 pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
+    lukasa_models::tls::install();
     let program = server_program(args.server.as_deref())?;
     let folder = std::env::temp_dir().join(format!("lukasa-cells-{}", std::process::id()));
     let mut clusters = Vec::new();

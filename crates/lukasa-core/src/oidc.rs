@@ -332,8 +332,8 @@ mod tests {
             assert!(rules("sub", Some(claim)).fault().is_some(), "{claim}");
         }
         assert!(rules("preferred_username", None).fault().is_some());
-        let nobody = ClaimRules { allowed_values: Vec::new(), ..rules("sub", None) };
-        assert!(nobody.fault().is_some());
+        let unrestricted = ClaimRules { allowed_values: Vec::new(), ..rules("sub", None) };
+        assert!(unrestricted.fault().is_some());
         assert_eq!(rules("sub", None).fault(), None);
         assert_eq!(rules("email", Some("groups")).fault(), None);
     }

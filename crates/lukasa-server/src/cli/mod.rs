@@ -392,6 +392,11 @@ fn fail(error: &anyhow::Error) -> ExitCode {
     for cause in error.chain().skip(1) {
         message.push_str(&format!("  because: {cause}\n"));
     }
+    if let Some(Error::Invalid(fields)) = error.downcast_ref::<Error>() {
+        for field in fields {
+            message.push_str(&format!("  {}: {}\n", field.field, field.reason));
+        }
+    }
     if matches!(error.downcast_ref::<Error>(), Some(Error::Unavailable(_))) {
         message.push_str("  next: check DATABASE_URL with `lukasa doctor`\n");
     }

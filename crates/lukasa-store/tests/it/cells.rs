@@ -266,7 +266,7 @@ async fn lists_and_claims_are_over_all_cells() {
 async fn cell_that_is_away_concerns_its_own_users_only() {
     let deployment = Deployment::new().await;
     deployment.place_halves().await;
-    deployment.list_cell("postgres://nobody@127.0.0.1:9/none").await;
+    deployment.list_cell("postgres://lukasa@127.0.0.1:9/none").await;
     let store = deployment.main.store();
     let lower = names().into_iter().find(|name| !is_upper(name)).unwrap();
     let name = names().into_iter().find(|name| is_upper(name)).unwrap();
@@ -327,7 +327,7 @@ async fn one_cell_has_an_empty_map() {
     assert!(store.pool_usage().iter().all(|pool| pool.cell.is_none()));
 }
 
-/// Writes rows of all users, one by one, until it is told to stop; returns what was acknowledged.
+/// Writes rows of all users, one by one, until `stop` is set; returns what was acknowledged.
 async fn write_all(store: Store, stop: Arc<AtomicBool>) -> (usize, Vec<String>) {
     let (mut written, mut faults) = (0, Vec::new());
     while !stop.load(Ordering::Relaxed) {
@@ -475,7 +475,7 @@ async fn planted_move_without_waiting_loses_a_write() {
 #[tokio::test]
 async fn main_cell_that_is_away_is_always_asked() {
     let connect = ConnectOptions {
-        url: "postgres://nobody@127.0.0.1:9/none".into(),
+        url: "postgres://lukasa@127.0.0.1:9/none".into(),
         pool_size: 1,
         ca_file: None,
     };

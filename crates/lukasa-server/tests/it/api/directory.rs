@@ -209,7 +209,7 @@ async fn api_key_expires_and_its_origin_marks_its_writes() {
     let old = admin.post("/api/keys", body).await.expect(201).at("/secret");
     app.presenting(&old).get("/api/memory").await.refused(401, "unauthenticated");
     // Only the server itself records these origins.
-    for origin in ["observed", "user_turn", "nobody"] {
+    for origin in ["observed", "user_turn", "unknown"] {
         let body = json!({ "name": "app", "user": "alice", "origin": origin });
         let refused = admin.post("/api/keys", body).await.refused(422, "invalid_request");
         assert_eq!(refused.at("/errors/0/pointer"), "/origin");
