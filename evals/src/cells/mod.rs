@@ -2,8 +2,11 @@
 //! lost or doubled, no user may be in two cells, and nothing may be refused while all cells run.
 //!
 //! Clients save memories, each with an idempotency key, and read them back. A mover moves random
-//! ranges between random cells with `lukasa cell move`, again if it was interrupted. A fault planted
-//! in the databases (`--fault`) shows that the check works.
+//! ranges between random cells with `lukasa cell move`; some moves are killed, and then continued or
+//! reversed. A fault planted in the databases (`--fault`) shows that the check works. `--latency`
+//! measures instead what several cells cost, and what a stopped cell does to the users of others.
+
+mod latency;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -41,6 +44,9 @@ pub struct Args {
     /// Plant a fault that must be noticed
     #[arg(long)]
     fault: Option<Fault>,
+    /// Only measure: three cells beside one, and other users while a cell is stopped
+    #[arg(long)]
+    latency: bool,
     /// Path of the server; next to this program by default
     #[arg(long, env = "LUKASA_BIN", value_name = "FILE")]
     server: Option<PathBuf>,
@@ -57,6 +63,8 @@ pub enum Fault {
 }
 
 const CLIENTS: usize = 4;
+/// How long a write may wait for a move.
+const MAX_WRITE_TIME: Duration = Duration::from_secs(5);
 const NAMES: [&str; 3] = ["main", "east", "west"];
 
 /// What the clients have seen.
@@ -78,6 +86,7 @@ struct Run {
     /// Whether a cell is stopped, or was a moment ago.
     is_disturbed: AtomicBool,
     moves: AtomicU64,
+    killed_moves: AtomicU64,
     address: String,
 }
 
@@ -86,6 +95,9 @@ pub async fn run(args: Args) -> Result<()> {
     lukasa_models::tls::install();
     let program = server_program(args.server.as_deref())?;
     let folder = std::env::temp_dir().join(format!("lukasa-cells-{}", std::process::id()));
+    if args.latency {
+        return latency::measure(&program, &folder, args.keep).await;
+    }
     let mut clusters = Vec::new();
     for name in NAMES {
         let settings = "-c wal_level=logical -c shared_buffers=64MB";
@@ -120,6 +132,7 @@ pub async fn run(args: Args) -> Result<()> {
         stop: AtomicBool::new(false),
         is_disturbed: AtomicBool::new(false),
         moves: AtomicU64::new(0),
+        killed_moves: AtomicU64::new(0),
         address: format!("http://{}", server.address),
     });
     let mut clients = JoinSet::new();
@@ -155,7 +168,8 @@ pub async fn run(args: Args) -> Result<()> {
     }
     let rows = compare(&urls, &seen).await?;
     let figures = json!({
-        "writes": seen.writes, "moves": run.moves.load(Ordering::Relaxed), "stops": args.stops,
+        "writes": seen.writes, "moves": run.moves.load(Ordering::Relaxed),
+        "killed_moves": run.killed_moves.load(Ordering::Relaxed), "stops": args.stops,
         "lost": rows.lost, "doubled": rows.doubled, "users_in_two_cells": rows.in_two_cells,
         "refused": seen.refused.len(), "missing_in_reads": seen.missing.len(),
         "slowest_write_ms": u64::try_from(seen.slowest_write.as_millis()).unwrap_or(0),
@@ -168,7 +182,8 @@ pub async fn run(args: Args) -> Result<()> {
     drop(server);
     let broken = rows.lost + rows.doubled + rows.in_two_cells > 0
         || !seen.refused.is_empty()
-        || !seen.missing.is_empty();
+        || !seen.missing.is_empty()
+        || seen.slowest_write > MAX_WRITE_TIME;
     ensure!(run.moves.load(Ordering::Relaxed) > 0, "no range was moved");
     match (args.fault, broken) {
         (None, true) => bail!("a rule is broken"),
@@ -252,17 +267,28 @@ async fn write_and_read(run: Arc<Run>, users: Vec<String>, seed: u64) -> Seen {
     seen
 }
 
-/// Moves random ranges between random cells until the run ends. A move that was interrupted is
-/// repeated until it is finished.
+/// Moves random ranges between random cells until the run ends. Every third move is killed, and then
+/// continued or reversed. A move that was interrupted is repeated until it is finished.
 async fn move_ranges(run: Arc<Run>, program: PathBuf, directory: String, seed: u64) -> Result<()> {
     let mut random = StdRng::seed_from_u64(seed ^ 0x6d6f_7665);
     while !run.stop.load(Ordering::Relaxed) {
-        let (from, to) = (random.random_range(0..3), random.random_range(0..3));
+        let (mut from, mut to) = (random.random_range(0..3), random.random_range(0..3));
         let (one, other) = (random.random::<u8>(), random.random::<u8>());
         if from == to {
             continue;
         }
         let range = format!("{:02x}-{:02x}", one.min(other), one.max(other));
+        if random.random_range(0..3) == 0 {
+            let after = Duration::from_millis(random.random_range(20..400));
+            if killed_move(&program, &directory, [NAMES[from], NAMES[to], &range], after).await? {
+                run.killed_moves.fetch_add(1, Ordering::Relaxed);
+                // Clients go on writing before the move is continued or reversed.
+                tokio::time::sleep(Duration::from_millis(random.random_range(0..500))).await;
+                if random.random() {
+                    (from, to) = (to, from);
+                }
+            }
+        }
         let arguments = ["cell", "move", NAMES[from], NAMES[to], "--range", &range];
         for _ in 0..60 {
             match lukasa(&program, &directory, &arguments).await {
@@ -285,6 +311,35 @@ async fn move_ranges(run: Arc<Run>, program: PathBuf, directory: String, seed: u
     Ok(())
 }
 
+/// Begins a move and kills it after some time; whether it was killed before its end.
+async fn killed_move(
+    program: &Path,
+    directory: &str,
+    [from, to, range]: [&str; 3],
+    after: Duration,
+) -> Result<bool> {
+    let mut child = Command::new(program)
+        .args(["cell", "move", from, to, "--range", range])
+        .env("DATABASE_URL", directory)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()?;
+    match tokio::time::timeout(after, child.wait()).await {
+        Ok(_) => Ok(false),
+        Err(_) => {
+            child.kill().await?;
+            Ok(true)
+        }
+    }
+}
+
+/// The tables with rows of users that are moved; the audit log stays where it was written.
+const USER_TABLES: &str = "\
+    select c.table_name::text from information_schema.columns c \
+      join information_schema.tables t using (table_schema, table_name) \
+     where c.table_schema = 'public' and c.column_name = 'user_id' \
+       and t.table_type = 'BASE TABLE' and c.table_name <> 'audit'";
+
 /// The rows of all cells, compared with what was acknowledged.
 #[derive(Default)]
 struct Rows {
@@ -301,8 +356,17 @@ async fn compare(urls: &[String], seen: &Seen) -> Result<Rows> {
         let client = connect(url).await?;
         let here = client.query("select user_id::text from users", &[]).await?;
         rows.users.push(here.len());
-        for row in here {
-            *users.entry(row.get::<_, String>(0)).or_insert(0_usize) += 1;
+        // A user is in a cell if any table there has a row of the user.
+        let mut found = BTreeSet::new();
+        for table in client.query(USER_TABLES, &[]).await? {
+            let table: String = table.get(0);
+            let sql =
+                format!("select distinct user_id::text from {table} where user_id is not null");
+            let ids = client.query(&sql, &[]).await?;
+            found.extend(ids.iter().map(|row| row.get::<_, String>(0)));
+        }
+        for user in found {
+            *users.entry(user).or_insert(0_usize) += 1;
         }
         let sql = "select content from fact_version where known_until is null";
         for row in client.query(sql, &[]).await? {
