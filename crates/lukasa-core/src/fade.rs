@@ -8,11 +8,11 @@
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use lukasa_text::when;
-use serde::{Deserialize, Serialize};
 
-use crate::fact::{Claim, Force, Kind, Version, words};
+use crate::fact::{Claim, Force, Kind, Version};
 use crate::recall::Facets;
 use crate::time::{Timestamp, micros};
+use crate::words;
 
 /// Extracted memories below this confidence are found by recall but not injected (R178).
 pub const INJECT_CONFIDENCE: f32 = 0.7;

@@ -60,6 +60,7 @@ pub mod strict_schema;
 pub mod time;
 pub mod vault;
 pub mod webhook;
+mod words;
 
 pub use admission::{AgentPolicy, Replacing, Writer};
 pub use caller::{Caller, CallerKind, Permission};

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::{AgentPolicy, Replacing};
 use crate::domain;
-use crate::fact::{Category, words};
+use crate::fact::Category;
 use crate::fade::INJECT_CONFIDENCE;
 use crate::session::Keep;
+use crate::words;
 
 words!(
     /// What happens to a claim that was inferred rather than stated to Lukasa (C01).
@@ -330,7 +331,7 @@ mod tests {
             let policy = Policy::preset(name).unwrap();
             assert_eq!(policy.preset, name);
             for category in Category::ALL {
-                assert!(policy.floor(*category) >= INJECT_CONFIDENCE);
+                assert!(policy.floor(category) >= INJECT_CONFIDENCE);
             }
         }
         assert!(Policy::preset("reckless").is_none());

@@ -3,6 +3,8 @@
 //! Everything is computed from counts of stored rows. A figure with too few samples is absent: it
 //! would say nothing.
 
+use crate::words;
+
 /// Minimum number of samples of a figure.
 pub const MIN_SAMPLES: i64 = 10;
 /// Minimum number of tokens of conversations for the tokens that were learned from them.
@@ -280,23 +282,16 @@ const MIN_CACHE_HITS: f64 = 0.5;
 const MAX_RERANK_MS: f64 = 500.0;
 const MAX_WINDOW_SHARE: f64 = 0.2;
 
-/// What an alert is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AlertCode {
-    CacheHits,
-    RerankTime,
-    WindowShare,
-}
+words!(
+    /// What an alert is about.
+    AlertCode {
+        CacheHits = "cache_hits",
+        RerankTime = "rerank_time",
+        WindowShare = "window_share",
+    }
+);
 
 impl AlertCode {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            AlertCode::CacheHits => "cache_hits",
-            AlertCode::RerankTime => "rerank_time",
-            AlertCode::WindowShare => "window_share",
-        }
-    }
-
     /// What to do about it.
     pub fn next_step(self) -> &'static str {
         match self {

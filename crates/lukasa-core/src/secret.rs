@@ -5,43 +5,29 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::words;
+
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The kind of a credential, readable from its prefix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prefix {
-    /// An application's key.
-    Key,
-    /// A user's short-lived token.
-    Token,
-    /// A one-time link that signs in one user's browser.
-    Link,
-    /// A console sign-in, held by the browser while its user is signed in.
-    SignIn,
-    /// An OAuth authorization code.
-    Code,
-    /// An OAuth access token, for requests to the MCP endpoint.
-    Access,
-    /// An OAuth refresh token.
-    Refresh,
-}
-
-impl Prefix {
-    const ALL: [Self; 7] =
-        [Self::Key, Self::Token, Self::Link, Self::SignIn, Self::Code, Self::Access, Self::Refresh];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Prefix::Key => "lk_live",
-            Prefix::Token => "lk_user",
-            Prefix::Link => "lk_link",
-            Prefix::SignIn => "lk_sign",
-            Prefix::Code => "lk_code",
-            Prefix::Access => "lk_accs",
-            Prefix::Refresh => "lk_refr",
-        }
+words!(
+    /// The kind of a credential, readable from its prefix.
+    Prefix {
+        /// An application's key.
+        Key = "lk_live",
+        /// A user's short-lived token.
+        Token = "lk_user",
+        /// A one-time link that signs in one user's browser.
+        Link = "lk_link",
+        /// A console sign-in, held by the browser while its user is signed in.
+        SignIn = "lk_sign",
+        /// An OAuth authorization code.
+        Code = "lk_code",
+        /// An OAuth access token, for requests to the MCP endpoint.
+        Access = "lk_accs",
+        /// An OAuth refresh token.
+        Refresh = "lk_refr",
     }
-}
+);
 
 /// A parsed credential.
 #[derive(Clone, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::words;
 use crate::id::{OperationId, WebhookId};
 use crate::operation::Verb;
 use crate::time::Timestamp;
+use crate::words;
 
 /// A tenant's endpoint that is notified of operations.
 #[derive(Debug, Clone, PartialEq, Eq)]

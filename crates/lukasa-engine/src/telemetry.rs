@@ -41,13 +41,8 @@ pub(crate) fn record_degraded(part: Degraded) {
 
 /// Records an admission decision.
 pub(crate) fn record_admission(writer: Writer, decision: &'static str) {
-    let writer = match writer {
-        Writer::Human => "human",
-        Writer::Agent => "agent",
-        Writer::Extraction => "extraction",
-        Writer::Import => "import",
-    };
-    counter!("lukasa_admissions_total", "writer" => writer, "decision" => decision).increment(1);
+    counter!("lukasa_admissions_total", "writer" => writer.as_str(), "decision" => decision)
+        .increment(1);
 }
 
 /// Records a job that ended.

@@ -75,7 +75,7 @@ impl Store {
     /// Claims a job of any lane.
     pub async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<ClaimedJob>> {
         for lane in Lane::ALL {
-            let request = ClaimRequest { lane: *lane, worker, after: None, full: &[] };
+            let request = ClaimRequest { lane, worker, after: None, full: &[] };
             if let Some(claimed) = self.claim_in_lane(&request, now).await? {
                 return Ok(Some(claimed));
             }

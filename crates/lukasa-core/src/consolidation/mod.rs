@@ -15,13 +15,13 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use lukasa_text::screen::{directive, ground, sensitive};
-use serde::{Deserialize, Serialize};
 
-use crate::fact::{Category, Kind, MemoryType, State, Tier, Version, words};
+use crate::fact::{Category, Kind, MemoryType, State, Tier, Version};
 use crate::fade::ARCHIVE_CONFIDENCE;
 use crate::limits::{CANDIDATE_DAYS, EXPIRED_DAYS};
 use crate::origin::Origin;
 use crate::time::Timestamp;
+use crate::words;
 
 /// Said in this many turns, in this many sessions, a fact is a pattern (R107).
 const STRONG_TURNS: usize = 5;

@@ -25,7 +25,6 @@ use lukasa_text::screen::{Reading, Readings, Sensitive, directive, ground, secre
 use lukasa_text::slot::{Slot, slot_of};
 use lukasa_text::statement::{self, StatementKind};
 use lukasa_text::when;
-use serde::{Deserialize, Serialize};
 
 use super::answer::{ExtractionOp, ProposedMemory, Quote};
 use super::transcript::{QuoteMatch, Transcript};
@@ -33,13 +32,13 @@ use crate::admission::{Decision, IMPORTANT, Sensitivity, Traits, Writer, decide}
 use crate::domain::Domain;
 use crate::fact::{
     Category, Claim, ClaimEvidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
-    words,
 };
 use crate::id::{FactId, TurnId};
 use crate::origin::{Origin, Voice};
 use crate::policy::{Admission, Policy};
 use crate::project::Project;
 use crate::time::Timestamp;
+use crate::words;
 
 /// Two memories with at least this similarity may be duplicates (R092).
 pub const SAME_MEANING: f32 = 0.85;

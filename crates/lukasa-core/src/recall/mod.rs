@@ -10,11 +10,10 @@ mod scorer;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use serde::{Deserialize, Serialize};
-
-use crate::fact::{Category, Force, Kind, MemoryType, Tier, words};
+use crate::fact::{Category, Force, Kind, MemoryType, Tier};
 use crate::project::Project;
 use crate::time::Timestamp;
+use crate::words;
 
 words!(
     /// A part that was unavailable or skipped: the answer was made without it.
