@@ -13,7 +13,7 @@ use lukasa_engine::recall::RecallQuery;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
 
-use crate::learning::{Chain, chat_about, memories, story_where, user, work};
+use crate::learning::{chain, chat_about, memories, story_where, user, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -130,7 +130,7 @@ async fn gardener(chats: usize) -> Story {
         .to_string()
     });
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![Arc::new(chat)])));
+    story.engine = story.engine.clone().with_models(chain(vec![Arc::new(chat)]));
     for chat in 0..chats {
         let turns = vec![user("How often do I water tomatoes?")];
         chat_about(&story, &format!("c{chat}"), turns).await;

@@ -14,7 +14,7 @@ use lukasa_engine::portraits::CompiledPortrait;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::json;
 
-use crate::learning::{Chain, work};
+use crate::learning::{chain, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -24,7 +24,7 @@ async fn phrased_by(sentences: serde_json::Value) -> (Story, Arc<ScriptedChat>) 
     let answer = json!({ "sentences": sentences }).to_string();
     let chat = Arc::new(ScriptedChat::saying(move |_| answer.clone()));
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat.clone()])));
+    story.engine = story.engine.clone().with_models(chain(vec![chat.clone()]));
     (story, chat)
 }
 
@@ -160,11 +160,11 @@ async fn portrait_model_failure_changes_nothing_and_bad_output_is_not_requested_
     let (mut story, _) = phrased_by(json!([])).await;
     three(&story).await;
     let away = Arc::new(ScriptedChat::failing());
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![away])));
+    story.engine = story.engine.clone().with_models(chain(vec![away]));
     assert_eq!(story.engine.portraits.phrase_all(&story.request()).await.unwrap(), 0);
     assert_eq!(rows(&story).await, 0);
     let raving = Arc::new(ScriptedChat::saying(|_| "x".repeat(1_000_000)));
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![raving.clone()])));
+    story.engine = story.engine.clone().with_models(chain(vec![raving.clone()]));
     story.engine.portraits.phrase_all(&story.request()).await.unwrap();
     story.engine.portraits.phrase_all(&story.request()).await.unwrap();
     assert_eq!((raving.asked(), rows(&story).await), (1, 1));
@@ -188,7 +188,7 @@ async fn portrait_is_discarded_if_facts_change_during_model_call() {
         });
         json!({"sentences": [{"text": "Lives in Lisbon.", "facts": [1]}]}).to_string()
     }));
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat])));
+    story.engine = story.engine.clone().with_models(chain(vec![chat]));
     assert_eq!(story.engine.portraits.phrase_all(&story.request()).await.unwrap(), 0);
     assert_eq!(rows(&story).await, 0);
 }

@@ -13,7 +13,7 @@ use lukasa_engine::recall::{CacheUse, RecallQuery};
 use lukasa_models::scripted::ScriptedChat;
 use lukasa_text::tokens;
 
-use crate::learning::{Chain, answer, chat_about, memories, memory, story_saying, user, work};
+use crate::learning::{answer, chain, chat_about, memories, memory, story_saying, user, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -312,7 +312,7 @@ async fn message_cost_is_the_price_of_its_memory_and_of_learning() {
     let price = Price { input: 2_000_000, output: 8_000_000 };
     let said = memory("User owns a boat.", "I own a boat");
     let chat = ScriptedChat::saying(move |_| answer(std::slice::from_ref(&said))).priced(price);
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![Arc::new(chat)])));
+    story.engine = story.engine.clone().with_models(chain(vec![Arc::new(chat)]));
     story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     let mut sum = 0;
     for number in 0..10 {

@@ -8,7 +8,7 @@ use lukasa_models::scripted::{Mood, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Client, TestApp};
-use crate::models::TestModels;
+use crate::models::{TestModels, models_with_meaning};
 
 async fn alice(app: &TestApp) -> Client {
     app.application_key("acme").await.about("alice")
@@ -61,7 +61,7 @@ async fn search_finds_names_and_numbers_by_keyword_next_to_vectors() {
 
 #[tokio::test]
 async fn search_finds_a_paraphrase_by_vector() {
-    let Some(models) = TestModels::with_meaning() else { return };
+    let Some(models) = models_with_meaning() else { return };
     let app = TestApp::with_models(models).await;
     let alice = alice(&app).await;
     for other in
@@ -84,7 +84,7 @@ async fn search_finds_a_paraphrase_by_vector() {
 
 #[tokio::test]
 async fn search_for_general_knowledge_finds_nothing() {
-    let Some(models) = TestModels::with_meaning() else { return };
+    let Some(models) = models_with_meaning() else { return };
     let app = TestApp::with_models(models).await;
     let alice = alice(&app).await;
     for memory in [
