@@ -8,7 +8,7 @@ use lukasa_store::{ConnectOptions, cell_admin};
 
 use crate::error::{Error, Result};
 
-pub use lukasa_store::cell_admin::CellAddress;
+pub use lukasa_store::cell_admin::{CellAddress, ReplicationState};
 pub use lukasa_store::mover::MoveProgress;
 
 /// The cells of a deployment, main first.
@@ -55,6 +55,29 @@ pub async fn remove(directory: &ConnectOptions, name: &str) -> Result<()> {
         return Err(Error::invalid("name", "there is no cell with this name"));
     };
     Ok(locked.remove(cell).await?)
+}
+
+/// Sets the URL of a cell, and makes the replication to it anew.
+pub async fn reconnect(
+    directory: &ConnectOptions,
+    name: &str,
+    url: Option<&str>,
+) -> Result<()> {
+    let mut locked = cell_admin::lock(directory).await?;
+    let cells = cell_admin::list(directory).await?;
+    let cell = cells.iter().skip(1).find(|cell| cell.name == name);
+    let cell = cell.ok_or_else(|| Error::invalid("name", "there is no cell with this name"))?;
+    let url = url.unwrap_or(&cell.connect.url).to_owned();
+    let connect = ConnectOptions { url, ..directory.clone() };
+    Ok(locked.reconnect(directory, name, &connect).await?)
+}
+
+/// The replication of the small tables to a cell; none if there is none.
+pub async fn replication(
+    directory: &ConnectOptions,
+    cell: &str,
+) -> Result<Option<ReplicationState>> {
+    Ok(cell_admin::replication(directory, cell).await?)
 }
 
 /// Which users to move, and where.

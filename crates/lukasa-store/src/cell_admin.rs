@@ -19,6 +19,11 @@ pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_6365;
 /// The publication of the directory's small tables, and the subscription of each cell to it.
 const GLOBAL: &str = "lukasa_global";
 
+/// Whether a database has a subscription of this name.
+const SUBSCRIBED: &str = "select 1 from pg_subscription s \
+                          join pg_database d on d.oid = s.subdbid \
+                          where s.subname = $1 and d.datname = current_database()";
+
 /// The tables that every cell has a copy of.
 pub const GLOBAL_TABLES: &[&str] =
     &["tenant", "domain", "tenant_policy", "webhook", "embedding_model"];
@@ -156,29 +161,93 @@ impl LockedDirectory {
         Ok(transaction.commit().await?)
     }
 
-    /// Removes a cell from the list, and the replication to it. Its database is left as it is.
+    /// Removes a cell from the list, and the replication to it. Its database is left as it is, and
+    /// does not have to answer. Can be repeated after it was interrupted.
     pub async fn remove(&mut self, cell: &CellAddress) -> Result<()> {
-        const DROP_SLOT: &str = "select pg_drop_replication_slot(slot_name) \
-                                 from pg_replication_slots where slot_name = $1";
+        if let Err(error) = unsubscribe(&cell.connect).await {
+            tracing::warn!(cell = cell.name, %error, "its subscription to the directory is left");
+        }
+        drop_slot(&self.client, &slot_of(&cell.name)).await?;
         let transaction = map_transaction(&mut self.client).await?;
         transaction.execute("delete from cell where name = $1", &[&cell.name]).await?;
-        transaction.commit().await?;
-        // The slot would keep the log of the directory for as long as it exists.
-        let client = owner(&cell.connect).await?;
-        for step in ["disable", "set (slot_name = none)"] {
-            client.batch_execute(&format!("alter subscription {GLOBAL} {step}")).await?;
-        }
-        client.batch_execute(&format!("drop subscription {GLOBAL}")).await?;
-        let slot = slot_of(&cell.name);
-        for _ in 0..50 {
-            // The process that sent to the cell ends a moment later.
-            if self.client.query(DROP_SLOT, &[&slot]).await.is_ok() {
-                return Ok(());
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        Err(Error::Configuration(format!("the replication slot {slot} could not be dropped")))
+        Ok(transaction.commit().await?)
     }
+
+    /// Sets the URL of a cell, and has it follow the directory's small tables anew: after its
+    /// address has changed, or after a backup of it or of the directory was restored.
+    pub async fn reconnect(
+        &mut self,
+        directory: &ConnectOptions,
+        name: &str,
+        connect: &ConnectOptions,
+    ) -> Result<()> {
+        const SQL: &str = "update cell set url = $2 where name = $1";
+        let missing = pending(connect).await?;
+        if !missing.is_empty() {
+            return Err(Error::Configuration(format!("the cell lacks {} migrations", missing.len())));
+        }
+        unsubscribe(connect).await?;
+        drop_slot(&self.client, &slot_of(name)).await?;
+        replicate_global_tables(&self.client, directory, name, connect).await?;
+        let transaction = map_transaction(&mut self.client).await?;
+        transaction.execute(SQL, &[&name, &connect.url]).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+/// Ends the subscription of a cell, if it has one. The slot is left.
+async fn unsubscribe(connect: &ConnectOptions) -> Result<()> {
+    let cell = owner(connect).await?;
+    if cell.query_opt(SUBSCRIBED, &[&GLOBAL]).await?.is_some() {
+        for step in ["disable", "set (slot_name = none)"] {
+            cell.batch_execute(&format!("alter subscription {GLOBAL} {step}")).await?;
+        }
+        cell.batch_execute(&format!("drop subscription {GLOBAL}")).await?;
+    }
+    Ok(())
+}
+
+/// Drops a replication slot, which would keep the log of the directory for as long as it exists.
+async fn drop_slot(directory: &Client, slot: &str) -> Result<()> {
+    const END: &str = "select pg_terminate_backend(active_pid) from pg_replication_slots \
+                       where slot_name = $1 and active_pid is not null";
+    const DROP: &str = "select pg_drop_replication_slot(slot_name) \
+                        from pg_replication_slots where slot_name = $1";
+    for _ in 0..50 {
+        directory.query(END, &[&slot]).await?;
+        // The process that sent to the cell ends a moment later.
+        if directory.query(DROP, &[&slot]).await.is_ok() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Err(Error::Configuration(format!("the replication slot {slot} could not be dropped")))
+}
+
+/// The replication of the small tables to a cell, as the directory sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplicationState {
+    /// Whether the cell is connected.
+    pub is_active: bool,
+    /// Bytes of the directory's log that are kept for the cell.
+    pub kept_bytes: i64,
+}
+
+/// The replication to a cell; none if there is no slot for it, or its slot is unusable.
+pub async fn replication(
+    directory: &ConnectOptions,
+    cell: &str,
+) -> Result<Option<ReplicationState>> {
+    const SQL: &str = "select active, \
+                         pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::bigint \
+                       from pg_replication_slots \
+                       where slot_name = $1 and restart_lsn is not null \
+                         and wal_status is distinct from 'lost'";
+    let row = owner(directory).await?.query_opt(SQL, &[&slot_of(cell)]).await?;
+    let state = |row: tokio_postgres::Row| {
+        Ok(ReplicationState { is_active: row.try_get(0)?, kept_bytes: row.try_get(1)? })
+    };
+    row.map(state).transpose()
 }
 
 /// The name of the directory's replication slot for a cell.
@@ -289,26 +358,47 @@ async fn replicate_global_tables(
         directory.batch_execute(&format!("create publication {GLOBAL} for table {tables}")).await?;
     }
     let cell = owner(connect).await?;
-    let subscribed = "select 1 from pg_subscription s join pg_database d on d.oid = s.subdbid \
-                      where s.subname = $1 and d.datname = current_database()";
-    if cell.query_opt(subscribed, &[&GLOBAL]).await?.is_some() {
+    if cell.query_opt(SUBSCRIBED, &[&GLOBAL]).await?.is_some() {
         return Ok(());
     }
-    // What the migrations have put into these tables arrives from the directory, too.
-    let tables = GLOBAL_TABLES.join(", ");
-    cell.batch_execute(&format!("truncate {tables} cascade")).await?;
+    // What the migrations have put into these tables arrives from the directory, too. The rows of
+    // users that refer to them stay.
+    let deletes = GLOBAL_TABLES.iter().map(|table| format!("delete from {table};"));
+    let deletes: String = deletes.collect();
+    cell.batch_execute(&format!(
+        "begin; set local session_replication_role = replica; set local row_security = off; \
+         {deletes} commit"
+    ))
+    .await?;
     // Made apart from the subscription, which could not make it in a database of the same server.
     let slot = slot_of(name);
     let there = "select 1 from pg_replication_slots where slot_name = $1";
     if directory.query_opt(there, &[&slot]).await?.is_none() {
-        let make = "select pg_create_logical_replication_slot($1, 'pgoutput')";
+        // A standby of the directory that synchronises slots has it after a failover.
+        let make = "select pg_create_logical_replication_slot($1, 'pgoutput', failover => true)";
         directory.query(make, &[&slot]).await?;
     }
     let url = source.url.replace('\'', "''");
     cell.batch_execute(&format!(
         "create subscription {GLOBAL} connection '{url}' publication {GLOBAL} \
-         with (create_slot = false, slot_name = '{slot}')"
+         with (create_slot = false, slot_name = '{slot}', failover = true)"
     ))
     .await?;
-    Ok(())
+    wait_for_copies(&cell).await
+}
+
+/// Waits until a cell has its first copy of the small tables: without its tenant a user cannot be
+/// in the cell.
+async fn wait_for_copies(cell: &Client) -> Result<()> {
+    const SQL: &str = "select count(*) from pg_subscription_rel r \
+                       join pg_subscription s on s.oid = r.srsubid \
+                       where s.subname = $1 and r.srsubstate <> 'r'";
+    for _ in 0..600 {
+        if cell.query_one(SQL, &[&GLOBAL]).await?.try_get::<_, i64>(0)? == 0 {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let why = "the cell does not receive the directory's tables; see the log of its PostgreSQL";
+    Err(Error::Configuration(why.into()))
 }

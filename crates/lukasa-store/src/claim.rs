@@ -91,10 +91,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<ClaimedJob>> {
         for cell in self.cells.in_turn().await? {
-            match claim_in(&cell, request, now).await {
-                Ok(None) => {}
-                Err(error) if !cell.is_main() => cell.report(&error),
-                other => return other,
+            let claimed = cell.or_leave_out(claim_in(&cell, request, now)).await?.flatten();
+            if claimed.is_some() {
+                return Ok(claimed);
             }
         }
         Ok(None)

@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::Store;
+use crate::cells::Cell;
 use crate::error::{Error, Result};
 use crate::pool::Purpose;
 use crate::row::{Columns, all, one};
@@ -271,23 +272,9 @@ impl Store {
         now: Timestamp,
         leased_until: Timestamp,
     ) -> Result<Option<(TenantId, UserId)>> {
-        const SQL: &str = "with next as (select user_id, erasure_id from erasure \
-                             where finished_at is null \
-                               and (leased_until is null or leased_until <= $1) \
-                             order by erased_at limit 1 for update skip locked) \
-                           update erasure set leased_until = $2 from next \
-                           where erasure.user_id = next.user_id \
-                             and erasure.erasure_id = next.erasure_id \
-                           returning erasure.tenant_id, erasure.user_id";
-        for mut connection in self.reachable(Purpose::Background).await? {
-            let transaction = connection.transaction().await?;
-            transaction.batch_execute("set local app.scrub = 'on'").await?;
-            let rows = transaction.query(SQL, &[&now, &leased_until]).await?;
-            transaction.commit().await?;
-            let claimed = one(&rows, |row| {
-                let mut c = Columns::of(row, "erasure");
-                Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
-            })?;
+        for cell in self.cells.all().await? {
+            let claimed = claim_erasure_in(&cell, now, leased_until);
+            let claimed = cell.or_leave_out(claimed).await?.flatten();
             if claimed.is_some() {
                 return Ok(claimed);
             }
@@ -426,4 +413,28 @@ pub struct Checkpoint {
     pub line: String,
     /// Every recorded erasure up to this time is in the journal.
     pub checked_until: Timestamp,
+}
+
+async fn claim_erasure_in(
+    cell: &Cell,
+    now: Timestamp,
+    leased_until: Timestamp,
+) -> Result<Option<(TenantId, UserId)>> {
+    const SQL: &str = "with next as (select user_id, erasure_id from erasure \
+                         where finished_at is null \
+                           and (leased_until is null or leased_until <= $1) \
+                         order by erased_at limit 1 for update skip locked) \
+                       update erasure set leased_until = $2 from next \
+                       where erasure.user_id = next.user_id \
+                         and erasure.erasure_id = next.erasure_id \
+                       returning erasure.tenant_id, erasure.user_id";
+    let mut connection = cell.connection(Purpose::Background).await?;
+    let transaction = connection.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    let rows = transaction.query(SQL, &[&now, &leased_until]).await?;
+    transaction.commit().await?;
+    one(&rows, |row| {
+        let mut c = Columns::of(row, "erasure");
+        Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
+    })
 }

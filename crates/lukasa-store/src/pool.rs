@@ -9,6 +9,7 @@ use std::time::Duration;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use lukasa_core::UserId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
 
 use crate::ConnectOptions;
 use crate::error::{Error, Result};
@@ -177,7 +178,9 @@ fn config(connect: &ConnectOptions) -> Result<tokio_postgres::Config> {
     if config.get_hosts().len().max(config.get_ports().len()) > 1 {
         // A primary that is silent takes the whole timeout of an attempt: the next one begins with
         // another host.
-        config.load_balance_hosts(tokio_postgres::config::LoadBalanceHosts::Random);
+        config.load_balance_hosts(LoadBalanceHosts::Random);
+        // Reads of a standby could lack what was written, and contain what was removed.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     config.connect_timeout(Duration::from_secs(5));
     // A server that disappears without closing its connections is detected within half a minute,

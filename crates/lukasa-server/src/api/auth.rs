@@ -333,7 +333,7 @@ impl App {
     ) -> Result<Caller, Problem> {
         let caller = admitted.caller(user);
         self.limits().count_user(&caller)?;
-        self.limits().take_slot(&caller).await?;
+        self.limits().take_slot(&caller, self.engine().cell_of(&caller)).await?;
         Ok(caller)
     }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{ArgAction, Args, ValueEnum};
-use lukasa_engine::{Engine, PoolSizes};
+use lukasa_core::placement::MAIN_CELL;
+use lukasa_engine::{ConnectOptions, Engine, Migration, PoolSizes, cells};
 use tracing_subscriber::EnvFilter;
 
 use super::policy::PolicySettings;
@@ -250,9 +251,7 @@ impl ServeArgs {
             );
         }
         if *migrate {
-            for step in lukasa_engine::migrate(&connect).await? {
-                tracing::info!(version = step.version, name = step.name, "migration applied");
-            }
+            apply_migrations(&connect).await?;
         }
         let sizes = PoolSizes {
             admission: *admission_pool,
@@ -357,6 +356,24 @@ impl ServeArgs {
         tracing::info!("stopped");
         Ok(())
     }
+}
+
+/// Applies the pending migrations to all cells. One that does not answer is reported: its users are
+/// refused until it has the schema.
+async fn apply_migrations(connect: &ConnectOptions) -> anyhow::Result<()> {
+    let applied = |step: Migration, cell: &str| {
+        tracing::info!(version = step.version, name = step.name, cell, "migration applied");
+    };
+    for step in lukasa_engine::migrate(connect).await? {
+        applied(step, MAIN_CELL);
+    }
+    for cell in cells::list(connect).await?.into_iter().skip(1) {
+        match lukasa_engine::migrate(&cell.connect).await {
+            Ok(steps) => steps.into_iter().for_each(|step| applied(step, &cell.name)),
+            Err(error) => tracing::error!(cell = cell.name, %error, "a cell was not migrated"),
+        }
+    }
+    Ok(())
 }
 
 /// Removes expired tokens, links and sign-ins every [`SWEEP_INTERVAL`].
