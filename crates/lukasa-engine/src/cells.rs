@@ -58,11 +58,7 @@ pub async fn remove(directory: &ConnectOptions, name: &str) -> Result<()> {
 }
 
 /// Sets the URL of a cell, and makes the replication to it anew.
-pub async fn reconnect(
-    directory: &ConnectOptions,
-    name: &str,
-    url: Option<&str>,
-) -> Result<()> {
+pub async fn reconnect(directory: &ConnectOptions, name: &str, url: Option<&str>) -> Result<()> {
     let mut locked = cell_admin::lock(directory).await?;
     let cells = cell_admin::list(directory).await?;
     let cell = cells.iter().skip(1).find(|cell| cell.name == name);

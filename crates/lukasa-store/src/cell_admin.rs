@@ -184,7 +184,10 @@ impl LockedDirectory {
         const SQL: &str = "update cell set url = $2 where name = $1";
         let missing = pending(connect).await?;
         if !missing.is_empty() {
-            return Err(Error::Configuration(format!("the cell lacks {} migrations", missing.len())));
+            return Err(Error::Configuration(format!(
+                "the cell lacks {} migrations",
+                missing.len()
+            )));
         }
         unsubscribe(connect).await?;
         drop_slot(&self.client, &slot_of(name)).await?;

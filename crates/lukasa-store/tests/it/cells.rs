@@ -134,7 +134,12 @@ pub(crate) fn is_upper(name: &str) -> bool {
 }
 
 /// Creates the user, and writes one row about them.
-pub(crate) async fn write(store: &Store, tenant: TenantId, name: &str, row: &str) -> Result<(), Error> {
+pub(crate) async fn write(
+    store: &Store,
+    tenant: TenantId,
+    name: &str,
+    row: &str,
+) -> Result<(), Error> {
     let scope = store.write(tenant, UserId::named(tenant, name)).await?;
     // As the engine begins a write: several statements are sent before the first is answered.
     let (user, _) = try_join!(directory::me(&scope), operation::last_at(&scope))?;
@@ -145,7 +150,11 @@ pub(crate) async fn write(store: &Store, tenant: TenantId, name: &str, row: &str
     scope.commit().await
 }
 
-pub(crate) async fn read(store: &Store, tenant: TenantId, name: &str) -> Result<Vec<String>, Error> {
+pub(crate) async fn read(
+    store: &Store,
+    tenant: TenantId,
+    name: &str,
+) -> Result<Vec<String>, Error> {
     let scope = store.read(tenant, UserId::named(tenant, name)).await?;
     let (user, opened) = try_join!(directory::me(&scope), domain::opened(&scope))?;
     assert!(user.is_some() || opened.is_empty());

@@ -59,7 +59,9 @@ async fn check_replication(directory: &ConnectOptions, cell: &str) -> Check {
             let word = if state.is_active { "is connected" } else { "is not connected" };
             (is_good, format!("{cell} {word}; {kept} MB of the directory's log are kept for it"))
         }
-        Ok(None) => (false, format!("{cell} receives no changes of tenants, policies and webhooks")),
+        Ok(None) => {
+            (false, format!("{cell} receives no changes of tenants, policies and webhooks"))
+        }
         Err(error) => (false, with_cause(&error)),
     };
     Check::new("replication", good, text, FIX).or_warn()
