@@ -11,7 +11,7 @@ use lukasa_store::job::{self, ClaimedJob, OldestRows};
 use lukasa_store::{Batch, directory};
 
 use crate::consolidation::Consolidator;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learning::Learning;
 use crate::observations::Observations;
 use crate::parts::Parts;
@@ -121,21 +121,28 @@ impl Jobs {
 
     /// Maintenance of one user: counts patterns in observations, consolidates learned facts,
     /// phrases portraits whose facts have changed, and removes expired rows: the trash after thirty
-    /// days, retrieval records after ninety, expired memories as the policy says. Queues the next
-    /// run for when the next row expires; if there is none, the next write queues it.
+    /// days, retrieval records after ninety, expired memories as the policy says. A step that fails
+    /// is logged and does not stop the others; the next run repeats it. Queues the next run for when
+    /// the next row expires; if there is none, the next write queues it.
     async fn run_upkeep(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
-        self.removals.purge(request).await?;
-        self.removals.purge_sources(request).await?;
-        self.learning.index_episodes(request).await?;
-        // Observations come from other programs; what is in them must not stop the rest.
-        if let Err(error) = self.observations.expire(request).await {
-            tracing::error!(%error, "old observations could not be removed");
-        }
-        if let Err(error) = self.observations.learn_patterns(request).await {
-            tracing::error!(%error, "patterns in observations could not be counted");
-        }
-        self.consolidation.consolidate(request, false).await?;
-        self.portraits.phrase_all(request).await?;
+        let mut failed = false;
+        let mut check = |step: &str, error: Option<Error>| {
+            if let Some(error) = error {
+                // The code, not the message: the message could quote the user's content.
+                tracing::error!(step, error = error.code(), "a step of upkeep failed");
+                failed = true;
+            }
+        };
+        check("purge of memories", self.removals.purge(request).await.err());
+        check("purge of sources", self.removals.purge_sources(request).await.err());
+        check("index of episodes", self.learning.index_episodes(request).await.err());
+        check("expiry of observations", self.observations.expire(request).await.err());
+        check("patterns in observations", self.observations.learn_patterns(request).await.err());
+        let consolidated = self.consolidation.consolidate(request, false).await;
+        let phrased = self.portraits.phrase_all(request).await;
+        // These two call models. The queue decides when they are tried again.
+        consolidated?;
+        phrased?;
         let scope = self.parts.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -144,7 +151,11 @@ impl Jobs {
         let mut batch = Batch::default();
         job::finish(&mut batch, &scope, job);
         let (policy, _) = self.policies.load(&scope).await?;
-        match next_expiry(job::oldest(&scope).await?, policy.history()) {
+        let next = match failed {
+            true => Some(now),
+            false => next_expiry(job::oldest(&scope).await?, policy.history()),
+        };
+        match next {
             Some(next) => {
                 // Rows written in the meantime may expire before that.
                 let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));

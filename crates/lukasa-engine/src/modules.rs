@@ -138,7 +138,7 @@ impl Modules {
         );
         let statements =
             Statements::new(tx(), facts.clone(), removals.clone(), recall.clone(), queue.clone());
-        let observations = Observations::new(tx(), policies.clone());
+        let observations = Observations::new(tx(), policies.clone(), signatures.clone());
         let consolidation =
             Consolidator::new(parts(), tx(), policies.clone(), chat.clone(), embeddings.clone());
         let portraits = Portraits::new(parts(), tx(), policies.clone(), chat.clone());

@@ -1,11 +1,14 @@
 //! Signatures with the installation's Ed25519 key: over erasure receipts, exports and vault bases.
 //! A file that carries one was written here, for the user it names, and has not been changed since.
+//! Also keys of digests, which are derived from the same seed.
 
 use std::sync::Arc;
 
 use lukasa_core::archive::{FileSignature, Manifest};
 use lukasa_core::vault::{self, BASE, File};
 use lukasa_core::{TenantId, UserId};
+use lukasa_store::observation::PatternKey;
+use ring::hmac;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -32,21 +35,35 @@ impl Purpose {
 }
 
 /// The installation's key.
-pub struct Signer(Ed25519KeyPair);
+pub struct Signer {
+    pair: Ed25519KeyPair,
+    /// Derives other keys from the seed.
+    deriving: hmac::Key,
+}
 
 impl Signer {
     pub(crate) fn from_seed(seed: &[u8]) -> Option<Self> {
-        Ed25519KeyPair::from_seed_unchecked(seed).ok().map(Self)
+        let pair = Ed25519KeyPair::from_seed_unchecked(seed).ok()?;
+        Some(Self { pair, deriving: hmac::Key::new(hmac::HMAC_SHA256, seed) })
+    }
+
+    /// The key of the digests by which a user's noted patterns are stored. Without it, what they
+    /// stand for cannot be guessed.
+    pub(crate) fn pattern_key(&self, tenant: TenantId, user: UserId) -> PatternKey {
+        let message = format!("noted-pattern\n{tenant}\n{user}");
+        let mut key = [0; 32];
+        key.copy_from_slice(hmac::sign(&self.deriving, message.as_bytes()).as_ref());
+        PatternKey::new(&key)
     }
 
     /// The public half of the key, in hexadecimal.
     pub fn public_key(&self) -> String {
-        hex::encode(self.0.public_key())
+        hex::encode(self.pair.public_key())
     }
 
     /// A signature over these bytes, in hexadecimal.
     pub(crate) fn sign_bytes(&self, bytes: &[u8]) -> String {
-        hex::encode(self.0.sign(bytes))
+        hex::encode(self.pair.sign(bytes))
     }
 
     fn sign_file(&self, message: &str) -> FileSignature {

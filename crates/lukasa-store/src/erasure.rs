@@ -177,12 +177,38 @@ fn erasure(row: &Row) -> Result<Erasure> {
     })
 }
 
-/// Records a finished erasure.
-pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
+/// Records finished erasures, with one statement.
+pub fn insert(batch: &mut Batch, scope: &Scope, new: &[Erasure]) {
     const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
-                       observation_id, verb, operation_id, erased_at, removed, replayed, \
-                       finished_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $9)";
-    batch.push(SQL, values(scope, new));
+                       observation_id, verb, operation_id, erased_at, removed, replayed, finished_at) \
+                       select $1, $2, n.id, n.fact, n.turn, n.observation, n.verb, n.operation, n.at, \
+                              n.removed, n.replayed, n.at \
+                         from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], \
+                                     $8::uuid[], $9::timestamptz[], $10::jsonb[], $11::boolean[]) \
+                           as n (id, fact, turn, observation, verb, operation, at, removed, replayed)";
+    if new.is_empty() {
+        return;
+    }
+    let fact = |new: &Erasure| new.fact.map(FactId::uuid);
+    let turn = |new: &Erasure| new.turn.map(TurnId::uuid);
+    let observation = |new: &Erasure| new.observation.map(ObservationId::uuid);
+    let operation = |new: &Erasure| new.operation.map(OperationId::uuid);
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(new.iter().map(|new| new.id.uuid()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(fact).collect::<Vec<_>>()),
+            Box::new(new.iter().map(turn).collect::<Vec<_>>()),
+            Box::new(new.iter().map(observation).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.verb.as_str()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(operation).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.erased_at).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| serde_json::json!(new.removed)).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.replayed).collect::<Vec<_>>()),
+        ],
+    );
 }
 
 /// Records that the erasure of a user has begun, leased to this process.
@@ -190,13 +216,7 @@ pub fn begin(batch: &mut Batch, scope: &Scope, new: &Erasure, leased_until: Time
     const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
                        observation_id, verb, operation_id, erased_at, removed, replayed, \
                        leased_until) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    let mut params = values(scope, new);
-    params.push(Box::new(leased_until));
-    batch.push(SQL, params);
-}
-
-fn values(scope: &Scope, new: &Erasure) -> Vec<Owned> {
-    vec![
+    let params: Vec<Owned> = vec![
         Box::new(scope.user().uuid()),
         Box::new(scope.tenant().uuid()),
         Box::new(new.id.uuid()),
@@ -208,7 +228,9 @@ fn values(scope: &Scope, new: &Erasure) -> Vec<Owned> {
         Box::new(new.erased_at),
         Box::new(serde_json::json!(new.removed)),
         Box::new(new.replayed),
-    ]
+        Box::new(leased_until),
+    ];
+    batch.push(SQL, params);
 }
 
 /// The latest finished erasures of the user, newest first.

@@ -95,6 +95,13 @@ pub async fn is_incognito(scope: &Scope, id: &str) -> Result<bool> {
     Ok(one(&rows, |row| Columns::of(row, "session").take())?.unwrap_or(false))
 }
 
+/// Whether one of these sessions is incognito.
+pub async fn has_incognito(scope: &Scope, ids: &[&str]) -> Result<bool> {
+    const SQL: &str = "select true from session where user_id = $1 and session_id = any($2) \
+                         and incognito limit 1";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &ids]).await?.is_empty())
+}
+
 /// The project of a session; `None` if it has none or does not exist.
 pub async fn project_of(scope: &Scope, id: &str) -> Result<Option<Project>> {
     const SQL: &str = "select project from session where user_id = $1 and session_id = $2";

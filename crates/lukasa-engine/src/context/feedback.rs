@@ -243,10 +243,10 @@ impl ReportedWords {
         session: Option<&str>,
     ) -> Result<Option<String>> {
         if let Some(session) = session {
-            refuse_incognito(scope, session).await?;
+            refuse_incognito(scope, &[session]).await?;
         }
         let Some((text, screening)) = self.0 else { return Ok(None) };
-        admission::check_words(scope, Writer::of(&request.caller), &screening).await?;
+        admission::check_words(scope, Writer::of(&request.caller), &[screening]).await?;
         Ok(Some(text))
     }
 }

@@ -472,9 +472,9 @@ fn check_title(title: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what belongs to an incognito session, of which nothing is stored.
-pub(crate) async fn refuse_incognito(scope: &Scope, id: &str) -> Result<()> {
-    if session::is_incognito(scope, id).await? {
+/// Refuses what belongs to one of these sessions if it is incognito: nothing is stored of it.
+pub(crate) async fn refuse_incognito(scope: &Scope, ids: &[&str]) -> Result<()> {
+    if !ids.is_empty() && session::has_incognito(scope, ids).await? {
         return Err(Error::invalid("session_id", "nothing is stored of an incognito session"));
     }
     Ok(())
