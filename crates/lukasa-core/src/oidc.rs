@@ -111,7 +111,9 @@ impl ClaimRules {
         if self.user_prefix.trim() != self.user_prefix
             || self.user_prefix.contains(char::is_control)
         {
-            return Some("the prefix of users begins or ends with a space".into());
+            return Some(
+                "the user prefix begins or ends with whitespace, or has a control character".into(),
+            );
         }
         match (role, has_values) {
             (None, true) => Some("values of a role need the role claim".into()),
