@@ -100,7 +100,7 @@ impl Jobs {
         let needs_chat =
             matches!(task, Task::Title { .. } | Task::Compress { .. } | Task::Retell(_));
         if needs_chat && !self.parts.has_chat() {
-            return Err(JobFailure::no_chat_model(moment.now));
+            return Err(JobFailure::no_chat_model(job, moment.now));
         }
         match task {
             Task::Close { session } => self.sessions.close_abandoned(&request, job, &session).await,

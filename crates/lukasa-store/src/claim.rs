@@ -26,6 +26,7 @@ pub struct ClaimedJob {
     pub key: String,
     pub attempts: i32,
     pub lease: i64,
+    pub queued_at: Timestamp,
 }
 
 /// Parameters of a claim.
@@ -49,6 +50,7 @@ fn claimed(row: &Row) -> Result<ClaimedJob> {
         key: c.take()?,
         attempts: c.take()?,
         lease: c.take()?,
+        queued_at: c.take()?,
     })
 }
 
@@ -204,7 +206,7 @@ pub const CLAIM: &str = concat!(
              leased_until = $4, worker = $5, head_at = null, claimed_at = $3 \
            from next where job.user_id = next.user_id and job.job_id = next.job_id \
            returning job.tenant_id, job.user_id, job.job_id, job.kind, job.key, job.attempts, \
-             job.lease"
+             job.lease, job.queued_at"
 );
 
 /// The last tenant that [`claim_after`] reached, if it did not reach the end.

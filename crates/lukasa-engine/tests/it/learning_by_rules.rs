@@ -148,6 +148,28 @@ async fn jobs_that_need_a_model_wait_for_a_server_that_has_one() {
 }
 
 #[tokio::test]
+async fn jobs_that_need_a_model_are_claimed_less_often_the_longer_they_wait() {
+    let (story, _) = story_where(vec![]).await;
+    let turns = vec![user("I run a bike café."), NewTurn::saying(Role::Assistant, "Great.")];
+    story.engine.sessions.append_turns(&story.request(), "a", turns).await.unwrap();
+    let without = story.engine.clone().with_models(Arc::new(Chain(Vec::new())));
+    let without = without.with_learning_by_rules(true);
+    let queued = story.now();
+    let mut waits = Vec::new();
+    for _ in 0..10 {
+        while without.jobs.work("w", story.moment()).await.unwrap() != WorkOutcome::Nothing {}
+        let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
+        let title = jobs.iter().find(|job| job.kind == JobKind::Title).unwrap();
+        assert_eq!((title.attempts, title.queued_at), (0, queued));
+        let wait = title.run_at.duration_since(story.now()).as_secs();
+        waits.push(wait / 60);
+        story.pass(wait + 1);
+    }
+    assert_eq!(waits[..5], [5, 5, 10, 20, 40]);
+    assert_eq!(waits[8..], [360, 360], "{waits:?}");
+}
+
+#[tokio::test]
 async fn server_that_learns_in_no_way_says_so() {
     let mut story = story_by_rules().await;
     story.engine = story.engine.clone().with_learning_by_rules(false);
