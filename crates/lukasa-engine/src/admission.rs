@@ -199,7 +199,8 @@ pub(crate) async fn find_quotation(
     let old = old.map(str::to_owned);
     let keeps_words = stored.keep != Keep::Nothing;
     let search = move || {
-        let transcript = Transcript::of(&turns);
+        // The latest turns of the session: nothing follows them.
+        let transcript = Transcript::of(&turns, &[]);
         let long = |quote: &&String| quote.chars().count() >= MIN_CHARS;
         quotations.iter().filter(long).find_map(|quote| {
             let found = transcript.find(quote).filter(|f| f.origin >= Origin::UserTurn)?;

@@ -189,7 +189,7 @@ impl TenantDirectory {
         if self.parts.statements {
             let mentioning = domain_question::turns(scope, name).await?;
             let turns = session::turns_by_id(scope, &mentioning).await?;
-            let stating = turns.iter().filter(|turn| !explicit::find(turn).is_empty());
+            let stating = turns.iter().filter(|turn| !explicit::find(turn, &[]).is_empty());
             tasks.extend(stating.map(|turn| Task::Statement { turn: turn.id }));
         }
         if self.parts.learns() {

@@ -63,6 +63,7 @@ mod statements;
 mod subscriptions;
 pub mod telemetry;
 mod transaction;
+mod transcript;
 pub mod undo;
 pub mod vault;
 pub mod webhooks;

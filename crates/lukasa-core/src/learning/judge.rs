@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-use lukasa_text::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
+use lukasa_text::screen::{Reading, Readings, Sensitive, ground, sensitive};
 use lukasa_text::slot::{Slot, slot_of};
 use lukasa_text::statement::{self, StatementKind};
 use lukasa_text::when;
@@ -557,25 +557,6 @@ fn type_of(kind: Kind) -> MemoryType {
         Kind::Habit | Kind::Skill => MemoryType::Procedural,
         Kind::Preference | Kind::Fact | Kind::Artifact | Kind::Relationship => MemoryType::Profile,
     }
-}
-
-/// The sentences of a model's summary that may be stored: those without a secret, an order or a
-/// topic of a closed domain. `None` if none is left.
-pub fn safe_summary(text: &str, domains: &[(Domain, bool)]) -> Option<String> {
-    let open = |category: Sensitive| {
-        let name = category.domain();
-        name.and_then(|name| domains.iter().find(|(domain, _)| domain.name == name))
-            .is_some_and(|(domain, opened)| !domain.requires_opt_in || *opened)
-    };
-    let fine = |sentence: &&str| {
-        !secret::has_secret(sentence)
-            && !directive::is_directive(sentence)
-            && !directive::authorises(sentence)
-            && sensitive::category(sentence).is_none_or(open)
-    };
-    let sentences = text.split_inclusive(['.', '!', '?', '。', '！', '？']);
-    let kept: String = sentences.filter(fine).collect();
-    Some(kept.trim().to_owned()).filter(|kept| !kept.is_empty())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::domain::Domain;
 use crate::fact::Version;
 use crate::learning::answer::{UnreadableAnswer, unfenced};
-use crate::learning::judge::safe_summary;
+use crate::learning::summary::safe_summary;
 use crate::sentence::{self, Sentence};
 
 /// Larger answers are rejected unread.

@@ -1,5 +1,6 @@
 //! Sessions: turns, appended and searchable at once; and the life cycle of a session.
 
+mod hidden;
 mod lifecycle;
 mod window;
 
@@ -24,7 +25,7 @@ use lukasa_text::screen::secret;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinError;
 
-use crate::closed_domains::closed_domains;
+use crate::closed_domains::{closed_domains, closed_domains_in_window};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::embeddings::Embeddings;
 use crate::error::{Error, Result};
@@ -35,6 +36,7 @@ use crate::removal::Removals;
 use crate::request::Request;
 use crate::transaction::{Transactions, WriteStart, keep_answer};
 
+pub use hidden::HiddenWords;
 pub use lifecycle::{CloseResult, SessionEdit, SessionMatch};
 pub use lukasa_store::session::{SessionFilter, SessionPlace as SessionCursor};
 pub use window::{Window, WindowRequest};
@@ -241,7 +243,7 @@ impl Sessions {
         let build = move || {
             let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
             let is_asked = |turn: &Turn| finds_statements && explicit::is_recent(turn, now);
-            let states = |turn: &&Turn| is_asked(turn) && !explicit::find(turn).is_empty();
+            let states = |turn: &&Turn| is_asked(turn) && !explicit::find(turn, &[]).is_empty();
             let stating = turns.iter().filter(states);
             let stating: Vec<TurnId> = stating.map(|turn| turn.id).collect();
             (turns, passages, stating)
@@ -391,6 +393,19 @@ impl Sessions {
         let closed = domain::closed_domains(&scope).await?;
         drop(scope);
         Ok(closed_domains(turns, &closed).await)
+    }
+
+    /// The same for the turns of a window.
+    pub async fn closed_domains_of_window(
+        &self,
+        caller: &Caller,
+        window: &Window,
+        now: Timestamp,
+    ) -> Result<Vec<Option<String>>> {
+        let scope = self.transactions.read(caller, now).await?;
+        let closed = domain::closed_domains(&scope).await?;
+        drop(scope);
+        Ok(closed_domains_in_window(&window.turns, &closed).await)
     }
 }
 

@@ -31,6 +31,7 @@ mod projects;
 mod proposals;
 mod quality;
 mod recall;
+mod retraction;
 mod save;
 mod sessions;
 mod source_removal;
