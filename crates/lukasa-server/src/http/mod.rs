@@ -94,6 +94,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(erasures::get_receipt_key))
         .routes(routes!(links::list_links, links::link_memories))
         .routes(routes!(links::unlink_memories))
+        .routes(routes!(links::get_memory_graph))
         .routes(routes!(operations::list_operations))
         .routes(routes!(operations::get_operation))
         .routes(routes!(operations::undo_operation))

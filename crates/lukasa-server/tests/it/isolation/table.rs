@@ -351,6 +351,7 @@ pub const TABLE: &[Row] = &[
     reads("list_erasures", &[]),
     open("get_receipt_key"),
     reads("list_links", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    reads("get_memory_graph", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
     with_body(
         does(Write, "link_memories", &[
             given(Path("id"), Memory("kept"), MEMORY),
@@ -453,6 +454,7 @@ pub const HARMLESS: &[&str] = &[
     "daily_tokens",
     "deadline_ms",
     "default_expiration_days",
+    "depth",
     "description",
     "detail",
     "days",
