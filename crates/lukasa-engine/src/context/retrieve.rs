@@ -157,6 +157,9 @@ pub struct Context {
     /// What recall found for the message: memories, turns and episodes, the best first.
     pub found: Vec<ResultRanks>,
     pub considered: usize,
+    /// Whether anything was searched: the message needs memories, and no earlier search of the same
+    /// conversation was used again.
+    pub searched: bool,
     pub cached: bool,
     pub cache: CacheUse,
     /// What was unavailable or skipped.
@@ -179,6 +182,7 @@ impl Context {
             times: Vec::new(),
             found: Vec::new(),
             considered: 0,
+            searched: false,
             cached: false,
             cache: CacheUse::default(),
             degraded: Vec::new(),
@@ -259,6 +263,7 @@ impl Contexts {
             question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
             inputs = self.open_inputs(caller, ask, &asked, now, confirmed).await?;
         }
+        let needs_search = question.wanted;
         let RetrievalInputs { opened, domains, frozen, stale, incognito, zone } = inputs;
         asked.zone = ask.zone.clone().or(zone).unwrap_or(TimeZone::UTC);
         let budget = Budget::of(ask.tokens, ask.window);
@@ -312,6 +317,7 @@ impl Contexts {
         context.found = ResultRanks::of_all(&found);
         let RecallResult { considered, cached, cache, model, took, .. } = &found;
         (context.considered, context.cached, context.cache) = (*considered, *cached, *cache);
+        context.searched = needs_search && !cached;
         (context.model, context.took) = (model.clone(), *took);
         (context.times, context.degraded) = (found.times.clone(), found.degraded.clone());
         let large = found.memories.iter().map(|f| f.memory.version.claim.content.len());

@@ -330,3 +330,19 @@ async fn message_cost_is_the_price_of_its_memory_and_of_learning() {
     let both = (sum + learning) as f64 / 11.0;
     assert_eq!(value(quality(&story).await.message_cost_micros), (both, 11));
 }
+
+#[tokio::test]
+async fn saved_searches_counts_messages_that_need_none_and_repeated_ones() {
+    let story = Story::begin().await;
+    story.save("Drinks oolong tea").await;
+    for number in 0..5 {
+        let thanks = retrieve(&story, "c", "thanks!").await;
+        assert!(!thanks.searched, "{number}");
+        let asked = retrieve(&story, &format!("c{number}"), "What do I drink?").await;
+        assert!(asked.searched && !asked.cached, "{number}");
+    }
+    assert_eq!(value(quality(&story).await.saved_searches), (0.5, 10));
+    let again = retrieve(&story, "c4", "What do I drink?").await;
+    assert!(again.cached && !again.searched, "answered from the cache of the conversation");
+    assert_eq!(value(quality(&story).await.saved_searches), (6.0 / 11.0, 11));
+}
