@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::compiled::{Line, PORTRAIT_PERCENT, compiled_lines, may_share, template_lines};
 use super::conflict::{self, RuleConflict};
-use super::line::{EarlierClaims, episode_line, is_rule, memory_line, turn_line};
+use super::line::{EarlierClaims, episode_line, found_line, is_rule, memory_line, turn_line};
 use super::{Budget, Section};
 use crate::admission::is_high_stakes;
 use crate::episode::Episode;
@@ -256,7 +256,7 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
         match finding {
             Finding::Memory(version, relevance) => {
                 let section = if is_rule(version) { Section::Hard } else { Section::Relevant };
-                let line = memory_line(version, earlier);
+                let line = found_line(version, earlier, *relevance);
                 builder.put(memory(version), section, line, Some(*relevance), usize::MAX);
             }
             Finding::Turn(turn, relevance) => {
