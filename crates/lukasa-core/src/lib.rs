@@ -44,6 +44,7 @@ pub mod observation;
 pub mod oidc;
 pub mod operation;
 pub mod origin;
+pub mod phrasing;
 pub mod placement;
 pub mod policy;
 pub mod portrait;
@@ -57,7 +58,9 @@ pub mod sentence;
 pub mod session;
 pub mod state_hash;
 pub mod strict_schema;
+pub mod task_state;
 pub mod time;
+pub mod type_policy;
 pub mod vault;
 pub mod webhook;
 

@@ -19,6 +19,8 @@ words!(
         Auto = "auto",
         // Its evidence decides: fully active, for recall only, or a candidate.
         Tiered = "tiered",
+        // The same, but what would be active waits as a candidate for the next consolidation.
+        Staged = "staged",
         // It is a proposal until the user accepts it.
         Propose = "propose",
         // Nothing is inferred.
@@ -255,6 +257,11 @@ impl Policy {
     pub fn floor(&self, category: Category) -> f32 {
         let floor = self.floors.get(&category).copied().unwrap_or(self.inject_confidence);
         floor.max(INJECT_CONFIDENCE)
+    }
+
+    /// Whether what is not sure enough for a prompt can still be found by recall.
+    pub fn recalls_only(&self) -> bool {
+        self.recall_confidence < INJECT_CONFIDENCE
     }
 
     /// How long an expired memory is kept; `None` means forever.

@@ -7,6 +7,9 @@ use crate::domain::builtin_domains;
 use crate::fact::tests::version;
 use crate::session::{Mark, Role, Span, Turn};
 
+#[path = "judge_policy_tests.rs"]
+mod policy_tests;
+
 fn item(content: &str, quote: &str) -> ProposedMemory {
     ProposedMemory {
         op: ExtractionOp::Add,

@@ -8,6 +8,7 @@
 //! a session is. Nothing here calls a model or touches a row.
 
 pub mod answer;
+mod classify;
 pub mod explicit;
 pub mod judge;
 pub mod left_out;

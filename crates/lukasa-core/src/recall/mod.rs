@@ -59,6 +59,16 @@ pub struct Facets {
 }
 
 impl Facets {
+    /// The weight of the memory's importance and trust in an order: a tentative memory that the user
+    /// has not agreed to counts less than one that was stated or often repeated (R108).
+    pub fn tier_weight(&self) -> f32 {
+        match self.tier {
+            Tier::Tentative if !self.firm => 0.8,
+            Tier::Candidate if !self.firm => 0.6,
+            _ => 1.0,
+        }
+    }
+
     /// Approximate heap size of its strings, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);

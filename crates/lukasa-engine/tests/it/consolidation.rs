@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use lukasa_core::consolidation::Move;
+use lukasa_core::policy::{Admission, Patch};
 use lukasa_core::{Force, Kind, State, Status, Tier};
 use lukasa_engine::Outcome;
 use lukasa_engine::context::{NewUsage, USAGE_TYPES};
@@ -120,6 +121,25 @@ async fn upkeep_is_not_queued_without_aging_data() {
     // The next write queues upkeep again.
     story.save("Likes cake").await;
     assert_eq!(story.engine.queue.list(&story.alice(), story.now()).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn staged_memory_is_integrated_by_the_daily_consolidation() {
+    let (story, _) = story_where(vec![tea()]).await;
+    let staged = Patch { admission: Some(Admission::Staged), ..Patch::default() };
+    story.engine.policies.set(&story.request(), staged).await.unwrap();
+    chat_about(&story, "c", vec![user("I drink tea.")]).await;
+    work(&story).await;
+    assert!(memories(&story, Status::Active).await.is_empty(), "nothing is written directly");
+    let [waiting] = &memories(&story, Status::Candidate).await[..] else { panic!("one waits") };
+    assert_eq!((waiting.tier, waiting.confidence), (Tier::Tentative, Some(0.8)));
+    story.pass(2 * DAY);
+    assert!(work(&story).await.contains(&WorkOutcome::Done(lukasa_core::JobKind::Upkeep)));
+    let [active] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    assert_eq!((active.fact, active.confidence), (waiting.fact, Some(0.8)));
+    assert!(memories(&story, Status::Candidate).await.is_empty());
+    story.engine.undo.undo(&story.request(), active.opened_by).await.unwrap();
+    assert_eq!(memories(&story, Status::Candidate).await.len(), 1, "it waits again");
 }
 
 /// A user who talks about the same topic in this many sessions, with a model that summarises.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use lukasa_core::context::Section;
 use lukasa_core::portrait::PortraitName;
-use lukasa_core::{Category, FactId, JobKind, MemoryType};
+use lukasa_core::{Category, Edit, FactId, JobKind, MemoryType};
 use lukasa_engine::context::{ContextPart, ContextRequest};
 use lukasa_engine::directory::OptIn;
-use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::facts::{NewMemory, Target, Update};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::portraits::CompiledPortrait;
 use lukasa_models::scripted::ScriptedChat;
@@ -211,6 +211,28 @@ async fn portraits_have_separate_facts() {
     assert_eq!(of(&PortraitName::Procedures), "Short answers, please.");
     assert_eq!(of(&PortraitName::ActiveContext), "Is moving house in June.");
     assert_eq!(of(&PortraitName::Profile), "Lives in Lisbon.");
+}
+
+#[tokio::test]
+async fn briefing_about_tasks_follows_their_state() {
+    let story = Story::begin().await;
+    let mut task = NewMemory::saying("Is moving house in June");
+    (task.claim.memory_type, task.claim.key) = (MemoryType::Task, Some("move".into()));
+    task.claim.value = Some(json!({"status": "packing", "next_step": "book the van"}));
+    let task = Story::fact(&story.engine.facts.save(&story.request(), task).await.unwrap());
+    let briefing = async || {
+        let name = "active_context";
+        let made = story.engine.portraits.get(&story.alice(), name, story.now()).await.unwrap();
+        texts(&made).join(" ")
+    };
+    let packing = "Is moving house in June (status: packing, next: book the van).";
+    assert_eq!(briefing().await, packing);
+    story.pass(1);
+    let moved = json!({"status": "moved", "next_step": "register", "due": "2026-07-01"});
+    let update = Update::change(Edit { value: Some(Some(moved)), ..Edit::default() });
+    story.engine.facts.update(&story.request(), &Target::Id(task), update).await.unwrap();
+    let moved = "Is moving house in June (status: moved, next: register, due: 2026-07-01).";
+    assert_eq!(briefing().await, moved);
 }
 
 #[tokio::test]

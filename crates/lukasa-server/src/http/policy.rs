@@ -25,7 +25,8 @@ pub struct PolicyPatch {
     /// override it.
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<String>,
-    /// What happens with inferred memories: `auto`, `tiered`, `propose` or `off`.
+    /// What happens with inferred memories: `auto`, `tiered`, `staged` (as `tiered`, but written by
+    /// the next consolidation), `propose` or `off`.
     #[serde(skip_serializing_if = "Option::is_none")]
     admission: Option<String>,
     /// The same, per domain.

@@ -12,7 +12,7 @@ import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Switch } from "../../ui/switch.tsx";
 
-const ADMISSIONS = ["auto", "tiered", "propose", "off"] as const;
+const ADMISSIONS = ["auto", "tiered", "staged", "propose", "off"] as const;
 const EXTRACTS = ["close", "turn", "idle", "manual"] as const;
 const KEEPS = ["full", "excerpts", "none"] as const;
 const MINUTES = [10, 30, 60, 120, 0];

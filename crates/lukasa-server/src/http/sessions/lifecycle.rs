@@ -312,6 +312,9 @@ pub struct WhyView {
     memories: Vec<GroundsView>,
     retrieval_id: Option<String>,
     retrieved_at: Option<Timestamp>,
+    /// Phrases of an answer that judge the user instead of repeating what they said, such as
+    /// `you believe`.
+    judging: Vec<&'static str>,
 }
 
 impl From<&TurnExplanation> for WhyView {
@@ -326,6 +329,7 @@ impl From<&TurnExplanation> for WhyView {
             memories: memories.collect(),
             retrieval_id: why.retrieval.as_ref().map(|retrieval| retrieval.id.to_string()),
             retrieved_at: why.retrieval.as_ref().map(|retrieval| retrieval.at),
+            judging: why.judging.clone(),
         }
     }
 }
