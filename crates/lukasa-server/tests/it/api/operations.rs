@@ -64,8 +64,9 @@ async fn memory_graph_lists_memories_by_their_distance_in_links() {
     let found: Vec<_> = graph["memories"].as_array().unwrap().iter().map(of).collect();
     let expected: Vec<_> = ids.iter().enumerate().map(|(at, id)| (json!(id), json!(at))).collect();
     assert_eq!(found, expected, "{graph:#}");
-    assert_eq!(graph["links"][1]["to_id"], json!(ids[2]));
-    assert_eq!((graph["links"].as_array().unwrap().len(), &graph["truncated"]), (2, &json!(false)));
+    let links = graph["links"].as_array().unwrap();
+    assert!(links.iter().any(|link| link["to_id"] == ids[2].as_str()), "{graph:#}");
+    assert_eq!((links.len(), &graph["truncated"]), (2, &json!(false)));
     let near = alice.get(&format!("{path}?depth=1")).await.expect(200).json();
     assert_eq!(near["memories"].as_array().unwrap().len(), 2);
     for depth in [0, 4] {
