@@ -23,6 +23,7 @@ mod model;
 mod policy;
 mod scrub;
 mod serve;
+mod service;
 mod shell;
 mod show;
 mod sign_in;
@@ -109,6 +110,9 @@ enum Command {
     Connect(connect::ConnectArgs),
     /// Serve the API.
     Serve(Box<serve::ServeArgs>),
+    /// Run the server as a service of this user, with systemd or launchd.
+    #[command(subcommand)]
+    Service(service::ServiceCommand),
     /// Run background jobs: learn from closed chats, name them, empty the trash.
     Work(work::WorkArgs),
     /// Bring the database schema up to date.
@@ -317,6 +321,7 @@ pub fn main() -> ExitCode {
             Command::Demo(command) => command.run().await,
             Command::Connect(command) => command.run().await,
             Command::Serve(command) => command.run().await,
+            Command::Service(command) => command.run().await,
             Command::Work(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
             Command::Key(command) => command.run().await,
