@@ -98,6 +98,8 @@ enum Command {
     List(memory::ListMemoriesArgs),
     /// Show the latest operations, or the history of one memory.
     Log(memory::LogArgs),
+    /// Correct the words of a memory; undo restores the old ones.
+    Correct(memory::CorrectArgs),
     /// Forget a memory; undo restores it.
     Forget(memory::ForgetArgs),
     /// Accept or reject a proposal, or confirm that a memory still holds.
@@ -315,6 +317,7 @@ pub fn main() -> ExitCode {
             Command::Recall(command) => command.run().await,
             Command::List(command) => command.run().await,
             Command::Log(command) => command.run().await,
+            Command::Correct(command) => command.run().await,
             Command::Forget(command) => command.run().await,
             Command::Confirm(command) => command.run().await,
             Command::Undo(command) => command.run().await,

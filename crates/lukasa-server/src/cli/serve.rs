@@ -333,15 +333,15 @@ impl ServeArgs {
         };
         let database_ended = async {
             match &opened.managed {
-                Some(managed) => managed.ended().await,
+                Some(managed) => managed.keep_running().await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             () = server => {}
             how = database_ended => bail!(
-                "Lukasa's own PostgreSQL has ended ({how})\n  next: start Lukasa again, which recovers \
-                 it; its log is in {}",
+                "Lukasa's own PostgreSQL has ended and does not run again ({how})\n  next: see \
+                 postgres.log in {}",
                 opened.folder.as_deref().unwrap_or(Path::new(".")).display()
             ),
             () = overdue => {
