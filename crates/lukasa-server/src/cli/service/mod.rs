@@ -136,10 +136,10 @@ impl ServiceRunner {
     fn start(self, file: &Path, is_changed: bool) -> anyhow::Result<()> {
         match self {
             Self::Systemd => {
-                must(systemctl(&["daemon-reload"])?, "systemd did not read the unit")?;
-                must(systemctl(&["enable", "--now", UNIT])?, "the service did not start")?;
+                must(&systemctl(&["daemon-reload"])?, "systemd did not read the unit")?;
+                must(&systemctl(&["enable", "--now", UNIT])?, "the service did not start")?;
                 if is_changed {
-                    must(systemctl(&["restart", UNIT])?, "the service did not restart")?;
+                    must(&systemctl(&["restart", UNIT])?, "the service did not restart")?;
                 }
                 Ok(())
             }
@@ -148,7 +148,7 @@ impl ServiceRunner {
                 // Fails if it is not loaded, which is fine.
                 let _ = launchctl(&["bootout", &format!("{domain}/{LAUNCHD_LABEL}")])?;
                 let file = file.display().to_string();
-                must(launchctl(&["bootstrap", &domain, &file])?, "the service did not start")
+                must(&launchctl(&["bootstrap", &domain, &file])?, "the service did not start")
             }
         }
     }
@@ -156,7 +156,7 @@ impl ServiceRunner {
     fn stop(self) -> anyhow::Result<()> {
         match self {
             Self::Systemd => {
-                must(systemctl(&["disable", "--now", UNIT])?, "the service did not stop")
+                must(&systemctl(&["disable", "--now", UNIT])?, "the service did not stop")
             }
             Self::Launchd => {
                 let target = format!("{}/{LAUNCHD_LABEL}", launchd_domain()?);
@@ -204,7 +204,7 @@ fn error_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).trim().to_owned()
 }
 
-fn must(output: Output, otherwise: &str) -> anyhow::Result<()> {
+fn must(output: &Output, otherwise: &str) -> anyhow::Result<()> {
     if output.status.success() {
         return Ok(());
     }
@@ -212,7 +212,7 @@ fn must(output: Output, otherwise: &str) -> anyhow::Result<()> {
         ServiceRunner::Systemd => "see `journalctl --user --unit lukasa`",
         ServiceRunner::Launchd => "see server.log in the data folder",
     };
-    bail!("{otherwise}: {}\n  next: {next}", error_of(&output))
+    bail!("{otherwise}: {}\n  next: {next}", error_of(output))
 }
 
 /// The settings of `lukasa serve` that are set in this shell and that the service will not have.
@@ -333,7 +333,7 @@ impl ServiceArgs {
             std::fs::remove_file(&file)
                 .with_context(|| format!("cannot remove {}", file.display()))?;
             if RUNNER == ServiceRunner::Systemd {
-                must(systemctl(&["daemon-reload"])?, "systemd did not read its units")?;
+                must(&systemctl(&["daemon-reload"])?, "systemd did not read its units")?;
             }
         }
         match (format.json, is_installed) {
