@@ -51,6 +51,12 @@ words! {
         KeyCreate = "key.create",
         /// The key.
         KeyRevoke = "key.revoke",
+        /// The key that was replaced.
+        KeyRotate = "key.rotate",
+        /// The webhook whose secret was replaced.
+        WebhookRotate = "webhook.rotate",
+        /// Nothing: the key of the whole installation was replaced.
+        SigningKeyRotate = "signing_key.rotate",
         /// The connector.
         ConnectorCreate = "connector.create",
         /// The connector.

@@ -57,7 +57,7 @@ mod request;
 pub mod review;
 pub mod scrub;
 pub mod sessions;
-mod signing;
+pub mod signing;
 pub mod state;
 mod statements;
 mod subscriptions;

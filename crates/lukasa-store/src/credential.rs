@@ -266,6 +266,14 @@ pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Resu
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
 }
 
+/// Gives a key an earlier end.
+pub async fn shorten_key(directory: &Directory, key_id: &str, end: Timestamp) -> Result<()> {
+    const SQL: &str = "update credential set expires_at = least(expires_at, $3) \
+                       where tenant_id = $1 and key_id = $2 and kind = 'key'";
+    directory.query(SQL, &[&directory.tenant().uuid(), &key_id, &end]).await?;
+    Ok(())
+}
+
 /// Ends one credential that is not a key, but nothing created from it; returns whether it was live.
 pub async fn end_one(directory: &Directory, key_id: &str, now: Timestamp) -> Result<bool> {
     const SQL: &str = "update credential set revoked_at = $3 where tenant_id = $1 \

@@ -252,17 +252,44 @@ pub async fn progress(
     Ok(())
 }
 
+/// The seeds of the installation's signing keys.
+pub struct SigningSeeds {
+    /// Of the key in use.
+    pub current: Vec<u8>,
+    /// Of earlier keys that are still accepted.
+    pub retired: Vec<Vec<u8>>,
+}
+
+impl SigningSeeds {
+    /// Every accepted seed, the one in use first.
+    pub fn accepted(&self) -> impl Iterator<Item = &[u8]> {
+        std::iter::once(&self.current).chain(&self.retired).map(Vec::as_slice)
+    }
+}
+
 impl Store {
-    /// The seed of the key that signs receipts.
-    pub async fn signing_seed(&self) -> Result<Vec<u8>> {
+    /// The seeds of the installation's keys.
+    pub async fn signing_seeds(&self) -> Result<SigningSeeds> {
+        const SQL: &str = "select seed, true from signing_key union all \
+                           select seed, false from retired_signing_key where accepted_until > now()";
         let mut connection = self.directory_connection(Purpose::Reads).await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.signing = 'on'").await?;
-        let rows = transaction.query("select seed from signing_key", &[]).await?;
+        let rows = transaction.query(SQL, &[]).await?;
         transaction.rollback().await?;
-        let seed = one(&rows, |row| Columns::of(row, "signing_key").take())?;
+        let seeds = all(&rows, |row| {
+            let mut c = Columns::of(row, "signing_key");
+            Ok((c.take::<Vec<u8>>()?, c.take::<bool>()?))
+        })?;
+        let (mut current, mut retired) = (None, Vec::new());
+        for (seed, is_current) in seeds {
+            match is_current {
+                true => current = Some(seed),
+                false => retired.push(seed),
+            }
+        }
         let missing = || Error::Corrupt { table: "signing_key", what: "no key".into() };
-        seed.ok_or_else(missing)
+        Ok(SigningSeeds { current: current.ok_or_else(missing)?, retired })
     }
 
     /// Claims an unfinished erasure of a user whose lease is free or expired.

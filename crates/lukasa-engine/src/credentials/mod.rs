@@ -7,6 +7,7 @@
 //! Tokens and sign-ins are the only credentials that act as a human. Only hashes of secrets are
 //! stored.
 
+pub mod rotation;
 pub mod sign_ins;
 
 use std::sync::Arc;
@@ -267,10 +268,14 @@ impl Credentials {
     /// A message authentication code for a text, made with this installation's key, to recognise
     /// the text when a client sends it back.
     pub async fn seal(&self, text: &str) -> Result<String> {
-        let seed = self.parts.store.signing_seed().await?;
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &seed);
-        let code = hmac::sign(&key, format!("seal\n{text}").as_bytes());
-        Ok(code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(print_seal(&self.parts.store.signing_seeds().await?.current, text))
+    }
+
+    /// The codes of a text by every key of this installation that is still accepted: a client may send
+    /// back one from before a rotation.
+    pub async fn accepted_seals(&self, text: &str) -> Result<Vec<String>> {
+        let seeds = self.parts.store.signing_seeds().await?;
+        Ok(seeds.accepted().map(|seed| print_seal(seed, text)).collect())
     }
 
     /// Records that a credential was used. Called occasionally, not on every request.
@@ -437,6 +442,12 @@ impl Credentials {
             }
         }
     }
+}
+
+fn print_seal(seed: &[u8], text: &str) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, seed);
+    let code = hmac::sign(&key, format!("seal\n{text}").as_bytes());
+    code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The record of the end of a credential of this kind.

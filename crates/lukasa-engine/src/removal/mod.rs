@@ -168,23 +168,13 @@ impl Erasures {
         erasures: &[Erasure],
         now: Timestamp,
     ) -> Result<Vec<SignedReceipt>> {
-        let mut receipts = Vec::with_capacity(erasures.len());
-        for erasure in erasures {
-            receipts.push(self.receipt(tenant, user, erasure, now).await?);
-        }
-        Ok(receipts)
-    }
-
-    async fn receipt(
-        &self,
-        tenant: TenantId,
-        user: UserId,
-        erasure: &Erasure,
-        now: Timestamp,
-    ) -> Result<SignedReceipt> {
-        let receipt =
-            Receipt::of(tenant, user, erasure, self.journal.file().is_some(), micros(now));
-        Ok(SignedReceipt::new(receipt, self.signatures.signer().await?))
+        let signer = self.signatures.signer().await?;
+        let is_journaled = self.journal.file().is_some();
+        let sign = |erasure: &Erasure| {
+            let receipt = Receipt::of(tenant, user, erasure, is_journaled, micros(now));
+            SignedReceipt::new(receipt, &signer)
+        };
+        Ok(erasures.iter().map(sign).collect())
     }
 }
 

@@ -107,7 +107,10 @@ impl Erasures {
         let erasure = self.remove_rows(tenant, user, began, budget).await?;
         let (erasure, is_done) = erasure.ok_or(Error::UserNotFound)?;
         let receipt = match is_done {
-            true => Some(self.receipt(tenant, user, &erasure, now).await?),
+            true => {
+                let erasures = std::slice::from_ref(&erasure);
+                self.sign_all(tenant, user, erasures, now).await?.pop()
+            }
             false => None,
         };
         let Erasure { id, erased_at, removed, .. } = erasure;

@@ -27,6 +27,7 @@ mod service;
 mod shell;
 mod show;
 mod sign_in;
+mod signing_key;
 mod start;
 mod state;
 mod vault;
@@ -119,9 +120,12 @@ enum Command {
     Work(work::WorkArgs),
     /// Bring the database schema up to date.
     Migrate(migrate::MigrateArgs),
-    /// Create, list and revoke API keys.
+    /// Create, list, replace and revoke API keys.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// List or replace the key that signs receipts and exports.
+    #[command(subcommand)]
+    SigningKey(signing_key::SigningKeyCommand),
     /// Show, verify, export or shorten the audit log of a tenant.
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -328,6 +332,7 @@ pub fn main() -> ExitCode {
             Command::Work(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
             Command::Key(command) => command.run().await,
+            Command::SigningKey(command) => command.run().await,
             Command::Audit(command) => command.run().await,
             Command::SignIn(command) => command.run().await,
             Command::Model(command) => command.run().await,

@@ -104,7 +104,11 @@ impl PendingSignIn {
 }
 
 async fn seal(app: &App, text: &str) -> Result<String, Problem> {
-    Ok(app.engine().credentials.seal(&format!("oidc\n{text}")).await?)
+    Ok(app.engine().credentials.seal(&sealed_text(text)).await?)
+}
+
+fn sealed_text(text: &str) -> String {
+    format!("oidc\n{text}")
 }
 
 /// Reads the sign-in that this browser has begun, if its cookie is genuine and not too old.
@@ -116,7 +120,8 @@ async fn read_pending(app: &App, headers: &HeaderMap) -> Result<Option<PendingSi
     let Some((text, code)) = found.and_then(|(_, text)| text.trim().rsplit_once('.')) else {
         return Ok(None);
     };
-    if !constant_time_eq(seal(app, text).await?.as_bytes(), code.as_bytes()) {
+    let seals = app.engine().credentials.accepted_seals(&sealed_text(text)).await?;
+    if !seals.iter().any(|seal| constant_time_eq(seal.as_bytes(), code.as_bytes())) {
         return Ok(None);
     }
     Ok(PendingSignIn::parse(text).filter(|pending| clock::now().as_second() < pending.until))

@@ -21,6 +21,7 @@ mod portraits;
 mod projects;
 mod proposals;
 mod review;
+mod rotation;
 mod search;
 mod session_lifecycle;
 mod sessions;

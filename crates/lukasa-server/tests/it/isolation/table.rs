@@ -402,11 +402,19 @@ pub const TABLE: &[Row] = &[
     only_reads(does(Admin, "list_audit", &[tried(Query("user"), User("dave"), Own)])),
     only_reads(does(Admin, "list_keys", &[])),
     with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
+    with_body(
+        does(Admin, "rotate_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
+        r#"{"overlap_hours": 1}"#,
+    ),
     does(Admin, "revoke_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
     with_body(does(Admin, "mint_token", &[given(Body("user"), User("dave"), Own)]), r#"{"minutes": 5}"#),
     only_reads(does(Admin, "list_webhooks", &[])),
     with_body(does(Admin, "create_webhook", &[]), r#"{"url": "http://127.0.0.1:9/other"}"#),
     only_reads(does(Admin, "list_deliveries", &[given(Path("id"), Webhook, WEBHOOK)])),
+    with_body(
+        does(Admin, "rotate_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+        r#"{"overlap_hours": 1}"#,
+    ),
     does(Admin, "test_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
     // That another tenant's delivery is not found is covered by the webhook tests.
     with_body(
@@ -517,6 +525,7 @@ pub const HARMLESS: &[&str] = &[
     "old_str",
     "origin",
     "outcome",
+    "overlap_hours",
     "page",
     "path",
     "payload",
