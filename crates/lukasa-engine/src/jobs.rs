@@ -9,6 +9,7 @@ use lukasa_core::time::micros;
 use lukasa_core::{Caller, CallerKind, Origin, Timestamp, Voice};
 use lukasa_store::job::{self, ClaimedJob, OldestRows};
 use lukasa_store::{Batch, directory};
+use tracing::Instrument as _;
 
 use crate::consolidation::Consolidator;
 use crate::error::Result;
@@ -22,7 +23,7 @@ use crate::removal::Removals;
 use crate::request::{Moment, Request};
 use crate::sessions::Sessions;
 use crate::statements::Statements;
-use crate::telemetry::record_job;
+use crate::telemetry::{job_span, record_job};
 use crate::webhooks::TenantWebhooks;
 
 pub use crate::queue::{AssignedJob, WorkOutcome};
@@ -69,7 +70,8 @@ impl Jobs {
             return self.queue.release_failed(claimed, failed, moment).await;
         }
         let started = (self.parts.ticks)();
-        let performed = Box::pin(self.perform(claimed, moment)).await;
+        let span = job_span(claimed.kind.as_str());
+        let performed = Box::pin(self.perform(claimed, moment)).instrument(span).await;
         let result = if performed.is_ok() { "done" } else { "failed" };
         record_job(claimed.kind.as_str(), result, (self.parts.ticks)() - started);
         match performed {

@@ -68,6 +68,9 @@ use cells::Cells;
 use pool::Purpose;
 use scope::{Access, RouteToUser};
 
+/// The target of the spans that are exported as traces.
+pub const TRACE_TARGET: &str = "lukasa_trace";
+
 pub use error::{Error, Result};
 pub use migrate::{Migration, migrate, pending};
 pub use pool::{PoolSizes, PoolUsage};

@@ -149,6 +149,8 @@ struct Transaction {
     /// The server no longer accepts writes; the connection is closed instead of reused.
     unusable: AtomicBool,
     over: bool,
+    /// The span of the transaction, which ends with it.
+    _span: tracing::Span,
     /// The permit for the user's writes, released after the connection.
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -166,6 +168,7 @@ impl Transaction {
             failed: AtomicBool::new(false),
             unusable: AtomicBool::new(false),
             over: false,
+            _span: tracing::trace_span!(target: crate::TRACE_TARGET, "database.transaction"),
             _permit: None,
         }
     }

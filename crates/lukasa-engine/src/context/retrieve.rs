@@ -16,6 +16,7 @@ use lukasa_core::{
 use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::{Scope, domain, session};
 use lukasa_text::detect::DetectedDomain;
+use tracing::Instrument as _;
 
 use super::Contexts;
 use super::baseline::{
@@ -35,7 +36,7 @@ use crate::recall::{
 };
 use crate::request::Moment;
 use crate::sessions::check_session_name;
-use crate::telemetry::record_degraded;
+use crate::telemetry::{record_degraded, retrieval_span};
 
 /// Request for a context.
 #[derive(Debug, Clone)]
@@ -229,7 +230,7 @@ impl Contexts {
         if let Some(session) = &ask.session {
             check_session_name(session)?;
         }
-        let work = self.retrieve_now(caller, ask, moment, confirmed);
+        let work = self.retrieve_now(caller, ask, moment, confirmed).instrument(retrieval_span());
         let reason = match tokio::time::timeout(ask.within, work).await {
             Ok(Ok(context)) => return Ok(context),
             Ok(Err(Error::Unavailable(error))) => error.to_string(),

@@ -8,6 +8,7 @@ use lukasa_engine::Engine;
 use lukasa_engine::credentials::ADMISSION_LEASE;
 use moka::sync::Cache;
 use tokio::sync::Semaphore;
+use tracing::Instrument as _;
 
 use super::auth::{self, AuthMode};
 use super::code::ProblemCode;
@@ -166,7 +167,7 @@ impl App {
             let _request = request;
             work.await
         };
-        match tokio::spawn(work).await {
+        match tokio::spawn(work.in_current_span()).await {
             Ok(result) => result.map_err(Into::into),
             Err(_) => Err(Problem::of(ProblemCode::Internal)),
         }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::{ArgAction, Args, ValueEnum};
 use lukasa_engine::{Engine, PoolSizes};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 use super::policy::PolicySettings;
 use super::{DatabaseArgs, ErasureJournalArgs, OpenDatabase, scrub};
@@ -19,6 +21,7 @@ use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
 use crate::oidc::OidcSettings;
 use crate::telemetry::MetricsSettings;
+use crate::traces::{RegistryLayer, TraceExport};
 use crate::webhook::WebhookSettings;
 use crate::workers::{Workers, connections};
 
@@ -170,7 +173,11 @@ impl ServeArgs {
             scrub_at: None,
             limits: LimitSettings::default(),
             metrics: MetricsSettings::default(),
-            logging: LoggingArgs { log: "warn".into(), log_format: LogFormat::Text },
+            logging: LoggingArgs {
+                log: "warn".into(),
+                log_format: LogFormat::Text,
+                otlp_endpoint: None,
+            },
             drain_delay: None,
             grace: 20,
         }
@@ -192,7 +199,7 @@ impl ServeArgs {
                 self.listen
             );
         }
-        self.logging.start()?;
+        let traces = self.logging.start()?;
         let opened = self.database.open(self.pool_size).await?;
         if opened.is_borrowed() {
             bail!(
@@ -202,6 +209,7 @@ impl ServeArgs {
         }
         let served = self.serve(&opened, on_listening).await;
         opened.close().await?;
+        traces.finish().await;
         served
     }
 
@@ -386,26 +394,39 @@ pub struct LoggingArgs {
     /// Log format
     #[arg(long, env = "LUKASA_LOG_FORMAT", default_value = "text")]
     log_format: LogFormat,
+    /// Send traces, without content, to this OpenTelemetry collector by OTLP over HTTP, as
+    /// http://127.0.0.1:4318
+    #[arg(long, env = "LUKASA_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
 }
 
 impl LoggingArgs {
-    pub fn start(&self) -> anyhow::Result<()> {
-        let Self { log, log_format } = self;
+    /// Starts to log, and to export traces if a collector is set.
+    pub fn start(&self) -> anyhow::Result<TraceExport> {
+        let Self { log, log_format, otlp_endpoint } = self;
         let mut filter = EnvFilter::try_new(log).context("the log filter is not valid")?;
         // Below these levels the database driver logs statement parameters and the MCP library logs
         // calls and results: both contain memories. At info the MCP library also logs every call.
         for driver in ["tokio_postgres=info", "tokio_postgres::query=info", "rmcp=warn"] {
             filter = filter.add_directive(driver.parse()?);
         }
-        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-        match log_format {
-            LogFormat::Json => lines.json().flatten_event(true).init(),
+        let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+        let lines: RegistryLayer = match log_format {
+            LogFormat::Json => Box::new(lines.json().flatten_event(true).with_filter(filter)),
             LogFormat::Text => {
                 use std::io::IsTerminal as _;
-                lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
+                let lines = lines.with_ansi(std::io::stderr().is_terminal()).with_target(false);
+                Box::new(lines.with_filter(filter))
             }
+        };
+        let (mut layers, mut traces) = (vec![lines], TraceExport::default());
+        if let Some(endpoint) = otlp_endpoint.as_deref().filter(|url| !url.is_empty()) {
+            let (export, layer) = TraceExport::start(endpoint)?;
+            layers.push(layer);
+            traces = export;
         }
-        Ok(())
+        tracing_subscriber::registry().with(layers).init();
+        Ok(traces)
     }
 }
 
