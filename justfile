@@ -185,6 +185,10 @@ pitr *args: _server
 failover *args: _server
     scripts/try-failover "$(just _binary)" "$@"
 
+# Replaces two servers of the program OLD by this version under load, and back: nothing failed, nothing lost.
+upgrade old *args: _server
+    scripts/try-upgrade "$1" "$(just _binary)" "${@:2}"
+
 # The addresses that a server connects to, traced: nothing but what is configured. Needs strace.
 outbound *args: _server
     scripts/try-outbound "$(just _binary)" "$@"
