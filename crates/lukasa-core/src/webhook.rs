@@ -44,10 +44,12 @@ impl Webhook {
         std::iter::once(self.secret.clone()).chain(previous).collect()
     }
 
-    /// Replaces the secret; deliveries are signed with the old one too until that time.
-    pub fn replace_secret(&mut self, secret: &[u8; 32], until: Timestamp) {
-        self.previous_secret = Some(std::mem::replace(&mut self.secret, secret.to_vec()));
-        self.previous_until = Some(until);
+    /// Replaces the secret; deliveries are signed with the old one too until that time, if it is later.
+    pub fn replace_secret(&mut self, secret: &[u8; 32], until: Timestamp, now: Timestamp) {
+        let old = std::mem::replace(&mut self.secret, secret.to_vec());
+        let is_accepted = now < until;
+        self.previous_secret = is_accepted.then_some(old);
+        self.previous_until = is_accepted.then_some(until);
     }
 
     pub fn wants(&self, verb: Verb) -> bool {

@@ -1,5 +1,6 @@
-//! Metrics and traces of the engine's work. Labels and attributes are words of this program only: no user, tenant, session,
-//! model name or text is ever one. Without a recorder in the process, recording costs nothing.
+//! Metrics and traces of the engine's work. Labels and attributes are words of this program only: no
+//! user, tenant, session, model name or text is ever one. Without a recorder in the process, recording
+//! costs nothing.
 
 use lukasa_core::admission::Writer;
 use lukasa_core::model::TokensUsed;

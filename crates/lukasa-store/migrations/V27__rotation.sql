@@ -1,8 +1,8 @@
 -- Rotation: keys, the secrets of webhooks and the installation's signing key can be replaced, and the old one
 -- stays valid for a while.
 
--- The secret from before the last rotation, and until when deliveries are also signed with it. Null if there was
--- no rotation.
+-- The secret from before the last rotation, and until when deliveries are also signed with it. Null without a
+-- rotation, and after one without an overlap.
 alter table webhook
   add column previous_secret bytea check (length(previous_secret) between 24 and 64),
   add column previous_until  timestamptz,

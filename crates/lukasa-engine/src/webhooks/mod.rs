@@ -194,7 +194,7 @@ impl TenantWebhooks {
         let until = overlap_end(now, overlap_hours)?;
         let list = self.parts.store.directory(by.tenant).await?;
         let mut hook = find_webhook(&list, id).await?;
-        hook.replace_secret(secret, until);
+        hook.replace_secret(secret, until, now);
         webhook::update_secret(&list, &hook).await?;
         let entry = AuditEntry::done(AuditEvent::WebhookRotate, by, micros(now)).subject(id);
         let entry = entry.detail(&format!("overlap_hours={overlap_hours}"));

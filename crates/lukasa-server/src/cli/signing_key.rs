@@ -41,10 +41,7 @@ impl SigningKeyCommand {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
             SigningKeyCommand::List(command) => command.run(None).await,
-            SigningKeyCommand::Rotate(command) => {
-                let RotateSigningKeyArgs { keys, overlap } = command;
-                keys.run(Some(overlap)).await
-            }
+            SigningKeyCommand::Rotate(command) => command.keys.run(Some(command.overlap)).await,
         }
     }
 }

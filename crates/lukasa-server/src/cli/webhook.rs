@@ -107,10 +107,13 @@ impl RotateWebhookArgs {
             return say_json(&made);
         }
         say(text(&made, "secret"))?;
-        let until = text(&made, "previous_secret_until");
-        say(&format!(
-            "\nThis secret is shown once. Until {until} deliveries are signed with the old one too."
-        ))
+        say("\nThis secret is shown once.")?;
+        match made["previous_secret_until"].as_str() {
+            Some(until) => {
+                say(&format!("Until {until} deliveries are signed with the old one too."))
+            }
+            None => say("Deliveries are no longer signed with the old one."),
+        }
     }
 }
 

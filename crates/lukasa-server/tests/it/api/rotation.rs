@@ -103,7 +103,9 @@ async fn webhook_rotation_signs_with_both_secrets_until_the_overlap_ends() {
     let one = receiver.requests().pop().expect("a delivery");
     assert!(one.is_verified_with(&second) && !one.is_verified_with(&first));
     assert!(one.is_signed_with(&second), "there is one signature");
-    let third = rotate(0).await.expect(200).at("/secret");
+    let rotated = rotate(0).await.expect(200);
+    assert_eq!(rotated.json()["previous_secret_until"], Value::Null);
+    let third = rotated.at("/secret");
     acme.post(&format!("/api/webhooks/{id}/test"), json!({})).await.expect(200);
     let test = receiver.requests().pop().expect("a delivery");
     assert!(test.is_verified_with(&third) && !test.is_verified_with(&second));
