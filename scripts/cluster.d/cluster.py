@@ -94,7 +94,9 @@ class Postgres:
 class Server:
     """The program on a database, with keys; its log and its erasure journal are in a folder."""
 
-    def __init__(self, binary: Path, url: str, folder: Path, key: str = "") -> None:
+    def __init__(
+        self, binary: Path, url: str, folder: Path, key: str = "", settings: dict[str, str] | None = None
+    ) -> None:
         self.binary, self.key = binary, key
         self.port = free_port()
         self.log = folder / f"server-{self.port}.log"
@@ -102,7 +104,7 @@ class Server:
             "PATH": os.environ["PATH"], "HOME": str(folder), "DATABASE_URL": url, "LUKASA_EMBEDDER": "off",
             "LUKASA_AUTH": "keys", "LUKASA_LISTEN": f"127.0.0.1:{self.port}", "LUKASA_DRAIN_DELAY": "0",
             "LUKASA_ERASURE_JOURNAL": str(folder / "erasures.journal"), "LUKASA_MIGRATE": "true",
-            "LUKASA_URL": f"http://127.0.0.1:{self.port}",
+            "LUKASA_URL": f"http://127.0.0.1:{self.port}", **(settings or {}),
         }  # fmt: skip
         with self.log.open("w") as log:
             self.process = subprocess.Popen([binary, "serve"], env=self.environment, stdout=log, stderr=log)
