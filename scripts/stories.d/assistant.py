@@ -20,9 +20,13 @@ def play(story: Story) -> None:
             story.human("POST", "/api/memory", {"type": "HARD", **rule})
         for words in ("Prefers low-effort dinners during busy work weeks", "Is onboarding a new colleague named Alex"):
             story.human("POST", "/api/memory", {"type": "SOFT", "content": words})
+        current = {"type": "SOFT", "domain": "work", "kind": "context", "content": "Prepares the autumn launch"}
+        launch = story.human("POST", "/api/memory", current)["memory"]
+        story.console(f"{launch['content']}, until {launch['valid_until'][:10]}")
+        story.expect("a circumstance at work ends by itself", launch["valid_until"])
         rules = story.show_memories(type="HARD")
         story.expect("the tab of rules has three", len(rules) == 3)
-        story.expect("the tab of context has two", len(story.memories(type="SOFT")) == 2)
+        story.expect("the tab of context has three", len(story.memories(type="SOFT")) == 3)
 
     with story.step("He plans dinners: the prompt has the rule first, and says that the wish is against it"):
         _, lines, _ = story.chat("meals", "Plan three dinners for my busy week. I fancy a paella with shellfish.")
@@ -35,7 +39,7 @@ def play(story: Story) -> None:
             story.console(f"Conflict: the message is against a rule, about \"{conflict['about']}\"")
         story.expect("the conflict is named", "shellfish" in str(context["conflicts"]))
         prompt = story.model.last_prompt()
-        for words in ("(must be respected)", "(for judgment, not rules)", "ask", "You told me", "never as \"You believe\""):
+        for words in ("(must be respected)", "(for judgment, not rules)", "if one conflicts with the request, ask", "You told me", "never as \"You believe\""):
             story.expect(f"the prompt has: {words}", words in prompt)
 
     with story.step("The answer can be traced to what it was given, and the use is logged"):
@@ -50,6 +54,7 @@ def play(story: Story) -> None:
         _, lines, _ = story.chat("calendar", "Schedule a meeting with Alex tomorrow at 17:00.")
         story.expect("the rule is in the prompt", any("no_meetings_after: 16:00" in line for line in lines))
         story.expect("so is the colleague", any("Alex" in line for line in lines))
+        story.missing("a line of context says how relevant it is", any("relevance" in line for line in lines))
         query = {"query": "Schedule a meeting with Alex tomorrow at 17:00", "preview": True}
         conflicts = story.human("POST", "/api/memory/retrieve", query)["conflicts"]
         story.expect("the conflict with the time is named", conflicts)
@@ -63,6 +68,7 @@ def play(story: Story) -> None:
         card = next(item for item in story.review()["data"] if item["memory"]["id"] == proposal["id"])
         story.console(f"Because: {card['memory']['reasoning']}  [Confirm] [Edit] [Reject]")
         story.expect("the card has the agent's reasoning", "five times" in card["memory"]["reasoning"])
+        story.missing("the source says that an agent proposed it", card["memory"]["source"] == "agent_proposed")
         story.missing("the card has the evidence that the agent named", "five orders" in str(card["memory"]["evidence"]))
         context = story.block("Where should I buy groceries?")
         story.expect("before the answer it is in no prompt", "Kroger" not in context["context"])

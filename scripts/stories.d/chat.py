@@ -80,11 +80,10 @@ def play(story: Story) -> None:
     with story.step("A change makes version 2, and version 1 names its successor"):
         theme = story.find("dark theme")
         changed = story.human("PATCH", f"/api/memory/{theme['id']}", {"content": "User prefers light theme"})["memory"]
+        story.show_history(theme["id"])
         history = story.human("GET", f"/api/memory/{theme['id']}/history")["data"]
-        for one in history:
-            story.console(f"version {one['version']}: {one['content']}, superseded by {one.get('superseded_by')}")
         story.expect("the memory has version 2", changed["version"] == 2)
-        story.expect("version 1 names its successor", any(one.get("superseded_by") for one in history))
+        story.expect("version 1 names its successor", all(one.get("superseded_by") for one in history if one["version"] == 1))
 
     with story.step("Twenty long memories do not fill the prompt"):
         for number in range(20):
@@ -138,4 +137,6 @@ def stream(story: Story, session: str, words: str) -> tuple[list[dict], str]:
             choices = json.loads(data).get("choices") or [{}]
             said += choices[0].get("delta", {}).get("content") or ""
     story.line("assistant", said)
+    story.chats[session] = [{"role": "user", "content": words}, {"role": "assistant", "content": said}]
+    story.touched.add(session)
     return events, retrieval

@@ -16,20 +16,25 @@ def play(story: Story) -> None:
     with story.step("Raw events come from other applications and are never rewritten"):
         events = orders("Kroger", days=(1, 3, 5, 8), per_day=2) + orders("Aldi", days=(2,), per_day=1)
         story.agent("POST", "/api/observations", {"observations": events})
+        notes = orders("journal", days=tuple(range(1, 9)), per_day=2, source="editor", kind="open")
+        story.agent("POST", "/api/observations", {"observations": notes})
         listed = story.human("GET", "/api/observations?source=groceries&limit=200")["data"]
         story.console(f"Sources: {len(listed)} events of groceries, the latest {listed[0]['payload']['value']}")
         story.expect("all are listed", len(listed) == 9)
 
     with story.step("The daily job counts: eight on four days are a tentative fact, one is none"):
-        story.stage.database.make_daily_jobs_due()
+        story.stage.database.make_daily_job_due(story.user)
         pattern = story.wait("the pattern", lambda: story.find("Kroger"))
         story.console(f"{pattern['content']} ({pattern['tier']}, {pattern['confidence']:.0%} sure)")
         story.expect("it is tentative and inferred", pattern["tier"] == "tentative" and pattern["confidence"])
         story.expect("it cites the events", len(pattern["evidence"]) == 8)
+        strong = story.find("journal")
+        story.console(f"{strong['content']} ({strong['tier']}, {strong['confidence']:.0%} sure)")
+        story.expect("sixteen on eight days are strong", strong["tier"] == "strong")
         story.expect("a single event made nothing", story.find("Aldi") is None)
-        context = story.block("Where do I buy groceries?")
-        story.expect("the tier is shown to an assistant that asks", pattern["effective_confidence"] < 0.9)
-        del context
+        recalled = story.tool("recall_memories", query="Where do I order groceries?")["structuredContent"]["memories"]
+        shown = next(one for one in recalled if one["id"] == pattern["id"])
+        story.expect("an assistant that looks it up sees how sure it is", shown["confidence"] < 0.9)
 
     with story.step("Predictions that turn out wrong weaken it, without her doing anything"):
         for number in range(4):
@@ -59,15 +64,21 @@ def play(story: Story) -> None:
         inside = episode["first_turn"] <= turn["number"] <= episode["last_turn"]
         story.expect("the sentence, the fact, the episode and the turn are one chain", inside)
 
-    with story.step("She deletes the raw turn: what came from it alone goes too, and undo brings all of it back"):
-        reached = story.human("GET", f"/api/dependents?turn_id={turn['id']}")
-        story.console(f"Would be removed with it: {reached['reached']['summary']}")
-        deleted = story.human("DELETE", f"/api/turns/{turn['id']}")
-        story.expect("the fact is gone", story.find("tests before") is None)
-        context = story.block("How do I write code?")
-        story.expect("no prompt has the words", "tests before" not in context["context"])
-        story.undo(deleted)
-        story.expect("undo restores the fact", story.find("tests before"))
+    with story.step("She deletes a raw turn: what was inferred from it alone goes too, and undo brings it back"):
+        story.chat("work", "I work as a harbour pilot.")
+        story.close("work")
+        if story.hope("her work was learned", story.find("harbour pilot")):
+            raw = story.find("harbour pilot")["turn_ids"][0]
+            reached = story.human("GET", f"/api/dependents?turn_id={raw}")
+            story.console(f"Would be removed with it: {reached['reached']['summary']}")
+            deleted = story.human("DELETE", f"/api/turns/{raw}")
+            story.expect("the inferred fact is gone", story.find("harbour pilot") is None)
+            context = story.block("What do I do for a living?")
+            story.expect("no prompt has the words", "harbour pilot" not in context["context"])
+            story.undo(deleted)
+            story.expect("undo restores the fact", story.find("harbour pilot"))
+        reached = story.human("GET", f"/api/dependents?turn_id={turn['id']}")["reached"]
+        story.expect("what she stated outright is its own source and would stay", reached["withdrawn"] == 0)
 
     with story.step("Three gates: sensitive matters, contradictions, and permission to act"):
         event = {"source": "band", "kind": "heart", "payload": {"value": "takes insulin for diabetes"}}
@@ -134,10 +145,12 @@ def play(story: Story) -> None:
         story.expect("no prompt has it as a memory", not sure)
 
 
-def orders(shop: str, days: tuple[int, ...], per_day: int) -> list[dict]:
+def orders(
+    value: str, days: tuple[int, ...], per_day: int, source: str = "groceries", kind: str = "order"
+) -> list[dict]:
     now = datetime.datetime.now(datetime.UTC)
     return [
-        {"source": "groceries", "kind": "order", "payload": {"value": shop},
+        {"source": source, "kind": kind, "payload": {"value": value},
          "at": (now - datetime.timedelta(days=day, hours=hour)).isoformat()}
         for day in days for hour in range(per_day)
     ]  # fmt: skip

@@ -15,6 +15,8 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MARKED_LINE = re.compile(r"^- \[(m\d+)\] (.+)$", re.M)
+#: Memories relevant to a message are put before its words.
+MEMORY_BLOCK = re.compile(r"<memory-now[^>]*>.*?</memory-now[^>]*>", re.S)
 #: Words that say nothing about the subject of a sentence.
 COMMON = set(
     "about answer again always been could from have help into just know like make more need please should some tell"
@@ -144,6 +146,7 @@ def scripted_answer(body: dict) -> dict:
 def chat_answer(messages: list[dict], tools: list[dict]) -> dict:
     """Calls a memory tool if one fits; else says what it was given about the subject, with the marks."""
     question = text_of(next(message for message in reversed(messages) if message["role"] == "user"))
+    question = MEMORY_BLOCK.sub("", question).strip()
     offered = {tool["function"]["name"] for tool in tools}
     if messages[-1]["role"] == "tool":
         return {"role": "assistant", "content": f"Done: {text_of(messages[-1])}"}

@@ -47,6 +47,10 @@ def play(story: Story) -> None:
         story.expect("there is one episode, of these turns", len(episodes) == 1 and episodes[0]["first_turn"] == 1)
         learned = [one for one in story.memories() if one.get("session_id") == "bar"]
         story.expect("what was learned names its turn", all(one["turn_ids"] for one in learned))
+        for one in learned:
+            story.console(f"learned: {one['content']} ({one['confidence']:.0%} sure, fades {one.get('fades_at')})")
+        stated = story.find("portfolio analyst")
+        story.expect("what he stated does not fade", stated.get("fades_at") is None)
 
     with story.step("Months later the assistant looks it up by itself, over MCP"):
         recalled = story.tool("recall_memory", query="What did I say about the cocktails at Double Chicken?")
@@ -91,12 +95,13 @@ def play(story: Story) -> None:
         changed = lambda: [one for one in story.memories() if one["id"] == bourbon["id"]  # noqa: E731
                            and one["content"] == bourbon["content"]] == []  # fmt: skip
         story.wait("the change", changed)
-        for one in story.human("GET", f"/api/memory/{bourbon['id']}/history")["data"]:
-            story.console(f"{one['content']}: from {one['valid_from'][:19]} until {one.get('valid_until') or 'now'}")
+        story.show_history(bourbon["id"])
         context = story.block("What should I order at the bar?")
         drinks = [one["text"] for one in context["soft"] if one.get("memory_id") and "bourbon" in one["text"]]
         old = [text for text in drinks if "no longer" not in text and "not" not in text]
-        story.expect("no prompt says any more that he drinks it", not old)
+        story.expect("no memory in a prompt says any more that he drinks it", not old)
+        quoted = "remember that I drink bourbon" in context["context"]
+        story.missing("what he said before the change is no longer quoted", not quoted)
 
     with story.step("Words of the assistant are not learned as his"):
         turns = [
