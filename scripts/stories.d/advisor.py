@@ -110,7 +110,8 @@ def play(story: Story) -> None:
         closed = story.close("life")
         learned = [one for one in story.memories() if one.get("session_id") == "life"]
         for one in learned:
-            story.console(f"learned: {one['content']} ({one.get('confidence')}) from \"{one['evidence'][0]['description']}\"")
+            words = one["evidence"][0]["description"]
+            story.console(f"learned: {one['content']} ({one.get('confidence')}) from \"{words}\"")
         story.hope("the home or the work was learned", learned)
         story.expect("everything learned is traced to a turn of that chat", all(one["turn_ids"] for one in learned))
         story.expect("and has a confidence", all(one.get("confidence") is not None for one in learned))
@@ -129,9 +130,11 @@ def play(story: Story) -> None:
         story.chat("move", "My cousin lives in Phuket. I live in Lampang with two cats.")
         story.close("move")
         now = story.human("GET", f"/api/memory/{home['memory']['id']}")
-        story.expect("the stated home is unchanged", now["content"] == "Lives in Chiang Mai" and now["status"] == "active")
+        unchanged = (now["content"], now["status"]) == ("Lives in Chiang Mai", "active")
+        story.expect("the stated home is unchanged", unchanged)
         for pair in story.human("GET", "/api/memory/contradictions")["data"]:
-            story.console(f"Review: which is true? \"{pair['standing']['content']}\" or \"{pair['against']['content']}\"")
+            first, second = pair["standing"]["content"], pair["against"]["content"]
+            story.console(f"Review: which is true? \"{first}\" or \"{second}\"")
         story.expect("the style is unchanged too", story.find("Be concise")["version_id"] == stated["version_id"])
 
     with story.step("Another user has none of it"):

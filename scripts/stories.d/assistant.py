@@ -39,7 +39,8 @@ def play(story: Story) -> None:
             story.console(f"Conflict: the message is against a rule, about \"{conflict['about']}\"")
         story.expect("the conflict is named", "shellfish" in str(context["conflicts"]))
         prompt = story.model.last_prompt()
-        for words in ("(must be respected)", "(for judgment, not rules)", "if one conflicts with the request, ask", "You told me", "never as \"You believe\""):
+        for words in ("(must be respected)", "(for judgment, not rules)", "if one conflicts with the request, ask",
+                      "You told me", "never as \"You believe\""):  # fmt: skip
             story.expect(f"the prompt has: {words}", words in prompt)
 
     with story.step("The answer can be traced to what it was given, and the use is logged"):
@@ -69,7 +70,8 @@ def play(story: Story) -> None:
         story.console(f"Because: {card['memory']['reasoning']}  [Confirm] [Edit] [Reject]")
         story.expect("the card has the agent's reasoning", "five times" in card["memory"]["reasoning"])
         story.missing("the source says that an agent proposed it", card["memory"]["source"] == "agent_proposed")
-        story.missing("the card has the evidence that the agent named", "five orders" in str(card["memory"]["evidence"]))
+        named = "five orders" in str(card["memory"]["evidence"])
+        story.missing("the card has the evidence that the agent named", named)
         context = story.block("Where should I buy groceries?")
         story.expect("before the answer it is in no prompt", "Kroger" not in context["context"])
         yes = card["yes"]

@@ -83,7 +83,8 @@ def play(story: Story) -> None:
         story.show_history(theme["id"])
         history = story.human("GET", f"/api/memory/{theme['id']}/history")["data"]
         story.expect("the memory has version 2", changed["version"] == 2)
-        story.expect("version 1 names its successor", all(one.get("superseded_by") for one in history if one["version"] == 1))
+        first = [one for one in history if one["version"] == 1]
+        story.expect("version 1 names its successor", first and all(one.get("superseded_by") for one in first))
 
     with story.step("Twenty long memories do not fill the prompt"):
         for number in range(20):

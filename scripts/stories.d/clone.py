@@ -82,9 +82,11 @@ def play(story: Story) -> None:
 
     with story.step("Three gates: sensitive matters, contradictions, and permission to act"):
         event = {"source": "band", "kind": "heart", "payload": {"value": "takes insulin for diabetes"}}
-        refused = is_refused(lambda: story.agent("POST", "/api/observations", {"observations": [event]}), "opt_in_needed")
+        body = {"observations": [event]}
+        refused = is_refused(lambda: story.agent("POST", "/api/observations", body), "opt_in_needed")
         story.expect("an event about health is refused until she opens the domain", refused)
-        home = story.human("POST", "/api/memory", {"content": "Lives in Lisbon", "category": "profile", "importance": 0.9})
+        lisbon = {"content": "Lives in Lisbon", "category": "profile", "importance": 0.9}
+        home = story.human("POST", "/api/memory", lisbon)
         story.tool("save_memory", content="Lives in Porto", category="profile")
         story.human("POST", "/api/consolidate", {})
         pairs = story.human("GET", "/api/memory/contradictions")["data"]
@@ -107,7 +109,8 @@ def play(story: Story) -> None:
 
     with story.step("Her core is in every prompt, also when one theme fills the memory"):
         for number in range(40):
-            story.human("POST", "/api/memory", {"content": f"Planted tomato variety number {number}", "importance": 0.3})
+            planted = {"content": f"Planted tomato variety number {number}", "importance": 0.3}
+            story.human("POST", "/api/memory", planted)
         home = homes[0]
         for message in ("How are my tomatoes?", "Prove that the square root of two is irrational."):
             context = story.human("POST", "/api/memory/retrieve", {"query": message, "preview": True})

@@ -181,7 +181,8 @@ def own_answer(schema: str, prompt: str) -> dict:
         return {"sentences": []}
     if schema == "memories":
         return learned(prompt)
-    return {"pairs": [{"pair": handle, "answer": "unrelated"} for handle in re.findall(r"^(p\d+) older:", prompt, re.M)]}
+    handles = re.findall(r"^(p\d+) older:", prompt, re.M)
+    return {"pairs": [{"pair": handle, "answer": "unrelated"} for handle in handles]}
 
 
 def first_user_words(prompt: str) -> str:
@@ -236,8 +237,8 @@ def third_person(sentence: str) -> str:
         return sentence
     for first, third in (
         (r"\bI'm\b|\bI am\b", "User is"), (r"\bI've\b|\bI have\b", "User has"), (r"\bmy\b", "their"),
-        (r"\bMy\b", "User's"), (r"\bI (\w+ly )?(prefer|like|love|want|work|live|check|play|drink|read|run)\b", r"User \1\2s"),
+        (r"\bMy\b", "User's"), (r"\bI (prefer|like|love|want|work|live|play|drink|read|run)\b", r"User \1s"),
         (r"\bI\b", "User"), (r"\bme\b", "them"),
     ):  # fmt: skip
         sentence = re.sub(first, third, sentence)
-    return sentence.replace("User \\1", "User ")
+    return sentence

@@ -182,7 +182,7 @@ class Story:
         return bool(holds)
 
     def missing(self, promise: str, holds: Any) -> None:
-        """What a user would want and the product does not do yet. With the scripted model it fails once the product does it."""
+        """What a user would want and the product does not do yet; with the scripted model it fails once it does."""
         if holds and self.model.is_scripted:
             raise StoryError(f"story \"{self.title}\", step {self.steps}: done now, expect it: {promise}")
         if holds:
@@ -211,7 +211,8 @@ class Story:
 
     def set_preset(self, name: str, **more: Any) -> None:
         policy = self.human("PUT", "/api/policy", {"preset": name, **more})["in_force"]
-        self.console(f"Settings: preset {policy['preset']} (admission {policy['admission']}, learns at {policy['extract']})")
+        how = f"admission {policy['admission']}, learns at {policy['extract']}"
+        self.console(f"Settings: preset {policy['preset']} ({how})")
 
     def memories(self, **filters: str) -> list[dict]:
         query = "&".join(f"{name}={value}" for name, value in {"limit": "200", **filters}.items())
@@ -281,7 +282,8 @@ class Story:
         """One message through the gateway: the answer, the memory lines of the prompt, the headers."""
         self.line(self.name, words)
         self.touched.add(session)
-        messages = self.chats.setdefault(session, [{"role": "system", "content": "You are a helpful assistant. Be brief."}])
+        system = {"role": "system", "content": "You are a helpful assistant. Be brief."}
+        messages = self.chats.setdefault(session, [system])
         messages.append({"role": "user", "content": words})
         body = {"model": self.model.name, "messages": messages, "max_tokens": 120, "temperature": 0}
         headers = {"X-Lukasa-User": self.user, "X-Lukasa-Session": session}
