@@ -194,6 +194,10 @@ journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
     scripts/journeys/connect "$(just _binary)"
 
+# Five user stories, played and printed; `--model URL` for a real model, `--only N` for one story.
+stories *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" scripts/stories --server "$(just _binary)" "$@"
+
 # Generated requests to every operation of openapi.json, no answer of 500 or above; `--long` for more.
 schemathesis *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" scripts/schemathesis "$@" "$(just _binary)"

@@ -227,7 +227,8 @@ class Story:
         for one in listed:
             sure = "stated" if one.get("confidence") is None else f"inferred, {one['confidence']:.0%} sure"
             place = "/".join(word for word in (one.get("category"), one.get("domain"), one.get("project")) if word)
-            self.console(f"[{place}] {one['content']} ({one['status']}, {sure})")
+            words = f"{one['key']}: {one['content']}" if one.get("key") else one["content"]
+            self.console(f"[{place}] {words} ({one['status']}, {sure})")
         if not listed:
             self.console("(no memories)")
         return listed
