@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stage import Story, is_refused
+from fixture import Story, is_refused
 
 TITLE = "an assistant with rules, proposals and citations"
 USER = "Jonathan"
@@ -55,7 +55,7 @@ def play(story: Story) -> None:
         _, lines, _ = story.chat("calendar", "Schedule a meeting with Alex tomorrow at 17:00.")
         story.expect("the rule is in the prompt", any("no_meetings_after: 16:00" in line for line in lines))
         story.expect("so is the colleague", any("Alex" in line for line in lines))
-        story.missing("a line of context says how relevant it is", any("relevance" in line for line in lines))
+        story.report_missing("a line of context says how relevant it is", any("relevance" in line for line in lines))
         query = {"query": "Schedule a meeting with Alex tomorrow at 17:00", "preview": True}
         conflicts = story.human("POST", "/api/memory/retrieve", query)["conflicts"]
         story.expect("the conflict with the time is named", conflicts)
@@ -69,9 +69,9 @@ def play(story: Story) -> None:
         card = next(item for item in story.review()["data"] if item["memory"]["id"] == proposal["id"])
         story.console(f"Because: {card['memory']['reasoning']}  [Confirm] [Edit] [Reject]")
         story.expect("the card has the agent's reasoning", "five times" in card["memory"]["reasoning"])
-        story.missing("the source says that an agent proposed it", card["memory"]["source"] == "agent_proposed")
+        story.report_missing("the source says that an agent proposed it", card["memory"]["source"] == "agent_proposed")
         named = "five orders" in str(card["memory"]["evidence"])
-        story.missing("the card has the evidence that the agent named", named)
+        story.report_missing("the card has the evidence that the agent named", named)
         context = story.block("Where should I buy groceries?")
         story.expect("before the answer it is in no prompt", "Kroger" not in context["context"])
         yes = card["yes"]

@@ -7,7 +7,7 @@ import json
 import time
 import urllib.request
 
-from stage import Story
+from fixture import Story
 
 TITLE = "a chat that knows the user and shows its lookups"
 USER = "John"
@@ -21,7 +21,7 @@ def play(story: Story) -> None:
         learn(story, "hello")
         listed = story.show_memories()
         learned = [one for one in listed if one.get("confidence") is not None]
-        story.hope("the preference was learned", story.find("prefers TypeScript"))
+        story.expect_if_scripted("the preference was learned", story.find("prefers TypeScript"))
         story.expect("everything learned quotes the user", all(one["evidence"] for one in learned))
         given = story.block("Which programming language should I use?")
         vague = [line for line in cited_memories(given) if "rust" in line.lower()]
@@ -47,7 +47,8 @@ def play(story: Story) -> None:
             outcome = f"{event['took_ms']} ms: {event['message']}" if event["state"] == "done" else event["arguments"]
             story.line("lookup", f"{event['name']} {event['state']} {outcome}")
         states = [event["state"] for event in events]
-        if story.hope("the lookup is shown as running and then as done", states[:2] == ["running", "done"]):
+        shown = states[:2] == ["running", "done"]
+        if story.expect_if_scripted("the lookup is shown as running and then as done", shown):
             calls = story.wait(
                 "the trace", lambda: (story.human("GET", f"/api/retrievals/{retrieval}")["trace"] or {}).get("calls")
             )
@@ -55,7 +56,7 @@ def play(story: Story) -> None:
 
     with story.step("A lookup without a word in common"):
         story.human("POST", "/api/memory", {"content": "User prefers dark theme", "importance": 0.3})
-        if story.stage.has_embedder:
+        if story.fixture.has_embedder:
             found = story.search("black background colours")["memories"]
             for one in found[:3]:
                 arms = ", ".join(arm["arm"] for arm in one["why"]["arms"])
@@ -99,7 +100,7 @@ def play(story: Story) -> None:
         story.expect("his name is still there", "John" in context["context"])
 
     with story.step("The database fails, and the chat continues without memory"):
-        with story.stage.database.unavailable():
+        with story.fixture.database.unavailable():
             said, _, received = story.chat("outage", "Are you still there?")
         story.expect("there is an answer", said)
         story.expect("the answer says what was unavailable", "database" in (received["Lukasa-Degraded"] or ""))
@@ -123,11 +124,11 @@ def stream(story: Story, session: str, words: str) -> tuple[list[dict], str]:
     body = {"model": story.model.name, "stream": True, "max_tokens": 150, "temperature": 0,
             "messages": [{"role": "user", "content": words}]}  # fmt: skip
     headers = {
-        "Content-Type": "application/json", "Authorization": f"Bearer {story.stage.server.key}",
+        "Content-Type": "application/json", "Authorization": f"Bearer {story.fixture.assistant_key}",
         "X-Lukasa-User": story.user, "X-Lukasa-Session": session, "X-Lukasa-Tools": "on", "X-Lukasa-Show": "tools",
     }  # fmt: skip
-    request = urllib.request.Request(f"{story.stage.url}/v1/chat/completions", json.dumps(body).encode(), headers)
-    with story.stage.server.opener.open(request, timeout=900) as response:
+    request = urllib.request.Request(f"{story.fixture.url}/v1/chat/completions", json.dumps(body).encode(), headers)
+    with story.fixture.server.opener.open(request, timeout=900) as response:
         text, retrieval = response.read().decode(), response.headers["Lukasa-Retrieval"]
     events, said = [], ""
     for block in text.split("\n\n"):

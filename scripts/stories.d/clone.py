@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from stage import Story, is_refused
+from fixture import Story, is_refused
 
 TITLE = "a memory in layers that can be traced, edited and reversed"
 USER = "Ada"
@@ -23,7 +23,7 @@ def play(story: Story) -> None:
         story.expect("all are listed", len(listed) == 9)
 
     with story.step("The daily job counts: eight on four days are a tentative fact, one is none"):
-        story.stage.database.make_daily_job_due(story.user)
+        story.fixture.database.make_daily_job_due(story.user)
         pattern = story.wait("the pattern", lambda: story.find("Kroger"))
         story.console(f"{pattern['content']} ({pattern['tier']}, {pattern['confidence']:.0%} sure)")
         story.expect("it is tentative and inferred", pattern["tier"] == "tentative" and pattern["confidence"])
@@ -67,7 +67,7 @@ def play(story: Story) -> None:
     with story.step("She deletes a raw turn: what was inferred from it alone goes too, and undo brings it back"):
         story.chat("work", "I work as a harbour pilot.")
         story.close("work")
-        if story.hope("her work was learned", story.find("harbour pilot")):
+        if story.expect_if_scripted("her work was learned", story.find("harbour pilot")):
             raw = story.find("harbour pilot")["turn_ids"][0]
             reached = story.human("GET", f"/api/dependents?turn_id={raw}")
             story.console(f"Would be removed with it: {reached['reached']['summary']}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stage import Story
+from fixture import Story
 
 TITLE = "a research partner with five kinds of memory"
 USER = "Nick"
@@ -55,7 +55,7 @@ def play(story: Story) -> None:
     with story.step("Months later the assistant looks it up by itself, over MCP"):
         recalled = story.tool("recall_memory", query="What did I say about the cocktails at Double Chicken?")
         text = recalled["content"][0]["text"]
-        story.hope("the lookup returns it as a memory", "cocktails" in text)
+        story.expect_if_scripted("the lookup returns it as a memory", "cocktails" in text)
         answer = story.search("cocktails at Double Chicken", episodes=5, turns=5)
         found = [one["memory"]["content"] for one in answer["memories"]]
         found += [one["turn"]["content"] for one in answer["turns"]]
@@ -63,7 +63,7 @@ def play(story: Story) -> None:
         for words in found[:3]:
             story.console(f"Search: {words}")
         story.expect("search finds it in a memory, a turn or an episode", any("cocktails" in one for one in found))
-        story.missing("the lookup over MCP returns episodes too", "episodes" in recalled["structuredContent"])
+        story.report_missing("the lookup over MCP returns episodes too", "episodes" in recalled["structuredContent"])
 
     with story.step("A message about a topic brings what is known about it"):
         knowledge = {"content": "Considers Lilia the best pasta in Brooklyn", "type": "domain", "domain": "food",
@@ -96,12 +96,12 @@ def play(story: Story) -> None:
                            and one["content"] == bourbon["content"]] == []  # fmt: skip
         story.wait("the change", changed)
         story.show_history(bourbon["id"])
-        context = story.block("What should I order at the bar?")
+        context = story.block("Should I drink bourbon or wine at the bar?")
         drinks = [one["text"] for one in context["soft"] if one.get("memory_id") and "bourbon" in one["text"]]
         old = [text for text in drinks if "no longer" not in text and "not" not in text]
         story.expect("no memory in a prompt says any more that he drinks it", not old)
         quoted = "remember that I drink bourbon" in context["context"]
-        story.missing("what he said before the change is no longer quoted", not quoted)
+        story.report_missing("what he said before the change is no longer quoted", not quoted)
 
     with story.step("Words of the assistant are not learned as his"):
         turns = [
@@ -116,7 +116,7 @@ def play(story: Story) -> None:
 
     with story.step("Consolidation notices what he keeps coming back to, once it was in six of ten sessions"):
         for number, words in enumerate(("cycle", "capacity", "suppliers", "prices", "exports", "makers")):
-            story.tell(f"thread-{number}", f"I read about semiconductors and their {words} for my report.")
+            story.send_turns(f"thread-{number}", f"I read about semiconductors and their {words} for my report.")
             story.close(f"thread-{number}")
         preview = story.human("POST", "/api/consolidate", {"dry_run": True})
         for step in preview["steps"]:
@@ -125,14 +125,14 @@ def play(story: Story) -> None:
         done = story.human("POST", "/api/consolidate", {})
         after = {one["version_id"] for one in story.memories() if one.get("confidence") is None}
         story.expect("nothing that he stated was touched", before == after)
-        story.hope("the focus is noted", story.find("often talks about semiconductors"))
+        story.expect_if_scripted("the focus is noted", story.find("often talks about semiconductors"))
         if done["operation_id"]:
             story.human("POST", f"/api/operations/{done['operation_id']}/undo", {})
             story.expect("one undo reverses all of it", story.find("often talks about semiconductors") is None)
 
     with story.step("He reviews what was learned, and rejects one"):
         recent = [item for item in story.review()["data"] if item["memory"].get("confidence") is not None]
-        if story.hope("what was learned lately is in the review", recent):
+        if story.expect_if_scripted("what was learned lately is in the review", recent):
             wrong = recent[0]
             story.answer(wrong["no"])
             left = [one["id"] for one in story.memories(status="active")]

@@ -1,4 +1,4 @@
-"""The stage of the stories: a temporary database, a server with keys, and users who act in a printed transcript."""
+"""What the stories share: a temporary database, a server with keys, and a user who acts in a printed transcript."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Database:
         self.sql(f"drop database if exists {self.name} with (force)")
 
 
-class Stage:
+class Fixture:
     """What all stories share: the database, the model and the server."""
 
     def __init__(self, binary: Path, folder: Path, model: Model, models: Path | None) -> None:
@@ -91,11 +91,14 @@ class Stage:
         except BaseException:
             self.database.drop()
             raise
-        may = "read,write,propose,erase,chat,admin"
-        create = ("key", "create", "--tenant", "stories", "--name", "backend", "--may", may)
-        self.server.key = self.server.command(*create)["secret"]
+        self.server.key = self.create_key("backend", "read,write,propose,erase,chat,admin")
+        self.assistant_key = self.create_key("assistant", "read,write,propose,chat")
         self.url = f"http://127.0.0.1:{self.server.port}"
         self.wait_seconds = WAIT_SECONDS if model.is_scripted else SLOW_WAIT_SECONDS
+
+    def create_key(self, name: str, may: str) -> str:
+        create = ("key", "create", "--tenant", "stories", "--name", name, "--may", may)
+        return self.server.command(*create)["secret"]
 
     def request(self, key: str, method: str, path: str, body: Any = None, headers: dict | None = None) -> tuple:
         """The body and the headers of an answer; `Refused` if it is no success."""
@@ -118,8 +121,8 @@ class Stage:
 class Story:
     """The transcript of one story, and its expectations."""
 
-    def __init__(self, stage: Stage, number: int, title: str, user: str) -> None:
-        self.stage, self.model, self.title = stage, stage.model, title
+    def __init__(self, fixture: Fixture, number: int, title: str, user: str) -> None:
+        self.fixture, self.model, self.title = fixture, fixture.model, title
         self.user, self.name = f"{user.lower()}-{number}", user
         self.steps, self.with_model, self.checked, self.differing, self.gaps = 0, [], 0, [], []
         self.token, self.minted_at = "", 0.0
@@ -170,7 +173,7 @@ class Story:
             raise StoryError(f"story \"{self.title}\", step {self.steps}: expected that {promise}")
         self.line("checked", promise)
 
-    def hope(self, promise: str, holds: Any) -> bool:
+    def expect_if_scripted(self, promise: str, holds: Any) -> bool:
         """What depends on how well a model reads: expected of the scripted model, reported for others."""
         if self.model.is_scripted:
             self.expect(promise, holds)
@@ -181,7 +184,7 @@ class Story:
             self.line("NOT SEEN", f"{promise} (depends on the model)")
         return bool(holds)
 
-    def missing(self, promise: str, holds: Any) -> None:
+    def report_missing(self, promise: str, holds: Any) -> None:
         """What a user would want and the product does not do yet; with the scripted model it fails once it does."""
         if holds and self.model.is_scripted:
             raise StoryError(f"story \"{self.title}\", step {self.steps}: done now, expect it: {promise}")
@@ -192,7 +195,7 @@ class Story:
 
     def wait(self, what: str, look: Callable[[], Any]) -> Any:
         """The first true answer of `look`, which background work makes true."""
-        end = time.monotonic() + self.stage.wait_seconds
+        end = time.monotonic() + self.fixture.wait_seconds
         while not (found := look()):
             if time.monotonic() > end:
                 raise StoryError(f"story \"{self.title}\", step {self.steps}: waited in vain for {what}")
@@ -205,9 +208,9 @@ class Story:
         """A request as the user: with a short-lived token, as the console has one."""
         if time.monotonic() > self.minted_at + 300:
             wanted = {"user": self.user, "permissions": ALL, "minutes": 15}
-            self.token = self.stage.request(self.stage.server.key, "POST", "/api/tokens", wanted)[0]["secret"]
+            self.token = self.fixture.request(self.fixture.server.key, "POST", "/api/tokens", wanted)[0]["secret"]
             self.minted_at = time.monotonic()
-        return self.stage.request(self.token, method, path, body)[0]
+        return self.fixture.request(self.token, method, path, body)[0]
 
     def set_preset(self, name: str, **more: Any) -> None:
         policy = self.human("PUT", "/api/policy", {"preset": name, **more})["in_force"]
@@ -292,14 +295,15 @@ class Story:
             headers["X-Lukasa-Tools"] = "on"
         if project:
             headers["X-Lukasa-Project"] = project
-        answer, received = self.stage.request(self.stage.server.key, "POST", "/v1/chat/completions", body, headers)
+        key = self.fixture.assistant_key
+        answer, received = self.fixture.request(key, "POST", "/v1/chat/completions", body, headers)
         said = answer["choices"][0]["message"].get("content") or ""
         messages.append({"role": "assistant", "content": said})
         lines = self.show_lines(self.model.last_prompt())
         self.line("assistant", said)
         return said, lines, received
 
-    def tell(self, session: str, *words: str) -> list[str]:
+    def send_turns(self, session: str, *words: str) -> list[str]:
         """Messages of the user in another program, which sends them as turns; returns their ids."""
         for one in words:
             self.line(self.name, one)
@@ -349,7 +353,7 @@ class Story:
 
     def agent(self, method: str, path: str, body: Any = None) -> Any:
         """A request of the assistant's own program, with its key."""
-        return self.stage.request(self.stage.server.key, method, path, body, {"X-Lukasa-User": self.user})[0]
+        return self.fixture.request(self.fixture.assistant_key, method, path, body, {"X-Lukasa-User": self.user})[0]
 
     def tool(self, name: str, project: str = "", **arguments: Any) -> dict:
         """A tool call over MCP; returns its result, refused or not."""
@@ -363,7 +367,7 @@ class Story:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         shown = ", ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())
         self.line("tool call", f"{name}({shown})")
-        answer, _ = self.stage.request(self.stage.server.key, "POST", "/mcp", message, headers)
+        answer, _ = self.fixture.request(self.fixture.assistant_key, "POST", "/mcp", message, headers)
         if isinstance(answer, str):
             answer = json.loads(answer.partition("data: ")[2].partition("\n")[0])
         if "error" in answer:
