@@ -92,9 +92,8 @@ def play(story: Story) -> None:
         bourbon = story.wait("the memory", lambda: story.find("bourbon"))
         story.chat("february", "I no longer drink bourbon.")
         story.wait_for_turns("february")
-        changed = lambda: [one for one in story.memories() if one["id"] == bourbon["id"]  # noqa: E731
-                           and one["content"] == bourbon["content"]] == []  # fmt: skip
-        story.wait("the change", changed)
+        active = (bourbon["id"], bourbon["content"])
+        story.wait("the change", lambda: active not in [(one["id"], one["content"]) for one in story.memories()])
         story.show_history(bourbon["id"])
         context = story.block("Should I drink bourbon or wine at the bar?")
         drinks = [one["text"] for one in context["soft"] if one.get("memory_id") and "bourbon" in one["text"]]
