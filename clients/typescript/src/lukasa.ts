@@ -17,6 +17,7 @@ import type {
   EditWebhook,
   EpisodeView,
   ErasurePreview,
+  HomeView,
   ImportView,
   InsightsView,
   IssuedView,
@@ -408,6 +409,11 @@ export class Lukasa extends Transport {
   retrieval(retrieval_id: string, options?: Options): Promise<RetrievalView> {
     const input = { ...options, path: { retrieval_id } };
     return this.request("GET", "/api/retrievals/{retrieval_id}", input);
+  }
+
+  /** What the first screen of a console shows, in one answer. */
+  home(options?: Options): Promise<HomeView> {
+    return this.request("GET", "/api/home", { ...options });
   }
 
   /** Counts and a hash of the memory: equal hashes mean equal memories. */

@@ -1,6 +1,14 @@
 // Generated from openapi.json by `npm run generate`; not to be edited.
 
 export interface paths {
+    "/api/home": {
+        /**
+         * Get what the first screen of a console shows.
+         * @description The first page of memories, the review, the domains, the time zone and the policy, as their own
+         *     operations return them, and the position from which to stream changes.
+         */
+        get: operations["get_home"];
+    };
     "/api/memory": {
         /**
          * List memories, newest first.
@@ -1568,6 +1576,23 @@ export interface components {
         /** @description Every version of a memory, in the order they became known. */
         History: {
             data: components["schemas"]["MemoryView"][];
+        };
+        /** @description What the first screen of a console shows. */
+        HomeView: {
+            /** @description As `GET /api/domains` returns them. */
+            domains: components["schemas"]["DomainView"][];
+            /** @description The first page of `GET /api/memory` with `status=all` and `limit=200`. */
+            memories: components["schemas"]["MemoryPage"];
+            /** @description As `GET /api/policy` returns it. */
+            policy: components["schemas"]["PolicyView"];
+            /**
+             * @description The position in the log of operations before the rest was read: `GET /api/events` with it as
+             *     `after` streams every change since.
+             */
+            position: string;
+            /** @description As `GET /api/review` returns it. */
+            review: components["schemas"]["ReviewView"];
+            time_zone?: components["schemas"]["MemoryView"] | null;
         };
         /**
          * @description Which memories of an import are used in prompts.
@@ -3501,6 +3526,7 @@ export type GoalView = components['schemas']['GoalView'];
 export type GroundsView = components['schemas']['GroundsView'];
 export type History = components['schemas']['History'];
 export type ImportUse = components['schemas']['ImportUse'];
+export type HomeView = components['schemas']['HomeView'];
 export type ImportView = components['schemas']['ImportView'];
 export type Imports = components['schemas']['Imports'];
 export type InsightDay = components['schemas']['InsightDay'];
@@ -3619,6 +3645,32 @@ export type WindowView = components['schemas']['WindowView'];
 export type Written = components['schemas']['Written'];
 export type $defs = Record<string, never>;
 export interface operations {
+    get_home: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HomeView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_memories: {
         parameters: {
             query?: {

@@ -10,6 +10,7 @@ mod domains;
 mod erasures;
 mod events;
 mod health;
+mod home;
 mod insights;
 mod keys;
 mod learning;
@@ -69,6 +70,7 @@ const MIN_COMPRESSED_BYTES: u64 = 1_400;
 const IMPORT_BYTES: usize = 64 * 1024 * 1024;
 fn api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
+        .routes(routes!(home::get_home))
         .routes(routes!(memory::list_memories, memory::save_memory))
         .routes(routes!(search::search_memories))
         .routes(routes!(context::retrieve_context))

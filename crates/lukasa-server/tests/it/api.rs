@@ -9,6 +9,7 @@ mod conventions;
 mod directory;
 mod erasure;
 mod feedback;
+mod home;
 mod jobs;
 mod learning;
 mod left_out;

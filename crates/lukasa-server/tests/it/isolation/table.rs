@@ -146,6 +146,7 @@ pub const TABLE: &[Row] = &[
         given(Query("query"), Words, Own),
         tried(Query("query"), Content, Own),
     ]),
+    reads("get_home", &[]),
     reads("get_review", &[]),
     reads("get_state", &[]),
     reads("get_vault", &[]),
