@@ -2215,6 +2215,11 @@ export interface components {
              *     the default) or `on` (each is stored, for recall only).
              */
             observed?: string | null;
+            /**
+             * @description Whether memory is paused: nothing is learned, no turns are stored, only the user can write,
+             *     and contexts are empty. Reading and removing still work. `false` if absent.
+             */
+            paused?: boolean | null;
         };
         /** @description The policy in force. */
         PolicyView: {

@@ -61,6 +61,31 @@ impl Verb {
         Verb::Sync,
     ];
 
+    /// Whether it adds to what is stored, rather than removing from it, reversing or maintaining it.
+    pub fn adds(self) -> bool {
+        match self {
+            Verb::Save
+            | Verb::Change
+            | Verb::Correct
+            | Verb::Confirm
+            | Verb::Propose
+            | Verb::Link
+            | Verb::Restore
+            | Verb::Learn
+            | Verb::Resolve
+            | Verb::Import
+            | Verb::Sync => true,
+            Verb::Forget
+            | Verb::Reject
+            | Verb::Unlink
+            | Verb::Delete
+            | Verb::Undo
+            | Verb::Purge
+            | Verb::Erase
+            | Verb::Consolidate => false,
+        }
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Verb::Save => "save",

@@ -84,6 +84,10 @@ pub struct Policy {
     /// What happens to patterns in observations.
     #[serde(default = "ask_about_observed")]
     pub observed: ObservedPatterns,
+    /// Whether memory is paused: nothing is learned, stored by others than the user, or put into a
+    /// prompt.
+    #[serde(default)]
+    pub paused: bool,
 }
 
 fn ask_about_observed() -> ObservedPatterns {
@@ -137,6 +141,8 @@ pub struct Patch {
     pub agents: Option<AgentPatch>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<ObservedPatterns>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
 }
 
 /// The longest retention of expired memories that a policy can name: a hundred years.
@@ -166,6 +172,7 @@ impl Default for Policy {
             daily_tokens: None,
             agents: AgentPolicy::default(),
             observed: ObservedPatterns::Ask,
+            paused: false,
         }
     }
 }
@@ -215,7 +222,7 @@ impl Policy {
 
     fn apply(&mut self, patch: &Patch) {
         if let Some(base) = patch.preset.as_deref().and_then(Self::preset) {
-            *self = Self { daily_tokens: self.daily_tokens, ..base };
+            *self = Self { daily_tokens: self.daily_tokens, paused: self.paused, ..base };
         }
         fn set<T: Clone>(field: &mut T, value: Option<&T>) {
             if let Some(value) = value {
@@ -231,6 +238,7 @@ impl Policy {
         set(&mut self.inject_importance, patch.inject_importance.as_ref());
         set(&mut self.titles, patch.titles.as_ref());
         set(&mut self.observed, patch.observed.as_ref());
+        set(&mut self.paused, patch.paused.as_ref());
         set(&mut self.agents.replace, patch.agents.as_ref().and_then(|a| a.replace.as_ref()));
         self.domains.extend(patch.domains.clone().unwrap_or_default());
         self.floors.extend(patch.floors.clone().unwrap_or_default());
@@ -322,6 +330,16 @@ mod tests {
         assert_eq!(policy.admission_in(Some("work")), Admission::Off);
         assert_eq!(policy.admission_in(Some("food")), Admission::Propose);
         assert_eq!(policy.daily_tokens, Some(1_000), "a user cannot raise the token limit");
+    }
+
+    #[test]
+    fn policy_of_the_user_resumes_a_paused_memory_and_a_preset_does_not() {
+        let tenant = Patch { paused: Some(true), ..Patch::default() };
+        let paused =
+            |user: Patch| Policy::resolve(&Policy::default(), Some(&tenant), Some(&user)).paused;
+        assert!(paused(Patch::default()));
+        assert!(paused(Patch { preset: Some("chat".into()), ..Patch::default() }));
+        assert!(!paused(Patch { paused: Some(false), ..Patch::default() }));
     }
 
     #[test]

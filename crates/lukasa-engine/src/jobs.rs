@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::job::{FailureKind, Task, next_upkeep, wait_after};
 use lukasa_core::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, CallerKind, Origin, Timestamp, Voice};
 use lukasa_store::job::{self, ClaimedJob, OldestRows};
-use lukasa_store::{Batch, directory};
+use lukasa_store::{Batch, directory, policy};
 
 use crate::consolidation::Consolidator;
 use crate::error::Result;
@@ -80,7 +81,7 @@ impl Jobs {
 
     async fn perform(&self, job: &ClaimedJob, moment: Moment) -> Result<(), JobFailure> {
         let scope = self.parts.store.read(job.tenant, job.user).await?;
-        let user = directory::me(&scope).await?;
+        let (user, paused) = try_join!(directory::me(&scope), policy::is_paused(&scope))?;
         drop(scope);
         let Some(user) = user.filter(|user| !user.is_gone(moment.now)) else {
             return self.queue.drop_job(job).await;
@@ -101,6 +102,13 @@ impl Jobs {
             matches!(task, Task::Title { .. } | Task::Compress { .. } | Task::Retell(_));
         if needs_chat && !self.parts.has_chat() {
             return Err(JobFailure::no_chat_model(moment.now));
+        }
+        let learns = matches!(
+            task,
+            Task::Statement { .. } | Task::Extract { .. } | Task::Relearn { .. } | Task::Retell(_)
+        );
+        if learns && paused {
+            return Err(JobFailure::paused(moment.now));
         }
         match task {
             Task::Close { session } => self.sessions.close_abandoned(&request, job, &session).await,

@@ -12,7 +12,7 @@ use lukasa_core::{
     Caller, Changes, Ids, ObservationId, Origin, Period, Project, State, Timestamp, Verb, Voice,
     record,
 };
-use lukasa_store::{Batch, Scope, job, observation};
+use lukasa_store::{Batch, Scope, job, observation, policy};
 use serde_json::Value;
 
 use crate::admission::{self, AdmissionRequest, AdmittedClaim};
@@ -104,6 +104,9 @@ impl Observations {
             WriteStart::Repeated(ids) => return Ok(ids),
         };
         let writer = Writer::of(&request.caller);
+        if policy::is_paused(&scope).await? {
+            return Err(Error::MemoryPaused);
+        }
         for screening in &screenings {
             admission::check_words(&scope, writer, screening).await?;
         }
@@ -156,6 +159,7 @@ impl Observations {
         let nothing = || Outcome::of(Verb::Learn, "No new patterns.".into());
         let (policy, _) = self.policies.load(&writing.scope).await?;
         let wanted = match policy.observed {
+            _ if policy.paused => return Ok(nothing()),
             ObservedPatterns::Off => return Ok(nothing()),
             ObservedPatterns::Ask => State::Proposed,
             ObservedPatterns::On => State::Active,

@@ -109,7 +109,7 @@ pub(crate) struct JobFailure {
 impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
         let failure_kind = match error {
-            Error::Unavailable(_) => FailureKind::Transient,
+            Error::Unavailable(_) | Error::MemoryPaused => FailureKind::Transient,
             _ => FailureKind::Persistent,
         };
         // The code, not the message: the message could quote the user's content.
@@ -132,12 +132,22 @@ impl JobFailure {
     }
 
     /// The failure of a job that needs a chat model on a server without one. It waits for a server
-    /// that has one, and meanwhile the user's other jobs are not behind it.
+    /// that has one.
     pub(crate) fn no_chat_model(now: Timestamp) -> Self {
+        Self::not_now("this server has no chat model", now)
+    }
+
+    /// The failure of a learning job of a user who has paused memory. It waits until they resume it.
+    pub(crate) fn paused(now: Timestamp) -> Self {
+        Self::not_now("memory is paused", now)
+    }
+
+    /// A job that waits, and meanwhile the user's other jobs are not behind it.
+    fn not_now(reason: &str, now: Timestamp) -> Self {
         const WAIT: SignedDuration = SignedDuration::from_mins(5);
         Self {
             failure_kind: FailureKind::Transient,
-            reason: "this server has no chat model".to_owned(),
+            reason: reason.to_owned(),
             not_before: Some(now.saturating_add(WAIT).unwrap_or(now)),
             is_attempt: false,
         }

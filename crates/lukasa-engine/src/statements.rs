@@ -67,7 +67,9 @@ impl Statements {
             let request = request.of_statement(&turn.id.to_string(), place, vec![turn.id]);
             match self.carry_out_one(&request, &turn, stated, &projects).await {
                 Ok(()) => {}
-                Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why).into()),
+                Err(error @ (Error::Unavailable(_) | Error::MemoryPaused)) => {
+                    return Err(error.into());
+                }
                 // It was rejected by a rule, or the memory is not there any more. The other
                 // statements of the turn do not depend on it.
                 Err(error) => {

@@ -20,6 +20,8 @@ export interface EffectivePolicy {
   keep_turns: string;
   idle_close_minutes: number | null;
   titles: boolean;
+  /** Nothing is learned, saved by assistants, or put into prompts. */
+  paused?: boolean;
 }
 
 export function usePolicy() {

@@ -14,7 +14,7 @@ use lukasa_core::{
     AsOf, Caller, FactId, Ids, Period, Project, RetrievalId, Timestamp, Version, VersionId,
 };
 use lukasa_store::context::{self as kept, Baseline};
-use lukasa_store::{Scope, domain, session};
+use lukasa_store::{Scope, domain, policy, session};
 use lukasa_text::detect::DetectedDomain;
 
 use super::Contexts;
@@ -259,7 +259,10 @@ impl Contexts {
             question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
             inputs = self.open_inputs(caller, ask, &asked, now, confirmed).await?;
         }
-        let RetrievalInputs { opened, domains, frozen, stale, incognito, zone } = inputs;
+        if inputs.paused {
+            return Ok(Context::empty(ask, moment));
+        }
+        let RetrievalInputs { opened, domains, frozen, stale, incognito, zone, .. } = inputs;
         asked.zone = ask.zone.clone().or(zone).unwrap_or(TimeZone::UTC);
         let budget = Budget::of(ask.tokens, ask.window);
         let point = ask.point.resolve(now);
@@ -356,13 +359,16 @@ impl Contexts {
     ) -> Result<RetrievalInputs> {
         let (scope, permit) = self.recall.begin_reading(caller, ask.point).await?;
         let known = async {
-            let (ctx, frozen, incognito) = try_join!(
+            let (ctx, frozen, incognito, paused) = try_join!(
                 self.recall.load_recall_context(&scope, asked, now),
                 frozen(&scope, ask),
-                is_incognito(&scope, ask)
+                is_incognito(&scope, ask),
+                async { Ok(policy::is_paused(&scope).await?) }
             )?;
+            // A paused memory is in no prompt, not even in that of a degraded answer.
+            let frozen = frozen.filter(|_| !paused);
             let (frozen, stale) = confirm(frozen, &ctx, confirmed);
-            Ok((ctx, frozen, stale, incognito))
+            Ok((ctx, frozen, stale, incognito, paused))
         };
         let prefetched = async {
             match ask.session.is_some() && ask.point.is_now() {
@@ -376,11 +382,11 @@ impl Contexts {
                 None => remembered_zone(&scope, now).await,
             }
         };
-        let ((ctx, frozen, stale, incognito), domains, prefetched, zone) =
+        let ((ctx, frozen, stale, incognito, paused), domains, prefetched, zone) =
             try_join!(known, self.domains_of(&scope, ask), prefetched, zone)?;
         let opened =
             self.recall.open_index(caller, scope, permit, ctx, prefetched, ask.point, now).await?;
-        Ok(RetrievalInputs { opened, domains, frozen, stale, incognito, zone })
+        Ok(RetrievalInputs { opened, domains, frozen, stale, incognito, paused, zone })
     }
 
     /// Stores a baseline for its session, if there is a session and it is to be frozen. Two
@@ -451,6 +457,8 @@ struct RetrievalInputs {
     /// The domains of a frozen baseline that must no longer be used.
     stale: Vec<String>,
     incognito: bool,
+    /// Whether the user has paused memory.
+    paused: bool,
     /// The remembered time zone, if the request names none.
     zone: Option<TimeZone>,
 }

@@ -50,7 +50,7 @@ pub struct AppendResult {
     pub turns: Vec<TurnId>,
     /// The number of the first of them.
     pub first: i32,
-    /// Whether they were stored: turns of an incognito session are not.
+    /// Whether they were stored: turns of an incognito session are not, nor while memory is paused.
     pub kept: bool,
 }
 
@@ -226,13 +226,13 @@ impl Sessions {
         let nothing = new.is_empty();
         let (turns, uses) = numbered(request, &session, new);
         let turns = MaskedTurns::of_masked(turns);
-        if nothing || session.incognito {
-            if response.is_some() {
+        if nothing || session.incognito || policy.paused {
+            if response.is_some() || policy.paused {
                 scope.run(&batch).await?;
                 scope.commit().await?;
             }
-            // Incognito turns are acknowledged and not stored: no turn, no passage, no stored
-            // answer.
+            // Incognito turns, and those sent while memory is paused, are acknowledged and not
+            // stored: no turn, no passage, no stored answer.
             let turns = turns.iter().map(|turn| turn.id).collect();
             return Ok(AppendResult { session, turns, first, kept: nothing });
         }

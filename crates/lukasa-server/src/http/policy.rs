@@ -74,6 +74,10 @@ pub struct PolicyPatch {
     /// the default) or `on` (each is stored, for recall only).
     #[serde(skip_serializing_if = "Option::is_none")]
     observed: Option<String>,
+    /// Whether memory is paused: nothing is learned, no turns are stored, only the user can write,
+    /// and contexts are empty. Reading and removing still work. `false` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<bool>,
 }
 
 /// What assistants may do without asking.

@@ -17,6 +17,7 @@ mod logs;
 mod memory;
 mod observations;
 mod operations;
+mod pause;
 mod policy;
 mod portraits;
 mod projects;

@@ -376,7 +376,7 @@ pub struct AppendedTurns {
     turn_ids: Vec<String>,
     /// The number of the first appended turn.
     first: i32,
-    /// Whether they were stored; in an incognito session they are not.
+    /// Whether they were stored; in an incognito session, and while memory is paused, they are not.
     kept: bool,
 }
 

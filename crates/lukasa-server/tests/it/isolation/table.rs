@@ -520,6 +520,7 @@ pub const HARMLESS: &[&str] = &[
     "outcome",
     "page",
     "path",
+    "paused",
     "payload",
     "permissions",
     "precise",
