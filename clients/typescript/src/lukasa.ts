@@ -1,6 +1,7 @@
 import { type EventOptions, events, type LiveEvent } from "./events.ts";
 import { memories } from "./memories.ts";
 import type {
+  AnswerResult,
   AnswerView,
   AuditPage,
   ClusterView,
@@ -40,6 +41,7 @@ import type {
   Replayed,
   ReplayWebhook,
   RetrievalView,
+  ReviewAnswer,
   ReviewItem,
   ReviewView,
   SignedReceiptView,
@@ -122,6 +124,9 @@ export class Lukasa extends Transport {
       const sending = { ...options, body: body ?? undefined };
       return (await this.send(method as Method, path, sending)).json();
     },
+    /** Sends up to 200 answers together; each has a result of its own, in the same order. */
+    answerAll: async (answers: ReviewAnswer[], options?: Options): Promise<AnswerResult[]> =>
+      (await this.request("POST", "/api/review/answers", { ...options, body: { answers } })).data,
   };
 
   /** Portraits: texts about the user in which every sentence cites memories. */

@@ -428,6 +428,14 @@ export interface paths {
          */
         get: operations["get_review"];
     };
+    "/api/review/answers": {
+        /**
+         * Answer many questions of the review.
+         * @description Each answer is the same as the request of its item in `GET /api/review`: an operation of its own,
+         *     which is accepted or refused by itself. With an `Idempotency-Key` each is given once.
+         */
+        post: operations["answer_review"];
+    };
     "/api/portraits": {
         /**
          * List all portraits.
@@ -751,6 +759,20 @@ export interface components {
             status: string;
             /** @example 0.1.0 */
             version: string;
+        };
+        /** @description The result of one answer: what it wrote, or why it was refused. */
+        AnswerResult: {
+            problem?: components["schemas"]["Problem"] | null;
+            written?: components["schemas"]["Written"] | null;
+        };
+        /** @description The results, in the order of the answers. */
+        AnswerResults: {
+            data: components["schemas"]["AnswerResult"][];
+        };
+        /** @description Answers to send together. */
+        AnswerReview: {
+            /** @description Between 1 and 200. */
+            answers: components["schemas"]["ReviewAnswer"][];
         };
         /** @description The request that answers an item of the review. */
         AnswerView: {
@@ -2607,6 +2629,15 @@ export interface components {
              */
             preview?: boolean | null;
         };
+        /** @description An answer to the question about a memory. */
+        ReviewAnswer: {
+            /** @description Yes or no. No rejects a proposal, and forgets any other memory. */
+            confirm: boolean;
+            /** @example mem_01hx3v9d0kf7rtm4q5wz8yb2ca */
+            memory_id: string;
+            /** @description The `sha256` of the proposal that was shown to the user; absent if it is no proposal. */
+            sha256?: string | null;
+        };
         /** @description A question to the user about a memory. */
         ReviewItem: {
             /**
@@ -3462,6 +3493,9 @@ export interface components {
 export type AgentsPatch = components['schemas']['AgentsPatch'];
 export type AlertView = components['schemas']['AlertView'];
 export type Alive = components['schemas']['Alive'];
+export type AnswerResult = components['schemas']['AnswerResult'];
+export type AnswerResults = components['schemas']['AnswerResults'];
+export type AnswerReview = components['schemas']['AnswerReview'];
 export type AnswerView = components['schemas']['AnswerView'];
 export type AppendTurn = components['schemas']['AppendTurn'];
 export type AppendTurns = components['schemas']['AppendTurns'];
@@ -3591,6 +3625,7 @@ export type ReportUsage = components['schemas']['ReportUsage'];
 export type ResolveContradiction = components['schemas']['ResolveContradiction'];
 export type RetrievalView = components['schemas']['RetrievalView'];
 export type RetrieveRequest = components['schemas']['RetrieveRequest'];
+export type ReviewAnswer = components['schemas']['ReviewAnswer'];
 export type ReviewItem = components['schemas']['ReviewItem'];
 export type ReviewView = components['schemas']['ReviewView'];
 export type Revoked = components['schemas']['Revoked'];
@@ -5981,6 +6016,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_review: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerReview"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerResults"];
                 };
             };
             default: {

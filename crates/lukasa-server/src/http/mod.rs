@@ -130,6 +130,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(learning::list_model_calls))
         .routes(routes!(consolidation::consolidate))
         .routes(routes!(review::get_review))
+        .routes(routes!(review::answer_review))
         .routes(routes!(portraits::list_portraits, portraits::phrase_portraits))
         .routes(routes!(portraits::get_portrait))
         .routes(routes!(clusters::list_clusters))

@@ -331,6 +331,14 @@ pub const TABLE: &[Row] = &[
         ]),
         r#"{"confirm": true}"#,
     )),
+    with_body(
+        does(Write, "answer_review", &[
+            given(Body("answers.0.memory_id"), Memory("kept"), Own),
+            tried(Body("answers.0.sha256"), Digest, Own),
+            AGAIN,
+        ]),
+        r#"{"answers": [{"confirm": true}]}"#,
+    ),
     by_a_human(does(Write, "keep_left_out", &[
         given(Path("id"), LeftOutPass, LEFT_OUT),
         fixed(Path("place"), LeftOutPlace),
@@ -438,6 +446,7 @@ pub const TABLE: &[Row] = &[
 /// it.
 pub const HARMLESS: &[&str] = &[
     "admission",
+    "answers",
     "append_turns.as",
     "append_turns.from",
     "append_turns.to",
