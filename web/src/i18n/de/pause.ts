@@ -4,7 +4,7 @@ export const pause: Translation["pause"] = {
   pause: "Gedächtnis pausieren",
   resume: "Fortsetzen",
   resumeMemory: "Gedächtnis fortsetzen",
-  help: "Während der Pause wird nichts gelernt oder gespeichert, Chats werden nicht aufbewahrt, und Assistenten sehen deine Erinnerungen nicht. Lesen, bearbeiten und löschen kannst du weiterhin.",
+  help: "Nichts wird gelernt oder gespeichert, auch keine Chats; Assistenten sehen nichts. Bearbeiten geht.",
   title: "Das Gedächtnis ist pausiert.",
   text: "Nichts wird gelernt oder gespeichert, und Assistenten sehen deine Erinnerungen nicht.",
 };
