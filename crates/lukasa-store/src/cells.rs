@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::pool::{Gates, Pools, Purpose};
+use crate::rollback::RollbackGuard;
 use crate::schema_check::{health_of, missing_migrations_of};
 use crate::{ConnectOptions, PoolSizes};
 
@@ -240,15 +241,40 @@ impl Cells {
                 // A move is between two of its steps.
                 tokio::time::sleep(Duration::from_millis(u64::from(20 * tried))).await;
             }
-            let connection = step.cell.connection(purpose).await?;
-            match connection.batch_execute(&opening(step.via)).await.map_err(Error::from) {
-                Ok(()) => return Ok(connection),
-                Err(Error::Elsewhere) => connection.batch_execute("rollback").await?,
+            let connection = RollbackGuard::new(step.cell.connection(purpose).await?);
+            match connection.batch_execute(&opening(step.via)).await {
+                Ok(()) => return connection.disarm(),
+                Err(Error::Elsewhere) => {
+                    connection.batch_execute("rollback").await?;
+                    drop(connection.disarm()?);
+                }
                 Err(error) => return Err(error),
             }
             last = step;
         }
         Err(Error::Unavailable("the user is being moved to another cell".into()))
+    }
+
+    /// The name of the cell that holds a user by the map; none while the user's range is moving.
+    pub fn settled_cell(&self, tenant: TenantId, user: UserId) -> Option<Arc<str>> {
+        let map = self.map();
+        let route = map.placement.route(tenant, user);
+        route.then.is_none().then(|| route.cell.into())
+    }
+
+    /// The target of the move of a user's range that has this epoch.
+    pub async fn target(&self, tenant: TenantId, user: UserId, epoch: i64) -> Result<CellStep> {
+        let mut map = self.map();
+        if map.placement.route(tenant, user).epoch != epoch {
+            map = self.reload(&map).await?;
+        }
+        match map.placement.route(tenant, user) {
+            route if route.epoch == epoch && route.then.is_some() => {
+                let cell = map.cell(route.then.unwrap_or_default())?.clone();
+                Ok(CellStep { cell, via: epoch, epoch })
+            }
+            _ => Err(Error::Unavailable("the map of the cells is being changed".into())),
+        }
     }
 
     /// Reads the map again, unless another task has replaced `old` meanwhile.

@@ -48,6 +48,7 @@ pub mod quality;
 pub mod recallable;
 pub mod removal;
 pub mod review;
+mod rollback;
 mod row;
 mod schema_check;
 mod scope;
