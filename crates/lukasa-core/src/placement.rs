@@ -305,7 +305,9 @@ impl Placement {
                 (false, Some(to)) if to == cell => HoldingState::Arriving,
                 (false, _) => HoldingState::Away,
             };
-            Holding { tenant: placed.tenant, range: placed.range, state, epoch: placed.epoch }
+            // What happens to users who are elsewhere changes nothing here.
+            let epoch = if state == HoldingState::Away { 0 } else { placed.epoch };
+            Holding { tenant: placed.tenant, range: placed.range, state, epoch }
         };
         // A tenant's range that is elsewhere has to be named, or the common range would apply.
         let is_needed = |held: &Holding| held.state != HoldingState::Away || held.tenant.is_some();

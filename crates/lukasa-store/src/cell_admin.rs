@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use lukasa_core::Timestamp;
 use lukasa_core::placement::{Holding, MAIN_CELL, Placement};
+use lukasa_core::{TenantId, Timestamp};
 use tokio_postgres::{Client, Transaction};
 use uuid::Uuid;
 
@@ -116,7 +116,7 @@ impl LockedDirectory {
         let transaction = map_transaction(&mut self.client).await?;
         transaction.batch_execute("delete from placement").await?;
         for placed in new.ranges() {
-            let tenant: Option<Uuid> = placed.tenant.map(lukasa_core::TenantId::uuid);
+            let tenant: Option<Uuid> = placed.tenant.map(TenantId::uuid);
             let (range, to) = (placed.range, &placed.moving_to);
             let epoch = placed.epoch;
             transaction
@@ -126,8 +126,13 @@ impl LockedDirectory {
         Ok(transaction.commit().await?)
     }
 
-    /// Records that users are moved away from a cell, before the first is.
-    pub async fn mark_moved_from(&mut self, cell: &str, now: Option<Timestamp>) -> Result<()> {
+    /// Fails if the session that holds the lock has ended.
+    pub async fn check_locked(&self) -> Result<()> {
+        Ok(self.client.batch_execute("").await?)
+    }
+
+    /// Records that rows of moved users are deleted in a cell, before the first is.
+    pub async fn mark_moved_from(&mut self, cell: &str, now: Timestamp) -> Result<()> {
         const MAIN: &str = "update placement_state set moved_from_at = $1";
         const OTHER: &str = "update cell set moved_from_at = $2 where name = $1";
         let transaction = map_transaction(&mut self.client).await?;
@@ -137,6 +142,40 @@ impl LockedDirectory {
             transaction.execute(OTHER, &[&cell, &now]).await?;
         }
         Ok(transaction.commit().await?)
+    }
+
+    /// Records that the files of a cell were rewritten, unless users were moved since it was listed.
+    pub async fn clear_moved_from(&mut self, cell: &CellAddress) -> Result<()> {
+        const MAIN: &str =
+            "update placement_state set moved_from_at = null where moved_from_at = $1";
+        const OTHER: &str =
+            "update cell set moved_from_at = null where name = $1 and moved_from_at = $2";
+        let Some(listed) = cell.moved_from_at else { return Ok(()) };
+        let transaction = map_transaction(&mut self.client).await?;
+        if cell.name == MAIN_CELL {
+            transaction.execute(MAIN, &[&listed]).await?;
+        } else {
+            transaction.execute(OTHER, &[&cell.name, &listed]).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Removes a cell from the list whose database was destroyed, and the replication slot that it
+    /// has left.
+    pub async fn forget(&mut self, name: &str) -> Result<()> {
+        const IN_USE: &str = "select 1 from pg_replication_slots where slot_name = $1 and active";
+        const DROP_SLOT: &str = "select pg_drop_replication_slot(slot_name) \
+                                 from pg_replication_slots where slot_name = $1";
+        let slot = slot_of(name);
+        if self.client.query_opt(IN_USE, &[&slot]).await?.is_some() {
+            let there = "the database of the cell still exists: it follows the directory";
+            return Err(Error::Configuration(there.into()));
+        }
+        let transaction = map_transaction(&mut self.client).await?;
+        transaction.execute("delete from cell where name = $1", &[&name]).await?;
+        transaction.commit().await?;
+        self.client.query(DROP_SLOT, &[&slot]).await?;
+        Ok(())
     }
 
     /// Adds a cell that holds nothing yet.
@@ -195,6 +234,16 @@ pub async fn count_users(cell: &ConnectOptions) -> Result<i64> {
     Ok(transaction.query_one(sql, &[]).await?.try_get(0)?)
 }
 
+/// Whether a tenant exists.
+pub async fn has_tenant(directory: &ConnectOptions, tenant: TenantId) -> Result<bool> {
+    let mut client = owner(directory).await?;
+    let transaction = client.transaction().await?;
+    // Without the right to bypass row-level security this must fail instead of finding nothing.
+    transaction.batch_execute("set local row_security = off").await?;
+    let sql = "select exists (select 1 from tenant where tenant_id = $1)";
+    Ok(transaction.query_one(sql, &[&tenant.uuid()]).await?.try_get(0)?)
+}
+
 /// Whether a cell holds exactly this.
 pub async fn holds(cell: &ConnectOptions, expected: &[Holding]) -> Result<bool> {
     const SQL: &str = "select tenant_id, first_user, last_user, state from holding";
@@ -206,7 +255,7 @@ pub async fn holds(cell: &ConnectOptions, expected: &[Holding]) -> Result<bool> 
         found.push((tenant, first, last, row.try_get::<_, String>(3)?));
     }
     let expected = expected.iter().map(|held| {
-        let tenant = held.tenant.map(lukasa_core::TenantId::uuid);
+        let tenant = held.tenant.map(TenantId::uuid);
         (tenant, held.range.first, held.range.last, held.state.as_str().to_owned())
     });
     let mut expected: Vec<_> = expected.collect();
@@ -223,7 +272,7 @@ pub async fn apply(cell: &ConnectOptions, holdings: &[Holding]) -> Result<()> {
     let transaction = map_transaction(&mut client).await?;
     transaction.batch_execute("delete from holding").await?;
     for held in holdings {
-        let tenant: Option<Uuid> = held.tenant.map(lukasa_core::TenantId::uuid);
+        let tenant: Option<Uuid> = held.tenant.map(TenantId::uuid);
         let (range, state) = (held.range, held.state.as_str());
         transaction
             .execute(SQL, &[&tenant, &range.first, &range.last, &state, &held.epoch])

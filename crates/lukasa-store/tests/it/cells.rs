@@ -10,9 +10,11 @@ use lukasa_core::job::Task;
 use lukasa_core::placement::{MAIN_CELL, PlacedRange, Placement, UserRange};
 use lukasa_core::{Ids, TenantId, Timestamp, UserId};
 use lukasa_store::cell_admin::{self, CellAddress};
-use lukasa_store::mover::{self, MoveFault};
+use lukasa_store::mover::{self, MoveFault, MoveOptions};
 use lukasa_store::testing::TestDatabase;
 use lukasa_store::{Batch, ConnectOptions, Error, Store, directory, domain, job, operation};
+
+mod faults;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -88,14 +90,25 @@ impl Deployment {
         to: &str,
         fault: MoveFault,
     ) -> Result<usize, Error> {
+        let options = MoveOptions { fault, ..MoveOptions::default() };
+        self.move_with(&self.cells(), tenant, range, to, options).await
+    }
+
+    async fn move_with(
+        &self,
+        cells: &[CellAddress],
+        tenant: Option<TenantId>,
+        range: UserRange,
+        to: &str,
+        options: MoveOptions,
+    ) -> Result<usize, Error> {
         let mut directory = cell_admin::lock(&self.main.connect()).await?;
         let before = directory.placement().await?;
         let planned = before.begin_move(tenant, range, None, to).unwrap();
-        mover::begin(&mut directory, &self.cells(), &before, &planned, NOW).await?;
+        mover::begin(&mut directory, cells, &before, &planned, NOW).await?;
         let mut count = 0;
         for moving in planned.ranges().iter().filter(|r| r.moving_to.is_some()) {
-            let cells = self.cells();
-            count += mover::finish(&mut directory, &cells, moving, fault, |_| {}).await?.moved;
+            count += mover::finish(&mut directory, cells, moving, options, |_| {}).await?.moved;
         }
         Ok(count)
     }
