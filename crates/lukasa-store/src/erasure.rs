@@ -3,18 +3,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use lukasa_core::placement::HoldingState;
 use lukasa_core::{
     ErasureId, FactId, ObservationId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::Store;
 use crate::error::{Error, Result};
 use crate::pool::Purpose;
 use crate::row::{Columns, all, one};
-use crate::scope::{Batch, Owned, Param, Scope};
+use crate::scope::{Access, Batch, Owned, Param, RouteToUser, Scope};
 use crate::tables::ERASED;
+use crate::{Store, directory};
 
 /// Row counts by table. Tables without rows are left out.
 pub type Rows = BTreeMap<String, i64>;
@@ -354,19 +355,27 @@ impl Store {
         Ok(found)
     }
 
-    /// Those of these erasures that are recorded.
+    /// Those of these erasures that are recorded in the cell that holds their user. Another cell may
+    /// have a record, too, if one of them was restored from a backup.
     pub async fn erasures_on_record(
         &self,
-        asked: &[(UserId, ErasureId)],
+        asked: &[(TenantId, UserId, ErasureId)],
     ) -> Result<HashSet<ErasureId>> {
         const SQL: &str = "select e.erasure_id from unnest($1::uuid[], $2::uuid[]) \
                              as asked (user_id, erasure_id) \
                            join erasure e on e.user_id = asked.user_id \
                              and e.erasure_id = asked.erasure_id";
-        let users: Vec<Uuid> = asked.iter().map(|(user, _)| user.uuid()).collect();
-        let ids: Vec<Uuid> = asked.iter().map(|(_, id)| id.uuid()).collect();
         let mut found = HashSet::new();
-        for mut connection in self.connections(Purpose::Reads).await? {
+        for cell in self.cells.all().await? {
+            let here = asked.iter().filter(|(tenant, user, _)| {
+                self.cells.settled_cell(*tenant, *user).is_some_and(|name| name == cell.name)
+            });
+            let (users, ids): (Vec<Uuid>, Vec<Uuid>) =
+                here.map(|(_, user, id)| (user.uuid(), id.uuid())).unzip();
+            if ids.is_empty() {
+                continue;
+            }
+            let mut connection = cell.connection(self.purpose(Purpose::Reads)).await?;
             let transaction = connection.transaction().await?;
             transaction.batch_execute("set local app.scrub = 'on'").await?;
             let rows = transaction.query(SQL, &[&users, &ids]).await?;
@@ -374,7 +383,59 @@ impl Store {
             let id = |row: &Row| Ok(ErasureId::from_uuid(Columns::of(row, "erasure").take()?));
             found.extend(all(&rows, id)?);
         }
+        // The user may be moving, or have been moved since the map was read.
+        for (tenant, user, id) in asked {
+            if found.contains(id) {
+                continue;
+            }
+            let scope = self.read(*tenant, *user).await?;
+            if is_on_record(&scope, *id).await? {
+                found.insert(*id);
+            }
+        }
         Ok(found)
+    }
+
+    /// Removes the rows that an interrupted move has left of a user in the target, while the source
+    /// holds the user. `scope` is a write of the user that has read a row: its lock keeps the user
+    /// from being moved meanwhile. No request reaches such rows.
+    pub async fn remove_copy(&self, scope: &Scope, now: Timestamp) -> Result<()> {
+        const HOLDING: &str = "select state, epoch from holding \
+                               where (tenant_id = $1 or tenant_id is null) \
+                                 and $2 between first_user and last_user \
+                               order by tenant_id nulls last limit 1";
+        let (tenant, user) = (scope.tenant(), scope.user());
+        let rows = scope.query(HOLDING, &[&tenant.uuid(), &user.uuid()]).await?;
+        let held = one(&rows, |row| {
+            let mut c = Columns::of(row, "holding");
+            Ok((c.take::<String>()?, c.take::<i64>()?))
+        })?;
+        let Some((_, epoch)) = held.filter(|(state, _)| state == HoldingState::Leaving.as_str())
+        else {
+            return Ok(());
+        };
+        let step = self.cells.target(tenant, user, epoch).await?;
+        let mut from = Some(0);
+        while let Some(place) = from {
+            let (purpose, access) = (self.purpose(Purpose::Writes), Access::Write);
+            let (cells, step) = (self.cells.clone(), step.clone());
+            let connection = step.cell.connection(purpose).await?;
+            let route = RouteToUser { cells, purpose, access, tenant, user, step };
+            let copy = Scope::open_there(connection, route);
+            match directory::me(&copy).await {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(()),
+                Err(Error::Elsewhere) => {
+                    let changing = "the move of the user is being reversed";
+                    return Err(Error::Unavailable(changing.into()));
+                }
+                Err(error) => return Err(error),
+            }
+            directory::mark_deleted(&copy, now).await?;
+            from = remove_batch(&copy, place).await?.next;
+            copy.commit().await?;
+        }
+        Ok(())
     }
 
     /// How far a journal was compared with every cell, if it was. A cell that was restored from a

@@ -202,6 +202,9 @@ impl Erasures {
             // Out of time: another worker may continue at once.
             let leased_until = if is_over { now } else { now + LEASE };
             let finished = removal.next.is_none().then_some(now);
+            if finished.is_some() {
+                self.parts.store.remove_copy(&scope, now).await?;
+            }
             erasure::progress(&scope, &erasure, leased_until, finished).await?;
             crash::point();
             scope.commit().await?;

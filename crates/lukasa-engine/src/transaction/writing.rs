@@ -237,6 +237,9 @@ impl<'r> Writing<'r> {
     ) -> Result<Outcome> {
         keep_answer(&mut batch, &self.scope, self.request, &outcome, &outcome.facts())?;
         self.scope.run(&batch).await?;
+        if !erased.is_empty() {
+            self.transactions.parts.store.remove_copy(&self.scope, self.stamp.at).await?;
+        }
         self.transactions.journal.commit(self.scope, erased).await?;
         Ok(outcome)
     }
