@@ -18,7 +18,7 @@ use lukasa_core::secret::{self, Prefix};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
 use lukasa_store::credential::{self, ClientBinding, Credential, CredentialKind};
-use lukasa_store::{Directory, audit, directory};
+use lukasa_store::{Directory, Store, audit, directory};
 use ring::hmac;
 
 use crate::error::{Error, Result};
@@ -332,7 +332,7 @@ impl Credentials {
         };
         let directory = self.parts.store.directory(tenant).await?;
         if let Some((id, _)) = &record.user {
-            refuse_deleted_user(&directory, *id, now).await?;
+            refuse_deleted_user(&self.parts.store, tenant, *id, now).await?;
         }
         credential::insert(&directory, &record).await?;
         let entry = new_credential_entry(AuditEvent::KeyCreate, by, &record);
@@ -389,7 +389,7 @@ impl Credentials {
         now: Timestamp,
     ) -> Result<IssuedCredential> {
         let directory = self.parts.store.directory(tenant).await?;
-        let issued = insert(&directory, new, random, now).await?;
+        let issued = insert(&self.parts.store, &directory, new, random, now).await?;
         directory.commit().await?;
         Ok(issued)
     }
@@ -476,6 +476,7 @@ pub(crate) async fn wait_for_admission_leases() {
 
 /// Inserts a credential with an expiry, for one user.
 pub(crate) async fn insert(
+    store: &Store,
     directory: &Directory,
     new: ExpiringCredential<'_>,
     random: &[u8; 32],
@@ -502,15 +503,21 @@ pub(crate) async fn insert(
         revoked_at: None,
         last_used_at: None,
     };
-    refuse_deleted_user(directory, id, now).await?;
+    refuse_deleted_user(store, directory.tenant(), id, now).await?;
     credential::insert(directory, &record).await?;
     Ok(IssuedCredential { text, record })
 }
 
 /// Refuses to make a credential for a deleted user: it would become valid for the next user with
-/// that name.
-async fn refuse_deleted_user(list: &Directory, id: UserId, now: Timestamp) -> Result<()> {
-    match directory::find_user(list, id).await? {
+/// that name. The user's own cell has the user's row.
+async fn refuse_deleted_user(
+    store: &Store,
+    tenant: TenantId,
+    id: UserId,
+    now: Timestamp,
+) -> Result<()> {
+    let scope = store.read(tenant, id).await?;
+    match directory::me(&scope).await? {
         Some(user) if user.is_gone(now) => Err(Error::UserNotFound),
         _ => Ok(()),
     }
