@@ -3,6 +3,7 @@
 
 mod archive;
 mod audit;
+mod cells;
 mod chat_calls;
 mod comparison;
 mod consolidation;

@@ -152,9 +152,29 @@ pub struct MoveUsersArgs {
     #[arg(long, value_name = "NAME")]
     tenant: Option<String>,
     #[command(flatten)]
+    pause: PauseArgs,
+    #[command(flatten)]
     database: DatabaseArgs,
     #[command(flatten)]
     format: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+struct PauseArgs {
+    /// How long the writes of one user may wait while the user is copied; a larger user stops the move
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 5,
+        value_parser = clap::value_parser!(u64).range(1..=3_600)
+    )]
+    max_pause: u64,
+}
+
+impl PauseArgs {
+    fn max_pause(&self) -> Duration {
+        Duration::from_secs(self.max_pause)
+    }
 }
 
 fn user_range(text: &str) -> Result<UserRange, String> {
@@ -169,6 +189,7 @@ impl MoveUsersArgs {
             range: self.range.unwrap_or(UserRange::ALL),
             from: Some(self.from),
             to: self.to,
+            max_pause: self.pause.max_pause(),
         };
         let bar = bar();
         let tell = |progress: MoveProgress| bar.set_message(moved_text(progress.moved));
@@ -187,6 +208,8 @@ pub struct DrainCellArgs {
     #[arg(long, default_value = MAIN_CELL, value_name = "CELL")]
     to: String,
     #[command(flatten)]
+    pause: PauseArgs,
+    #[command(flatten)]
     database: DatabaseArgs,
     #[command(flatten)]
     format: FormatArgs,
@@ -197,7 +220,8 @@ impl DrainCellArgs {
         let opened = self.database.open(1).await?;
         let bar = bar();
         let tell = |progress: MoveProgress| bar.set_message(moved_text(progress.moved));
-        let moved = cells::drain(&opened.connect, &self.name, &self.to, clock::now(), tell).await?;
+        let (between, pause) = ((&*self.name, &*self.to), self.pause.max_pause());
+        let moved = cells::drain(&opened.connect, between, pause, clock::now(), tell).await?;
         bar.finish_and_clear();
         opened.close().await?;
         report(&self.format, moved)
@@ -208,6 +232,9 @@ impl DrainCellArgs {
 pub struct RemoveCellArgs {
     /// The cell to remove from the list; its database is left as it is
     name: String,
+    /// Its database was destroyed
+    #[arg(long)]
+    dropped: bool,
     #[command(flatten)]
     database: DatabaseArgs,
 }
@@ -215,7 +242,7 @@ pub struct RemoveCellArgs {
 impl RemoveCellArgs {
     async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(1).await?;
-        cells::remove(&opened.connect, &self.name).await?;
+        cells::remove(&opened.connect, &self.name, self.dropped).await?;
         opened.close().await?;
         say(&format!("Cell {} was removed.", self.name))
     }
@@ -230,7 +257,7 @@ fn report(format: &FormatArgs, moved: usize) -> anyhow::Result<()> {
         return say_json(&json!({ "moved": moved }));
     }
     say(&format!(
-        "{}. Their deleted rows are in the files of the source until `lukasa scrub`.",
+        "{}. Their deleted rows are in the files of the cells until `lukasa scrub`.",
         moved_text(moved)
     ))
 }
