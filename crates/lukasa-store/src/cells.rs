@@ -268,13 +268,11 @@ impl Cells {
         if map.placement.route(tenant, user).epoch != epoch {
             map = self.reload(&map).await?;
         }
-        match map.placement.route(tenant, user) {
-            route if route.epoch == epoch && route.then.is_some() => {
-                let cell = map.cell(route.then.unwrap_or_default())?.clone();
-                Ok(CellStep { cell, via: epoch, epoch })
-            }
-            _ => Err(Error::Unavailable("the map of the cells is being changed".into())),
-        }
+        let route = map.placement.route(tenant, user);
+        let Some(then) = route.then.filter(|_| route.epoch == epoch) else {
+            return Err(Error::Unavailable("the map of the cells is being changed".into()));
+        };
+        Ok(CellStep { cell: map.cell(then)?.clone(), via: epoch, epoch })
     }
 
     /// Reads the map again, unless another task has replaced `old` meanwhile.
