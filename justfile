@@ -185,6 +185,10 @@ pitr *args: _server
 failover *args: _server
     scripts/try-failover "$(just _binary)" "$@"
 
+# Replaces two servers of the program OLD by this version under load, and back: nothing failed, nothing lost.
+upgrade old *args: _server
+    scripts/try-upgrade "$1" "$(just _binary)" "${@:2}"
+
 # The addresses that a server connects to, traced: nothing but what is configured. Needs strace.
 outbound *args: _server
     scripts/try-outbound "$(just _binary)" "$@"
@@ -193,6 +197,10 @@ outbound *args: _server
 journeys: _server
     scripts/journeys/first-memory "$(just _binary)"
     scripts/journeys/connect "$(just _binary)"
+
+# Five user stories, played and printed; `--model URL` for a real model, `--only N` for one story.
+stories *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" scripts/stories --server "$(just _binary)" "$@"
 
 # Generated requests to every operation of openapi.json, no answer of 500 or above; `--long` for more.
 schemathesis *args: _server

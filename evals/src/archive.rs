@@ -14,7 +14,7 @@ use lukasa_engine::archive::{ImportOptions, ImportSource};
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
 use lukasa_engine::{Error, Request};
-use lukasa_models::scripted::ScriptedChat;
+use lukasa_models::scripted::{ScriptedChat, TestModels};
 use lukasa_server::archive::{CheckedArchive, pack};
 use rand::rngs::StdRng;
 use rand::seq::IteratorRandom as _;
@@ -23,7 +23,7 @@ use sha2::{Digest as _, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::learning::fixture::{EvalModels, LearningFixture};
+use crate::learning::fixture::LearningFixture;
 use crate::mutation::{Watchdog, mutate_lines};
 use crate::vault::generate;
 
@@ -46,10 +46,8 @@ const ARCHIVES_PER_USER: u64 = 20;
 type Files = BTreeMap<String, Vec<u8>>;
 
 pub async fn run(args: Args) -> Result<()> {
-    let models = EvalModels {
-        chat: std::sync::Arc::new(ScriptedChat::saying(|_| "{}".into())),
-        embedder: None,
-    };
+    let chat = ScriptedChat::saying(|_| "{}".into());
+    let models = TestModels::that_chats(std::sync::Arc::new(chat));
     let fixture = LearningFixture::open(models, args.seed).await?;
     let files = exported(&fixture, args.seed).await?;
     let watchdog = Watchdog::start(LIMIT, args.seed);

@@ -94,15 +94,23 @@ class Postgres:
 class Server:
     """The program on a database, with keys; its log and its erasure journal are in a folder."""
 
-    def __init__(self, binary: Path, url: str, folder: Path, key: str = "") -> None:
+    def __init__(
+        self,
+        binary: Path,
+        url: str,
+        folder: Path,
+        key: str = "",
+        migrate: bool = True,
+        settings: dict[str, str] | None = None,
+    ) -> None:
         self.binary, self.key = binary, key
         self.port = free_port()
         self.log = folder / f"server-{self.port}.log"
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": str(folder), "DATABASE_URL": url, "LUKASA_EMBEDDER": "off",
             "LUKASA_AUTH": "keys", "LUKASA_LISTEN": f"127.0.0.1:{self.port}", "LUKASA_DRAIN_DELAY": "0",
-            "LUKASA_ERASURE_JOURNAL": str(folder / "erasures.journal"), "LUKASA_MIGRATE": "true",
-            "LUKASA_URL": f"http://127.0.0.1:{self.port}",
+            "LUKASA_ERASURE_JOURNAL": str(folder / "erasures.journal"), "LUKASA_MIGRATE": "true" if migrate else "false",
+            "LUKASA_URL": f"http://127.0.0.1:{self.port}", **(settings or {}),
         }  # fmt: skip
         with self.log.open("w") as log:
             self.process = subprocess.Popen([binary, "serve"], env=self.environment, stdout=log, stderr=log)

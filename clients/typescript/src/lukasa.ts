@@ -1,6 +1,7 @@
 import { type EventOptions, events, type LiveEvent } from "./events.ts";
 import { memories } from "./memories.ts";
 import type {
+  AnswerResult,
   AnswerView,
   AuditPage,
   ClusterView,
@@ -17,6 +18,7 @@ import type {
   EditWebhook,
   EpisodeView,
   ErasurePreview,
+  HomeView,
   ImportView,
   InsightsView,
   IssuedView,
@@ -39,6 +41,7 @@ import type {
   Replayed,
   ReplayWebhook,
   RetrievalView,
+  ReviewAnswer,
   ReviewItem,
   ReviewView,
   SignedReceiptView,
@@ -121,6 +124,9 @@ export class Lukasa extends Transport {
       const sending = { ...options, body: body ?? undefined };
       return (await this.send(method as Method, path, sending)).json();
     },
+    /** Sends up to 200 answers together; each has a result of its own, in the same order. */
+    answerAll: async (answers: ReviewAnswer[], options?: Options): Promise<AnswerResult[]> =>
+      (await this.request("POST", "/api/review/answers", { ...options, body: { answers } })).data,
   };
 
   /** Portraits: texts about the user in which every sentence cites memories. */
@@ -408,6 +414,11 @@ export class Lukasa extends Transport {
   retrieval(retrieval_id: string, options?: Options): Promise<RetrievalView> {
     const input = { ...options, path: { retrieval_id } };
     return this.request("GET", "/api/retrievals/{retrieval_id}", input);
+  }
+
+  /** What the first screen of a console shows, in one answer. */
+  home(options?: Options): Promise<HomeView> {
+    return this.request("GET", "/api/home", { ...options });
   }
 
   /** Counts and a hash of the memory: equal hashes mean equal memories. */

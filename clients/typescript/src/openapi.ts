@@ -1,6 +1,14 @@
 // Generated from openapi.json by `npm run generate`; not to be edited.
 
 export interface paths {
+    "/api/home": {
+        /**
+         * Get what the first screen of a console shows.
+         * @description The first page of memories, the review, the domains, the time zone and the policy, as their own
+         *     operations return them, and the position from which to stream changes.
+         */
+        get: operations["get_home"];
+    };
     "/api/memory": {
         /**
          * List memories, newest first.
@@ -182,6 +190,14 @@ export interface paths {
     "/api/memory/{id}/links/{link_id}": {
         /** Remove a link. */
         delete: operations["unlink_memories"];
+    };
+    "/api/memory/{id}/graph": {
+        /**
+         * Follow the links of a memory.
+         * @description Lists the memories that can be reached over at most `depth` links in either direction, such as the
+         *     projects of a person and what these depend on. Removed memories are not followed.
+         */
+        get: operations["get_memory_graph"];
     };
     "/api/operations": {
         /** List operations, newest first. */
@@ -420,6 +436,14 @@ export interface paths {
          */
         get: operations["get_review"];
     };
+    "/api/review/answers": {
+        /**
+         * Answer many questions of the review.
+         * @description Each answer is the same as the request of its item in `GET /api/review`: an operation of its own,
+         *     which is accepted or refused by itself. With an `Idempotency-Key` each is given once.
+         */
+        post: operations["answer_review"];
+    };
     "/api/portraits": {
         /**
          * List all portraits.
@@ -491,8 +515,9 @@ export interface paths {
     "/api/imports/{id}/undo": {
         /**
          * Undo an import.
-         * @description Its memories and the decisions about them are undone, and its sessions are moved into the trash.
-         *     What was changed since stays as it is.
+         * @description Its memories and the decisions about them are undone, and its sessions and observations are moved
+         *     into the trash, from which they can be restored for thirty days by undoing these operations. What
+         *     was changed since stays as it is.
          */
         post: operations["undo_import"];
     };
@@ -619,6 +644,14 @@ export interface paths {
         /** Revoke a key and everything made from it: tokens, links and sign-ins. */
         delete: operations["revoke_key"];
     };
+    "/api/keys/{id}/rotate": {
+        /**
+         * Replace a key by a new one with the same name, user, permissions and origin.
+         * @description The old key stays valid for the overlap. Tokens and sign-ins made with it keep their own ends; revoke
+         *     the old key to end them too. The new secret is shown only in this answer.
+         */
+        post: operations["rotate_key"];
+    };
     "/api/tokens": {
         /**
          * Mint a short-lived token for one user's browser.
@@ -696,6 +729,14 @@ export interface paths {
         /** Send a test delivery to a webhook. */
         post: operations["test_webhook"];
     };
+    "/api/webhooks/{id}/rotate": {
+        /**
+         * Replace the secret of a webhook. The new one is shown only in this answer.
+         * @description During the overlap `webhook-signature` has a signature with each of both secrets, so that the
+         *     receiver can change to the new one.
+         */
+        post: operations["rotate_webhook"];
+    };
     "/api/webhooks/{id}/deliveries": {
         /**
          * List the latest deliveries, including failed ones.
@@ -743,6 +784,20 @@ export interface components {
             status: string;
             /** @example 0.1.0 */
             version: string;
+        };
+        /** @description The result of one answer: what it wrote, or why it was refused. */
+        AnswerResult: {
+            written?: components["schemas"]["Written"] | null;
+            problem?: components["schemas"]["Problem"] | null;
+        };
+        /** @description The results, in the order of the answers. */
+        AnswerResults: {
+            data: components["schemas"]["AnswerResult"][];
+        };
+        /** @description Answers to send together. */
+        AnswerReview: {
+            /** @description Between 1 and 200. */
+            answers: components["schemas"]["ReviewAnswer"][];
         };
         /** @description The request that answers an item of the review. */
         AnswerView: {
@@ -796,7 +851,7 @@ export interface components {
              * @description The number of the first appended turn.
              */
             first: number;
-            /** @description Whether they were stored; in an incognito session they are not. */
+            /** @description Whether they were stored; in an incognito session, and while memory is paused, they are not. */
             kept: boolean;
         };
         /**
@@ -833,8 +888,9 @@ export interface components {
             at: string;
             /**
              * @description What was done: `sign_in`, `sign_in.end`, `link.create`, `key.create`, `key.revoke`,
-             *     `connector.create`, `connector.end`, `policy.tenant`, `policy.user`, `export`, `import`,
-             *     `import.undo`, `erase`, `user.erase` or `audit.prune`.
+             *     `key.rotate`, `webhook.rotate`, `signing_key.rotate`, `connector.create`, `connector.end`,
+             *     `policy.tenant`, `policy.user`, `export`, `import`, `import.undo`, `erase`, `user.erase` or
+             *     `audit.prune`.
              * @example key.create
              */
             event: string;
@@ -1180,7 +1236,7 @@ export interface components {
             /** @description Only these kinds of operation, such as `save` or `erase`; all of them if absent. */
             verbs?: string[];
         };
-        /** @description A new webhook with its secret, which is shown only once. */
+        /** @description A webhook with its new secret, which is shown only once. */
         CreatedWebhook: components["schemas"]["WebhookView"] & {
             /**
              * @description The secret that signs deliveries. It cannot be shown again.
@@ -1554,6 +1610,12 @@ export interface components {
             /** Format: double */
             max?: number | null;
         };
+        /** @description A memory of a graph. */
+        GraphMemoryView: {
+            memory: components["schemas"]["MemoryView"];
+            /** @description How many links away it is; 0 for the memory itself. */
+            distance: number;
+        };
         /** @description A memory that a turn used or was given. */
         GroundsView: {
             /** @description The memory as it was at the time of the turn. */
@@ -1568,6 +1630,23 @@ export interface components {
         /** @description Every version of a memory, in the order they became known. */
         History: {
             data: components["schemas"]["MemoryView"][];
+        };
+        /** @description What the first screen of a console shows. */
+        HomeView: {
+            /**
+             * @description The position in the log of operations before the rest was read: `GET /api/events` with it as
+             *     `after` streams every change since.
+             */
+            position: string;
+            /** @description The first page of `GET /api/memory` with `status=all` and `limit=200`. */
+            memories: components["schemas"]["MemoryPage"];
+            /** @description As `GET /api/review` returns it. */
+            review: components["schemas"]["ReviewView"];
+            /** @description As `GET /api/domains` returns them. */
+            domains: components["schemas"]["DomainView"][];
+            time_zone?: components["schemas"]["MemoryView"] | null;
+            /** @description As `GET /api/policy` returns it. */
+            policy: components["schemas"]["PolicyView"];
         };
         /**
          * @description Which memories of an import are used in prompts.
@@ -1811,6 +1890,14 @@ export interface components {
             operation_id?: string | null;
             memory_ids: string[];
             undo?: components["schemas"]["Undo"] | null;
+        };
+        /** @description The memories that are linked with a memory, directly or over others. */
+        MemoryGraphView: {
+            /** @description The nearest first; the memory itself is the first. */
+            memories: components["schemas"]["GraphMemoryView"][];
+            links: components["schemas"]["LinkView"][];
+            /** @description Whether some were left out: a graph has at most 200 memories. */
+            truncated: boolean;
         };
         /** @description A page of memories. */
         MemoryPage: {
@@ -2133,7 +2220,10 @@ export interface components {
              *     override it.
              */
             preset?: string | null;
-            /** @description What happens with inferred memories: `auto`, `tiered`, `propose` or `off`. */
+            /**
+             * @description What happens with inferred memories: `auto`, `tiered`, `staged` (as `tiered`, but written by
+             *     the next consolidation), `propose` or `off`.
+             */
             admission?: string | null;
             /** @description The same, per domain. */
             domains?: {
@@ -2190,6 +2280,11 @@ export interface components {
              *     the default) or `on` (each is stored, for recall only).
              */
             observed?: string | null;
+            /**
+             * @description Whether memory is paused: nothing is learned, no turns are stored, only the user can write,
+             *     and contexts are empty. Reading and removing still work. `false` if absent.
+             */
+            paused?: boolean | null;
         };
         /** @description The policy in force. */
         PolicyView: {
@@ -2315,6 +2410,7 @@ export interface components {
             learned_tokens?: components["schemas"]["FigureView"] | null;
             extraction_confidence?: components["schemas"]["FigureView"] | null;
             cache_hit_rate?: components["schemas"]["FigureView"] | null;
+            saved_searches?: components["schemas"]["FigureView"] | null;
             recall_ms?: components["schemas"]["FigureView"] | null;
             rerank_ms?: components["schemas"]["FigureView"] | null;
             window_share?: components["schemas"]["FigureView"] | null;
@@ -2577,6 +2673,15 @@ export interface components {
              */
             preview?: boolean | null;
         };
+        /** @description An answer to the question about a memory. */
+        ReviewAnswer: {
+            /** @example mem_01hx3v9d0kf7rtm4q5wz8yb2ca */
+            memory_id: string;
+            /** @description Yes or no. No rejects a proposal, and forgets any other memory. */
+            confirm: boolean;
+            /** @description The `sha256` of the proposal that was shown to the user; absent if it is no proposal. */
+            sha256?: string | null;
+        };
         /** @description A question to the user about a memory. */
         ReviewItem: {
             /**
@@ -2601,6 +2706,22 @@ export interface components {
         Revoked: {
             /** @description The ids of the credential and of everything made from it. */
             revoked: string[];
+        };
+        /** @description How to replace a secret. */
+        RotateSecret: {
+            /**
+             * Format: int64
+             * @description For how many hours the old one stays valid, up to 720; 24 if absent.
+             * @example 24
+             */
+            overlap_hours?: number | null;
+        };
+        /** @description A new key with its secret, which is shown only once, and the key that it replaces. */
+        RotatedKeyView: components["schemas"]["KeyView"] & {
+            /** @description Send it as `Authorization: Bearer ...`. It cannot be shown again. */
+            secret: string;
+            /** @description The old key, with its new end. */
+            replaced: components["schemas"]["KeyView"];
         };
         /** @description Search results. */
         SearchAnswer: {
@@ -2791,6 +2912,11 @@ export interface components {
             incognito: boolean;
             /** @description The project it belongs to. */
             project?: string | null;
+            /**
+             * @description The domain that the title or the summary is about, if the user has not opened it. They are hidden
+             *     then; the user can see them with `show_hidden=true`.
+             */
+            hidden_domain?: string | null;
             learning?: components["schemas"]["SessionLearningView"] | null;
         };
         /**
@@ -3368,6 +3494,11 @@ export interface components {
              * @description Since when deliveries have failed; null if the last one succeeded.
              */
             failing_since?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when deliveries are also signed with the secret before the last rotation.
+             */
+            previous_secret_until?: string | null;
         };
         Webhooks: {
             data: components["schemas"]["WebhookView"][];
@@ -3394,6 +3525,11 @@ export interface components {
             retrieval_id?: string | null;
             /** Format: date-time */
             retrieved_at?: string | null;
+            /**
+             * @description Phrases of an answer that judge the user instead of repeating what they said, such as
+             *     `you believe`.
+             */
+            judging: string[];
         };
         /** @description A session, cut to a model's context window. */
         WindowView: {
@@ -3432,6 +3568,9 @@ export interface components {
 export type AgentsPatch = components['schemas']['AgentsPatch'];
 export type AlertView = components['schemas']['AlertView'];
 export type Alive = components['schemas']['Alive'];
+export type AnswerResult = components['schemas']['AnswerResult'];
+export type AnswerResults = components['schemas']['AnswerResults'];
+export type AnswerReview = components['schemas']['AnswerReview'];
 export type AnswerView = components['schemas']['AnswerView'];
 export type AppendTurn = components['schemas']['AppendTurn'];
 export type AppendTurns = components['schemas']['AppendTurns'];
@@ -3498,8 +3637,10 @@ export type FoundSessions = components['schemas']['FoundSessions'];
 export type FoundTurn = components['schemas']['FoundTurn'];
 export type GivenView = components['schemas']['GivenView'];
 export type GoalView = components['schemas']['GoalView'];
+export type GraphMemoryView = components['schemas']['GraphMemoryView'];
 export type GroundsView = components['schemas']['GroundsView'];
 export type History = components['schemas']['History'];
+export type HomeView = components['schemas']['HomeView'];
 export type ImportUse = components['schemas']['ImportUse'];
 export type ImportView = components['schemas']['ImportView'];
 export type Imports = components['schemas']['Imports'];
@@ -3517,6 +3658,7 @@ export type Links = components['schemas']['Links'];
 export type MakeLink = components['schemas']['MakeLink'];
 export type MemoryContent = components['schemas']['MemoryContent'];
 export type MemoryEvent = components['schemas']['MemoryEvent'];
+export type MemoryGraphView = components['schemas']['MemoryGraphView'];
 export type MemoryPage = components['schemas']['MemoryPage'];
 export type MemoryView = components['schemas']['MemoryView'];
 export type MintToken = components['schemas']['MintToken'];
@@ -3560,9 +3702,12 @@ export type ReportUsage = components['schemas']['ReportUsage'];
 export type ResolveContradiction = components['schemas']['ResolveContradiction'];
 export type RetrievalView = components['schemas']['RetrievalView'];
 export type RetrieveRequest = components['schemas']['RetrieveRequest'];
+export type ReviewAnswer = components['schemas']['ReviewAnswer'];
 export type ReviewItem = components['schemas']['ReviewItem'];
 export type ReviewView = components['schemas']['ReviewView'];
 export type Revoked = components['schemas']['Revoked'];
+export type RotateSecret = components['schemas']['RotateSecret'];
+export type RotatedKeyView = components['schemas']['RotatedKeyView'];
 export type SearchAnswer = components['schemas']['SearchAnswer'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type SentenceView = components['schemas']['SentenceView'];
@@ -3619,6 +3764,32 @@ export type WindowView = components['schemas']['WindowView'];
 export type Written = components['schemas']['Written'];
 export type $defs = Record<string, never>;
 export interface operations {
+    get_home: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HomeView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_memories: {
         parameters: {
             query?: {
@@ -4675,6 +4846,40 @@ export interface operations {
             };
         };
     };
+    get_memory_graph: {
+        parameters: {
+            query?: {
+                /** @description How many links away a memory may be, between 1 and 3; 3 if absent. */
+                depth?: number;
+            };
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+            path: {
+                /** @description A memory's id, or text that occurs in exactly one active memory */
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryGraphView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_operations: {
         parameters: {
             query?: {
@@ -4822,6 +5027,8 @@ export interface operations {
                 trashed?: boolean;
                 /** @description Only sessions of this project. */
                 project?: string;
+                /** @description Also show words about domains that are not open. Accepted only from the user. */
+                show_hidden?: boolean;
             };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
@@ -4916,6 +5123,10 @@ export interface operations {
     };
     get_session: {
         parameters: {
+            query?: {
+                /** @description Also show words about domains that are not open. Accepted only from the user. */
+                show_hidden?: boolean;
+            };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
@@ -5365,6 +5576,8 @@ export interface operations {
                 budget?: number;
                 /** @description The share of the budget above which early turns are summarized; 0.8 if absent. */
                 threshold?: number;
+                /** @description Also show words about domains that are not open. Accepted only from the user. */
+                show_hidden?: boolean;
             };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
@@ -5924,6 +6137,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_review: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerReview"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerResults"];
                 };
             };
             default: {
@@ -6949,6 +7195,37 @@ export interface operations {
             };
         };
     };
+    rotate_key: {
+        parameters: {
+            path: {
+                /** @description The key's id, not its secret */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateSecret"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedKeyView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     mint_token: {
         requestBody: {
             content: {
@@ -7317,6 +7594,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TestedWebhook"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotate_webhook: {
+        parameters: {
+            path: {
+                /** @description The webhook's id */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateSecret"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
                 };
             };
             default: {

@@ -41,6 +41,7 @@ test("client methods call existing operations", async () => {
     "clusters",
     "dependents",
     "retrieval",
+    "home",
     "state",
     "export",
     "ready",

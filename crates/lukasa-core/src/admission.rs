@@ -20,8 +20,9 @@ use lukasa_text::screen::{Reading, Sensitive};
 use serde::{Deserialize, Serialize};
 
 use crate::caller::{Caller, CallerKind};
-use crate::fact::{Claim, Force, Version, value_text, words};
+use crate::fact::{Claim, Force, Version, value_text};
 use crate::origin::{Origin, Voice};
+use crate::words;
 
 /// Contradicting a memory of at least this importance needs consent (R125).
 pub const IMPORTANT: f32 = 0.85;
@@ -49,18 +50,19 @@ impl Default for AgentPolicy {
     }
 }
 
-/// The kinds of writers that admission distinguishes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writer {
-    /// The user, or an application whose operator vouches that its words are the user's.
-    Human,
-    /// An assistant, a tool, or any key that does not speak for the user.
-    Agent,
-    /// The learning pipeline.
-    Extraction,
-    /// A file from somewhere else.
-    Import,
-}
+words!(
+    /// The kinds of writers that admission distinguishes.
+    Writer {
+        /// The user, or an application whose operator vouches that its words are the user's.
+        Human = "human",
+        /// An assistant, a tool, or any key that does not speak for the user.
+        Agent = "agent",
+        /// The learning pipeline.
+        Extraction = "extraction",
+        /// A file from somewhere else.
+        Import = "import",
+    }
+);
 
 impl Writer {
     pub fn of(caller: &Caller) -> Self {

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::caller::{Caller, CallerKind};
 use crate::id::{TenantId, UserId};
 use crate::time::Timestamp;
+use crate::words;
 
 /// Maximum number of characters of a detail.
 pub const DETAIL_CHARS: usize = 200;
@@ -17,26 +18,6 @@ pub const DETAIL_CHARS: usize = 200;
 pub const NO_HASH: [u8; 32] = [0; 32];
 /// The first line of the text that is hashed. A change of the text's form changes it too.
 const FORM: &str = "lukasa audit 1";
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
-
-        impl $name {
-            pub const ALL: &[$name] = &[$($name::$variant),+];
-
-            pub fn as_str(self) -> &'static str {
-                match self { $($name::$variant => $word,)+ }
-            }
-
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|word| word.as_str() == text)
-            }
-        }
-    };
-}
 
 words! {
     /// What a record is about. The comment says what its subject is.
@@ -51,6 +32,12 @@ words! {
         KeyCreate = "key.create",
         /// The key.
         KeyRevoke = "key.revoke",
+        /// The key that was replaced.
+        KeyRotate = "key.rotate",
+        /// The webhook whose secret was replaced.
+        WebhookRotate = "webhook.rotate",
+        /// Nothing: the key of the whole installation was replaced.
+        SigningKeyRotate = "signing_key.rotate",
         /// The connector.
         ConnectorCreate = "connector.create",
         /// The connector.

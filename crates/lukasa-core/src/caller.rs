@@ -2,79 +2,36 @@
 //!
 //! The HTTP and CLI layers build it from a credential, never from fields of the request.
 
-use serde::{Deserialize, Serialize};
-
 use crate::id::{TenantId, UserId};
 use crate::origin::{Origin, Voice};
+use crate::words;
 
-/// The kind of caller. Only a human can give consent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallerKind {
-    Human,
-    Key,
-    Job,
-}
-
-impl CallerKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            CallerKind::Human => "human",
-            CallerKind::Key => "key",
-            CallerKind::Job => "job",
-        }
+words!(
+    /// The kind of caller. Only a human can give consent.
+    CallerKind {
+        Human = "human",
+        Key = "key",
+        Job = "job",
     }
+);
 
-    pub fn parse(text: &str) -> Option<Self> {
-        [CallerKind::Human, CallerKind::Key, CallerKind::Job]
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
+words!(
+    /// A permission a credential can carry. Consent is not among them: it belongs to humans.
+    Permission {
+        /// List, get, history, operations.
+        Read = "read",
+        /// Save, update, forget, delete, restore, undo, link.
+        Write = "write",
+        /// Propose a memory that waits for the user's consent.
+        Propose = "propose",
+        /// Erase a memory immediately, with all copies.
+        Erase = "erase",
+        /// Manage users, keys, domains and tokens of the tenant.
+        Admin = "admin",
+        /// Use the models behind the gateway, at the operator's cost.
+        Chat = "chat",
     }
-}
-
-/// A permission a credential can carry. Consent is not among them: it belongs to humans.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Permission {
-    /// List, get, history, operations.
-    Read,
-    /// Save, update, forget, delete, restore, undo, link.
-    Write,
-    /// Propose a memory that waits for the user's consent.
-    Propose,
-    /// Erase a memory immediately, with all copies.
-    Erase,
-    /// Manage users, keys, domains and tokens of the tenant.
-    Admin,
-    /// Use the models behind the gateway, at the operator's cost.
-    Chat,
-}
-
-impl Permission {
-    pub const ALL: [Permission; 6] = [
-        Permission::Read,
-        Permission::Write,
-        Permission::Propose,
-        Permission::Erase,
-        Permission::Admin,
-        Permission::Chat,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Permission::Read => "read",
-            Permission::Write => "write",
-            Permission::Propose => "propose",
-            Permission::Erase => "erase",
-            Permission::Admin => "admin",
-            Permission::Chat => "chat",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|permission| permission.as_str() == text)
-    }
-}
+);
 
 /// Who sent a request, and which user it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::{Category, Claim, Force, Kind, MemoryType};
+use crate::fact::{Category, Claim, Force, Kind};
 use crate::time::{Timestamp, micros};
+use crate::type_policy::type_policy;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
@@ -26,7 +27,7 @@ impl Domain {
     /// (C09).
     pub fn expires_at(&self, claim: &Claim, from: Timestamp) -> Option<Timestamp> {
         let is_circumstance = claim.category == Category::Context
-            || claim.memory_type == MemoryType::Task
+            || type_policy(claim.memory_type).expires
             || matches!(claim.kind, Kind::Context | Kind::Project);
         let expires = is_circumstance && claim.force == Force::Soft;
         let days = self.default_expiration_days.filter(|_| expires)?;

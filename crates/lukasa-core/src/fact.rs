@@ -15,32 +15,7 @@ use crate::limits;
 use crate::origin::{Origin, Voice};
 use crate::project::Project;
 use crate::time::{Period, Timestamp};
-
-/// Defines an enum with one fixed text per variant, the same in the database and on the wire.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-        )]
-        pub enum $name {
-            $(#[serde(rename = $text)] $variant),+
-        }
-
-        impl $name {
-            pub const ALL: &'static [$name] = &[$($name::$variant),+];
-
-            pub fn as_str(self) -> &'static str {
-                match self { $($name::$variant => $text),+ }
-            }
-
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|word| word.as_str() == text)
-            }
-        }
-    };
-}
-pub(crate) use words;
+use crate::words;
 
 words!(
     /// The category: groups memories in the console and has a share of the prompt budget.
@@ -507,7 +482,7 @@ pub(crate) mod tests {
     fn fingerprint_and_project_of_a_claim_depend_on_the_project_and_its_kind() {
         let own = Project::parse("a");
         for kind in Kind::ALL {
-            let soft = Claim { kind: *kind, ..Claim::saying("User has x") };
+            let soft = Claim { kind, ..Claim::saying("User has x") };
             let is_work = matches!(kind, Kind::Project | Kind::Context | Kind::Artifact);
             assert_eq!(soft.project_in(own.as_ref()).is_some(), is_work, "{kind:?}");
             assert_eq!(soft.project_in(None), None);

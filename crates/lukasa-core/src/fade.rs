@@ -8,11 +8,12 @@
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use lukasa_text::when;
-use serde::{Deserialize, Serialize};
 
-use crate::fact::{Claim, Force, Kind, Version, words};
+use crate::fact::{Claim, Force, Kind, MemoryType, Version};
 use crate::recall::Facets;
 use crate::time::{Timestamp, micros};
+use crate::type_policy::{Decay, type_policy};
+use crate::words;
 
 /// Extracted memories below this confidence are found by recall but not injected (R178).
 pub const INJECT_CONFIDENCE: f32 = 0.7;
@@ -58,13 +59,15 @@ const DEADLINE_WORDS: [&str; 18] = [
     "截止",
 ];
 
-/// After how many days the confidence of a fact of this kind is halved; `None` if it does not
-/// decay.
-pub fn half_life_days(kind: Kind) -> Option<f64> {
-    match kind {
-        Kind::Preference | Kind::Habit => Some(180.0),
-        Kind::Project | Kind::Context => Some(60.0),
-        Kind::Fact | Kind::Skill | Kind::Artifact | Kind::Relationship => None,
+/// After how many days the confidence of a fact of this type and kind is halved; `None` if it does
+/// not decay.
+pub fn half_life_days(memory_type: MemoryType, kind: Kind) -> Option<f64> {
+    match (type_policy(memory_type).decay, kind) {
+        (Decay::Never, _) => None,
+        (Decay::HalfLife(days), _) => Some(days),
+        (Decay::ByKind, Kind::Preference | Kind::Habit) => Some(180.0),
+        (Decay::ByKind, Kind::Project | Kind::Context) => Some(60.0),
+        (Decay::ByKind, Kind::Fact | Kind::Skill | Kind::Artifact | Kind::Relationship) => None,
     }
 }
 
@@ -74,6 +77,7 @@ pub struct Belief {
     pub confidence: f32,
     /// Stated, or agreed to by a human.
     pub firm: bool,
+    pub memory_type: MemoryType,
     pub kind: Kind,
     /// When it was last said or confirmed.
     pub fresh_at: Timestamp,
@@ -84,6 +88,7 @@ impl From<&Version> for Belief {
         Self {
             confidence: version.effective_confidence(),
             firm: version.is_firm(),
+            memory_type: version.claim.memory_type,
             kind: version.claim.kind,
             fresh_at: version.last_confirmed_at.unwrap_or(version.known.from),
         }
@@ -95,6 +100,7 @@ impl From<&Facets> for Belief {
         Self {
             confidence: facets.confidence,
             firm: facets.firm,
+            memory_type: facets.memory_type,
             kind: facets.kind,
             fresh_at: facets.fresh_at,
         }
@@ -103,7 +109,7 @@ impl From<&Facets> for Belief {
 
 impl Belief {
     fn half_life(&self) -> Option<f64> {
-        half_life_days(self.kind).filter(|_| !self.firm)
+        half_life_days(self.memory_type, self.kind).filter(|_| !self.firm)
     }
 
     /// The confidence at a given time.
@@ -204,7 +210,8 @@ mod tests {
     const DAY: i64 = 86_400;
 
     fn belief(kind: Kind, confidence: f32) -> Belief {
-        Belief { confidence, firm: false, kind, fresh_at: Timestamp::UNIX_EPOCH }
+        let memory_type = MemoryType::Profile;
+        Belief { confidence, firm: false, memory_type, kind, fresh_at: Timestamp::UNIX_EPOCH }
     }
 
     fn day(days: i64) -> Timestamp {
@@ -243,6 +250,17 @@ mod tests {
             assert_eq!(holds.fades_at(), None);
             assert!(!holds.is_archived(day(10_000)));
         }
+    }
+
+    #[test]
+    fn inferred_task_decays_and_domain_knowledge_does_not() {
+        let of = |memory_type, kind| Belief { memory_type, ..belief(kind, 0.8) };
+        let task = of(MemoryType::Task, Kind::Fact);
+        assert!((task.at(day(60)) - 0.4).abs() < 1e-6, "whatever its kind");
+        let known = of(MemoryType::Domain, Kind::Preference);
+        assert_eq!((known.at(day(10_000)), known.fades_at()), (0.8, None));
+        let stated = Belief { firm: true, ..task };
+        assert_eq!(stated.at(day(10_000)), 0.8);
     }
 
     #[test]

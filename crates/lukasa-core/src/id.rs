@@ -197,7 +197,7 @@ pub(crate) fn derived(kind: &str, parts: &[&[u8]]) -> Uuid {
 pub struct Ids {
     millis: u64,
     seed: [u8; 16],
-    drawn: u16,
+    drawn: u32,
 }
 
 impl Ids {
@@ -209,13 +209,17 @@ impl Ids {
     pub fn draw(&mut self) -> Uuid {
         let mut hash = Sha256::new();
         hash.update(self.seed);
-        hash.update(self.drawn.to_be_bytes());
+        let [first, second, third, fourth] = self.drawn.to_be_bytes();
+        hash.update([third, fourth]);
+        if (first, second) != (0, 0) {
+            hash.update([first, second]);
+        }
         let digest = hash.finalize();
         let mut random = [0u8; 10];
         random.copy_from_slice(&digest[..10]);
         // The 12 bits after the milliseconds count the draws, which keeps the ids in order.
-        random[0] = (self.drawn >> 8) as u8 & 0x0f;
-        random[1] = self.drawn as u8;
+        random[0] = third & 0x0f;
+        random[1] = fourth;
         self.drawn = self.drawn.wrapping_add(1);
         uuid::Builder::from_unix_timestamp_millis(self.millis, &random).into_uuid()
     }
@@ -286,6 +290,13 @@ mod tests {
         {
             assert!(junk.parse::<FactId>().is_err(), "{junk}");
         }
+    }
+
+    #[test]
+    fn ids_of_one_source_are_different_after_many_draws() {
+        let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [9; 16]);
+        let drawn: std::collections::HashSet<_> = (0..70_000).map(|_| ids.draw()).collect();
+        assert_eq!(drawn.len(), 70_000);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::words;
 use crate::id::{JobId, OperationId, TurnId, UserId};
 use crate::time::Timestamp;
+use crate::words;
 
 words!(
     /// The kind of a job.
@@ -231,7 +231,7 @@ mod tests {
         let mut tasks = vec![Task::Upkeep, Task::Deliver, Task::Retell(retell), statement, relearn];
         tasks.extend(Task::all_of_session(&session));
         for kind in JobKind::ALL {
-            assert!(tasks.iter().any(|task| task.kind() == *kind), "{kind:?} is not tested");
+            assert!(tasks.iter().any(|task| task.kind() == kind), "{kind:?} is not tested");
         }
         for task in tasks {
             assert_eq!(Task::parse(task.kind(), &task.key()), Some(task));

@@ -1,9 +1,9 @@
 //! Status: one word for the lifecycle state of a memory, as users see it. It is derived from the
 //! version's state and dates and is not stored, so it cannot disagree with them.
 
-use crate::fact::{State, Version, words};
+use crate::fact::{State, Version};
 use crate::time::AsOf;
-use serde::{Deserialize, Serialize};
+use crate::words;
 
 words!(
     /// The derived lifecycle.

@@ -59,3 +59,7 @@ pub const USED: usize = 50;
 pub const CANDIDATE_DAYS: i64 = 14;
 /// How long an inferred fact is kept after its validity ended (R145).
 pub const EXPIRED_DAYS: i64 = 90;
+/// The importance of a tentative memory that is only a weak signal (R108).
+pub fn tentative_importance(importance: f32) -> f32 {
+    importance.clamp(0.4, 0.6)
+}

@@ -1,6 +1,8 @@
 //! Links between memories. A link refers to the stable ids of two facts, so it follows a fact
 //! through every change and correction; it is visible only while both ends are live.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::{FactId, LinkId, OperationId};
@@ -65,8 +67,88 @@ pub fn is_relation(text: &str) -> bool {
         && text.as_bytes()[0].is_ascii_lowercase()
 }
 
+/// The memories that can be reached from one memory over links, step by step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkGraph {
+    /// The distance of each memory, in links.
+    pub distances: BTreeMap<FactId, usize>,
+    /// The links between them, by their ids.
+    pub links: BTreeMap<LinkId, Link>,
+    /// Whether some were left out, because there are too many.
+    pub is_cut: bool,
+    most: usize,
+}
+
+impl LinkGraph {
+    /// A graph of at most this many memories.
+    pub fn from(start: FactId, most: usize) -> Self {
+        let distances = BTreeMap::from([(start, 0)]);
+        Self { distances, links: BTreeMap::new(), is_cut: false, most }
+    }
+
+    /// The memories at this distance.
+    pub fn at(&self, distance: usize) -> Vec<FactId> {
+        let at = self.distances.iter().filter(|(_, of)| **of == distance);
+        at.map(|(fact, _)| *fact).collect()
+    }
+
+    /// Adds links of memories at this distance, and the memories at their other ends.
+    pub fn extend(&mut self, distance: usize, links: &[Link]) {
+        for link in links {
+            for (end, other) in [(link.from, link.to), (link.to, link.from)] {
+                if self.distances.get(&end) != Some(&distance) {
+                    continue;
+                }
+                if !self.distances.contains_key(&other) {
+                    if self.distances.len() >= self.most {
+                        self.is_cut = true;
+                        continue;
+                    }
+                    self.distances.insert(other, distance + 1);
+                }
+                self.links.insert(link.id, link.clone());
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::id::Ids;
+    use crate::time::Timestamp;
+
+    #[test]
+    fn link_graph_follows_links_both_ways_and_ends_in_cycles() {
+        let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [4; 16]);
+        let facts: Vec<FactId> = (0..4).map(|_| ids.fact()).collect();
+        let operation = ids.operation();
+        let mut link = |from: usize, to: usize| Link {
+            id: ids.link(),
+            from: facts[from],
+            to: facts[to],
+            relation: "knows".to_owned(),
+            known: Period::since(Timestamp::UNIX_EPOCH),
+            opened_by: operation,
+            closed_by: None,
+            reopens: None,
+        };
+        // A circle of three, and one that points at its last.
+        let all = [link(0, 1), link(1, 2), link(2, 0), link(3, 2)];
+        let mut graph = LinkGraph::from(facts[1], 10);
+        assert_eq!(graph.at(0), [facts[1]]);
+        graph.extend(0, &all);
+        assert_eq!((graph.at(1), graph.links.len()), (vec![facts[0], facts[2]], 2));
+        graph.extend(1, &all);
+        assert_eq!((graph.at(2), graph.links.len()), (vec![facts[3]], 4));
+        assert!(!graph.is_cut);
+        graph.extend(2, &all);
+        assert_eq!(graph.distances.len(), 4, "there is no further memory");
+        let mut small = LinkGraph::from(facts[1], 2);
+        small.extend(0, &all);
+        assert_eq!((small.distances.len(), small.links.len(), small.is_cut), (2, 1, true));
+    }
+
     #[test]
     fn relations_are_plain_words() {
         for good in ["relates_to", "supersedes", "contradicts", "part_of_2"] {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::limits::NAME_CHARS;
 use crate::secret::constant_time_eq;
 use crate::time::Timestamp;
+use crate::words;
 
 /// How far the clocks of provider and server may differ, in seconds.
 pub const CLOCK_SKEW_SECONDS: i64 = 60;
@@ -31,39 +32,22 @@ const EDITABLE: [&str; 16] = [
     "updated_at",
 ];
 
-/// Why an ID token is not accepted. The word is in the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClaimFault {
-    Issuer,
-    Audience,
-    AuthorizedParty,
-    Expired,
-    NotYet,
-    TooOld,
-    Nonce,
-    Subject,
-    User,
-    UnverifiedEmail,
-    NotAllowed,
-}
-
-impl ClaimFault {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ClaimFault::Issuer => "issuer",
-            ClaimFault::Audience => "audience",
-            ClaimFault::AuthorizedParty => "authorized_party",
-            ClaimFault::Expired => "expired",
-            ClaimFault::NotYet => "not_yet_valid",
-            ClaimFault::TooOld => "too_old",
-            ClaimFault::Nonce => "nonce",
-            ClaimFault::Subject => "subject",
-            ClaimFault::User => "user_claim",
-            ClaimFault::UnverifiedEmail => "unverified_email",
-            ClaimFault::NotAllowed => "not_allowed",
-        }
+words!(
+    /// Why an ID token is not accepted. The word is in the log.
+    ClaimFault {
+        Issuer = "issuer",
+        Audience = "audience",
+        AuthorizedParty = "authorized_party",
+        Expired = "expired",
+        NotYet = "not_yet_valid",
+        TooOld = "too_old",
+        Nonce = "nonce",
+        Subject = "subject",
+        User = "user_claim",
+        UnverifiedEmail = "unverified_email",
+        NotAllowed = "not_allowed",
     }
-}
+);
 
 /// What an ID token has to be for.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +95,9 @@ impl ClaimRules {
         if self.user_prefix.trim() != self.user_prefix
             || self.user_prefix.contains(char::is_control)
         {
-            return Some("the prefix of users begins or ends with a space".into());
+            return Some(
+                "the user prefix begins or ends with whitespace, or has a control character".into(),
+            );
         }
         match (role, has_values) {
             (None, true) => Some("values of a role need the role claim".into()),

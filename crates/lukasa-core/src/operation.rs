@@ -7,86 +7,62 @@ use crate::id::{FactId, OperationId};
 use crate::origin::Voice;
 use crate::removal::Sources;
 use crate::time::Timestamp;
+use crate::words;
 
-/// The kind of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verb {
-    Save,
-    Change,
-    Correct,
-    Forget,
-    Confirm,
-    Propose,
-    Reject,
-    Link,
-    Unlink,
-    Delete,
-    Restore,
-    Undo,
-    Purge,
-    Erase,
-    /// Everything one pass over a conversation added, changed and proposed.
-    Learn,
-    /// A user's decision between two memories that contradict each other.
-    Resolve,
-    /// A consolidation run: learned facts promoted, rated again, or dropped.
-    Consolidate,
-    /// An import: an export of another Lukasa memory, or of another program.
-    Import,
-    /// All edits found in the files of a vault in one sync.
-    Sync,
-}
+words!(
+    /// The kind of an operation.
+    Verb {
+        Save = "save",
+        Change = "change",
+        Correct = "correct",
+        Forget = "forget",
+        Confirm = "confirm",
+        Propose = "propose",
+        Reject = "reject",
+        Link = "link",
+        Unlink = "unlink",
+        Delete = "delete",
+        Restore = "restore",
+        Undo = "undo",
+        Purge = "purge",
+        Erase = "erase",
+        /// Everything one pass over a conversation added, changed and proposed.
+        Learn = "learn",
+        /// A user's decision between two memories that contradict each other.
+        Resolve = "resolve",
+        /// A consolidation run: learned facts promoted, rated again, or dropped.
+        Consolidate = "consolidate",
+        /// An import: an export of another Lukasa memory, or of another program.
+        Import = "import",
+        /// All edits found in the files of a vault in one sync.
+        Sync = "sync",
+    }
+);
 
 impl Verb {
-    pub const ALL: [Verb; 19] = [
-        Verb::Save,
-        Verb::Change,
-        Verb::Correct,
-        Verb::Forget,
-        Verb::Confirm,
-        Verb::Propose,
-        Verb::Reject,
-        Verb::Link,
-        Verb::Unlink,
-        Verb::Delete,
-        Verb::Restore,
-        Verb::Undo,
-        Verb::Purge,
-        Verb::Erase,
-        Verb::Learn,
-        Verb::Resolve,
-        Verb::Consolidate,
-        Verb::Import,
-        Verb::Sync,
-    ];
-
-    pub fn as_str(self) -> &'static str {
+    /// Whether it adds to what is stored, rather than removing from it, reversing or maintaining it.
+    pub fn adds(self) -> bool {
         match self {
-            Verb::Save => "save",
-            Verb::Change => "change",
-            Verb::Correct => "correct",
-            Verb::Forget => "forget",
-            Verb::Confirm => "confirm",
-            Verb::Propose => "propose",
-            Verb::Reject => "reject",
-            Verb::Link => "link",
-            Verb::Unlink => "unlink",
-            Verb::Delete => "delete",
-            Verb::Restore => "restore",
-            Verb::Undo => "undo",
-            Verb::Purge => "purge",
-            Verb::Erase => "erase",
-            Verb::Learn => "learn",
-            Verb::Resolve => "resolve",
-            Verb::Consolidate => "consolidate",
-            Verb::Import => "import",
-            Verb::Sync => "sync",
+            Verb::Save
+            | Verb::Change
+            | Verb::Correct
+            | Verb::Confirm
+            | Verb::Propose
+            | Verb::Link
+            | Verb::Restore
+            | Verb::Learn
+            | Verb::Resolve
+            | Verb::Import
+            | Verb::Sync => true,
+            Verb::Forget
+            | Verb::Reject
+            | Verb::Unlink
+            | Verb::Delete
+            | Verb::Undo
+            | Verb::Purge
+            | Verb::Erase
+            | Verb::Consolidate => false,
         }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verb| verb.as_str() == text)
     }
 
     /// Purge and erase destroy rows; every other verb only closes and opens versions.

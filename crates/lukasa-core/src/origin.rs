@@ -5,50 +5,26 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where the words came from, from most to least trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    Import,
-    Document,
-    /// Counted in observations.
-    Observed,
-    Tool,
-    Assistant,
-    UserTurn,
-    UserSaid,
-}
+use crate::words;
+
+words!(
+    /// Where the words came from, from least to most trusted.
+    Origin {
+        Import = "import",
+        Document = "document",
+        /// Counted in observations.
+        Observed = "observed",
+        Tool = "tool",
+        Assistant = "assistant",
+        UserTurn = "user_turn",
+        UserSaid = "user_said",
+    }
+);
 
 impl Origin {
-    pub const ALL: [Origin; 7] = [
-        Origin::UserSaid,
-        Origin::UserTurn,
-        Origin::Assistant,
-        Origin::Tool,
-        Origin::Observed,
-        Origin::Document,
-        Origin::Import,
-    ];
-
     /// The origins that a key can be created with. Only the server itself records the others.
     pub const OF_KEYS: [Origin; 5] =
         [Origin::UserSaid, Origin::Assistant, Origin::Tool, Origin::Document, Origin::Import];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Origin::UserSaid => "user_said",
-            Origin::UserTurn => "user_turn",
-            Origin::Assistant => "assistant",
-            Origin::Tool => "tool",
-            Origin::Observed => "observed",
-            Origin::Document => "document",
-            Origin::Import => "import",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|origin| origin.as_str() == text)
-    }
 
     /// Parses one of [`Origin::OF_KEYS`].
     pub fn parse_of_key(text: &str) -> Option<Self> {

@@ -10,7 +10,7 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use crate::{TenantId, UserId};
+use crate::{TenantId, UserId, words};
 
 /// The cell in the directory's own database. It exists from the start and holds everything until
 /// ranges are moved.
@@ -106,27 +106,17 @@ pub struct CellRoute<'p> {
     pub epoch: i64,
 }
 
-/// What a cell does with the users of a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HoldingState {
-    Held,
-    /// The users that have rows here are held, others are elsewhere.
-    Leaving,
-    /// The users are held for a caller who was refused by the cell that they leave.
-    Arriving,
-    Away,
-}
-
-impl HoldingState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Held => "held",
-            Self::Leaving => "leaving",
-            Self::Arriving => "arriving",
-            Self::Away => "away",
-        }
+words!(
+    /// What a cell does with the users of a range.
+    HoldingState {
+        Held = "held",
+        /// The users that have rows here are held, others are elsewhere.
+        Leaving = "leaving",
+        /// The users are held for a caller who was refused by the cell that they leave.
+        Arriving = "arriving",
+        Away = "away",
     }
-}
+);
 
 /// A cell's own part of the map. What is in no range of it is elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -305,7 +295,9 @@ impl Placement {
                 (false, Some(to)) if to == cell => HoldingState::Arriving,
                 (false, _) => HoldingState::Away,
             };
-            Holding { tenant: placed.tenant, range: placed.range, state, epoch: placed.epoch }
+            // What happens to users who are elsewhere changes nothing here.
+            let epoch = if state == HoldingState::Away { 0 } else { placed.epoch };
+            Holding { tenant: placed.tenant, range: placed.range, state, epoch }
         };
         // A tenant's range that is elsewhere has to be named, or the common range would apply.
         let is_needed = |held: &Holding| held.state != HoldingState::Away || held.tenant.is_some();

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::{AgentPolicy, Replacing};
 use crate::domain;
-use crate::fact::{Category, words};
+use crate::fact::Category;
 use crate::fade::INJECT_CONFIDENCE;
 use crate::session::Keep;
+use crate::words;
 
 words!(
     /// What happens to a claim that was inferred rather than stated to Lukasa (C01).
@@ -19,6 +20,8 @@ words!(
         Auto = "auto",
         // Its evidence decides: fully active, for recall only, or a candidate.
         Tiered = "tiered",
+        // The same, but what would be active waits as a candidate for the next consolidation.
+        Staged = "staged",
         // It is a proposal until the user accepts it.
         Propose = "propose",
         // Nothing is inferred.
@@ -84,6 +87,10 @@ pub struct Policy {
     /// What happens to patterns in observations.
     #[serde(default = "ask_about_observed")]
     pub observed: ObservedPatterns,
+    /// Whether memory is paused: nothing is learned, stored by others than the user, or put into a
+    /// prompt.
+    #[serde(default)]
+    pub paused: bool,
 }
 
 fn ask_about_observed() -> ObservedPatterns {
@@ -137,6 +144,8 @@ pub struct Patch {
     pub agents: Option<AgentPatch>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<ObservedPatterns>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
 }
 
 /// The longest retention of expired memories that a policy can name: a hundred years.
@@ -166,6 +175,7 @@ impl Default for Policy {
             daily_tokens: None,
             agents: AgentPolicy::default(),
             observed: ObservedPatterns::Ask,
+            paused: false,
         }
     }
 }
@@ -215,7 +225,7 @@ impl Policy {
 
     fn apply(&mut self, patch: &Patch) {
         if let Some(base) = patch.preset.as_deref().and_then(Self::preset) {
-            *self = Self { daily_tokens: self.daily_tokens, ..base };
+            *self = Self { daily_tokens: self.daily_tokens, paused: self.paused, ..base };
         }
         fn set<T: Clone>(field: &mut T, value: Option<&T>) {
             if let Some(value) = value {
@@ -231,6 +241,7 @@ impl Policy {
         set(&mut self.inject_importance, patch.inject_importance.as_ref());
         set(&mut self.titles, patch.titles.as_ref());
         set(&mut self.observed, patch.observed.as_ref());
+        set(&mut self.paused, patch.paused.as_ref());
         set(&mut self.agents.replace, patch.agents.as_ref().and_then(|a| a.replace.as_ref()));
         self.domains.extend(patch.domains.clone().unwrap_or_default());
         self.floors.extend(patch.floors.clone().unwrap_or_default());
@@ -255,6 +266,11 @@ impl Policy {
     pub fn floor(&self, category: Category) -> f32 {
         let floor = self.floors.get(&category).copied().unwrap_or(self.inject_confidence);
         floor.max(INJECT_CONFIDENCE)
+    }
+
+    /// Whether what is not sure enough for a prompt can still be found by recall.
+    pub fn recalls_only(&self) -> bool {
+        self.recall_confidence < INJECT_CONFIDENCE
     }
 
     /// How long an expired memory is kept; `None` means forever.
@@ -325,12 +341,22 @@ mod tests {
     }
 
     #[test]
+    fn policy_of_the_user_resumes_a_paused_memory_and_a_preset_does_not() {
+        let tenant = Patch { paused: Some(true), ..Patch::default() };
+        let paused =
+            |user: Patch| Policy::resolve(&Policy::default(), Some(&tenant), Some(&user)).paused;
+        assert!(paused(Patch::default()));
+        assert!(paused(Patch { preset: Some("chat".into()), ..Patch::default() }));
+        assert!(!paused(Patch { paused: Some(false), ..Patch::default() }));
+    }
+
+    #[test]
     fn policy_presets_exist_and_none_lowers_the_prompt_floor() {
         for name in PRESETS {
             let policy = Policy::preset(name).unwrap();
             assert_eq!(policy.preset, name);
             for category in Category::ALL {
-                assert!(policy.floor(*category) >= INJECT_CONFIDENCE);
+                assert!(policy.floor(category) >= INJECT_CONFIDENCE);
             }
         }
         assert!(Policy::preset("reckless").is_none());

@@ -3,6 +3,8 @@
 //! Everything is computed from counts of stored rows. A figure with too few samples is absent: it
 //! would say nothing.
 
+use crate::words;
+
 /// Minimum number of samples of a figure.
 pub const MIN_SAMPLES: i64 = 10;
 /// Minimum number of tokens of conversations for the tokens that were learned from them.
@@ -76,6 +78,9 @@ pub struct LearnedCounts {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RecallCounts {
     pub retrievals: i64,
+    /// Those of them without a search: their message needs no memory, or a search of the same
+    /// conversation was used again.
+    pub unsearched: i64,
     /// Memories that were taken from the cache of their conversation, and those that were not.
     pub cache_hits: i64,
     pub cache_misses: i64,
@@ -116,6 +121,7 @@ impl std::ops::AddAssign for QualityCounts {
         self.learned.tokens_learned += learned.tokens_learned;
         let own = &mut self.recall;
         own.retrievals += recall.retrievals;
+        own.unsearched += recall.unsearched;
         own.cache_hits += recall.cache_hits;
         own.cache_misses += recall.cache_misses;
         own.p95_ms = own.p95_ms.max(recall.p95_ms);
@@ -203,6 +209,8 @@ pub struct Quality {
     pub extraction_confidence: Option<Figure>,
     /// Memories taken from the cache of their conversation (R209, R212).
     pub cache_hit_rate: Option<Figure>,
+    /// Retrievals without a search (R212).
+    pub saved_searches: Option<Figure>,
     /// The 95th percentile of the time of a retrieval, in milliseconds (R209, R212).
     pub recall_ms: Option<Figure>,
     /// The 95th percentile of the time of the reranker, in milliseconds (R212).
@@ -257,6 +265,11 @@ impl From<&QualityCounts> for Quality {
                 confidence_goal,
             ),
             cache_hit_rate: Figure::share(recall.cache_hits, lookups, Goal::at_least(0.7)),
+            saved_searches: Figure::share(
+                recall.unsearched,
+                recall.retrievals,
+                Goal::at_least(0.6),
+            ),
             recall_ms: Figure::of(recall.p95_ms, recall.retrievals, Goal::at_most(300.0)),
             rerank_ms: Figure::of(recall.rerank_p95_ms, recall.reranked, Goal::at_most(200.0)),
             window_share: Figure::of(
@@ -280,23 +293,16 @@ const MIN_CACHE_HITS: f64 = 0.5;
 const MAX_RERANK_MS: f64 = 500.0;
 const MAX_WINDOW_SHARE: f64 = 0.2;
 
-/// What an alert is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AlertCode {
-    CacheHits,
-    RerankTime,
-    WindowShare,
-}
+words!(
+    /// What an alert is about.
+    AlertCode {
+        CacheHits = "cache_hits",
+        RerankTime = "rerank_time",
+        WindowShare = "window_share",
+    }
+);
 
 impl AlertCode {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            AlertCode::CacheHits => "cache_hits",
-            AlertCode::RerankTime => "rerank_time",
-            AlertCode::WindowShare => "window_share",
-        }
-    }
-
     /// What to do about it.
     pub fn next_step(self) -> &'static str {
         match self {
@@ -359,6 +365,7 @@ impl Quality {
             ("learned_tokens", self.learned_tokens),
             ("extraction_confidence", self.extraction_confidence),
             ("cache_hit_rate", self.cache_hit_rate),
+            ("saved_searches", self.saved_searches),
             ("recall_ms", self.recall_ms),
             ("rerank_ms", self.rerank_ms),
             ("window_share", self.window_share),
@@ -404,6 +411,7 @@ mod tests {
             learned: LearnedCounts { conversations: 3, tokens_read: 20_000, tokens_learned: 600 },
             recall: RecallCounts {
                 retrievals: 20,
+                unsearched: 13,
                 cache_hits: 60,
                 cache_misses: 40,
                 p95_ms: 120.0,
@@ -435,12 +443,13 @@ mod tests {
         assert_eq!(of(quality.learned_tokens), (300.0, 3, true));
         assert_eq!(of(quality.extraction_confidence), (0.8, 10, true));
         assert_eq!(of(quality.cache_hit_rate), (0.6, 100, false));
+        assert_eq!(of(quality.saved_searches), (0.65, 20, true));
         assert_eq!(of(quality.recall_ms), (120.0, 20, true));
         assert_eq!(of(quality.rerank_ms), (90.0, 10, true));
         assert_eq!(of(quality.window_share), (0.05, 20, true));
         assert!((quality.budget_use.unwrap().value - 2.0 / 3.0).abs() < 1e-9);
         assert_eq!(of(quality.message_cost_micros), (2_500.0, 20, true));
-        assert_eq!(quality.figures().len(), 15);
+        assert_eq!(quality.figures().len(), 16);
         assert_eq!(quality.alerts(), []);
     }
 

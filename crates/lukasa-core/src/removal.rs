@@ -15,6 +15,7 @@ use crate::id::{EpisodeId, FactId, ObservationId, TurnId};
 use crate::observation::{ObservedEvent, ObservedPattern};
 use crate::origin::Voice;
 use crate::record::{Changes, Refusal, Stamp};
+use crate::words;
 
 /// The sources, besides facts, that an operation removed or restored: ids only, no content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,17 +42,17 @@ pub enum Depth {
     Erase,
 }
 
-/// What happens to a fact when a source is removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fate {
-    /// It has no other support and is removed too.
-    Withdrawn,
-    /// It has other support, and keeps only that.
-    Weakened,
-    /// The user stated it or agreed to it: it stays.
-    Kept,
-}
+words!(
+    /// What happens to a fact when a source is removed.
+    Fate {
+        /// It has no other support and is removed too.
+        Withdrawn = "withdrawn",
+        /// It has other support, and keeps only that.
+        Weakened = "weakened",
+        /// The user stated it or agreed to it: it stays.
+        Kept = "kept",
+    }
+);
 
 /// The turns or observations that are removed, and the sessions of the turns that stay.
 #[derive(Debug, Clone, Default)]

@@ -3,45 +3,33 @@
 //! The prefix and the check let secret scanners find a leaked one without false alarms; the id
 //! finds the row; only a hash of the secret is stored. The caller passes in the 32 random bytes.
 
+use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
+
+use crate::time::Timestamp;
+use crate::words;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The kind of a credential, readable from its prefix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prefix {
-    /// An application's key.
-    Key,
-    /// A user's short-lived token.
-    Token,
-    /// A one-time link that signs in one user's browser.
-    Link,
-    /// A console sign-in, held by the browser while its user is signed in.
-    SignIn,
-    /// An OAuth authorization code.
-    Code,
-    /// An OAuth access token, for requests to the MCP endpoint.
-    Access,
-    /// An OAuth refresh token.
-    Refresh,
-}
-
-impl Prefix {
-    const ALL: [Self; 7] =
-        [Self::Key, Self::Token, Self::Link, Self::SignIn, Self::Code, Self::Access, Self::Refresh];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Prefix::Key => "lk_live",
-            Prefix::Token => "lk_user",
-            Prefix::Link => "lk_link",
-            Prefix::SignIn => "lk_sign",
-            Prefix::Code => "lk_code",
-            Prefix::Access => "lk_accs",
-            Prefix::Refresh => "lk_refr",
-        }
+words!(
+    /// The kind of a credential, readable from its prefix.
+    Prefix {
+        /// An application's key.
+        Key = "lk_live",
+        /// A user's short-lived token.
+        Token = "lk_user",
+        /// A one-time link that signs in one user's browser.
+        Link = "lk_link",
+        /// A console sign-in, held by the browser while its user is signed in.
+        SignIn = "lk_sign",
+        /// An OAuth authorization code.
+        Code = "lk_code",
+        /// An OAuth access token, for requests to the MCP endpoint.
+        Access = "lk_accs",
+        /// An OAuth refresh token.
+        Refresh = "lk_refr",
     }
-}
+);
 
 /// A parsed credential.
 #[derive(Clone, PartialEq, Eq)]
@@ -107,6 +95,17 @@ fn base32(bytes: &[u8]) -> String {
     text
 }
 
+/// How long a secret that is replaced stays valid, unless the request says otherwise, in hours.
+pub const OVERLAP_HOURS: i64 = 24;
+/// The longest time that a secret that is replaced can stay valid, in hours.
+pub const MAX_OVERLAP_HOURS: i64 = 720;
+
+/// The end of a secret that is replaced now; `None` if the overlap is negative or too long.
+pub fn overlap_end(now: Timestamp, hours: i64) -> Option<Timestamp> {
+    let is_allowed = (0..=MAX_OVERLAP_HOURS).contains(&hours);
+    is_allowed.then(|| now + SignedDuration::from_hours(hours))
+}
+
 /// Whether two values are equal, in a time that does not depend on where they differ, so that timing
 /// reveals nothing about a secret.
 pub fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
@@ -123,6 +122,16 @@ mod tests {
             let (text, kept) = print(prefix, &[42; 32]);
             assert!(parse(&text).is_some_and(|presented| presented == kept), "{text}");
         }
+    }
+
+    #[test]
+    fn overlap_of_a_replaced_secret_is_bounded() {
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(overlap_end(now, 0), Some(now));
+        assert_eq!(overlap_end(now, 2).map(|end| end.as_second()), Some(7_200));
+        assert!(overlap_end(now, MAX_OVERLAP_HOURS).is_some());
+        assert_eq!(overlap_end(now, MAX_OVERLAP_HOURS + 1), None);
+        assert_eq!(overlap_end(now, -1), None);
     }
 
     #[test]

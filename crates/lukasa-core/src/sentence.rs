@@ -1,11 +1,14 @@
 //! Sentences in the facts' own words, for portraits and prompts: short facts of one kind share a
 //! sentence, long ones have their own. Deterministic: the same facts give the same bytes.
 
+use std::borrow::Cow;
+
 use lukasa_text::line::harmless;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Version;
 use crate::id::FactId;
+use crate::task_state::TaskState;
 
 /// One sentence, and the facts it cites.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,14 +21,18 @@ pub struct Sentence {
 const MAX_FACTS: usize = 3;
 const MAX_CHARS: usize = 200;
 
-/// The words a portrait takes from a fact.
-pub fn words(version: &Version) -> &str {
-    version.claim.summary.as_deref().unwrap_or(&version.claim.content)
+/// The words a portrait takes from a fact: its summary or content, and the state of a task.
+pub fn words(version: &Version) -> Cow<'_, str> {
+    let text = version.claim.summary.as_deref().unwrap_or(&version.claim.content);
+    match TaskState::of(&version.claim) {
+        Some(state) => format!("{} ({state})", text.trim_end_matches(['.', ' '])).into(),
+        None => text.into(),
+    }
 }
 
 /// A fact as a part of a sentence: one harmless line, without the subject that all of them share.
 fn part(version: &Version) -> String {
-    let line = harmless(words(version));
+    let line = harmless(&words(version));
     let line = line.trim_end_matches(['.', ' ']);
     let subject = ["The user ", "User ", "the user "];
     let bare = subject.iter().find_map(|subject| line.strip_prefix(subject)).unwrap_or(line);

@@ -5,13 +5,13 @@ use jiff::SignedDuration;
 use lukasa_text::line::is_visible;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::words;
 use crate::id::{FactId, RetrievalId, TurnId, UserId, derived};
 use crate::limits;
 use crate::memory_block;
 use crate::origin::Origin;
 use crate::project::Project;
 use crate::time::Timestamp;
+use crate::words;
 
 words!(
     /// The sender of a turn.

@@ -6,10 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::words;
 use crate::id::{OperationId, WebhookId};
 use crate::operation::Verb;
 use crate::time::Timestamp;
+use crate::words;
 
 /// A tenant's endpoint that is notified of operations.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,9 +31,27 @@ pub struct Webhook {
     /// When and why it was switched off.
     pub off_at: Option<Timestamp>,
     pub off_because: Option<String>,
+    /// The secret before the last rotation, and until when deliveries are signed with it too.
+    pub previous_secret: Option<Vec<u8>>,
+    pub previous_until: Option<Timestamp>,
 }
 
 impl Webhook {
+    /// The secrets that a delivery at this time is signed with, the newest first.
+    pub fn secrets_at(&self, now: Timestamp) -> Vec<Vec<u8>> {
+        let previous = self.previous_secret.clone();
+        let previous = previous.filter(|_| self.previous_until.is_some_and(|until| now < until));
+        std::iter::once(self.secret.clone()).chain(previous).collect()
+    }
+
+    /// Replaces the secret; deliveries are signed with the old one too until that time, if it is later.
+    pub fn replace_secret(&mut self, secret: &[u8; 32], until: Timestamp, now: Timestamp) {
+        let old = std::mem::replace(&mut self.secret, secret.to_vec());
+        let is_accepted = now < until;
+        self.previous_secret = is_accepted.then_some(old);
+        self.previous_until = is_accepted.then_some(until);
+    }
+
     pub fn wants(&self, verb: Verb) -> bool {
         self.verbs.is_empty() || self.verbs.contains(&verb)
     }

@@ -137,26 +137,28 @@ pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Op
 
 /// Checks words that are stored without becoming a memory, such as raw events and notes about the
 /// use of a memory. No consent can be asked for them, so a secret and a domain that is not open
-/// refuse them from every writer.
+/// refuse them from every writer. A domain that the tenant does not have cannot be opened, and
+/// refuses nothing.
 pub(crate) async fn check_words(
     scope: &Scope,
     writer: Writer,
-    screening: &Screening,
+    screenings: &[Screening],
 ) -> Result<()> {
-    if let Some(kind) = screening.secret {
-        record_admission(writer, "reject_secret");
-        return Err(Error::SecretRejected(kind));
-    }
-    match check_domain(scope, screening.domain()).await {
-        // The tenant has no such domain, so there is none to open.
-        Ok(_) | Err(Error::DomainNotFound(_)) => Ok(()),
-        Err(refused) => {
-            if matches!(refused, Error::OptInNeeded(_)) {
-                record_admission(writer, "reject_closed");
-            }
-            Err(refused)
+    let closed = match screenings.iter().any(|screening| screening.domain().is_some()) {
+        true => domain::closed_domains(scope).await?,
+        false => Vec::new(),
+    };
+    for screening in screenings {
+        if let Some(kind) = screening.secret {
+            record_admission(writer, "reject_secret");
+            return Err(Error::SecretRejected(kind));
+        }
+        if let Some(name) = closed.iter().find(|name| screening.domain() == Some(name.as_str())) {
+            record_admission(writer, "reject_closed");
+            return Err(Error::OptInNeeded(name.clone()));
         }
     }
+    Ok(())
 }
 
 /// The text with every secret in it masked, and the screens of what is left.
@@ -199,7 +201,8 @@ pub(crate) async fn find_quotation(
     let old = old.map(str::to_owned);
     let keeps_words = stored.keep != Keep::Nothing;
     let search = move || {
-        let transcript = Transcript::of(&turns);
+        // The latest turns of the session: nothing follows them.
+        let transcript = Transcript::of(&turns, &[]);
         let long = |quote: &&String| quote.chars().count() >= MIN_CHARS;
         quotations.iter().filter(long).find_map(|quote| {
             let found = transcript.find(quote).filter(|f| f.origin >= Origin::UserTurn)?;

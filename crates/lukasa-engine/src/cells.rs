@@ -1,14 +1,16 @@
 //! Cells, for operators: the databases of a deployment, and moving users between them.
 
+use std::time::Duration;
+
 use lukasa_core::placement::{MAIN_CELL, PlacedRange, Placement, UserRange};
 use lukasa_core::time::micros;
 use lukasa_core::{TenantId, Timestamp};
-use lukasa_store::mover::{self, MoveFault};
+use lukasa_store::mover::{self, MoveOptions};
 use lukasa_store::{ConnectOptions, cell_admin};
 
 use crate::error::{Error, Result};
 
-pub use lukasa_store::cell_admin::CellAddress;
+pub use lukasa_store::cell_admin::{CellAddress, ReplicationState};
 pub use lukasa_store::mover::MoveProgress;
 
 /// The cells of a deployment, main first.
@@ -41,8 +43,9 @@ pub async fn add(directory: &ConnectOptions, name: &str, url: &str, now: Timesta
     Ok(locked.add(directory, name, &connect, micros(now)).await?)
 }
 
-/// Removes a cell that holds no users.
-pub async fn remove(directory: &ConnectOptions, name: &str) -> Result<()> {
+/// Removes a cell that holds no users. Its files may have rows of users who were moved away: it has
+/// to be scrubbed before, or its database was destroyed, which is `dropped`.
+pub async fn remove(directory: &ConnectOptions, name: &str, dropped: bool) -> Result<()> {
     let mut locked = cell_admin::lock(directory).await?;
     let placement = locked.placement().await?;
     let is_used =
@@ -54,7 +57,34 @@ pub async fn remove(directory: &ConnectOptions, name: &str) -> Result<()> {
     let Some(cell) = cells.iter().find(|cell| cell.name == name) else {
         return Err(Error::invalid("name", "there is no cell with this name"));
     };
+    if dropped {
+        return Ok(locked.forget(name).await?);
+    }
+    if cell.moved_from_at.is_some() {
+        let why = "its files have rows of users who were moved: run `lukasa scrub` first, or destroy \
+                   its database and remove it with --dropped";
+        return Err(Error::invalid("name", why));
+    }
     Ok(locked.remove(cell).await?)
+}
+
+/// Sets the URL of a cell, and makes the replication to it again.
+pub async fn reconnect(directory: &ConnectOptions, name: &str, url: Option<&str>) -> Result<()> {
+    let mut locked = cell_admin::lock(directory).await?;
+    let cells = cell_admin::list(directory).await?;
+    let cell = cells.iter().skip(1).find(|cell| cell.name == name);
+    let cell = cell.ok_or_else(|| Error::invalid("name", "there is no cell with this name"))?;
+    let url = url.unwrap_or(&cell.connect.url).to_owned();
+    let connect = ConnectOptions { url, ..directory.clone() };
+    Ok(locked.reconnect(directory, name, &connect).await?)
+}
+
+/// The replication of the small tables to a cell; none if there is none.
+pub async fn replication(
+    directory: &ConnectOptions,
+    cell: &str,
+) -> Result<Option<ReplicationState>> {
+    Ok(cell_admin::replication(directory, cell).await?)
 }
 
 /// Which users to move, and where.
@@ -65,6 +95,8 @@ pub struct MoveRequest {
     pub range: UserRange,
     pub from: Option<String>,
     pub to: String,
+    /// How long the writes of one user may wait for the copy of the user.
+    pub max_pause: Duration,
 }
 
 /// Moves users between cells. A move that was interrupted is continued; one in the opposite
@@ -81,6 +113,11 @@ pub async fn move_users(
             return Err(Error::invalid("cell", "there is no cell with this name"));
         }
     }
+    if let Some(tenant) = request.tenant
+        && !cell_admin::has_tenant(directory, tenant).await?
+    {
+        return Err(Error::invalid("tenant", "there is no tenant with this name"));
+    }
     let mut locked = cell_admin::lock(directory).await?;
     let before = locked.placement().await?;
     let from = request.from.as_deref();
@@ -92,10 +129,11 @@ pub async fn move_users(
     let is_ours = |placed: &&PlacedRange| {
         placed.tenant == request.tenant && placed.moving_to.as_deref() == to
     };
+    let options = MoveOptions { max_pause: request.max_pause, ..MoveOptions::default() };
     let mut moved = 0;
     for moving in planned.ranges().iter().filter(is_ours) {
         let tell = |progress: MoveProgress| tell(MoveProgress { moved: moved + progress.moved });
-        moved += mover::finish(&mut locked, &cells, moving, MoveFault::None, tell).await?.moved;
+        moved += mover::finish(&mut locked, &cells, moving, options, tell).await?.moved;
     }
     Ok(moved)
 }
@@ -103,8 +141,8 @@ pub async fn move_users(
 /// Moves all users out of a cell: the common ranges, and those of pinned tenants.
 pub async fn drain(
     directory: &ConnectOptions,
-    name: &str,
-    to: &str,
+    (name, to): (&str, &str),
+    max_pause: Duration,
     now: Timestamp,
     tell: impl Fn(MoveProgress) + Send + Sync,
 ) -> Result<usize> {
@@ -124,6 +162,7 @@ pub async fn drain(
             range: UserRange::ALL,
             from: Some(name.to_owned()),
             to: to.to_owned(),
+            max_pause,
         };
         let tell = |progress: MoveProgress| tell(MoveProgress { moved: moved + progress.moved });
         moved += move_users(directory, &request, now, tell).await?;

@@ -13,11 +13,12 @@ use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Ids, Timestamp};
 use lukasa_store::{crash, ledger};
+use tracing::Instrument as _;
 
 use crate::error::Result;
 use crate::parts::Parts;
 use crate::request::Moment;
-use crate::telemetry::record_model_call;
+use crate::telemetry::{model_span, record_model_call};
 use crate::transaction::Transactions;
 
 pub use lukasa_store::ledger::{ModelCall, ModelSum};
@@ -96,7 +97,7 @@ impl ChatModels {
             }
             let started = (self.parts.ticks)();
             crash::point();
-            let answer = chat.answer(ask, None).await;
+            let answer = chat.answer(ask, None).instrument(model_span(purpose)).await;
             crash::point();
             let took = (self.parts.ticks)() - started;
             let (outcome, tokens, done) = match answer {

@@ -13,11 +13,31 @@ pub(crate) async fn closed_domains(turns: &[Turn], closed: &[String]) -> Vec<Opt
     if closed.is_empty() {
         return vec![None; turns.len()];
     }
-    closed_in_texts(turns.iter().map(|turn| turn.content.clone()).collect(), closed).await
+    let texts = turns.iter().map(|turn| turn.content.clone()).collect();
+    closed_in_texts(texts, closed, MAX_SCREENED_BYTES).await
 }
 
-/// The first closed domain that each text mentions, in their order.
-pub(crate) async fn closed_in_texts(texts: Vec<String>, closed: &[String]) -> Vec<Option<String>> {
+/// The same for the turns of a session's window. The latest are screened first, and more of them, because
+/// a model is to continue with them.
+pub(crate) async fn closed_domains_in_window(
+    turns: &[Turn],
+    closed: &[String],
+) -> Vec<Option<String>> {
+    /// About a million tokens.
+    const MAX_WINDOW_BYTES: usize = 4_000_000;
+    let texts = turns.iter().rev().map(|turn| turn.content.clone()).collect();
+    let mut found = closed_in_texts(texts, closed, MAX_WINDOW_BYTES).await;
+    found.reverse();
+    found
+}
+
+/// The first closed domain that each text mentions, in their order. Texts beyond `max_bytes` in all count
+/// as closed, because they are not screened.
+pub(crate) async fn closed_in_texts(
+    texts: Vec<String>,
+    closed: &[String],
+    max_bytes: usize,
+) -> Vec<Option<String>> {
     if texts.is_empty() || closed.is_empty() {
         return vec![None; texts.len()];
     }
@@ -25,7 +45,7 @@ pub(crate) async fn closed_in_texts(texts: Vec<String>, closed: &[String]) -> Ve
     let unscreened = closed.first().cloned();
     let count = texts.len();
     let screen_turns = move || {
-        let mut left = MAX_SCREENED_BYTES;
+        let mut left = max_bytes;
         let mut found = Vec::with_capacity(texts.len());
         for text in &texts {
             if text.len() > left {

@@ -149,11 +149,10 @@ impl TenantDirectory {
         }
         let found = domain::find(&scope, name).await?;
         let (domain, _) = found.ok_or_else(|| Error::DomainNotFound(name.to_owned()))?;
+        // The answer to the question about the domain is a row of the user, too.
+        directory::ensure_me(&scope, &caller.user_name, now).await?;
         match open {
-            OptIn::Open => {
-                directory::ensure_me(&scope, &caller.user_name, now).await?;
-                domain::open(&scope, name, now).await?;
-            }
+            OptIn::Open => domain::open(&scope, name, now).await?,
             OptIn::Shut => {
                 domain::close(&scope, name).await?;
                 context::thaw_domain(&scope, name).await?;
@@ -189,7 +188,7 @@ impl TenantDirectory {
         if self.parts.statements {
             let mentioning = domain_question::turns(scope, name).await?;
             let turns = session::turns_by_id(scope, &mentioning).await?;
-            let stating = turns.iter().filter(|turn| !explicit::find(turn).is_empty());
+            let stating = turns.iter().filter(|turn| !explicit::find(turn, &[]).is_empty());
             tasks.extend(stating.map(|turn| Task::Statement { turn: turn.id }));
         }
         if self.parts.learns() {

@@ -23,6 +23,8 @@ pub(crate) struct EpisodeSupport {
     pub(crate) absorbed: bool,
     /// Whether something learned from it was forgotten on request.
     pub(crate) forgotten: bool,
+    /// The domains of what was forgotten or moved to the trash: the episode still repeats it.
+    pub(crate) removed_domains: BTreeSet<String>,
 }
 
 /// What is derived from the facts learned from an episode.
@@ -79,8 +81,9 @@ fn support_of(
         if cited.is_empty() && !(in_session && (fact.turns.is_empty() || turns.is_empty())) {
             continue;
         }
-        if fact.forgotten {
-            support.forgotten = true;
+        if fact.forgotten || fact.trashed {
+            support.forgotten |= fact.forgotten;
+            support.removed_domains.extend(fact.domain.clone());
             continue;
         }
         support.facts.insert(fact.fact);
@@ -114,16 +117,19 @@ pub(crate) async fn domain_tags(
 }
 
 /// For each of these episodes the first of these closed domains that its words mention or that one of
-/// the facts learned from it is in.
+/// the facts learned from it is in, also one that was removed. Words beyond `max_bytes` in all are not
+/// screened, and count as closed.
 pub(crate) async fn hidden_domains(
     episodes: &[Episode],
     support: &[EpisodeSupport],
     closed: &[String],
+    max_bytes: usize,
 ) -> Vec<Option<String>> {
     let texts: Vec<String> = episodes.iter().map(words_of).collect();
-    let mentioned = closed_in_texts(texts, closed).await;
+    let mentioned = closed_in_texts(texts, closed, max_bytes).await;
     let hidden = |(mentioned, support): (Option<String>, &EpisodeSupport)| {
-        let learned = || support.domains.iter().find(|name| closed.contains(name)).cloned();
+        let mut domains = support.domains.iter().chain(&support.removed_domains);
+        let learned = || domains.find(|name| closed.contains(name)).cloned();
         mentioned.or_else(learned)
     };
     mentioned.into_iter().zip(support).map(hidden).collect()

@@ -68,6 +68,8 @@ pub enum Error {
     KeyTaken(Option<Box<Memory>>),
     #[error("nothing is kept in the domain {0:?} until the user opens it")]
     OptInNeeded(String),
+    #[error("the user has paused memory")]
+    MemoryPaused,
     #[error("the text contains {0}, and secrets are not stored")]
     SecretRejected(SecretKind),
     #[error("the memory is not waiting for an answer")]
@@ -166,6 +168,7 @@ impl Error {
             },
             Error::KeyTaken(_) => "key_taken",
             Error::OptInNeeded(_) => "opt_in_needed",
+            Error::MemoryPaused => "memory_paused",
             Error::SecretRejected(_) => "secret_rejected",
             Error::NotProposed => "not_proposed",
             Error::VersionMismatch => "version_mismatch",

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::job::{FailureKind, Task, next_upkeep, wait_after};
 use lukasa_core::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, CallerKind, Origin, Timestamp, Voice};
 use lukasa_store::job::{self, ClaimedJob, OldestRows};
-use lukasa_store::{Batch, directory};
+use lukasa_store::{Batch, directory, policy};
+use tracing::Instrument as _;
 
 use crate::consolidation::Consolidator;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learning::Learning;
 use crate::observations::Observations;
 use crate::parts::Parts;
@@ -22,7 +24,7 @@ use crate::removal::Removals;
 use crate::request::{Moment, Request};
 use crate::sessions::Sessions;
 use crate::statements::Statements;
-use crate::telemetry::record_job;
+use crate::telemetry::{job_span, record_job};
 use crate::webhooks::TenantWebhooks;
 
 pub use crate::queue::{AssignedJob, WorkOutcome};
@@ -48,7 +50,7 @@ impl Jobs {
     /// Claims one due job of any lane and runs it. Call it again while it returns work.
     pub async fn work(&self, worker: &str, moment: Moment) -> Result<WorkOutcome> {
         for lane in Lane::ALL {
-            if let Some(assigned) = self.queue.claim(*lane, worker, usize::MAX, moment.now).await? {
+            if let Some(assigned) = self.queue.claim(lane, worker, usize::MAX, moment.now).await? {
                 return self.perform_assigned(assigned, moment).await;
             }
         }
@@ -69,7 +71,8 @@ impl Jobs {
             return self.queue.release_failed(claimed, failed, moment).await;
         }
         let started = (self.parts.ticks)();
-        let performed = Box::pin(self.perform(claimed, moment)).await;
+        let span = job_span(claimed.kind.as_str());
+        let performed = Box::pin(self.perform(claimed, moment)).instrument(span).await;
         let result = if performed.is_ok() { "done" } else { "failed" };
         record_job(claimed.kind.as_str(), result, (self.parts.ticks)() - started);
         match performed {
@@ -80,7 +83,7 @@ impl Jobs {
 
     async fn perform(&self, job: &ClaimedJob, moment: Moment) -> Result<(), JobFailure> {
         let scope = self.parts.store.read(job.tenant, job.user).await?;
-        let user = directory::me(&scope).await?;
+        let (user, paused) = try_join!(directory::me(&scope), policy::is_paused(&scope))?;
         drop(scope);
         let Some(user) = user.filter(|user| !user.is_gone(moment.now)) else {
             return self.queue.drop_job(job).await;
@@ -100,7 +103,14 @@ impl Jobs {
         let needs_chat =
             matches!(task, Task::Title { .. } | Task::Compress { .. } | Task::Retell(_));
         if needs_chat && !self.parts.has_chat() {
-            return Err(JobFailure::no_chat_model(moment.now));
+            return Err(JobFailure::no_chat_model(job, moment.now));
+        }
+        let learns = matches!(
+            task,
+            Task::Statement { .. } | Task::Extract { .. } | Task::Relearn { .. } | Task::Retell(_)
+        );
+        if learns && paused {
+            return Err(JobFailure::paused(job, moment.now));
         }
         match task {
             Task::Close { session } => self.sessions.close_abandoned(&request, job, &session).await,
@@ -121,21 +131,28 @@ impl Jobs {
 
     /// Maintenance of one user: counts patterns in observations, consolidates learned facts,
     /// phrases portraits whose facts have changed, and removes expired rows: the trash after thirty
-    /// days, retrieval records after ninety, expired memories as the policy says. Queues the next
-    /// run for when the next row expires; if there is none, the next write queues it.
+    /// days, retrieval records after ninety, expired memories as the policy says. A step that fails
+    /// is logged and does not stop the others; the next run repeats it. Queues the next run for when
+    /// the next row expires; if there is none, the next write queues it.
     async fn run_upkeep(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
-        self.removals.purge(request).await?;
-        self.removals.purge_sources(request).await?;
-        self.learning.index_episodes(request).await?;
-        // Observations come from other programs; what is in them must not stop the rest.
-        if let Err(error) = self.observations.expire(request).await {
-            tracing::error!(%error, "old observations could not be removed");
-        }
-        if let Err(error) = self.observations.learn_patterns(request).await {
-            tracing::error!(%error, "patterns in observations could not be counted");
-        }
-        self.consolidation.consolidate(request, false).await?;
-        self.portraits.phrase_all(request).await?;
+        let mut failed = false;
+        let mut check = |step: &str, error: Option<Error>| {
+            if let Some(error) = error {
+                // The code, not the message: the message could quote the user's content.
+                tracing::error!(step, error = error.code(), "a step of upkeep failed");
+                failed = true;
+            }
+        };
+        check("purge of memories", self.removals.purge(request).await.err());
+        check("purge of sources", self.removals.purge_sources(request).await.err());
+        check("index of episodes", self.learning.index_episodes(request).await.err());
+        check("expiry of observations", self.observations.expire(request).await.err());
+        check("patterns in observations", self.observations.learn_patterns(request).await.err());
+        let consolidated = self.consolidation.consolidate(request, false).await;
+        let phrased = self.portraits.phrase_all(request).await;
+        // These two call models. The queue decides when they are tried again.
+        consolidated?;
+        phrased?;
         let scope = self.parts.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -144,7 +161,11 @@ impl Jobs {
         let mut batch = Batch::default();
         job::finish(&mut batch, &scope, job);
         let (policy, _) = self.policies.load(&scope).await?;
-        match next_expiry(job::oldest(&scope).await?, policy.history()) {
+        let next = match failed {
+            true => Some(now),
+            false => next_expiry(job::oldest(&scope).await?, policy.history()),
+        };
+        match next {
             Some(next) => {
                 // Rows written in the meantime may expire before that.
                 let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));

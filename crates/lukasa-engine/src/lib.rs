@@ -57,12 +57,13 @@ mod request;
 pub mod review;
 pub mod scrub;
 pub mod sessions;
-mod signing;
+pub mod signing;
 pub mod state;
 mod statements;
 mod subscriptions;
 pub mod telemetry;
 mod transaction;
+mod transcript;
 pub mod undo;
 pub mod vault;
 pub mod webhooks;
@@ -72,7 +73,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lukasa_core::model::Models;
-use lukasa_core::{Policy, Timestamp};
+use lukasa_core::{Caller, Policy, Timestamp};
 use lukasa_store::Store;
 
 use journal::Journal;
@@ -226,6 +227,11 @@ impl Engine {
         let (index_bytes, indexes) = self.0.state.recall_caches.index_size();
         let (pools, cells_up) = (store.pool_usage(), store.cells_up());
         Ok(telemetry::Backlogs { pools, lanes, erasures, cells_up, index_bytes, indexes })
+    }
+
+    /// The name of the cell that holds the caller's user, by the cached map.
+    pub fn cell_of(&self, caller: &Caller) -> Arc<str> {
+        self.0.parts.store.cell_of(caller.tenant, caller.user)
     }
 
     /// The migrations of this build that the schema lacks.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 
 use crate::archive::Archives;
 use crate::audit::AuditLog;
@@ -29,7 +29,7 @@ use crate::recall::{Recall, RecallCaches};
 use crate::removal::{Erasures, Removals};
 use crate::review::Reviews;
 use crate::sessions::Sessions;
-use crate::signing::{Signatures, Signer};
+use crate::signing::Signatures;
 use crate::statements::Statements;
 use crate::subscriptions::Subscriptions;
 use crate::transaction::Transactions;
@@ -75,7 +75,6 @@ pub(crate) struct State {
     pub(crate) embedding: Arc<EmbeddingState>,
     pub(crate) recall_caches: RecallCaches,
     pub(crate) subscriptions: Subscriptions,
-    pub(crate) signer: Arc<OnceCell<Signer>>,
     pub(crate) running: Arc<RunningJobs>,
     /// Limits concurrent writes of retrieval records: the connections are for requests that wait.
     pub(crate) retrieval_writes: Arc<Semaphore>,
@@ -91,7 +90,6 @@ impl Default for State {
             embedding: Arc::default(),
             recall_caches: RecallCaches::default(),
             subscriptions: Subscriptions::default(),
-            signer: Arc::default(),
             running: Arc::default(),
             retrieval_writes: Arc::new(Semaphore::new(MAX_CONCURRENT_RETRIEVAL_WRITES)),
             journal: None,
@@ -105,7 +103,7 @@ impl Modules {
         let parts = || parts.clone();
         let state = state.clone();
         let journal = ErasureJournal::new(parts(), state.journal);
-        let signatures = Signatures::new(parts(), state.signer);
+        let signatures = Signatures::new(parts());
         let embeddings = Embeddings::new(parts(), state.embedding);
         let subscriptions = state.subscriptions;
         let transactions =
@@ -138,7 +136,7 @@ impl Modules {
         );
         let statements =
             Statements::new(tx(), facts.clone(), removals.clone(), recall.clone(), queue.clone());
-        let observations = Observations::new(tx(), policies.clone());
+        let observations = Observations::new(tx(), policies.clone(), signatures.clone());
         let consolidation =
             Consolidator::new(parts(), tx(), policies.clone(), chat.clone(), embeddings.clone());
         let portraits = Portraits::new(parts(), tx(), policies.clone(), chat.clone());

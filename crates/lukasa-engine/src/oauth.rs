@@ -124,7 +124,8 @@ impl Connectors {
         if new.permissions.is_empty() || !new.permissions.iter().all(may_give) {
             return Err(Error::invalid("scope", "no more than the sign-in itself may"));
         }
-        let directory = self.parts.store.directory(by.tenant).await?;
+        let store = &self.parts.store;
+        let directory = store.directory(by.tenant).await?;
         refuse_too_many(&directory, *id, now).await?;
         let binding = ClientBinding {
             client_id: new.client_id.to_owned(),
@@ -142,7 +143,7 @@ impl Connectors {
             lifetime: SignedDuration::from_hours(24 * CONNECTOR_DAYS),
             binding: Some(binding.clone()),
         };
-        let connector = insert(&directory, connector, &random[0], now).await?.record;
+        let connector = insert(store, &directory, connector, &random[0], now).await?.record;
         let code = CodeBinding {
             redirect_uri: new.redirect_uri.to_owned(),
             challenge: new.challenge.to_owned(),
@@ -158,7 +159,7 @@ impl Connectors {
             lifetime: SignedDuration::from_secs(CODE_SECONDS),
             binding: Some(ClientBinding { code: Some(code), ..binding }),
         };
-        let code = insert(&directory, code, &random[1], now).await?;
+        let code = insert(store, &directory, code, &random[1], now).await?;
         let entry = new_credential_entry(AuditEvent::ConnectorCreate, by.into(), &connector);
         audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
@@ -189,7 +190,9 @@ impl Connectors {
                 && meets_challenge(exchange.verifier, &code.challenge)
         });
         match accepted {
-            Some(code) => issue(directory, &code, &code.permissions, random, now).await,
+            Some(code) => {
+                issue(&self.parts.store, directory, &code, &code.permissions, random, now).await
+            }
             None => end_connector(directory, &stored, now).await,
         }
     }
@@ -219,7 +222,9 @@ impl Connectors {
         }
         let (id, hash) = (&presented.key_id, &presented.secret_hash);
         match credential::spend(&directory, CredentialKind::Refresh, id, hash, now).await? {
-            Some(spent) => issue(directory, &spent, permissions, random, now).await,
+            Some(spent) => {
+                issue(&self.parts.store, directory, &spent, permissions, random, now).await
+            }
             None => end_connector(directory, &stored, now).await,
         }
     }
@@ -287,6 +292,7 @@ async fn find(
 
 /// Issues tokens for a code or refresh token that was used, if its connector is live.
 async fn issue(
+    store: &Store,
     directory: Directory,
     spent: &Credential,
     permissions: &[Permission],
@@ -320,8 +326,8 @@ async fn issue(
     let lasting = left.min(SignedDuration::from_hours(24 * REFRESH_DAYS));
     let refresh = new(CredentialKind::Refresh, &connector.permissions, lasting);
     let inserted = async {
-        let access = insert(&directory, access, &random[0], now).await?;
-        let refresh = insert(&directory, refresh, &random[1], now).await?;
+        let access = insert(store, &directory, access, &random[0], now).await?;
+        let refresh = insert(store, &directory, refresh, &random[1], now).await?;
         Ok((access.text, refresh.text))
     };
     let (access, refresh) = match inserted.await {

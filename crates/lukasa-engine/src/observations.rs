@@ -12,7 +12,7 @@ use lukasa_core::{
     Caller, Changes, Ids, ObservationId, Origin, Period, Project, State, Timestamp, Verb, Voice,
     record,
 };
-use lukasa_store::{Batch, Scope, job, observation};
+use lukasa_store::{Batch, Scope, job, observation, policy};
 use serde_json::Value;
 
 use crate::admission::{self, AdmissionRequest, AdmittedClaim};
@@ -20,11 +20,13 @@ use crate::error::{Error, InvalidField, Result};
 use crate::policy::Policies;
 use crate::request::Request;
 use crate::sessions::refuse_incognito;
+use crate::signing::Signatures;
 use crate::transaction::{Effect, Outcome, Transactions, WriteStart, Writing, keep_answer};
 
 pub use lukasa_store::observation::{ObservationFilter, ObservationPlace};
 
-/// How many patterns one run looks at, the most frequent first, and how many it notes at most.
+/// How many patterns one run looks at, new ones and frequent ones first, and how many it notes at
+/// most.
 const MAX_PATTERNS: i64 = 200;
 const MAX_NOTED: usize = 20;
 /// Distinguishes the ids of a run from those of other steps of the same upkeep.
@@ -47,11 +49,16 @@ pub struct NewObservation {
 pub struct Observations {
     transactions: Transactions,
     policies: Policies,
+    signatures: Signatures,
 }
 
 impl Observations {
-    pub(crate) fn new(transactions: Transactions, policies: Policies) -> Self {
-        Self { transactions, policies }
+    pub(crate) fn new(
+        transactions: Transactions,
+        policies: Policies,
+        signatures: Signatures,
+    ) -> Self {
+        Self { transactions, policies, signatures }
     }
 
     /// Appends observations: all of them or none. Secrets in them are masked; one about a domain that
@@ -99,16 +106,23 @@ impl Observations {
             let what = "observations could not be screened".to_owned();
             Error::Internal(lukasa_store::Error::Corrupt { table: "observation", what })
         })?;
+        // Counted before the user's lock is taken, and under it only if the limit is near: other
+        // requests add fewer in between.
+        let scope = self.transactions.read(&request.caller, now).await?;
+        let mut stored = observation::count(&scope, limit_of(OBSERVATIONS)).await?;
+        drop(scope);
         let scope = match self.transactions.start(request).await? {
             WriteStart::New(scope) => scope,
             WriteStart::Repeated(ids) => return Ok(ids),
         };
-        let writer = Writer::of(&request.caller);
-        for screening in &screenings {
-            admission::check_words(&scope, writer, screening).await?;
+        if policy::is_paused(&scope).await? {
+            return Err(Error::MemoryPaused);
         }
+        admission::check_words(&scope, Writer::of(&request.caller), &screenings).await?;
         check_sessions(&scope, &observed).await?;
-        let stored = observation::count(&scope, limit_of(OBSERVATIONS)).await?;
+        if stored > limit_of(OBSERVATIONS_KEPT) {
+            stored = observation::count(&scope, limit_of(OBSERVATIONS)).await?;
+        }
         if stored + limit_of(observed.len()) > limit_of(OBSERVATIONS) {
             let reason = format!("a user can have {OBSERVATIONS} observations; delete some first");
             return Err(Error::invalid("observations", &reason));
@@ -145,10 +159,13 @@ impl Observations {
 
     /// Makes memories of the patterns in the observations of a user, as the policy says, and promotes
     /// those that have become strong. One operation, which can be undone. A pattern that was noted
-    /// once, whatever became of it, is not noted again.
+    /// once, whatever became of it, is not noted again. One that admission rejects is looked at again
+    /// after all new ones, because the user may open its domain.
     pub async fn learn_patterns(&self, request: &Request) -> Result<Outcome> {
         let mut request = request.numbered(UPKEEP_STEP);
         request.caller.voice = Voice::extracted(Origin::Observed);
+        let (tenant, user) = (request.caller.tenant, request.caller.user);
+        let key = self.signatures.pattern_key(tenant, user).await?;
         let mut writing = match self.transactions.begin(&request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
@@ -156,29 +173,33 @@ impl Observations {
         let nothing = || Outcome::of(Verb::Learn, "No new patterns.".into());
         let (policy, _) = self.policies.load(&writing.scope).await?;
         let wanted = match policy.observed {
+            _ if policy.paused => return Ok(nothing()),
             ObservedPatterns::Off => return Ok(nothing()),
             ObservedPatterns::Ask => State::Proposed,
             ObservedPatterns::On => State::Active,
         };
         let mut changes = promote(&mut writing).await?;
         let mut marks = Batch::default();
-        let (since, mut noted) = (writing.stamp.at - PATTERN_PERIOD, 0);
-        for mut pattern in observation::new_patterns(&writing.scope, since, MAX_PATTERNS).await? {
+        let (at, mut noted) = (writing.stamp.at, 0);
+        let since = at - PATTERN_PERIOD;
+        let found = observation::new_patterns(&writing.scope, &key, since, MAX_PATTERNS).await?;
+        for mut pattern in found {
             if noted == MAX_NOTED {
                 break;
             }
-            if observation::has_memory(&writing.scope, &pattern.event).await? {
-                observation::mark_noted(&mut marks, &writing.scope, &pattern.event);
-                continue;
+            let mut rejected_at = None;
+            if !observation::has_memory(&writing.scope, &pattern.event).await? {
+                pattern.latest = observation::latest(&writing.scope, &pattern.event, &[]).await?;
+                pattern.latest.truncate(pattern.times);
+                let opens = note(&mut writing, &pattern, pattern.state(wanted)).await?;
+                match opens.is_empty() {
+                    true => rejected_at = Some(at),
+                    false => noted += 1,
+                }
+                changes.opens.extend(opens);
             }
-            pattern.latest = observation::latest(&writing.scope, &pattern.event, &[]).await?;
-            pattern.latest.truncate(pattern.times);
-            let opens = note(&mut writing, &pattern, pattern.state(wanted)).await?;
-            if !opens.is_empty() {
-                observation::mark_noted(&mut marks, &writing.scope, &pattern.event);
-                noted += 1;
-            }
-            changes.opens.extend(opens);
+            let event = &pattern.event;
+            observation::mark_pattern(&mut marks, &writing.scope, &key, event, rejected_at);
         }
         if changes.opens.is_empty() {
             writing.close(marks).await?;
@@ -261,8 +282,5 @@ async fn check_sessions(scope: &Scope, observed: &[Observation]) -> Result<()> {
     let mut names: Vec<&str> = observed.iter().filter_map(|o| o.session.as_deref()).collect();
     names.sort_unstable();
     names.dedup();
-    for name in names {
-        refuse_incognito(scope, name).await?;
-    }
-    Ok(())
+    refuse_incognito(scope, &names).await
 }

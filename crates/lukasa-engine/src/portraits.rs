@@ -188,7 +188,8 @@ impl Portraits {
         domains: &[(Domain, bool)],
     ) -> Result<Option<(Vec<Sentence>, String)>> {
         let shown = &inputs[..inputs.len().min(MAX_SHOWN_FACTS)];
-        let words: Vec<&str> = shown.iter().map(sentence::words).collect();
+        let words: Vec<_> = shown.iter().map(sentence::words).collect();
+        let words: Vec<&str> = words.iter().map(|words| &**words).collect();
         let ask = prompt::portrait(&words, PHRASE_TIMEOUT);
         let mut moment = request.moment;
         // Each question needs its own ids.

@@ -104,16 +104,18 @@ pub(crate) struct JobFailure {
     not_before: Option<Timestamp>,
     /// Whether it counts as an attempt; waiting for the next day's budget does not.
     is_attempt: bool,
+    /// Whether it is normal with this configuration, and nothing to warn of.
+    is_expected: bool,
 }
 
 impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
         let failure_kind = match error {
-            Error::Unavailable(_) => FailureKind::Transient,
+            Error::Unavailable(_) | Error::MemoryPaused => FailureKind::Transient,
             _ => FailureKind::Persistent,
         };
         // The code, not the message: the message could quote the user's content.
-        Self { failure_kind, reason: error.code().to_owned(), not_before: None, is_attempt: true }
+        Self::attempt(failure_kind, error.code().to_owned())
     }
 }
 
@@ -124,22 +126,39 @@ impl From<lukasa_store::Error> for JobFailure {
 }
 
 impl JobFailure {
+    /// A failed attempt, to be retried with the usual backoff.
+    fn attempt(failure_kind: FailureKind, reason: String) -> Self {
+        Self { failure_kind, reason, not_before: None, is_attempt: true, is_expected: false }
+    }
+
     /// The failure of a job that was started too often without recording a failure.
     pub(crate) fn crashed() -> Self {
         let reason = "gave up: started repeatedly without finishing (does it crash the worker?)";
-        let failure_kind = FailureKind::Persistent;
-        Self { failure_kind, reason: reason.to_owned(), not_before: None, is_attempt: true }
+        Self::attempt(FailureKind::Persistent, reason.to_owned())
     }
 
     /// The failure of a job that needs a chat model on a server without one. It waits for a server
-    /// that has one, and meanwhile the user's other jobs are not behind it.
-    pub(crate) fn no_chat_model(now: Timestamp) -> Self {
-        const WAIT: SignedDuration = SignedDuration::from_mins(5);
+    /// that has one, and meanwhile the user's other jobs are not behind it. The longer it has waited,
+    /// the longer it waits again: there may be no such server.
+    pub(crate) fn no_chat_model(job: &ClaimedJob, now: Timestamp) -> Self {
+        Self::not_now("this server has no chat model", SignedDuration::from_hours(6), job, now)
+    }
+
+    /// The failure of a learning job of a user who has paused memory. It waits until they resume it.
+    pub(crate) fn paused(job: &ClaimedJob, now: Timestamp) -> Self {
+        Self::not_now("memory is paused", SignedDuration::from_hours(1), job, now)
+    }
+
+    /// A job that waits as long as it has waited, within limits.
+    fn not_now(reason: &str, max_wait: SignedDuration, job: &ClaimedJob, now: Timestamp) -> Self {
+        const MIN_WAIT: SignedDuration = SignedDuration::from_mins(5);
+        let wait = now.duration_since(job.queued_at).clamp(MIN_WAIT, max_wait);
         Self {
             failure_kind: FailureKind::Transient,
-            reason: "this server has no chat model".to_owned(),
-            not_before: Some(now.saturating_add(WAIT).unwrap_or(now)),
+            reason: reason.to_owned(),
+            not_before: Some(now.saturating_add(wait).unwrap_or(now)),
             is_attempt: false,
+            is_expected: true,
         }
     }
 
@@ -155,7 +174,8 @@ impl JobFailure {
             _ => None,
         };
         let is_attempt = !matches!(why, NoAnswer::OverBudget);
-        Self { failure_kind, reason: why.to_string(), not_before, is_attempt }
+        let reason = why.to_string();
+        Self { failure_kind, reason, not_before, is_attempt, is_expected: false }
     }
 }
 
@@ -224,7 +244,11 @@ impl JobQueue {
         let attempts = job.attempts - i32::from(!failed.is_attempt);
         job::release(&scope, job, again, attempts, &reason).await?;
         scope.commit().await?;
-        tracing::warn!(kind = job.kind.as_str(), attempts, reason, "a job failed");
+        let kind = job.kind.as_str();
+        match failed.is_expected {
+            true => tracing::debug!(kind, attempts, reason, "a job waits"),
+            false => tracing::warn!(kind, attempts, reason, "a job failed"),
+        }
         Ok(match again {
             Some(_) => WorkOutcome::PutOff(job.kind, reason),
             None => WorkOutcome::GivenUp(job.kind, reason),

@@ -2,6 +2,7 @@
 
 use lukasa_core::learning::explicit::CREDENTIAL;
 use lukasa_core::{Caller, CallerKind, Ids, JobId, Origin, Timestamp, TurnId, VersionId, Voice};
+use sha2::{Digest, Sha256};
 
 /// The time of a call, and sixteen random bytes that seed its ids.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +58,17 @@ impl Request {
         let request_hash = key.clone().into_bytes();
         let request = Self { sources, ..Self::new(caller, self.moment) };
         Self { idempotency: Some(IdempotencyKey { key, request_hash }), ..request.numbered(place) }
+    }
+
+    /// The same request with ids of its own and without preconditions, for one of the many
+    /// transactions that it is carried out in.
+    pub(crate) fn part(&self, number: usize) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(self.moment.seed);
+        hash.update((number as u64).to_be_bytes());
+        let mut part = Self { idempotency: None, if_match: None, ..self.clone() };
+        part.moment.seed.copy_from_slice(&hash.finalize()[..16]);
+        part
     }
 
     /// The same request with ids and an idempotency key of its own.

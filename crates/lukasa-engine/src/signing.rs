@@ -1,15 +1,20 @@
 //! Signatures with the installation's Ed25519 key: over erasure receipts, exports and vault bases.
 //! A file that carries one was written here, for the user it names, and has not been changed since.
+//! Also keys of digests, which are derived from a seed of their own.
 
 use std::sync::Arc;
 
 use lukasa_core::archive::{FileSignature, Manifest};
+use lukasa_core::audit::{AuditEntry, AuditEvent};
+use lukasa_core::time::micros;
 use lukasa_core::vault::{self, BASE, File};
-use lukasa_core::{TenantId, UserId};
+use lukasa_core::{TenantId, Timestamp, UserId};
+use lukasa_store::observation::PatternKey;
+use lukasa_store::{ConnectOptions, rotation};
+use ring::hmac;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tokio::sync::OnceCell;
 
 use crate::error::Result;
 use crate::parts::Parts;
@@ -32,21 +37,23 @@ impl Purpose {
 }
 
 /// The installation's key.
-pub struct Signer(Ed25519KeyPair);
+pub struct Signer {
+    pair: Ed25519KeyPair,
+}
 
 impl Signer {
     pub(crate) fn from_seed(seed: &[u8]) -> Option<Self> {
-        Ed25519KeyPair::from_seed_unchecked(seed).ok().map(Self)
+        Some(Self { pair: Ed25519KeyPair::from_seed_unchecked(seed).ok()? })
     }
 
     /// The public half of the key, in hexadecimal.
     pub fn public_key(&self) -> String {
-        hex::encode(self.0.public_key())
+        hex::encode(self.pair.public_key())
     }
 
     /// A signature over these bytes, in hexadecimal.
     pub(crate) fn sign_bytes(&self, bytes: &[u8]) -> String {
-        hex::encode(self.0.sign(bytes))
+        hex::encode(self.pair.sign(bytes))
     }
 
     fn sign_file(&self, message: &str) -> FileSignature {
@@ -71,22 +78,38 @@ pub(crate) fn verify_bytes(public_key: &str, value: &str, bytes: &[u8]) -> bool 
 #[derive(Clone)]
 pub struct Signatures {
     parts: Arc<Parts>,
-    signer: Arc<OnceCell<Signer>>,
 }
 
 impl Signatures {
-    pub(crate) fn new(parts: Arc<Parts>, signer: Arc<OnceCell<Signer>>) -> Self {
-        Self { parts, signer }
+    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+        Self { parts }
     }
 
-    pub(crate) async fn signer(&self) -> Result<&Signer> {
-        let open = async || {
-            let seed = self.parts.store.signing_seed().await?;
-            let what = || "not a key".to_owned();
-            let corrupt = || lukasa_store::Error::Corrupt { table: "signing_key", what: what() };
-            Signer::from_seed(&seed).ok_or_else(corrupt)
-        };
-        Ok(self.signer.get_or_try_init(open).await?)
+    /// The key in use. It is read each time, so that a rotation takes effect at once on every server.
+    pub(crate) async fn signer(&self) -> Result<Signer> {
+        signer_of(&self.parts.store.signing_seeds().await?.current)
+    }
+
+    /// The key of the digests by which a user's noted patterns are stored. Without it, the patterns
+    /// cannot be guessed from the digests.
+    pub(crate) async fn pattern_key(&self, tenant: TenantId, user: UserId) -> Result<PatternKey> {
+        let seed = self.parts.store.signing_seeds().await?.digests;
+        let message = format!("noted-pattern\n{tenant}\n{user}");
+        let mut key = [0; 32];
+        let deriving = hmac::Key::new(hmac::HMAC_SHA256, &seed);
+        key.copy_from_slice(hmac::sign(&deriving, message.as_bytes()).as_ref());
+        Ok(PatternKey::new(&key))
+    }
+
+    /// Whether a key of this installation that is still accepted made the signature.
+    async fn has_signed(&self, message: &str, signature: &FileSignature) -> Result<bool> {
+        let seeds = self.parts.store.signing_seeds().await?;
+        for seed in seeds.accepted() {
+            if signer_of(seed)?.has_signed(message, signature) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Signs the manifest of an export of this user. Through the hashes in it, all files are
@@ -111,7 +134,7 @@ impl Signatures {
     ) -> Result<bool> {
         let Some(signature) = &manifest.signature else { return Ok(false) };
         let message = archive_message(tenant, user, manifest);
-        Ok(self.signer().await?.has_signed(&message, signature))
+        self.has_signed(&message, signature).await
     }
 
     /// Adds a signature to the base among the files of a vault.
@@ -143,8 +166,51 @@ impl Signatures {
             return Ok(false);
         };
         let message = base_message(tenant, user, rows);
-        Ok(self.signer().await?.has_signed(&message, &signature))
+        self.has_signed(&message, &signature).await
     }
+}
+
+fn signer_of(seed: &[u8]) -> Result<Signer> {
+    let what = || "not a key".to_owned();
+    let corrupt = || lukasa_store::Error::Corrupt { table: "signing_key", what: what() };
+    Ok(Signer::from_seed(seed).ok_or_else(corrupt)?)
+}
+
+/// The public half of a key of the installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicSigningKey {
+    /// In hexadecimal.
+    pub public_key: String,
+    /// Since when the key in use is used.
+    pub created_at: Option<Timestamp>,
+    /// Until when an earlier key is accepted.
+    pub accepted_until: Option<Timestamp>,
+}
+
+/// The keys of the installation that are accepted, the one in use first; for the owner of the database.
+pub async fn list_signing_keys(connect: &ConnectOptions) -> Result<Vec<PublicSigningKey>> {
+    let mut list = Vec::new();
+    for key in rotation::signing_keys(connect).await? {
+        let public_key = signer_of(&key.seed)?.public_key();
+        let rotation::SigningKey { created_at, accepted_until, .. } = key;
+        list.push(PublicSigningKey { public_key, created_at, accepted_until });
+    }
+    Ok(list)
+}
+
+/// Replaces the key of the installation; for the owner of the database. What the old key signed or
+/// sealed is accepted for `overlap_days` more.
+pub async fn rotate_signing_key(
+    connect: &ConnectOptions,
+    seed: &[u8; 32],
+    overlap_days: i32,
+    now: Timestamp,
+) -> Result<()> {
+    let entry = |tenant: TenantId| {
+        AuditEntry::done(AuditEvent::SigningKeyRotate, tenant.into(), micros(now))
+            .detail(&format!("overlap_days={overlap_days}"))
+    };
+    Ok(rotation::replace_signing_key(connect, seed, overlap_days, entry).await?)
 }
 
 fn archive_message(tenant: TenantId, user: UserId, manifest: &Manifest) -> String {

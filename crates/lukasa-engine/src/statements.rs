@@ -61,13 +61,16 @@ impl Statements {
             return self.queue.drop_job(job).await;
         };
         let project = session::project_of(&scope, &turn.session).await?;
+        let following = session::following_turns(&scope, &turn.session, &[turn.number]).await?;
         let projects = ProjectScope::of(project.as_ref());
         drop(scope);
-        for (place, stated) in explicit::find(&turn).iter().enumerate() {
+        for (place, stated) in explicit::find(&turn, &following).iter().enumerate() {
             let request = request.of_statement(&turn.id.to_string(), place, vec![turn.id]);
             match self.carry_out_one(&request, &turn, stated, &projects).await {
                 Ok(()) => {}
-                Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why).into()),
+                Err(error @ (Error::Unavailable(_) | Error::MemoryPaused)) => {
+                    return Err(error.into());
+                }
                 // It was rejected by a rule, or the memory is not there any more. The other
                 // statements of the turn do not depend on it.
                 Err(error) => {

@@ -1,10 +1,14 @@
-//! Metrics of the engine's work. Labels are words of this program only: no user, tenant, session,
-//! model name or text is ever one. Without a recorder in the process, recording costs nothing.
+//! Metrics and traces of the engine's work. Labels and attributes are words of this program only: no
+//! user, tenant, session, model name or text is ever one. Without a recorder in the process, recording
+//! costs nothing.
 
 use lukasa_core::admission::Writer;
 use lukasa_core::model::TokensUsed;
 use lukasa_core::recall::Degraded;
 use metrics::{counter, histogram};
+use tracing::{Span, trace_span};
+
+pub use lukasa_store::TRACE_TARGET;
 
 /// The work that is under way or waiting, for the gauges of a scrape.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +21,26 @@ pub struct Backlogs {
     /// Bytes and number of the cached indexes of users.
     pub index_bytes: u64,
     pub indexes: u64,
+}
+
+/// The span of a retrieval.
+pub(crate) fn retrieval_span() -> Span {
+    trace_span!(target: TRACE_TARGET, "retrieve")
+}
+
+/// The span of a stage of a recall.
+pub(crate) fn stage_span(stage: &'static str) -> Span {
+    trace_span!(target: TRACE_TARGET, "recall.stage", stage)
+}
+
+/// The span of a job.
+pub(crate) fn job_span(kind: &'static str) -> Span {
+    trace_span!(target: TRACE_TARGET, "job", kind)
+}
+
+/// The span of a call of a chat model.
+pub(crate) fn model_span(purpose: &'static str) -> Span {
+    trace_span!(target: TRACE_TARGET, "model.call", purpose)
 }
 
 fn seconds(micros: u64) -> f64 {
@@ -41,13 +65,8 @@ pub(crate) fn record_degraded(part: Degraded) {
 
 /// Records an admission decision.
 pub(crate) fn record_admission(writer: Writer, decision: &'static str) {
-    let writer = match writer {
-        Writer::Human => "human",
-        Writer::Agent => "agent",
-        Writer::Extraction => "extraction",
-        Writer::Import => "import",
-    };
-    counter!("lukasa_admissions_total", "writer" => writer, "decision" => decision).increment(1);
+    counter!("lukasa_admissions_total", "writer" => writer.as_str(), "decision" => decision)
+        .increment(1);
 }
 
 /// Records a job that ended.

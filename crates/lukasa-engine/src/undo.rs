@@ -64,8 +64,8 @@ impl OperationUndo {
         }
     }
 
-    /// Restores a session from the trash, with what was removed with it. If any of that has been
-    /// changed since, only the session is restored.
+    /// Restores a session from the trash, with what was removed with it. If any memory of that has been
+    /// changed since, the session is restored with its turns and observations, without the memories.
     pub async fn restore_session(&self, request: &Request, id: &str) -> Result<Session> {
         let writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
@@ -85,7 +85,7 @@ impl OperationUndo {
                     return self.sessions.get(&request.caller, id, request.moment.now).await;
                 };
                 let sources = Sources { session: Some(id.to_owned()), ..Sources::default() };
-                let effect = restore_sources(&writing, &sources, None).await?;
+                let effect = restore_sources(&writing, &sources, by, None).await?;
                 let outcome = Outcome::of(Verb::Restore, "Restored the session.".into());
                 writing.finish(Verb::Restore, effect, outcome).await?;
             }

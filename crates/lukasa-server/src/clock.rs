@@ -1,5 +1,9 @@
 //! The one reader of the clock and of randomness. Everything below gets both as arguments.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
 use lukasa_core::Timestamp;
 use lukasa_engine::Moment;
 use rand::RngCore;
@@ -29,4 +33,28 @@ pub fn ticks() -> u64 {
     static START: std::sync::LazyLock<std::time::Instant> =
         std::sync::LazyLock::new(std::time::Instant::now);
     u64::try_from(START.elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The monotonic clock by which the server measures the age of cached admissions. A test advances it
+/// instead of waiting.
+#[derive(Debug, Clone, Default)]
+pub struct CacheClock {
+    advanced_millis: Arc<AtomicU64>,
+}
+
+impl CacheClock {
+    pub fn now(&self) -> Instant {
+        Instant::now() + Duration::from_millis(self.advanced_millis.load(Ordering::Relaxed))
+    }
+
+    /// Whether less than `ttl` has passed since `then`.
+    pub fn is_within(&self, ttl: Duration, then: Instant) -> bool {
+        self.now().saturating_duration_since(then) < ttl
+    }
+
+    /// Makes everything that is cached older.
+    pub fn advance(&self, by: Duration) {
+        let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
+        self.advanced_millis.fetch_add(millis, Ordering::Relaxed);
+    }
 }

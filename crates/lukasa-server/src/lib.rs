@@ -16,6 +16,7 @@ pub mod oidc;
 pub mod postgres;
 pub mod telemetry;
 pub mod tools;
+pub mod traces;
 mod url;
 pub mod webhook;
 pub mod workers;

@@ -33,7 +33,7 @@ const BACKLOG_TIMEOUT: Duration = Duration::from_secs(3);
 /// Open connections to the listener of metrics.
 const MAX_CONNECTIONS: usize = 16;
 /// The route label of requests that match no route, such as files of the console.
-const NO_ROUTE: &str = "none";
+pub const NO_ROUTE: &str = "none";
 
 /// Settings of metrics.
 #[derive(Debug, Clone, Default, Args)]
@@ -138,17 +138,21 @@ fn set_gauges(backlogs: &Backlogs) {
     gauge!("lukasa_indexes").set(backlogs.indexes as f64);
 }
 
+/// The name of a method as a label. A client can send any word as a method.
+pub fn method_name(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "get",
+        "POST" => "post",
+        "PUT" => "put",
+        "PATCH" => "patch",
+        "DELETE" => "delete",
+        _ => "other",
+    }
+}
+
 /// Records a request that was answered.
 pub fn record_request(method: &Method, route: Option<&str>, status: StatusCode, took: Duration) {
-    let known = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
-    let method =
-        known.iter().find(|one| *one == method).map_or("other", |one| match one.as_str() {
-            "GET" => "get",
-            "POST" => "post",
-            "PUT" => "put",
-            "PATCH" => "patch",
-            _ => "delete",
-        });
+    let method = method_name(method);
     let route = route.unwrap_or(NO_ROUTE).to_owned();
     let status = status.as_str().to_owned();
     counter!("lukasa_http_requests_total",

@@ -128,7 +128,7 @@ impl Clients {
             .header("content-type", "application/json")
             .header("webhook-id", &message.id)
             .header("webhook-timestamp", seconds.to_string())
-            .header("webhook-signature", sign(&message.secret, &message.id, seconds, &body))
+            .header("webhook-signature", signatures(&message.secrets, &message.id, seconds, &body))
             .body(body);
         match request.send().await {
             Ok(response) => Ok(response.status().as_u16()),
@@ -187,7 +187,13 @@ pub fn print_secret(secret: &[u8]) -> String {
     format!("whsec_{}", STANDARD.encode(secret))
 }
 
-/// The signature of a message, as in its header.
+/// The signatures of a message with each of the secrets, as in its header.
+fn signatures(secrets: &[Vec<u8>], id: &str, seconds: i64, body: &str) -> String {
+    let all: Vec<String> = secrets.iter().map(|secret| sign(secret, id, seconds, body)).collect();
+    all.join(" ")
+}
+
+/// The signature of a message with one secret.
 fn sign(secret: &[u8], id: &str, seconds: i64, body: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
     let tag = hmac::sign(&key, format!("{id}.{seconds}.{body}").as_bytes());

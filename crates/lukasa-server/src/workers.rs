@@ -46,8 +46,8 @@ impl Workers {
         let mut tasks = JoinSet::new();
         if count > 0 {
             for lane in Lane::ALL {
-                let workers = lane_workers(*lane, count);
-                tasks.spawn(run_lane(engine.clone(), *lane, workers, stopped.clone()));
+                let workers = lane_workers(lane, count);
+                tasks.spawn(run_lane(engine.clone(), lane, workers, stopped.clone()));
             }
             tasks.spawn(run_erasures(engine, stopped));
         }

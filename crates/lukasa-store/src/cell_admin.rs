@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use lukasa_core::Timestamp;
 use lukasa_core::placement::{Holding, MAIN_CELL, Placement};
+use lukasa_core::{TenantId, Timestamp};
 use tokio_postgres::{Client, Transaction};
 use uuid::Uuid;
 
@@ -18,6 +18,11 @@ pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_6365;
 
 /// The publication of the directory's small tables, and the subscription of each cell to it.
 const GLOBAL: &str = "lukasa_global";
+
+/// Whether a database has a subscription of this name.
+const SUBSCRIBED: &str = "select 1 from pg_subscription s \
+                          join pg_database d on d.oid = s.subdbid \
+                          where s.subname = $1 and d.datname = current_database()";
 
 /// The tables that every cell has a copy of.
 pub const GLOBAL_TABLES: &[&str] =
@@ -116,7 +121,7 @@ impl LockedDirectory {
         let transaction = map_transaction(&mut self.client).await?;
         transaction.batch_execute("delete from placement").await?;
         for placed in new.ranges() {
-            let tenant: Option<Uuid> = placed.tenant.map(lukasa_core::TenantId::uuid);
+            let tenant: Option<Uuid> = placed.tenant.map(TenantId::uuid);
             let (range, to) = (placed.range, &placed.moving_to);
             let epoch = placed.epoch;
             transaction
@@ -126,8 +131,13 @@ impl LockedDirectory {
         Ok(transaction.commit().await?)
     }
 
-    /// Records that users are moved away from a cell, before the first is.
-    pub async fn mark_moved_from(&mut self, cell: &str, now: Option<Timestamp>) -> Result<()> {
+    /// Fails if the session that holds the lock has ended.
+    pub async fn check_locked(&self) -> Result<()> {
+        Ok(self.client.batch_execute("").await?)
+    }
+
+    /// Records that rows of moved users are deleted in a cell, before the first is.
+    pub async fn mark_moved_from(&mut self, cell: &str, now: Timestamp) -> Result<()> {
         const MAIN: &str = "update placement_state set moved_from_at = $1";
         const OTHER: &str = "update cell set moved_from_at = $2 where name = $1";
         let transaction = map_transaction(&mut self.client).await?;
@@ -136,6 +146,41 @@ impl LockedDirectory {
         } else {
             transaction.execute(OTHER, &[&cell, &now]).await?;
         }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Records that the files of a cell were rewritten, unless users were moved since it was listed.
+    pub async fn clear_moved_from(&mut self, cell: &CellAddress) -> Result<()> {
+        const MAIN: &str =
+            "update placement_state set moved_from_at = null where moved_from_at = $1";
+        const OTHER: &str =
+            "update cell set moved_from_at = null where name = $1 and moved_from_at = $2";
+        let Some(listed) = cell.moved_from_at else { return Ok(()) };
+        let transaction = map_transaction(&mut self.client).await?;
+        if cell.name == MAIN_CELL {
+            transaction.execute(MAIN, &[&listed]).await?;
+        } else {
+            transaction.execute(OTHER, &[&cell.name, &listed]).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Removes a cell from the list whose database was destroyed, and the replication slot that it
+    /// has left.
+    pub async fn forget(&mut self, name: &str) -> Result<()> {
+        const IN_USE: &str = "select 1 from pg_replication_slots where slot_name = $1 and active";
+        let slot = slot_of(name);
+        if self.client.query_opt(IN_USE, &[&slot]).await?.is_some() {
+            let there = "the database of the cell still exists: it follows the directory";
+            return Err(Error::Configuration(there.into()));
+        }
+        drop_slot(&self.client, &slot).await?;
+        self.delete(name).await
+    }
+
+    async fn delete(&mut self, name: &str) -> Result<()> {
+        let transaction = map_transaction(&mut self.client).await?;
+        transaction.execute("delete from cell where name = $1", &[&name]).await?;
         Ok(transaction.commit().await?)
     }
 
@@ -156,29 +201,94 @@ impl LockedDirectory {
         Ok(transaction.commit().await?)
     }
 
-    /// Removes a cell from the list, and the replication to it. Its database is left as it is.
+    /// Removes a cell from the list, and the replication to it. Its database is left as it is, and
+    /// does not have to answer. Can be repeated after it was interrupted.
     pub async fn remove(&mut self, cell: &CellAddress) -> Result<()> {
-        const DROP_SLOT: &str = "select pg_drop_replication_slot(slot_name) \
-                                 from pg_replication_slots where slot_name = $1";
-        let transaction = map_transaction(&mut self.client).await?;
-        transaction.execute("delete from cell where name = $1", &[&cell.name]).await?;
-        transaction.commit().await?;
-        // The slot would keep the log of the directory for as long as it exists.
-        let client = owner(&cell.connect).await?;
-        for step in ["disable", "set (slot_name = none)"] {
-            client.batch_execute(&format!("alter subscription {GLOBAL} {step}")).await?;
+        if let Err(error) = unsubscribe(&cell.connect).await {
+            tracing::warn!(cell = cell.name, %error, "its subscription to the directory is left");
         }
-        client.batch_execute(&format!("drop subscription {GLOBAL}")).await?;
-        let slot = slot_of(&cell.name);
-        for _ in 0..50 {
-            // The process that sent to the cell ends a moment later.
-            if self.client.query(DROP_SLOT, &[&slot]).await.is_ok() {
-                return Ok(());
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        Err(Error::Configuration(format!("the replication slot {slot} could not be dropped")))
+        drop_slot(&self.client, &slot_of(&cell.name)).await?;
+        self.delete(&cell.name).await
     }
+
+    /// Sets the URL of a cell, and has it follow the directory's small tables again: after its
+    /// address has changed, or after a backup of it or of the directory was restored.
+    pub async fn reconnect(
+        &mut self,
+        directory: &ConnectOptions,
+        name: &str,
+        connect: &ConnectOptions,
+    ) -> Result<()> {
+        const SQL: &str = "update cell set url = $2 where name = $1";
+        let missing = pending(connect).await?;
+        if !missing.is_empty() {
+            return Err(Error::Configuration(format!(
+                "the cell lacks {} migrations",
+                missing.len()
+            )));
+        }
+        unsubscribe(connect).await?;
+        drop_slot(&self.client, &slot_of(name)).await?;
+        replicate_global_tables(&self.client, directory, name, connect).await?;
+        let transaction = map_transaction(&mut self.client).await?;
+        transaction.execute(SQL, &[&name, &connect.url]).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+/// Ends the subscription of a cell, if it has one. The slot is left.
+async fn unsubscribe(connect: &ConnectOptions) -> Result<()> {
+    let cell = owner(connect).await?;
+    if cell.query_opt(SUBSCRIBED, &[&GLOBAL]).await?.is_some() {
+        for step in ["disable", "set (slot_name = none)"] {
+            cell.batch_execute(&format!("alter subscription {GLOBAL} {step}")).await?;
+        }
+        cell.batch_execute(&format!("drop subscription {GLOBAL}")).await?;
+    }
+    Ok(())
+}
+
+/// Drops a replication slot, which would keep the log of the directory for as long as it exists.
+async fn drop_slot(directory: &Client, slot: &str) -> Result<()> {
+    const END: &str = "select pg_terminate_backend(active_pid) from pg_replication_slots \
+                       where slot_name = $1 and active_pid is not null";
+    const DROP: &str = "select pg_drop_replication_slot(slot_name) \
+                        from pg_replication_slots where slot_name = $1";
+    for _ in 0..50 {
+        directory.query(END, &[&slot]).await?;
+        // The process that sent to the cell ends a moment later.
+        if directory.query(DROP, &[&slot]).await.is_ok() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Err(Error::Configuration(format!("the replication slot {slot} could not be dropped")))
+}
+
+/// The replication of the small tables to a cell, as the directory sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplicationState {
+    /// Whether the cell is connected.
+    pub is_active: bool,
+    /// Bytes of the directory's log that are kept for the cell.
+    pub kept_bytes: i64,
+}
+
+/// The replication to a cell; none if there is no slot for it, or its slot is unusable.
+pub async fn replication(
+    directory: &ConnectOptions,
+    cell: &str,
+) -> Result<Option<ReplicationState>> {
+    const SQL: &str = "select active, \
+                         pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::bigint \
+                       from pg_replication_slots \
+                       where slot_name = $1 and restart_lsn is not null \
+                         and wal_status is distinct from 'lost'";
+    let row = owner(directory).await?.query_opt(SQL, &[&slot_of(cell)]).await?;
+    let state = |row: tokio_postgres::Row| {
+        Ok(ReplicationState { is_active: row.try_get(0)?, kept_bytes: row.try_get(1)? })
+    };
+    row.map(state).transpose()
 }
 
 /// The name of the directory's replication slot for a cell.
@@ -195,6 +305,16 @@ pub async fn count_users(cell: &ConnectOptions) -> Result<i64> {
     Ok(transaction.query_one(sql, &[]).await?.try_get(0)?)
 }
 
+/// Whether a tenant exists.
+pub async fn has_tenant(directory: &ConnectOptions, tenant: TenantId) -> Result<bool> {
+    let mut client = owner(directory).await?;
+    let transaction = client.transaction().await?;
+    // Without the right to bypass row-level security this must fail instead of finding nothing.
+    transaction.batch_execute("set local row_security = off").await?;
+    let sql = "select exists (select 1 from tenant where tenant_id = $1)";
+    Ok(transaction.query_one(sql, &[&tenant.uuid()]).await?.try_get(0)?)
+}
+
 /// Whether a cell holds exactly this.
 pub async fn holds(cell: &ConnectOptions, expected: &[Holding]) -> Result<bool> {
     const SQL: &str = "select tenant_id, first_user, last_user, state from holding";
@@ -206,7 +326,7 @@ pub async fn holds(cell: &ConnectOptions, expected: &[Holding]) -> Result<bool> 
         found.push((tenant, first, last, row.try_get::<_, String>(3)?));
     }
     let expected = expected.iter().map(|held| {
-        let tenant = held.tenant.map(lukasa_core::TenantId::uuid);
+        let tenant = held.tenant.map(TenantId::uuid);
         (tenant, held.range.first, held.range.last, held.state.as_str().to_owned())
     });
     let mut expected: Vec<_> = expected.collect();
@@ -223,7 +343,7 @@ pub async fn apply(cell: &ConnectOptions, holdings: &[Holding]) -> Result<()> {
     let transaction = map_transaction(&mut client).await?;
     transaction.batch_execute("delete from holding").await?;
     for held in holdings {
-        let tenant: Option<Uuid> = held.tenant.map(lukasa_core::TenantId::uuid);
+        let tenant: Option<Uuid> = held.tenant.map(TenantId::uuid);
         let (range, state) = (held.range, held.state.as_str());
         transaction
             .execute(SQL, &[&tenant, &range.first, &range.last, &state, &held.epoch])
@@ -289,26 +409,47 @@ async fn replicate_global_tables(
         directory.batch_execute(&format!("create publication {GLOBAL} for table {tables}")).await?;
     }
     let cell = owner(connect).await?;
-    let subscribed = "select 1 from pg_subscription s join pg_database d on d.oid = s.subdbid \
-                      where s.subname = $1 and d.datname = current_database()";
-    if cell.query_opt(subscribed, &[&GLOBAL]).await?.is_some() {
+    if cell.query_opt(SUBSCRIBED, &[&GLOBAL]).await?.is_some() {
         return Ok(());
     }
-    // What the migrations have put into these tables arrives from the directory, too.
-    let tables = GLOBAL_TABLES.join(", ");
-    cell.batch_execute(&format!("truncate {tables} cascade")).await?;
+    // What the migrations have put into these tables arrives from the directory, too. The rows of
+    // users that refer to them stay.
+    let deletes = GLOBAL_TABLES.iter().map(|table| format!("delete from {table};"));
+    let deletes: String = deletes.collect();
+    cell.batch_execute(&format!(
+        "begin; set local session_replication_role = replica; set local row_security = off; \
+         {deletes} commit"
+    ))
+    .await?;
     // Made apart from the subscription, which could not make it in a database of the same server.
     let slot = slot_of(name);
     let there = "select 1 from pg_replication_slots where slot_name = $1";
     if directory.query_opt(there, &[&slot]).await?.is_none() {
-        let make = "select pg_create_logical_replication_slot($1, 'pgoutput')";
+        // A standby of the directory that synchronises slots has it after a failover.
+        let make = "select pg_create_logical_replication_slot($1, 'pgoutput', failover => true)";
         directory.query(make, &[&slot]).await?;
     }
     let url = source.url.replace('\'', "''");
     cell.batch_execute(&format!(
         "create subscription {GLOBAL} connection '{url}' publication {GLOBAL} \
-         with (create_slot = false, slot_name = '{slot}')"
+         with (create_slot = false, slot_name = '{slot}', failover = true)"
     ))
     .await?;
-    Ok(())
+    wait_for_copies(&cell).await
+}
+
+/// Waits until a cell has its first copy of the small tables: without its tenant a user cannot be
+/// in the cell.
+async fn wait_for_copies(cell: &Client) -> Result<()> {
+    const SQL: &str = "select count(*) from pg_subscription_rel r \
+                       join pg_subscription s on s.oid = r.srsubid \
+                       where s.subname = $1 and r.srsubstate <> 'r'";
+    for _ in 0..600 {
+        if cell.query_one(SQL, &[&GLOBAL]).await?.try_get::<_, i64>(0)? == 0 {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let why = "the cell does not receive the directory's tables; see the log of its PostgreSQL";
+    Err(Error::Configuration(why.into()))
 }

@@ -2,26 +2,34 @@
 //! user. The map is read from the directory and cached. It may be out of date: a cell refuses a user
 //! that it does not hold, and then the map is read again.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Object, Pool, PoolError, TimeoutType};
 use lukasa_core::placement::{MAIN_CELL, PlacedRange, Placement, UserRange};
 use lukasa_core::{TenantId, UserId};
-use tokio::sync::OnceCell;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::pool::{Gates, Pools, Purpose};
+use crate::rollback::RollbackGuard;
 use crate::schema_check::{health_of, missing_migrations_of};
 use crate::{ConnectOptions, PoolSizes};
 
 /// How old the map may be when work over all cells begins.
 const MAP_TTL: Duration = Duration::from_secs(10);
 /// How long a cell that could not be reached is not asked again.
-const REST: Duration = Duration::from_secs(1);
+const REST: Duration = Duration::from_secs(3);
+/// How long after an answer a cell is taken to be reachable.
+const TRUST: Duration = Duration::from_secs(1);
+/// How long a cell may take to answer an empty query.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long one step of work over all cells may take in one of them.
+const SWEEP_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the first check of a cell may take.
+const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often a user is looked for in the cells before the request fails.
 const MAX_STEPS: u32 = 12;
 
@@ -36,7 +44,11 @@ pub(crate) struct Cell {
 #[derive(Default)]
 struct CellState {
     /// Set once the cell was found safe to serve from.
-    verified: OnceCell<()>,
+    is_verified: AtomicBool,
+    /// Held by the request that probes the cell; others wait for its result.
+    probing: tokio::sync::Mutex<()>,
+    /// When the cell answered a probe.
+    answered_at: Mutex<Option<Instant>>,
     /// Until when requests are refused at once, after the cell could not be reached.
     rest_until: Mutex<Option<Instant>>,
 }
@@ -51,40 +63,105 @@ impl Cell {
     }
 
     /// A connection from one of the cell's pools. A cell that could not be reached refuses for a
-    /// while without being asked, so that its users' requests do not wait for it. The main cell is
-    /// checked when a server starts and is always asked.
+    /// while without being asked, and one that has not answered recently is probed first, by one
+    /// request for all, so that its users' requests do not wait for it. The main cell is checked
+    /// when a server starts and is always asked.
     pub async fn connection(&self, purpose: Purpose) -> Result<Object> {
         let pool = self.pools.of(purpose);
         if self.is_main() {
             return Ok(pool.get().await?);
         }
-        let rest_until = || self.state.rest_until.lock().unwrap_or_else(PoisonError::into_inner);
-        if rest_until().is_some_and(|until| Instant::now() < until) {
-            return Err(Error::Unavailable(format!("cell {} does not answer", self.name)));
-        }
-        if let Err(error) = self.state.verified.get_or_try_init(|| self.verify()).await {
-            *rest_until() = Some(Instant::now() + REST);
-            return Err(error);
+        self.check_rest()?;
+        if !self.is_trusted() {
+            let _one = self.state.probing.lock().await;
+            self.check_rest()?;
+            if !self.is_trusted() {
+                self.probe().await.inspect_err(|_| self.rest())?;
+                *lock(&self.state.answered_at) = Some(Instant::now());
+                *lock(&self.state.rest_until) = None;
+            }
         }
         let connection = pool.get().await;
         match &connection {
-            Ok(_) => *rest_until() = None,
-            // The pool is busy; the cell may be well.
-            Err(PoolError::Timeout(TimeoutType::Wait)) => {}
-            Err(_) => *rest_until() = Some(Instant::now() + REST),
+            // With a wait timeout the pool is busy; the cell may be well.
+            Ok(_) | Err(PoolError::Timeout(TimeoutType::Wait)) => {}
+            Err(_) => self.rest(),
         }
         Ok(connection?)
     }
 
-    /// Whether the cell could be reached when it was last asked.
-    pub fn is_up(&self) -> bool {
-        let rest_until = self.state.rest_until.lock().unwrap_or_else(PoisonError::into_inner);
-        rest_until.is_none()
+    /// Refuses requests for a while.
+    fn rest(&self) {
+        *lock(&self.state.answered_at) = None;
+        let before = lock(&self.state.rest_until).replace(Instant::now() + REST);
+        if before.is_none() {
+            tracing::warn!(cell = &*self.name, "a cell does not answer; its users are refused");
+        }
     }
 
-    /// Logs that work over all cells leaves this one out.
-    pub fn report(&self, error: &Error) {
-        tracing::warn!(cell = &*self.name, %error, "a cell is left out");
+    fn check_rest(&self) -> Result<()> {
+        match *lock(&self.state.rest_until) {
+            Some(until) if Instant::now() < until => Err(self.no_answer()),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_trusted(&self) -> bool {
+        lock(&self.state.answered_at).is_some_and(|at| at.elapsed() < TRUST)
+    }
+
+    fn no_answer(&self) -> Error {
+        Error::Unavailable(format!("cell {} does not answer", self.name))
+    }
+
+    /// Asks the cell something that it answers at once. The first time, checks whether it is safe
+    /// to serve from.
+    async fn probe(&self) -> Result<()> {
+        if !self.state.is_verified.load(Ordering::Relaxed) {
+            let verified = tokio::time::timeout(VERIFY_TIMEOUT, self.verify()).await;
+            verified.map_err(|_| self.no_answer())??;
+            self.state.is_verified.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        let connection = tokio::time::timeout(PROBE_TIMEOUT, self.pools.admission.get()).await;
+        let connection = connection.map_err(|_| self.no_answer())??;
+        match tokio::time::timeout(PROBE_TIMEOUT, connection.batch_execute("")).await {
+            Ok(answer) => Ok(answer?),
+            Err(_) => {
+                // The connection still waits for its answer and must not be used again.
+                drop(Object::take(connection));
+                Err(self.no_answer())
+            }
+        }
+    }
+
+    /// Whether the cell could be reached when it was last asked.
+    pub fn is_up(&self) -> bool {
+        lock(&self.state.rest_until).is_none()
+    }
+
+    /// The result of work over all cells in this one. A cell besides main that fails or takes too
+    /// long is reported and left out, and the result is none.
+    pub async fn or_leave_out<T>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send,
+    ) -> Result<Option<T>> {
+        if self.is_main() {
+            return work.await.map(Some);
+        }
+        let done = tokio::time::timeout(SWEEP_TIMEOUT, work).await.unwrap_or_else(|_| {
+            self.rest();
+            Err(self.no_answer())
+        });
+        match done {
+            Ok(done) => Ok(Some(done)),
+            // Reported when the cell stopped answering.
+            Err(Error::Unavailable(_)) => Ok(None),
+            Err(error) => {
+                tracing::warn!(cell = &*self.name, %error, "a cell is left out");
+                Ok(None)
+            }
+        }
     }
 
     async fn verify(&self) -> Result<()> {
@@ -100,6 +177,10 @@ impl Cell {
         }
         Ok(())
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The map and the cells in it.
@@ -200,6 +281,22 @@ impl Cells {
         self.map().cells.clone()
     }
 
+    /// Whether users are being moved, by the cached map.
+    pub fn is_moving(&self) -> bool {
+        self.map().placement.is_moving()
+    }
+
+    /// The name of the cell that holds a user by the cached map.
+    pub fn name_of(&self, tenant: TenantId, user: UserId) -> Arc<str> {
+        self.map().placement.route(tenant, user).cell.into()
+    }
+
+    /// Reads the map again if it is old: the cell that does not answer may have a new URL, or may
+    /// have been drained.
+    pub async fn refresh(&self) {
+        let _ = self.all().await;
+    }
+
     /// The first cell to ask for a user.
     pub fn first_step(&self, tenant: TenantId, user: UserId) -> Result<CellStep> {
         let map = self.map();
@@ -240,15 +337,38 @@ impl Cells {
                 // A move is between two of its steps.
                 tokio::time::sleep(Duration::from_millis(u64::from(20 * tried))).await;
             }
-            let connection = step.cell.connection(purpose).await?;
-            match connection.batch_execute(&opening(step.via)).await.map_err(Error::from) {
-                Ok(()) => return Ok(connection),
-                Err(Error::Elsewhere) => connection.batch_execute("rollback").await?,
+            let connection = RollbackGuard::new(step.cell.connection(purpose).await?);
+            match connection.batch_execute(&opening(step.via)).await {
+                Ok(()) => return connection.disarm(),
+                Err(Error::Elsewhere) => {
+                    connection.batch_execute("rollback").await?;
+                    drop(connection.disarm()?);
+                }
                 Err(error) => return Err(error),
             }
             last = step;
         }
         Err(Error::Unavailable("the user is being moved to another cell".into()))
+    }
+
+    /// The name of the cell that holds a user by the map; none while the user's range is moving.
+    pub fn settled_cell(&self, tenant: TenantId, user: UserId) -> Option<Arc<str>> {
+        let map = self.map();
+        let route = map.placement.route(tenant, user);
+        route.then.is_none().then(|| route.cell.into())
+    }
+
+    /// The target of the move of a user's range that has this epoch.
+    pub async fn target(&self, tenant: TenantId, user: UserId, epoch: i64) -> Result<CellStep> {
+        let mut map = self.map();
+        if map.placement.route(tenant, user).epoch != epoch {
+            map = self.reload(&map).await?;
+        }
+        let route = map.placement.route(tenant, user);
+        let Some(then) = route.then.filter(|_| route.epoch == epoch) else {
+            return Err(Error::Unavailable("the map of the cells is being changed".into()));
+        };
+        Ok(CellStep { cell: map.cell(then)?.clone(), via: epoch, epoch })
     }
 
     /// Reads the map again, unless another task has replaced `old` meanwhile.

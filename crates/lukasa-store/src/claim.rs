@@ -26,6 +26,7 @@ pub struct ClaimedJob {
     pub key: String,
     pub attempts: i32,
     pub lease: i64,
+    pub queued_at: Timestamp,
 }
 
 /// Parameters of a claim.
@@ -49,6 +50,7 @@ fn claimed(row: &Row) -> Result<ClaimedJob> {
         key: c.take()?,
         attempts: c.take()?,
         lease: c.take()?,
+        queued_at: c.take()?,
     })
 }
 
@@ -75,7 +77,7 @@ impl Store {
     /// Claims a job of any lane.
     pub async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<ClaimedJob>> {
         for lane in Lane::ALL {
-            let request = ClaimRequest { lane: *lane, worker, after: None, full: &[] };
+            let request = ClaimRequest { lane, worker, after: None, full: &[] };
             if let Some(claimed) = self.claim_in_lane(&request, now).await? {
                 return Ok(Some(claimed));
             }
@@ -91,10 +93,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<ClaimedJob>> {
         for cell in self.cells.in_turn().await? {
-            match claim_in(&cell, request, now).await {
-                Ok(None) => {}
-                Err(error) if !cell.is_main() => cell.report(&error),
-                other => return other,
+            let claimed = cell.or_leave_out(claim_in(&cell, request, now)).await?.flatten();
+            if claimed.is_some() {
+                return Ok(claimed);
             }
         }
         Ok(None)
@@ -204,7 +205,7 @@ pub const CLAIM: &str = concat!(
              leased_until = $4, worker = $5, head_at = null, claimed_at = $3 \
            from next where job.user_id = next.user_id and job.job_id = next.job_id \
            returning job.tenant_id, job.user_id, job.job_id, job.kind, job.key, job.attempts, \
-             job.lease"
+             job.lease, job.queued_at"
 );
 
 /// The last tenant that [`claim_after`] reached, if it did not reach the end.

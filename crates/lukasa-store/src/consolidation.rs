@@ -64,7 +64,8 @@ pub async fn recent_sessions(
 ) -> Result<Vec<(String, Vec<String>)>> {
     const SQL: &str = "select s.session_id, \
           array(select concat_ws('. ', e.title, e.summary) from episode e \
-             where e.user_id = $1 and e.session_id = s.session_id order by e.episode_id) || \
+             where e.user_id = $1 and e.session_id = s.session_id and e.withdrawn_by is null \
+             order by e.episode_id) || \
           array(select f.content from fact_version f \
              where f.user_id = $1 and f.session = s.session_id and f.extracted \
              and f.fact_id in (select k.fact_id from fact_version k where k.user_id = $1 \

@@ -9,55 +9,28 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Directory, Param, Scope};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CredentialKind {
-    /// For an application; valid until it is revoked.
-    Key,
-    /// For the browser of one user; bound to that user and short-lived.
-    Token,
-    /// Signs the browser of one user in to the console, once.
-    Link,
-    /// Held by a browser that is signed in to the console.
-    SignIn,
-    /// A user's consent to one assistant that connects by OAuth. Its codes and tokens are made from
-    /// it and end with it.
-    Connector,
-    /// An authorization code, exchanged once for tokens.
-    Code,
-    /// An access token of a connector.
-    Access,
-    /// A refresh token of a connector, exchanged once for new tokens.
-    Refresh,
-}
-
-impl CredentialKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            CredentialKind::Key => "key",
-            CredentialKind::Token => "token",
-            CredentialKind::Link => "link",
-            CredentialKind::SignIn => "sign_in",
-            CredentialKind::Connector => "connector",
-            CredentialKind::Code => "code",
-            CredentialKind::Access => "access",
-            CredentialKind::Refresh => "refresh",
-        }
+lukasa_core::words!(
+    /// The kind of a credential.
+    CredentialKind {
+        /// For an application; valid until it is revoked.
+        Key = "key",
+        /// For the browser of one user; bound to that user and short-lived.
+        Token = "token",
+        /// Signs the browser of one user in to the console, once.
+        Link = "link",
+        /// Held by a browser that is signed in to the console.
+        SignIn = "sign_in",
+        /// A user's consent to one assistant that connects by OAuth. Its codes and tokens are made from
+        /// it and end with it.
+        Connector = "connector",
+        /// An authorization code, exchanged once for tokens.
+        Code = "code",
+        /// An access token of a connector.
+        Access = "access",
+        /// A refresh token of a connector, exchanged once for new tokens.
+        Refresh = "refresh",
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        const ALL: [CredentialKind; 8] = [
-            CredentialKind::Key,
-            CredentialKind::Token,
-            CredentialKind::Link,
-            CredentialKind::SignIn,
-            CredentialKind::Connector,
-            CredentialKind::Code,
-            CredentialKind::Access,
-            CredentialKind::Refresh,
-        ];
-        ALL.into_iter().find(|kind| kind.as_str() == text)
-    }
-}
+);
 
 /// What a credential of OAuth is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,6 +237,14 @@ pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Resu
           where tenant_id = $1 and key_id = chain.id and revoked_at is null returning key_id";
     let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
+}
+
+/// Gives a key an earlier end.
+pub async fn shorten_key(directory: &Directory, key_id: &str, end: Timestamp) -> Result<()> {
+    const SQL: &str = "update credential set expires_at = least(expires_at, $3) \
+                       where tenant_id = $1 and key_id = $2 and kind = 'key'";
+    directory.query(SQL, &[&directory.tenant().uuid(), &key_id, &end]).await?;
+    Ok(())
 }
 
 /// Ends one credential that is not a key, but nothing created from it; returns whether it was live.

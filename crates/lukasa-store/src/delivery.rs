@@ -38,7 +38,8 @@ pub fn begin(batch: &mut Batch, scope: &Scope, from: Timestamp) {
 pub async fn marks(scope: &Scope) -> Result<Vec<(DeliveryProgress, Webhook)>> {
     const SQL: &str = "select m.webhook_id, m.told_until, m.attempts, m.next_at, w.webhook_id, \
                          w.url, w.secret, w.verbs, w.created_at, w.failures, w.failing_since, \
-                         w.rest_until, w.off_at, w.off_because \
+                         w.rest_until, w.off_at, w.off_because, w.previous_secret, \
+                         w.previous_until \
                        from webhook_mark m \
                        join webhook w on w.tenant_id = $2 and w.webhook_id = m.webhook_id \
                        where m.user_id = $1 order by m.webhook_id";

@@ -104,11 +104,6 @@ pub async fn mark_deleted(scope: &Scope, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-pub async fn find_user(directory: &Directory, id: UserId) -> Result<Option<User>> {
-    const SQL: &str = concat!("select ", user_columns!(), " from users where user_id = $1");
-    one(&directory.query(SQL, &[&id.uuid()]).await?, user)
-}
-
 impl Store {
     /// Up to `limit` users of the tenant after the one called `after`, by name, of all cells.
     pub async fn users(

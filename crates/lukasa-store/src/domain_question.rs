@@ -82,7 +82,7 @@ pub fn answer(batch: &mut Batch, scope: &Scope, domain: &str, opened: bool, now:
     );
 }
 
-/// Removes erased turns from the questions, and the unanswered questions that had no other turns.
+/// Removes turns from the questions, and the unanswered questions that had no other turns.
 pub(crate) fn remove_turns(batch: &mut Batch, scope: &Scope, turns: &[Uuid]) {
     const EMPTY: &str = "delete from domain_question where user_id = $1 and state = 'asked' \
                            and turns <> '{}' and turns <@ $2";

@@ -50,6 +50,20 @@ pub async fn of_session(scope: &Scope, session: &str) -> Result<Vec<Episode>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &session]).await?, episode)
 }
 
+/// Up to `limit` episodes that the titles and summaries of these sessions are made from: those in use, and
+/// all of a session in the trash.
+pub async fn of_sessions(scope: &Scope, sessions: &[String], limit: i64) -> Result<Vec<Episode>> {
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and session_id = any($2) and (withdrawn_by is null \
+           or session_id in (select session_id from session where user_id = $1 \
+             and trashed_at is not null)) \
+          order by session_id, first_turn, episode_id limit $3"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &sessions, &limit]).await?, episode)
+}
+
 /// Up to `limit` episodes in use that may be found and have no passage, the latest first: they were
 /// stored before recall found episodes.
 pub async fn without_passage(scope: &Scope, limit: i64) -> Result<Vec<Episode>> {
@@ -108,10 +122,12 @@ pub struct LearnedHere {
     pub settled: bool,
     /// Whether it was forgotten on request.
     pub forgotten: bool,
+    /// Whether it is in the trash.
+    pub trashed: bool,
 }
 
-/// The facts that cite one of these turns or were learned in one of these sessions; of those that
-/// were forgotten, the ones forgotten on request.
+/// The facts that cite one of these turns or were learned in one of these sessions, also those in the
+/// trash; of those that were forgotten, the ones forgotten on request.
 pub async fn learned_here(
     scope: &Scope,
     turns: &[String],
@@ -120,13 +136,13 @@ pub async fn learned_here(
     // A version that the user edited cites no turn, but its evidence still does.
     const SQL: &str = "select f.fact_id, c.turns, f.session, f.domain, \
                          f.tier = 'strong' or not f.extracted or f.consented_at is not null, \
-                         f.state = 'forgotten' \
+                         f.state = 'forgotten', f.state = 'trashed' \
                         from fact_version f, lateral (select f.turns || array(select e ->> 'turn' \
                           from jsonb_array_elements(f.evidence) e \
                          where e ->> 'turn' is not null) as turns) c \
                         where f.user_id = $1 and f.known_until is null \
                           and (c.turns && $2 or f.session = any($3)) \
-                          and (f.state in ('active', 'candidate', 'proposed') \
+                          and (f.state in ('active', 'candidate', 'proposed', 'trashed') \
                             or f.state = 'forgotten' and exists (select 1 from operation o \
                                  where o.user_id = $1 and o.operation_id = f.opened_by \
                                    and o.verb = 'forget'))";
@@ -140,6 +156,7 @@ pub async fn learned_here(
             domain: c.take()?,
             settled: c.take()?,
             forgotten: c.take()?,
+            trashed: c.take()?,
         })
     })
 }

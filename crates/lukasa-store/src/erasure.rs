@@ -3,18 +3,20 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use lukasa_core::placement::HoldingState;
 use lukasa_core::{
     ErasureId, FactId, ObservationId, OperationId, TenantId, Timestamp, TurnId, UserId, Verb,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::Store;
+use crate::cells::Cell;
 use crate::error::{Error, Result};
 use crate::pool::Purpose;
 use crate::row::{Columns, all, one};
-use crate::scope::{Batch, Owned, Param, Scope};
+use crate::scope::{Access, Batch, Owned, Param, RouteToUser, Scope};
 use crate::tables::ERASED;
+use crate::{Store, directory};
 
 /// Row counts by table. Tables without rows are left out.
 pub type Rows = BTreeMap<String, i64>;
@@ -177,12 +179,38 @@ fn erasure(row: &Row) -> Result<Erasure> {
     })
 }
 
-/// Records a finished erasure.
-pub fn insert(batch: &mut Batch, scope: &Scope, new: &Erasure) {
+/// Records finished erasures, with one statement.
+pub fn insert(batch: &mut Batch, scope: &Scope, new: &[Erasure]) {
     const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
-                       observation_id, verb, operation_id, erased_at, removed, replayed, \
-                       finished_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $9)";
-    batch.push(SQL, values(scope, new));
+                       observation_id, verb, operation_id, erased_at, removed, replayed, finished_at) \
+                       select $1, $2, n.id, n.fact, n.turn, n.observation, n.verb, n.operation, n.at, \
+                              n.removed, n.replayed, n.at \
+                         from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], \
+                                     $8::uuid[], $9::timestamptz[], $10::jsonb[], $11::boolean[]) \
+                           as n (id, fact, turn, observation, verb, operation, at, removed, replayed)";
+    if new.is_empty() {
+        return;
+    }
+    let fact = |new: &Erasure| new.fact.map(FactId::uuid);
+    let turn = |new: &Erasure| new.turn.map(TurnId::uuid);
+    let observation = |new: &Erasure| new.observation.map(ObservationId::uuid);
+    let operation = |new: &Erasure| new.operation.map(OperationId::uuid);
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(new.iter().map(|new| new.id.uuid()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(fact).collect::<Vec<_>>()),
+            Box::new(new.iter().map(turn).collect::<Vec<_>>()),
+            Box::new(new.iter().map(observation).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.verb.as_str()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(operation).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.erased_at).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| serde_json::json!(new.removed)).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.replayed).collect::<Vec<_>>()),
+        ],
+    );
 }
 
 /// Records that the erasure of a user has begun, leased to this process.
@@ -190,13 +218,7 @@ pub fn begin(batch: &mut Batch, scope: &Scope, new: &Erasure, leased_until: Time
     const SQL: &str = "insert into erasure (user_id, tenant_id, erasure_id, fact_id, turn_id, \
                        observation_id, verb, operation_id, erased_at, removed, replayed, \
                        leased_until) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    let mut params = values(scope, new);
-    params.push(Box::new(leased_until));
-    batch.push(SQL, params);
-}
-
-fn values(scope: &Scope, new: &Erasure) -> Vec<Owned> {
-    vec![
+    let params: Vec<Owned> = vec![
         Box::new(scope.user().uuid()),
         Box::new(scope.tenant().uuid()),
         Box::new(new.id.uuid()),
@@ -208,7 +230,9 @@ fn values(scope: &Scope, new: &Erasure) -> Vec<Owned> {
         Box::new(new.erased_at),
         Box::new(serde_json::json!(new.removed)),
         Box::new(new.replayed),
-    ]
+        Box::new(leased_until),
+    ];
+    batch.push(SQL, params);
 }
 
 /// The latest finished erasures of the user, newest first.
@@ -252,17 +276,47 @@ pub async fn progress(
     Ok(())
 }
 
+/// The seeds of the installation's signing keys.
+pub struct SigningSeeds {
+    /// Of the key in use.
+    pub current: Vec<u8>,
+    /// Of earlier keys that are still accepted.
+    pub retired: Vec<Vec<u8>>,
+    /// Of the keys of digests. A rotation does not change it, because digests stay in tables.
+    pub digests: Vec<u8>,
+}
+
+impl SigningSeeds {
+    /// Every accepted seed, the one in use first.
+    pub fn accepted(&self) -> impl Iterator<Item = &[u8]> {
+        std::iter::once(&self.current).chain(&self.retired).map(Vec::as_slice)
+    }
+}
+
 impl Store {
-    /// The seed of the key that signs receipts.
-    pub async fn signing_seed(&self) -> Result<Vec<u8>> {
+    /// The seeds of the installation's keys.
+    pub async fn signing_seeds(&self) -> Result<SigningSeeds> {
+        const SQL: &str = "select seed, digest_seed from signing_key union all \
+                           select seed, null from retired_signing_key where accepted_until > now()";
         let mut connection = self.directory_connection(Purpose::Reads).await?;
         let transaction = connection.transaction().await?;
         transaction.batch_execute("set local app.signing = 'on'").await?;
-        let rows = transaction.query("select seed from signing_key", &[]).await?;
+        let rows = transaction.query(SQL, &[]).await?;
         transaction.rollback().await?;
-        let seed = one(&rows, |row| Columns::of(row, "signing_key").take())?;
+        let seeds = all(&rows, |row| {
+            let mut c = Columns::of(row, "signing_key");
+            Ok((c.take::<Vec<u8>>()?, c.take::<Option<Vec<u8>>>()?))
+        })?;
+        let (mut in_use, mut retired) = (None, Vec::new());
+        for (seed, digests) in seeds {
+            match digests {
+                Some(digests) => in_use = Some((seed, digests)),
+                None => retired.push(seed),
+            }
+        }
         let missing = || Error::Corrupt { table: "signing_key", what: "no key".into() };
-        seed.ok_or_else(missing)
+        let (current, digests) = in_use.ok_or_else(missing)?;
+        Ok(SigningSeeds { current, retired, digests })
     }
 
     /// Claims an unfinished erasure of a user whose lease is free or expired.
@@ -271,23 +325,9 @@ impl Store {
         now: Timestamp,
         leased_until: Timestamp,
     ) -> Result<Option<(TenantId, UserId)>> {
-        const SQL: &str = "with next as (select user_id, erasure_id from erasure \
-                             where finished_at is null \
-                               and (leased_until is null or leased_until <= $1) \
-                             order by erased_at limit 1 for update skip locked) \
-                           update erasure set leased_until = $2 from next \
-                           where erasure.user_id = next.user_id \
-                             and erasure.erasure_id = next.erasure_id \
-                           returning erasure.tenant_id, erasure.user_id";
-        for mut connection in self.reachable(Purpose::Background).await? {
-            let transaction = connection.transaction().await?;
-            transaction.batch_execute("set local app.scrub = 'on'").await?;
-            let rows = transaction.query(SQL, &[&now, &leased_until]).await?;
-            transaction.commit().await?;
-            let claimed = one(&rows, |row| {
-                let mut c = Columns::of(row, "erasure");
-                Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
-            })?;
+        for cell in self.cells.all().await? {
+            let claimed = claim_erasure_in(&cell, now, leased_until);
+            let claimed = cell.or_leave_out(claimed).await?.flatten();
             if claimed.is_some() {
                 return Ok(claimed);
             }
@@ -354,19 +394,27 @@ impl Store {
         Ok(found)
     }
 
-    /// Those of these erasures that are recorded.
+    /// Those of these erasures that are recorded in the cell that holds their user. Another cell may
+    /// have a record, too, if one of them was restored from a backup.
     pub async fn erasures_on_record(
         &self,
-        asked: &[(UserId, ErasureId)],
+        asked: &[(TenantId, UserId, ErasureId)],
     ) -> Result<HashSet<ErasureId>> {
         const SQL: &str = "select e.erasure_id from unnest($1::uuid[], $2::uuid[]) \
                              as asked (user_id, erasure_id) \
                            join erasure e on e.user_id = asked.user_id \
                              and e.erasure_id = asked.erasure_id";
-        let users: Vec<Uuid> = asked.iter().map(|(user, _)| user.uuid()).collect();
-        let ids: Vec<Uuid> = asked.iter().map(|(_, id)| id.uuid()).collect();
         let mut found = HashSet::new();
-        for mut connection in self.connections(Purpose::Reads).await? {
+        for cell in self.cells.all().await? {
+            let here = asked.iter().filter(|(tenant, user, _)| {
+                self.cells.settled_cell(*tenant, *user).is_some_and(|name| name == cell.name)
+            });
+            let (users, ids): (Vec<Uuid>, Vec<Uuid>) =
+                here.map(|(_, user, id)| (user.uuid(), id.uuid())).unzip();
+            if ids.is_empty() {
+                continue;
+            }
+            let mut connection = cell.connection(self.purpose(Purpose::Reads)).await?;
             let transaction = connection.transaction().await?;
             transaction.batch_execute("set local app.scrub = 'on'").await?;
             let rows = transaction.query(SQL, &[&users, &ids]).await?;
@@ -374,7 +422,59 @@ impl Store {
             let id = |row: &Row| Ok(ErasureId::from_uuid(Columns::of(row, "erasure").take()?));
             found.extend(all(&rows, id)?);
         }
+        // The user may be moving, or have been moved since the map was read.
+        for (tenant, user, id) in asked {
+            if found.contains(id) {
+                continue;
+            }
+            let scope = self.read(*tenant, *user).await?;
+            if is_on_record(&scope, *id).await? {
+                found.insert(*id);
+            }
+        }
         Ok(found)
+    }
+
+    /// Removes the rows that an interrupted move has left of a user in the target, while the source
+    /// holds the user. `scope` is a write of the user that has read a row: its lock keeps the user
+    /// from being moved meanwhile. No request reaches such rows.
+    pub async fn remove_copy(&self, scope: &Scope, now: Timestamp) -> Result<()> {
+        const HOLDING: &str = "select state, epoch from holding \
+                               where (tenant_id = $1 or tenant_id is null) \
+                                 and $2 between first_user and last_user \
+                               order by tenant_id nulls last limit 1";
+        let (tenant, user) = (scope.tenant(), scope.user());
+        let rows = scope.query(HOLDING, &[&tenant.uuid(), &user.uuid()]).await?;
+        let held = one(&rows, |row| {
+            let mut c = Columns::of(row, "holding");
+            Ok((c.take::<String>()?, c.take::<i64>()?))
+        })?;
+        let Some((_, epoch)) = held.filter(|(state, _)| state == HoldingState::Leaving.as_str())
+        else {
+            return Ok(());
+        };
+        let step = self.cells.target(tenant, user, epoch).await?;
+        let mut from = Some(0);
+        while let Some(place) = from {
+            let (purpose, access) = (self.purpose(Purpose::Writes), Access::Write);
+            let (cells, step) = (self.cells.clone(), step.clone());
+            let connection = step.cell.connection(purpose).await?;
+            let route = RouteToUser { cells, purpose, access, tenant, user, step };
+            let copy = Scope::open_there(connection, route);
+            match directory::me(&copy).await {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(()),
+                Err(Error::Elsewhere) => {
+                    let changing = "the move of the user is being reversed";
+                    return Err(Error::Unavailable(changing.into()));
+                }
+                Err(error) => return Err(error),
+            }
+            directory::mark_deleted(&copy, now).await?;
+            from = remove_batch(&copy, place).await?.next;
+            copy.commit().await?;
+        }
+        Ok(())
     }
 
     /// How far a journal was compared with every cell, if it was. A cell that was restored from a
@@ -426,4 +526,28 @@ pub struct Checkpoint {
     pub line: String,
     /// Every recorded erasure up to this time is in the journal.
     pub checked_until: Timestamp,
+}
+
+async fn claim_erasure_in(
+    cell: &Cell,
+    now: Timestamp,
+    leased_until: Timestamp,
+) -> Result<Option<(TenantId, UserId)>> {
+    const SQL: &str = "with next as (select user_id, erasure_id from erasure \
+                         where finished_at is null \
+                           and (leased_until is null or leased_until <= $1) \
+                         order by erased_at limit 1 for update skip locked) \
+                       update erasure set leased_until = $2 from next \
+                       where erasure.user_id = next.user_id \
+                         and erasure.erasure_id = next.erasure_id \
+                       returning erasure.tenant_id, erasure.user_id";
+    let mut connection = cell.connection(Purpose::Background).await?;
+    let transaction = connection.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    let rows = transaction.query(SQL, &[&now, &leased_until]).await?;
+    transaction.commit().await?;
+    one(&rows, |row| {
+        let mut c = Columns::of(row, "erasure");
+        Ok((TenantId::from_uuid(c.take()?), UserId::from_uuid(c.take()?)))
+    })
 }

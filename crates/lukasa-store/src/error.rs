@@ -38,6 +38,8 @@ pub enum Error {
 
 /// The SQLSTATE of `check_placement`.
 const ELSEWHERE: &str = "LC001";
+/// Violated by the first user of a new tenant in a cell that the tenant's row has not reached.
+const TENANT_OF_USER: &str = "users_tenant_id_fkey";
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
@@ -48,6 +50,9 @@ impl From<tokio_postgres::Error> for Error {
         let code = db.code();
         if code.code() == ELSEWHERE {
             return Error::Elsewhere;
+        }
+        if db.constraint() == Some(TENANT_OF_USER) {
+            return Error::Unavailable("the tenant has not reached the user's cell yet".into());
         }
         if let (true, Some(constraint)) = (code.code().starts_with("23"), db.constraint()) {
             return Error::Conflict(constraint.to_owned());

@@ -114,6 +114,18 @@ pub async fn known_now(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
 }
 
+/// The same for several facts, each with its versions together.
+pub async fn known_now_of_all(scope: &Scope, facts: &[FactId]) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = any($2) and known_until is null \
+          order by fact_id, valid_from, version_id"
+    );
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, version)
+}
+
 /// The current versions of these facts, and all proposals and candidates of the user.
 pub async fn current_and_pending(
     scope: &Scope,

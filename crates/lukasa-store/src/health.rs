@@ -1,6 +1,7 @@
 //! Health checks: whether the database is reachable and safe to serve from.
 
 use lukasa_core::Timestamp;
+use tokio_postgres::Row;
 
 use crate::cells::Cell;
 use crate::error::Result;
@@ -113,22 +114,39 @@ const ERASURES: &str = "\
     select count(*), /* whatever their user_id */ min(erased_at) \
       from erasure where finished_at is null";
 
+async fn lanes_of(cell: &Cell, now: Timestamp) -> Result<Vec<LaneBacklog>> {
+    let mut connection = cell.connection(Purpose::Background).await?;
+    let transaction = connection.transaction().await?;
+    transaction.batch_execute("set local app.worker = 'on'").await?;
+    let rows = transaction.query(LANES, &[&now]).await?;
+    transaction.rollback().await?;
+    let lane = |row: &Row| {
+        Ok(LaneBacklog {
+            lane: row.try_get(0)?,
+            due: row.try_get(1)?,
+            due_since: row.try_get(2)?,
+            dead: row.try_get(3)?,
+        })
+    };
+    rows.iter().map(lane).collect()
+}
+
+async fn erasures_of(cell: &Cell) -> Result<ErasureBacklog> {
+    let mut connection = cell.connection(Purpose::Background).await?;
+    let transaction = connection.transaction().await?;
+    transaction.batch_execute("set local app.scrub = 'on'").await?;
+    let row = transaction.query_one(ERASURES, &[]).await?;
+    transaction.rollback().await?;
+    Ok(ErasureBacklog { unfinished: row.try_get(0)?, since: row.try_get(1)? })
+}
+
 impl Store {
     /// Reads the backlog of each lane that has one.
     pub async fn lane_backlogs(&self, now: Timestamp) -> Result<Vec<LaneBacklog>> {
         let mut lanes: Vec<LaneBacklog> = Vec::new();
-        for mut connection in self.reachable(Purpose::Background).await? {
-            let transaction = connection.transaction().await?;
-            transaction.batch_execute("set local app.worker = 'on'").await?;
-            let rows = transaction.query(LANES, &[&now]).await?;
-            transaction.rollback().await?;
-            for row in &rows {
-                let found = LaneBacklog {
-                    lane: row.try_get(0)?,
-                    due: row.try_get(1)?,
-                    due_since: row.try_get(2)?,
-                    dead: row.try_get(3)?,
-                };
+        for cell in self.cells.all().await? {
+            let found = cell.or_leave_out(lanes_of(&cell, now)).await?;
+            for found in found.into_iter().flatten() {
                 match lanes.iter_mut().find(|lane| lane.lane == found.lane) {
                     Some(lane) => {
                         lane.due += found.due;
@@ -145,13 +163,11 @@ impl Store {
     /// Reads how many erasures of users are unfinished, and since when.
     pub async fn erasure_backlog(&self) -> Result<ErasureBacklog> {
         let mut sum = ErasureBacklog::default();
-        for mut connection in self.reachable(Purpose::Background).await? {
-            let transaction = connection.transaction().await?;
-            transaction.batch_execute("set local app.scrub = 'on'").await?;
-            let row = transaction.query_one(ERASURES, &[]).await?;
-            transaction.rollback().await?;
-            sum.unfinished += row.try_get::<_, i64>(0)?;
-            sum.since = earlier(sum.since, row.try_get(1)?);
+        for cell in self.cells.all().await? {
+            if let Some(found) = cell.or_leave_out(erasures_of(&cell)).await? {
+                sum.unfinished += found.unfinished;
+                sum.since = earlier(sum.since, found.since);
+            }
         }
         Ok(sum)
     }

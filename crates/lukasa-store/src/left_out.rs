@@ -6,6 +6,7 @@ use lukasa_core::{FactId, PassId, TurnId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
+use crate::domain_question;
 use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
@@ -156,4 +157,11 @@ pub fn remove_learned(batch: &mut Batch, scope: &Scope, domain: &str, turns: &[U
         SQL,
         vec![Box::new(scope.user().uuid()), Box::new(domain.to_owned()), Box::new(turns.to_vec())],
     );
+}
+
+/// Removes what was left out of these turns, and the questions about domains that only they mention.
+pub fn remove_of_turns(batch: &mut Batch, scope: &Scope, turns: &[Uuid]) {
+    const SQL: &str = "delete from left_out where user_id = $1 and turn_id = any($2)";
+    batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(turns.to_vec())]);
+    domain_question::remove_turns(batch, scope, turns);
 }

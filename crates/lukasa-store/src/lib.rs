@@ -48,6 +48,8 @@ pub mod quality;
 pub mod recallable;
 pub mod removal;
 pub mod review;
+mod rollback;
+pub mod rotation;
 mod row;
 mod schema_check;
 mod scope;
@@ -60,12 +62,17 @@ mod tls;
 mod upkeep;
 pub mod webhook;
 
+use std::sync::Arc;
+
 use deadpool_postgres::Object;
 use lukasa_core::{TenantId, UserId};
 
 use cells::Cells;
 use pool::Purpose;
 use scope::{Access, RouteToUser};
+
+/// The target of the spans that are exported as traces.
+pub const TRACE_TARGET: &str = "lukasa_trace";
 
 pub use error::{Error, Result};
 pub use migrate::{Migration, migrate, pending};
@@ -131,13 +138,20 @@ impl Store {
             Access::Write | Access::Lossy => Some(self.cells.gates().enter(user).await?),
             Access::Read | Access::Settled => None,
         };
-        let step = self.cells.first_step(tenant, user)?;
+        let mut step = self.cells.first_step(tenant, user)?;
         let purpose = match access {
             Access::Read | Access::Settled => self.purpose(Purpose::Reads),
             Access::Write => self.purpose(Purpose::Writes),
             Access::Lossy => Purpose::Background,
         };
-        let connection = step.cell.connection(purpose).await?;
+        let connection = match step.cell.connection(purpose).await {
+            Err(_) if !step.cell.is_main() => {
+                self.cells.refresh().await;
+                step = self.cells.first_step(tenant, user)?;
+                step.cell.connection(purpose).await?
+            }
+            other => other?,
+        };
         let cells = self.cells.clone();
         let route = RouteToUser { cells, purpose, access, tenant, user, step };
         Ok(Scope::open(connection, route, permit))
@@ -146,6 +160,11 @@ impl Store {
     /// The pool for a purpose. Work that no request waits for uses the background pool.
     fn purpose(&self, purpose: Purpose) -> Purpose {
         if self.in_background { Purpose::Background } else { purpose }
+    }
+
+    /// The name of the cell that holds a user, by the cached map.
+    pub fn cell_of(&self, tenant: TenantId, user: UserId) -> Arc<str> {
+        self.cells.name_of(tenant, user)
     }
 
     /// A connection to the directory's database.
@@ -158,19 +177,6 @@ impl Store {
         let mut connections = Vec::new();
         for cell in self.cells.all().await? {
             connections.push(cell.connection(self.purpose(purpose)).await?);
-        }
-        Ok(connections)
-    }
-
-    /// A connection to every cell that can be reached, the directory's first.
-    async fn reachable(&self, purpose: Purpose) -> Result<Vec<Object>> {
-        let mut connections = Vec::new();
-        for cell in self.cells.all().await? {
-            match cell.connection(self.purpose(purpose)).await {
-                Ok(connection) => connections.push(connection),
-                Err(error) if !cell.is_main() => cell.report(&error),
-                Err(error) => return Err(error),
-            }
         }
         Ok(connections)
     }

@@ -140,6 +140,36 @@ pub async fn live(scope: &Scope, fact: FactId, now: Timestamp) -> Result<Vec<Lin
     all(&scope.query(SQL, &params).await?, link)
 }
 
+/// The open links of these facts, in both directions, whose two facts are active at `now`; the oldest
+/// first.
+pub async fn live_of_all(
+    scope: &Scope,
+    facts: &[FactId],
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Link>> {
+    const SQL: &str = concat!(
+        "select ",
+        link_columns!(),
+        " from link l where user_id = $1 and (from_fact = any($2) or to_fact = any($2)) \
+           and known_until is null \
+           and exists (select 1 from fact_version v \
+                        where v.user_id = $1 and v.fact_id = l.from_fact \
+                          and v.known_until is null and v.state = 'active' \
+                          and v.valid_from <= $3 \
+                          and (v.valid_until is null or v.valid_until > $3)) \
+           and exists (select 1 from fact_version v \
+                        where v.user_id = $1 and v.fact_id = l.to_fact \
+                          and v.known_until is null and v.state = 'active' \
+                          and v.valid_from <= $3 \
+                          and (v.valid_until is null or v.valid_until > $3)) \
+          order by link_id limit $4"
+    );
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &ids, &now, &limit];
+    all(&scope.query(SQL, &params).await?, link)
+}
+
 /// The operation that last closed a link, by the id of the original link.
 pub async fn last_closed(scope: &Scope, root: LinkId) -> Result<Option<OperationId>> {
     const SQL: &str = "select closed_by from link \

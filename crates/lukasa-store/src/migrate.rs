@@ -3,6 +3,7 @@
 
 use crate::ConnectOptions;
 use crate::error::{Error, Result};
+use crate::pool::with_network_settings;
 use crate::tls;
 
 mod embedded {
@@ -78,7 +79,7 @@ pub(crate) async fn owner(connect: &ConnectOptions) -> Result<tokio_postgres::Cl
     let config: tokio_postgres::Config =
         connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
     let tls = tls::connector(connect.ca_file.as_deref())?;
-    let (client, connection) = config.connect(tls).await?;
+    let (client, connection) = with_network_settings(config).connect(tls).await?;
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::debug!(%error, "migration connection ended");

@@ -3,8 +3,11 @@
 //! While a range moves, its source holds the users who have a row in `users` there, and its target
 //! the others. One user is moved under the user's own lock, so that a write of that user waits and
 //! then finds the user in the target. The target's transaction is committed first: if the command
-//! ends between the two commits, the source still holds the user, and the copy is replaced when the
-//! command is run again.
+//! ends between the two commits, the source still holds the user, and the copy is removed before the
+//! move is continued or reversed.
+//!
+//! A transaction of the mover locks the row of `holding` that it relies on, in both cells. So a
+//! command that has lost its lock of the directory cannot go on after another one has begun.
 
 use std::time::{Duration, Instant};
 
@@ -26,15 +29,19 @@ use crate::tables::USER_TABLES;
 const PARALLEL: usize = 4;
 /// How many users are listed at a time.
 const PAGE_SIZE: i64 = 200;
+/// How many users are compared at a time when copies are looked for.
+const COPIES_PAGE_SIZE: i64 = 5_000;
 /// How long running writes of the range are waited for.
 const WRITERS_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The settings of a transaction of the mover: it sees all rows, fires no trigger, and prints
-/// values in one form.
+/// The settings of a transaction of the mover: it sees all rows, fires no trigger, prints values in
+/// one form, and ends when the command does. The source is deleted after the commit of the target,
+/// so that commit waits for the disk, and for a synchronous standby.
 const SETTINGS: &str = "set local row_security = off; set local session_replication_role = replica; \
     set local timezone = 'UTC'; set local datestyle = 'ISO'; set local extra_float_digits = 3; \
     set local bytea_output = 'hex'; set local intervalstyle = 'iso_8601'; \
-    set local lock_timeout = '30s'";
+    set local lock_timeout = '30s'; set local idle_in_transaction_session_timeout = '60s'; \
+    set local synchronous_commit = on";
 
 /// Tables whose rows may belong to a user without a row in `users`: records of what was shown
 /// before the user's first write. They are not moved.
@@ -58,6 +65,23 @@ pub enum MoveFault {
     NoWait,
     /// The rows of one table are neither copied nor compared.
     SkippedTable(&'static str),
+    /// The command ends between the two commits of a user.
+    EndsBetweenCommits,
+}
+
+/// How users are moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoveOptions {
+    /// How long the writes of one user may wait. A user who cannot be copied in this time is left in
+    /// the source, and the move is interrupted.
+    pub max_pause: Duration,
+    pub fault: MoveFault,
+}
+
+impl Default for MoveOptions {
+    fn default() -> Self {
+        Self { max_pause: Duration::from_secs(5), fault: MoveFault::None }
+    }
 }
 
 /// Progress of a move, for display.
@@ -67,7 +91,7 @@ pub struct MoveProgress {
 }
 
 /// Starts a move, or continues or reverses one that was interrupted: stores the new map, and has
-/// every cell apply its part.
+/// the cells of the move apply their parts. Other cells are not asked, unless their parts differ.
 pub async fn begin(
     directory: &mut LockedDirectory,
     cells: &[CellAddress],
@@ -76,27 +100,55 @@ pub async fn begin(
     now: Timestamp,
 ) -> Result<()> {
     let moving = || planned.ranges().iter().filter(|placed| placed.moving_to.is_some());
+    let is_source = |cell: &CellAddress| moving().any(|placed| placed.cell == cell.name);
+    let is_target =
+        |cell: &CellAddress| moving().any(|placed| placed.moving_to.as_ref() == Some(&cell.name));
+    for cell in cells.iter().filter(|cell| is_source(cell) || is_target(cell)) {
+        // A copy that is removed from the target is in its files, too.
+        directory.mark_moved_from(&cell.name, now).await?;
+    }
     for placed in moving() {
-        directory.mark_moved_from(&placed.cell, Some(now)).await?;
-        let is_reversed = before.ranges().iter().any(|was| {
+        let is_reverse = |was: &&PlacedRange| {
             (was.tenant, was.range) == (placed.tenant, placed.range)
                 && was.moving_to.as_ref() == Some(&placed.cell)
-        });
-        if is_reversed {
-            // The cell that has accepted new users must stop before the other one begins.
-            apply(address(cells, &placed.cell)?, &planned.holdings(&placed.cell)).await?;
+        };
+        if let Some(was) = before.ranges().iter().find(is_reverse) {
+            reverse(cells, before, planned, was).await?;
+        }
+    }
+    // The same users are in the other cells before and after.
+    for cell in cells.iter().filter(|cell| !is_source(cell) && !is_target(cell)) {
+        let part = planned.holdings(&cell.name);
+        if part != before.holdings(&cell.name) {
+            apply(&cell.connect, &part).await?;
         }
     }
     directory.set_placement(planned).await?;
     // A source comes last: from then on it sends new users to the target.
-    let is_source = |cell: &CellAddress| moving().any(|placed| placed.cell == cell.name);
-    for cell in cells.iter().filter(|cell| !is_source(cell)) {
+    for cell in cells.iter().filter(|cell| is_target(cell) && !is_source(cell)) {
         apply(&cell.connect, &planned.holdings(&cell.name)).await?;
     }
     for cell in cells.iter().filter(|cell| is_source(cell)) {
         apply(&cell.connect, &planned.holdings(&cell.name)).await?;
     }
     Ok(())
+}
+
+/// Prepares the reversal of an interrupted move. From then on its target is asked first, so no copy
+/// of a user whom the source holds may be left there: it would be served, and then replace the user.
+async fn reverse(
+    cells: &[CellAddress],
+    before: &Placement,
+    planned: &Placement,
+    was: &PlacedRange,
+) -> Result<()> {
+    let to = was.moving_to.as_deref().unwrap_or_default();
+    let (source, target) = (address(cells, &was.cell)?, address(cells, to)?);
+    apply(source, &before.holdings(&was.cell)).await?;
+    // The target must stop accepting new users before the source begins. It also waits for the end
+    // of transactions of the interrupted command.
+    apply(target, &planned.holdings(to)).await?;
+    remove_copies(source, target, &MovingRange::new(before, was)).await
 }
 
 fn address<'c>(cells: &'c [CellAddress], name: &str) -> Result<&'c ConnectOptions> {
@@ -109,22 +161,14 @@ pub async fn finish(
     directory: &mut LockedDirectory,
     cells: &[CellAddress],
     moving: &PlacedRange,
-    fault: MoveFault,
+    options: MoveOptions,
     tell: impl Fn(MoveProgress) + Send + Sync,
 ) -> Result<MoveProgress> {
     let placement = directory.placement().await?;
     let to = moving.moving_to.as_deref().unwrap_or_default();
     let (source, target) = (address(cells, &moving.cell)?, address(cells, to)?);
-    let range = MovingRange {
-        tenant: moving.tenant,
-        first: moving.range.first,
-        last: moving.range.last,
-        pinned: match moving.tenant {
-            Some(_) => Vec::new(),
-            None => placement.pinned_tenants().map(TenantId::uuid).collect(),
-        },
-    };
-    let moved = move_users(source, target, &range, fault, tell).await?;
+    let range = MovingRange::new(&placement, moving);
+    let moved = move_users(directory, (source, target), range, options, tell).await?;
     let done = placement.finish_move(moving);
     apply(target, &done.holdings(to)).await?;
     directory.set_placement(&done).await?;
@@ -134,34 +178,59 @@ pub async fn finish(
 
 /// The users of a move.
 struct MovingRange {
-    tenant: Option<TenantId>,
+    tenant: Option<Uuid>,
     first: Uuid,
     last: Uuid,
+    epoch: i64,
     /// The tenants whose users are not moved, because they have ranges of their own.
     pinned: Vec<Uuid>,
 }
 
+impl MovingRange {
+    fn new(placement: &Placement, moving: &PlacedRange) -> Self {
+        let pinned = match moving.tenant {
+            Some(_) => Vec::new(),
+            None => placement.pinned_tenants().map(TenantId::uuid).collect(),
+        };
+        Self {
+            tenant: moving.tenant.map(TenantId::uuid),
+            first: moving.range.first,
+            last: moving.range.last,
+            epoch: moving.epoch,
+            pinned,
+        }
+    }
+}
+
+/// What the connections that move users share.
+struct UserMover {
+    range: MovingRange,
+    tables: Vec<CopiedTable>,
+    options: MoveOptions,
+}
+
 async fn move_users(
-    source: &ConnectOptions,
-    target: &ConnectOptions,
-    range: &MovingRange,
-    fault: MoveFault,
+    directory: &LockedDirectory,
+    (source, target): (&ConnectOptions, &ConnectOptions),
+    range: MovingRange,
+    options: MoveOptions,
     tell: impl Fn(MoveProgress) + Send + Sync,
 ) -> Result<MoveProgress> {
     let mut list = owner(source).await?;
     check_rights(&mut list).await?;
     check_rights(&mut owner(target).await?).await?;
-    if fault != MoveFault::NoWait {
+    if options.fault != MoveFault::NoWait {
         wait_for_writers(&list).await?;
     }
-    let tables = tables(&list, fault).await?;
+    let mover = UserMover { tables: tables(&list, options.fault).await?, range, options };
     let mut pairs = Vec::new();
     for _ in 0..PARALLEL {
         pairs.push((owner(source).await?, owner(target).await?));
     }
     let mut progress = MoveProgress { moved: 0 };
     loop {
-        let users = page(&mut list, range).await?;
+        directory.check_locked().await?;
+        let users = page(&mut list, &mover.range, mover.range.first, PAGE_SIZE).await?;
         if users.is_empty() {
             break;
         }
@@ -170,10 +239,10 @@ async fn move_users(
         for (place, user) in users.iter().enumerate() {
             shares[place % count].push(*user);
         }
-        let tables = &tables;
+        let mover = &mover;
         let work = pairs.iter_mut().zip(shares).map(|((from, to), share)| async move {
             for user in share {
-                move_user(from, to, user, tables).await?;
+                mover.move_user(from, to, user).await?;
             }
             Ok::<_, Error>(())
         });
@@ -183,7 +252,7 @@ async fn move_users(
         progress.moved += users.len();
         tell(progress);
     }
-    check_nothing_left(&mut list, range).await?;
+    check_nothing_left(&mut list, &mover.range).await?;
     Ok(progress)
 }
 
@@ -252,58 +321,174 @@ async fn tables(client: &Client, fault: MoveFault) -> Result<Vec<CopiedTable>> {
     Ok(tables)
 }
 
-async fn page(client: &mut Client, range: &MovingRange) -> Result<Vec<UserId>> {
+/// The users of a range from an id on, in the order of their ids.
+async fn page(
+    client: &mut Client,
+    range: &MovingRange,
+    from: Uuid,
+    limit: i64,
+) -> Result<Vec<UserId>> {
     const SQL: &str = "select user_id from users where user_id between $1 and $2 \
         and ($3::uuid is null or tenant_id = $3) and not (tenant_id = any($4::uuid[])) \
         order by user_id limit $5";
-    let tenant = range.tenant.map(TenantId::uuid);
     let transaction = client.transaction().await?;
     transaction.batch_execute(SETTINGS).await?;
-    let rows = transaction
-        .query(SQL, &[&range.first, &range.last, &tenant, &range.pinned, &PAGE_SIZE])
-        .await?;
+    let rows =
+        transaction.query(SQL, &[&from, &range.last, &range.tenant, &range.pinned, &limit]).await?;
     rows.iter().map(|row| Ok(UserId::from_uuid(row.try_get(0)?))).collect()
 }
 
-/// Moves one user; nothing happens if another process has moved the user meanwhile.
-async fn move_user(
+/// Removes the target's copies of users whom the source of an interrupted move still holds.
+async fn remove_copies(
+    source: &ConnectOptions,
+    target: &ConnectOptions,
+    range: &MovingRange,
+) -> Result<()> {
+    const HELD: &str = "select user_id from users where user_id = any($1)";
+    let (mut from, mut to) = (owner(source).await?, owner(target).await?);
+    check_rights(&mut from).await?;
+    check_rights(&mut to).await?;
+    let tables = tables(&to, MoveFault::None).await?;
+    let mut first = range.first;
+    loop {
+        let users = page(&mut to, range, first, COPIES_PAGE_SIZE).await?;
+        let Some(last) = users.last() else { return Ok(()) };
+        let ids: Vec<Uuid> = users.iter().map(|user| user.uuid()).collect();
+        let reading = from.transaction().await?;
+        reading.batch_execute(SETTINGS).await?;
+        let held = reading.query(HELD, &[&ids]).await?;
+        reading.rollback().await?;
+        for row in &held {
+            let user = UserId::from_uuid(row.try_get(0)?);
+            remove_copy(&mut from, &mut to, user, &tables).await?;
+        }
+        let Some(next) = last.uuid().as_u128().checked_add(1) else { return Ok(()) };
+        first = Uuid::from_u128(next);
+    }
+}
+
+const LOCK_USER: &str = "select pg_advisory_xact_lock($1)";
+const USER: &str = "select user_id from users where user_id = $1 for update";
+
+async fn remove_copy(
     source: &mut Client,
     target: &mut Client,
     user: UserId,
     tables: &[CopiedTable],
 ) -> Result<()> {
-    const JOBS: &str = "select job_id from job where user_id = $1 for update";
-    const ERASURES: &str = "select erasure_id from erasure where user_id = $1 for update";
-    const USER: &str = "select user_id from users where user_id = $1 for update";
     let (from, id) = (source.transaction().await?, user.uuid());
     from.batch_execute(SETTINGS).await?;
-    from.query("select pg_advisory_xact_lock($1)", &[&lock_of(user)]).await?;
-    if from.query_opt(USER, &[&id]).await?.is_none() {
-        return Ok(());
+    from.query(LOCK_USER, &[&lock_of(user)]).await?;
+    // The user may have been moved until then, and is not a copy.
+    if from.query_opt(USER, &[&id]).await?.is_some() {
+        let to = target.transaction().await?;
+        to.batch_execute(SETTINGS).await?;
+        delete_rows(&to, id, tables).await?;
+        to.commit().await?;
     }
-    // Workers claim jobs and erasures without the user's lock.
-    from.query(JOBS, &[&id]).await?;
-    from.query(ERASURES, &[&id]).await?;
-    let to = target.transaction().await?;
-    to.batch_execute(SETTINGS).await?;
-    for table in with_rows(&to, id, tables).await? {
-        // What an interrupted move has left.
-        to.execute(&format!("delete from {} where user_id = $1", table.name), &[&id]).await?;
+    Ok(from.rollback().await?)
+}
+
+async fn delete_rows(to: &Transaction<'_>, user: Uuid, tables: &[CopiedTable]) -> Result<()> {
+    for table in with_rows(to, user, tables).await? {
+        to.execute(&format!("delete from {} where user_id = $1", table.name), &[&user]).await?;
     }
-    let filled = with_rows(&from, id, tables).await?;
-    for table in &filled {
-        copy(&from, &to, id, table).await?;
-        let (theirs, ours) = (digest(&from, id, table).await?, digest(&to, id, table).await?);
-        if theirs != ours {
-            let what = format!("table {} differs after copying a user", table.name);
-            return Err(Error::Configuration(what));
+    Ok(())
+}
+
+impl UserMover {
+    /// Moves one user; nothing happens if another process has moved the user meanwhile.
+    async fn move_user(
+        &self,
+        source: &mut Client,
+        target: &mut Client,
+        user: UserId,
+    ) -> Result<()> {
+        let (from, id) = (source.transaction().await?, user.uuid());
+        from.batch_execute(SETTINGS).await?;
+        from.query(LOCK_USER, &[&lock_of(user)]).await?;
+        if from.query_opt(USER, &[&id]).await?.is_none() {
+            return Ok(());
         }
+        let to = target.transaction().await?;
+        to.batch_execute(SETTINGS).await?;
+        let (started, pause) = (Instant::now(), self.options.max_pause);
+        match tokio::time::timeout(pause, self.copy_user(&from, &to, id)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) if started.elapsed() < pause => return Err(error),
+            _ => return Err(self.took_too_long(id)),
+        }
+        to.commit().await?;
+        if self.options.fault == MoveFault::EndsBetweenCommits {
+            return Err(Error::Configuration("the command has ended, as planted".into()));
+        }
+        Ok(from.commit().await?)
     }
-    for table in &filled {
-        from.execute(&format!("delete from {} where user_id = $1", table.name), &[&id]).await?;
+
+    fn took_too_long(&self, user: Uuid) -> Error {
+        Error::Configuration(format!(
+            "user {user} could not be copied within {} s, in which the user's writes have to wait, \
+             and is still in the source; the same command with a larger --max-pause continues",
+            self.options.max_pause.as_secs()
+        ))
     }
-    to.commit().await?;
-    Ok(from.commit().await?)
+
+    /// Replaces the user's rows in the target by those of the source, and deletes these.
+    async fn copy_user(
+        &self,
+        from: &Transaction<'_>,
+        to: &Transaction<'_>,
+        id: Uuid,
+    ) -> Result<()> {
+        const JOBS: &str = "select job_id from job where user_id = $1 for update";
+        const ERASURES: &str = "select erasure_id from erasure where user_id = $1 for update";
+        for transaction in [from, to] {
+            transaction.batch_execute(&self.time_limits()).await?;
+        }
+        self.check_holding(from, "leaving").await?;
+        self.check_holding(to, "arriving").await?;
+        // Workers claim jobs and erasures without the user's lock.
+        from.query(JOBS, &[&id]).await?;
+        from.query(ERASURES, &[&id]).await?;
+        // What an interrupted move has left.
+        delete_rows(to, id, &self.tables).await?;
+        let filled = with_rows(from, id, &self.tables).await?;
+        for table in &filled {
+            copy(from, to, id, table).await?;
+            let (theirs, ours) = (digest(from, id, table).await?, digest(to, id, table).await?);
+            if theirs != ours {
+                let what = format!("table {} differs after copying a user", table.name);
+                return Err(Error::Configuration(what));
+            }
+        }
+        for table in &filled {
+            from.execute(&format!("delete from {} where user_id = $1", table.name), &[&id]).await?;
+        }
+        Ok(())
+    }
+
+    /// The settings by which the database ends a transaction that holds a user's lock, should the
+    /// command not be able to.
+    fn time_limits(&self) -> String {
+        let pause = self.options.max_pause.as_millis();
+        let whole = pause * 2;
+        format!(
+            "set local statement_timeout = {pause}; set local transaction_timeout = {whole}; \
+             set local idle_in_transaction_session_timeout = {whole}"
+        )
+    }
+
+    /// Fails unless the cell takes part in this very move, and keeps it from changing that before
+    /// the transaction ends.
+    async fn check_holding(&self, transaction: &Transaction<'_>, state: &str) -> Result<()> {
+        const SQL: &str = "select 1 from holding where tenant_id is not distinct from $1 \
+            and first_user = $2 and last_user = $3 and state = $4 and epoch = $5 for share";
+        let MovingRange { tenant, first, last, epoch, .. } = &self.range;
+        let held = transaction.query_opt(SQL, &[tenant, first, last, &state, epoch]).await?;
+        let changed = "the cells were changed meanwhile: another command has continued or reversed \
+                       this move, or a cell was restored; `lukasa cell list` shows the map";
+        held.map(drop).ok_or_else(|| Error::Configuration(changed.into()))
+    }
 }
 
 /// The tables that have rows of a user.
@@ -359,7 +544,6 @@ async fn digest(
 
 /// Fails if rows of the range are left in the source. Records of users who do not exist are removed.
 async fn check_nothing_left(client: &mut Client, range: &MovingRange) -> Result<()> {
-    let tenant = range.tenant.map(TenantId::uuid);
     let transaction = client.transaction().await?;
     transaction.batch_execute(SETTINGS).await?;
     for name in USER_TABLES {
@@ -369,8 +553,9 @@ async fn check_nothing_left(client: &mut Client, range: &MovingRange) -> Result<
             true => format!("delete from {name} where {rows}"),
             false => format!("select 1 from {name} where {rows} limit 1"),
         };
-        let found =
-            transaction.query(&sql, &[&range.first, &range.last, &tenant, &range.pinned]).await?;
+        let found = transaction
+            .query(&sql, &[&range.first, &range.last, &range.tenant, &range.pinned])
+            .await?;
         if !found.is_empty() {
             return Err(Error::Configuration(format!(
                 "the source still has rows of moved users in {name}; the move is not finished"

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::fact::{version, version_columns};
 use crate::row::{Columns, all, one};
-use crate::scope::{Batch, Param, Scope};
+use crate::scope::{Batch, Owned, Param, Scope};
 
 macro_rules! observation_columns {
     () => {
@@ -39,34 +39,43 @@ fn observation(row: &Row) -> Result<Observation> {
     })
 }
 
-/// Appends observations. One that exists, or that was removed permanently, is left out.
+/// Appends observations, with one statement. One that exists, or that was removed permanently, is left
+/// out.
 pub fn insert(batch: &mut Batch, scope: &Scope, new: &[Observation], import: Option<ImportId>) {
     const SQL: &str = "insert into observation (user_id, tenant_id, observation_id, source, kind, \
                          at, recorded_at, payload, value, session_id, project, origin, import_id) \
-                       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 \
-                        where not exists (select 1 from tombstone \
-                                           where user_id = $1 and fact_id = $3) \
+                       select $1, $2, n.id, n.source, n.kind, n.at, n.recorded_at, n.payload, \
+                              n.value, n.session, n.project, n.origin, $13 \
+                         from unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[], \
+                                     $7::timestamptz[], $8::jsonb[], $9::text[], $10::text[], \
+                                     $11::text[], $12::text[]) \
+                           as n (id, source, kind, at, recorded_at, payload, value, session, \
+                                 project, origin) \
+                        where not exists (select 1 from tombstone t \
+                                           where t.user_id = $1 and t.fact_id = n.id) \
                        on conflict do nothing";
-    for new in new {
-        batch.push(
-            SQL,
-            vec![
-                Box::new(scope.user().uuid()),
-                Box::new(scope.tenant().uuid()),
-                Box::new(new.id.uuid()),
-                Box::new(new.source.clone()),
-                Box::new(new.kind.clone()),
-                Box::new(new.at),
-                Box::new(new.recorded_at),
-                Box::new(new.payload.clone()),
-                Box::new(new.value()),
-                Box::new(new.session.clone()),
-                Box::new(new.project.as_ref().map(ToString::to_string)),
-                Box::new(new.origin.as_str()),
-                Box::new(import.map(ImportId::uuid)),
-            ],
-        );
+    if new.is_empty() {
+        return;
     }
+    let project = |new: &Observation| new.project.as_ref().map(ToString::to_string);
+    batch.push(
+        SQL,
+        vec![
+            Box::new(scope.user().uuid()),
+            Box::new(scope.tenant().uuid()),
+            Box::new(new.iter().map(|new| new.id.uuid()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.source.clone()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.kind.clone()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.at).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.recorded_at).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.payload.clone()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(Observation::value).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.session.clone()).collect::<Vec<_>>()),
+            Box::new(new.iter().map(project).collect::<Vec<_>>()),
+            Box::new(new.iter().map(|new| new.origin.as_str()).collect::<Vec<_>>()),
+            Box::new(import.map(ImportId::uuid)),
+        ],
+    );
 }
 
 /// Which observations are listed; absent filters admit all.
@@ -155,16 +164,18 @@ pub async fn ids_of_import(
     ids(scope, SQL, &[&scope.user().uuid(), &import.uuid(), &limit]).await
 }
 
-/// The ids of a session's observations that are in use, or also of those that are withdrawn.
+/// The ids of up to `limit` of a session's observations that are in use, or also of those that are
+/// withdrawn.
 pub async fn ids_of_session(
     scope: &Scope,
     session: &str,
     also_withdrawn: bool,
+    limit: i64,
 ) -> Result<Vec<ObservationId>> {
     const SQL: &str = "select observation_id from observation where user_id = $1 \
                          and session_id = $2 and ($3 or withdrawn_by is null) \
-                        order by observation_id";
-    ids(scope, SQL, &[&scope.user().uuid(), &session, &also_withdrawn]).await
+                        order by observation_id limit $4";
+    ids(scope, SQL, &[&scope.user().uuid(), &session, &also_withdrawn, &limit]).await
 }
 
 /// Those of these observations that exist and are in use, or also those that are withdrawn.
@@ -178,16 +189,18 @@ pub async fn existing(
     ids(scope, SQL, &[&scope.user().uuid(), &uuids(asked), &also_withdrawn]).await
 }
 
-/// The observations that were withdrawn by an operation at or before `before`.
-pub async fn withdrawn_before(
-    scope: &Scope,
-    before: Timestamp,
-    limit: i64,
-) -> Result<Vec<ObservationId>> {
-    const SQL: &str = "select b.observation_id from observation b join operation o \
-                         on o.user_id = b.user_id and o.operation_id = b.withdrawn_by \
-                        where b.user_id = $1 and b.withdrawn_by is not null \
-                          and o.recorded_at <= $2 order by b.observation_id limit $3";
+/// Up to `limit` observations that were withdrawn by an operation at or before `before`, or that belong
+/// to a session that is in the trash since then: also those that were recorded after it was deleted.
+pub async fn purgeable(scope: &Scope, before: Timestamp, limit: i64) -> Result<Vec<ObservationId>> {
+    const SQL: &str = "select observation_id from ( \
+                         (select b.observation_id from observation b join operation o \
+                            on o.user_id = b.user_id and o.operation_id = b.withdrawn_by \
+                           where b.user_id = $1 and b.withdrawn_by is not null \
+                             and o.recorded_at <= $2 limit $3) \
+                         union (select b.observation_id from observation b join session s \
+                            on s.user_id = b.user_id and s.session_id = b.session_id \
+                           where b.user_id = $1 and b.session_id is not null \
+                             and s.trashed_at <= $2 limit $3)) found limit $3";
     ids(scope, SQL, &[&scope.user().uuid(), &before, &limit]).await
 }
 
@@ -204,14 +217,32 @@ pub async fn withdrawn(
     })
 }
 
-/// Withdraws observations, or restores them.
-pub fn mark(batch: &mut Batch, scope: &Scope, of: &[ObservationId], by: Option<OperationId>) {
-    const SQL: &str = "update observation set withdrawn_by = $3 \
-                        where user_id = $1 and observation_id = any($2)";
+/// Withdraws observations. Those that are withdrawn already stay so by the operation that did it.
+pub fn withdraw(batch: &mut Batch, scope: &Scope, of: &[ObservationId], by: OperationId) {
+    const SQL: &str = "update observation set withdrawn_by = $3 where user_id = $1 \
+                         and observation_id = any($2) and withdrawn_by is null";
     if !of.is_empty() {
-        let by = by.map(OperationId::uuid);
-        batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(uuids(of)), Box::new(by)]);
+        let params: Vec<Owned> =
+            vec![Box::new(scope.user().uuid()), Box::new(uuids(of)), Box::new(by.uuid())];
+        batch.push(SQL, params);
     }
+}
+
+/// Withdraws the observations of a session that are in use.
+pub fn withdraw_session(batch: &mut Batch, scope: &Scope, session: &str, by: OperationId) {
+    const SQL: &str = "update observation set withdrawn_by = $3 where user_id = $1 \
+                         and session_id = $2 and withdrawn_by is null";
+    let session = session.to_owned();
+    let params: Vec<Owned> =
+        vec![Box::new(scope.user().uuid()), Box::new(session), Box::new(by.uuid())];
+    batch.push(SQL, params);
+}
+
+/// Restores the observations that an operation withdrew.
+pub fn restore(batch: &mut Batch, scope: &Scope, withdrawn_by: OperationId) {
+    const SQL: &str = "update observation set withdrawn_by = null \
+                        where user_id = $1 and withdrawn_by = $2";
+    batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(withdrawn_by.uuid())]);
 }
 
 /// Permanently removes observations. Tombstones without content remain.
@@ -253,10 +284,31 @@ pub async fn erased(scope: &Scope, asked: &[ObservationId]) -> Result<Vec<Observ
     ids(scope, SQL, &[&scope.user().uuid(), &uuids(asked)]).await
 }
 
-/// Removes the observations that came with an import, which can then be imported again.
-pub fn remove_import(batch: &mut Batch, scope: &Scope, import: ImportId) {
-    const SQL: &str = "delete from observation where user_id = $1 and import_id = $2";
+/// Those of these observations that an import leaves as they are: all that exist, except those that an
+/// undone import left in the trash.
+pub async fn kept_by_import(scope: &Scope, asked: &[ObservationId]) -> Result<Vec<ObservationId>> {
+    const SQL: &str = "select observation_id from observation where user_id = $1 \
+                         and observation_id = any($2) \
+                         and not (import_undone and withdrawn_by is not null)";
+    ids(scope, SQL, &[&scope.user().uuid(), &uuids(asked)]).await
+}
+
+/// Records that an import was undone, on those of its observations that are in the trash.
+pub fn mark_import_undone(batch: &mut Batch, scope: &Scope, import: ImportId) {
+    const SQL: &str = "update observation set import_undone = true where user_id = $1 \
+                         and import_id = $2 and withdrawn_by is not null";
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(import.uuid())]);
+}
+
+/// Removes those of these observations that an undone import left in the trash, so that they can be
+/// imported again.
+pub fn remove_undone(batch: &mut Batch, scope: &Scope, of: &[Observation]) {
+    const SQL: &str = "delete from observation where user_id = $1 and observation_id = any($2) \
+                         and import_undone and withdrawn_by is not null";
+    if !of.is_empty() {
+        let ids: Vec<Uuid> = of.iter().map(|observation| observation.id.uuid()).collect();
+        batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(ids)]);
+    }
 }
 
 /// How many observations are stored, withdrawn ones too; at most `most` are counted.
@@ -277,19 +329,38 @@ pub async fn expire(scope: &Scope, before: Timestamp, limit: i64) -> Result<usiz
     Ok(ids(scope, SQL, &[&scope.user().uuid(), &before, &limit]).await?.len())
 }
 
-// The stored form of an event, a digest. It is salted with the user, so that equal events of two
-// users differ.
+/// The key of the digests by which a user's noted patterns are stored: an HMAC-SHA256, which
+/// PostgreSQL computes from two blocks that are made of the key.
+pub struct PatternKey {
+    outer: Vec<u8>,
+    inner: Vec<u8>,
+}
+
+impl PatternKey {
+    pub fn new(key: &[u8; 32]) -> Self {
+        let block = |pad: u8| {
+            let mut block = vec![pad; 64];
+            block.iter_mut().zip(key).for_each(|(byte, key)| *byte ^= key);
+            block
+        };
+        Self { outer: block(0x5c), inner: block(0x36) }
+    }
+}
+
+// The stored form of an event: its digest with the user's key, of which `$2` is the outer block and
+// `$3` the inner one.
 macro_rules! event_digest {
     () => {
-        "sha256(convert_to(concat_ws(E'\\n', $1::uuid::text, source, kind, \
-           coalesce('=' || value, '-'), coalesce('=' || project, '-')), 'UTF8'))"
+        "sha256($2::bytea || sha256($3::bytea || convert_to(concat_ws(E'\\n', source, kind, \
+           coalesce('=' || value, '-'), coalesce('=' || project, '-')), 'UTF8')))"
     };
 }
 
-/// The patterns that were observed often enough since a time and never noted, most frequent first,
-/// without their observations.
+/// The patterns that were observed often enough since a time and never noted, without their
+/// observations. The most frequent come first, and those that admission rejected before come last.
 pub async fn new_patterns(
     scope: &Scope,
+    key: &PatternKey,
     since: Timestamp,
     limit: i64,
 ) -> Result<Vec<ObservedPattern>> {
@@ -298,15 +369,17 @@ pub async fn new_patterns(
            (select source, kind, value, project, count(*) as times, \
                    count(distinct (at at time zone 'UTC')::date) as days, \
                    array_agg(distinct origin) as origins \
-              from observation where user_id = $1 and withdrawn_by is null and at >= $2 \
+              from observation where user_id = $1 and withdrawn_by is null and at >= $4 \
              group by source, kind, value, project \
-            having count(*) >= $3 and count(distinct (at at time zone 'UTC')::date) >= $4) found \
-          where not exists (select 1 from noted_pattern n where n.user_id = $1 and n.pattern = ",
+            having count(*) >= $5 and count(distinct (at at time zone 'UTC')::date) >= $6) found \
+           left join noted_pattern n on n.user_id = $1 and n.pattern = ",
         event_digest!(),
-        ") order by times desc, source, kind, value, project limit $5"
+        " where n.pattern is null or n.rejected_at is not null \
+          order by n.rejected_at nulls first, times desc, source, kind, value, project limit $7"
     );
     let (times, days) = (count_of(PATTERN_TIMES), count_of(PATTERN_DAYS));
-    let params: [Param<'_>; 5] = [&scope.user().uuid(), &since, &times, &days, &limit];
+    let params: [Param<'_>; 7] =
+        [&scope.user().uuid(), &key.outer, &key.inner, &since, &times, &days, &limit];
     all(&scope.query(SQL, &params).await?, |row| {
         let mut c = Columns::of(row, "observation");
         let event = ObservedEvent {
@@ -329,8 +402,8 @@ pub async fn pattern_of(
 ) -> Result<Option<ObservedPattern>> {
     const SQL: &str = "with those as (select observation_id, at, origin from observation \
              where user_id = $1 and source = $2 and kind = $3 and value is not distinct from $4 \
-               and project is not distinct from $5 and withdrawn_by is null \
-               and observation_id <> all($6)), \
+               and project is not distinct from $5 and withdrawn_by is null and not exists \
+               (select 1 from unnest($6::uuid[]) x (id) where x.id = observation_id)), \
            recent as (select * from those \
              where at >= (select max(at) from those) - make_interval(secs => $7::float8)) \
          select count(*), count(distinct (at at time zone 'UTC')::date), \
@@ -372,7 +445,8 @@ pub async fn latest(
     const SQL: &str = "select observation_id, at from observation \
                         where user_id = $1 and source = $2 and kind = $3 \
                           and value is not distinct from $4 and project is not distinct from $5 \
-                          and withdrawn_by is null and observation_id <> all($6) \
+                          and withdrawn_by is null and not exists \
+                            (select 1 from unnest($6::uuid[]) x (id) where x.id = observation_id) \
                         order by at desc, observation_id desc limit $7";
     let project = event.project.as_ref().map(Project::as_str);
     let params: [Param<'_>; 7] = [
@@ -390,19 +464,30 @@ pub async fn latest(
     })
 }
 
-/// Records that a pattern was noted, whatever becomes of its memory.
-pub fn mark_noted(batch: &mut Batch, scope: &Scope, event: &ObservedEvent) {
+/// Records that a pattern was noted, whatever becomes of its memory, or that admission rejected it at
+/// a time.
+pub fn mark_pattern(
+    batch: &mut Batch,
+    scope: &Scope,
+    key: &PatternKey,
+    event: &ObservedEvent,
+    rejected_at: Option<Timestamp>,
+) {
     const SQL: &str = concat!(
-        "insert into noted_pattern (user_id, tenant_id, pattern) select $1, $2, ",
+        "insert into noted_pattern (user_id, tenant_id, pattern, rejected_at) select $1, $4, ",
         event_digest!(),
-        " from (values ($3::text, $4::text, $5::text, $6::text)) e (source, kind, value, project) \
-         on conflict do nothing"
+        ", $5 from (values ($6::text, $7::text, $8::text, $9::text)) \
+             e (source, kind, value, project) \
+         on conflict (user_id, pattern) do update set rejected_at = excluded.rejected_at"
     );
     batch.push(
         SQL,
         vec![
             Box::new(scope.user().uuid()),
+            Box::new(key.outer.clone()),
+            Box::new(key.inner.clone()),
             Box::new(scope.tenant().uuid()),
+            Box::new(rejected_at),
             Box::new(event.source.clone()),
             Box::new(event.kind.clone()),
             Box::new(event.value.clone()),
@@ -421,7 +506,7 @@ pub async fn has_memory(scope: &Scope, event: &ObservedEvent) -> Result<bool> {
 }
 
 /// The active memories of patterns that are strong since a time, as far as the memories are not
-/// strong and procedural.
+/// strong and procedural. A pattern with less trusted observations promotes nothing.
 pub async fn promotable(
     scope: &Scope,
     since: Timestamp,
@@ -439,7 +524,8 @@ pub async fn promotable(
                     coalesce(project, '') \
                from observation where user_id = $1 and withdrawn_by is null and at >= $3 \
               group by source, kind, value, project \
-             having count(*) >= $4 and count(distinct (at at time zone 'UTC')::date) >= $5) \
+             having count(*) >= $4 and count(distinct (at at time zone 'UTC')::date) >= $5 \
+                and bool_and(origin not in ('import', 'document'))) \
           order by known_from, version_id limit $6"
     );
     let (times, days) = (count_of(STRONG_PATTERN_TIMES), count_of(STRONG_PATTERN_DAYS));

@@ -45,6 +45,8 @@ pub struct WriteSettings {
     pub policy: Option<String>,
     /// Whether the tenant has webhooks.
     pub webhooks: bool,
+    /// Whether the user's memory is paused.
+    pub paused: bool,
 }
 
 /// Reads it in one statement, because every write does, so that having no webhooks costs nothing.
@@ -52,15 +54,30 @@ pub async fn write_settings(scope: &Scope) -> Result<WriteSettings> {
     const SQL: &str = "select coalesce((select max(version) from tenant_policy \
                          where tenant_id = $2), 0), coalesce((select max(version) from user_policy \
                          where user_id = $1), 0), \
-                         exists (select 1 from webhook where tenant_id = $2)";
+                         exists (select 1 from webhook where tenant_id = $2), \
+                         coalesce((select (body->>'paused')::boolean from user_policy \
+                         where user_id = $1 order by version desc limit 1), \
+                         (select (body->>'paused')::boolean from tenant_policy \
+                         where tenant_id = $2 order by version desc limit 1), false)";
     let rows = scope.query(SQL, &[&scope.user().uuid(), &scope.tenant().uuid()]).await?;
     let found = one(&rows, |row| {
         let mut c = Columns::of(row, "policy");
-        Ok((c.take::<i32>()?, c.take::<i32>()?, c.take::<bool>()?))
+        Ok((c.take::<i32>()?, c.take::<i32>()?, c.take::<bool>()?, c.take::<bool>()?))
     })?;
-    let (tenant, user, webhooks) = found.unwrap_or_default();
+    let (tenant, user, webhooks, paused) = found.unwrap_or_default();
     let policy = (tenant > 0 || user > 0).then(|| format!("t{tenant}.u{user}"));
-    Ok(WriteSettings { policy, webhooks })
+    Ok(WriteSettings { policy, webhooks, paused })
+}
+
+/// Whether the user's memory is paused, by the user's own policy or else the tenant's. A server's
+/// default policy never pauses it.
+pub async fn is_paused(scope: &Scope) -> Result<bool> {
+    const SQL: &str = "select coalesce((select (body->>'paused')::boolean from user_policy \
+                         where user_id = $1 order by version desc limit 1), \
+                         (select (body->>'paused')::boolean from tenant_policy \
+                         where tenant_id = $2 order by version desc limit 1), false)";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &scope.tenant().uuid()]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "policy").take())?.unwrap_or_default())
 }
 
 /// The latest policy patch of the tenant, for its administrators.

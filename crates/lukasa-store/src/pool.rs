@@ -9,6 +9,7 @@ use std::time::Duration;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use lukasa_core::UserId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
 
 use crate::ConnectOptions;
 use crate::error::{Error, Result};
@@ -162,8 +163,6 @@ fn pool(connect: &ConnectOptions, size: usize) -> Result<Pool> {
 }
 
 fn config(connect: &ConnectOptions) -> Result<tokio_postgres::Config> {
-    /// The driver's default if the URL does not set it.
-    const DEFAULT_IDLE: Duration = Duration::from_secs(2 * 3600);
     let mut config: tokio_postgres::Config =
         connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
     let given = config.get_options().unwrap_or_default().to_owned();
@@ -174,10 +173,19 @@ fn config(connect: &ConnectOptions) -> Result<tokio_postgres::Config> {
          -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s"
     ));
     config.application_name("lukasa");
+    Ok(with_network_settings(config))
+}
+
+/// Adds the settings by which a server that does not answer is noticed.
+pub(crate) fn with_network_settings(mut config: tokio_postgres::Config) -> tokio_postgres::Config {
+    /// The driver's default if the URL does not set it.
+    const DEFAULT_IDLE: Duration = Duration::from_secs(2 * 3600);
     if config.get_hosts().len().max(config.get_ports().len()) > 1 {
         // A primary that is silent takes the whole timeout of an attempt: the next one begins with
         // another host.
-        config.load_balance_hosts(tokio_postgres::config::LoadBalanceHosts::Random);
+        config.load_balance_hosts(LoadBalanceHosts::Random);
+        // Reads of a standby could lack what was written, and contain what was removed.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     config.connect_timeout(Duration::from_secs(5));
     // A server that disappears without closing its connections is detected within half a minute,
@@ -191,5 +199,5 @@ fn config(connect: &ConnectOptions) -> Result<tokio_postgres::Config> {
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(Duration::from_secs(30));
     }
-    Ok(config)
+    config
 }

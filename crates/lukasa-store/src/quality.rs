@@ -150,9 +150,11 @@ async fn recalls(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<Rec
                 (trace #>> '{budget,baseline}')::int8 + (trace #>> '{budget,dynamic}')::int8 as tokens, \
                 (trace #>> '{budget,limit}')::int8 as budget, \
                 (trace #>> '{budget,cost_micros}')::int8 as cost, \
-                coalesce((trace #>> '{budget,window}')::int8, $4) as size \
+                coalesce((trace #>> '{budget,window}')::int8, $4) as size, \
+                not coalesce((trace ->> 'searched')::boolean, true) as unsearched \
            from retrieval where user_id = $1 and at >= $2 and at <= $3 and not trace ? 'preview') \
-         select count(*), coalesce(sum(hits), 0)::int8, coalesce(sum(misses), 0)::int8, \
+         select count(*), count(*) filter (where unsearched), \
+                coalesce(sum(hits), 0)::int8, coalesce(sum(misses), 0)::int8, \
                 coalesce(percentile_cont(0.95) within group (order by took), 0), \
                 count(rerank), coalesce(percentile_cont(0.95) within group (order by rerank), 0), \
                 coalesce(percentile_cont(0.95) within group \
@@ -167,6 +169,7 @@ async fn recalls(scope: &Scope, from: Timestamp, until: Timestamp) -> Result<Rec
         let mut c = Columns::of(row, "retrieval");
         Ok(RecallCounts {
             retrievals: c.take()?,
+            unsearched: c.take()?,
             cache_hits: c.take()?,
             cache_misses: c.take()?,
             p95_ms: c.take()?,

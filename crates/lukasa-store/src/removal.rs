@@ -13,6 +13,21 @@ use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 use crate::session::{self, turn, turn_columns};
 
+/// Those of these turns and observations that a version of a fact, current or closed, cites in its
+/// support or its evidence. Reads every version once, however many names there are.
+pub async fn cited(scope: &Scope, names: &[String]) -> Result<Vec<String>> {
+    const SQL: &str = "select distinct n.name from unnest($2::text[]) n (name) join ( \
+                         select unnest(turns) as name from fact_version where user_id = $1 \
+                         union all select e ->> 'turn' from fact_version v, \
+                           jsonb_array_elements(v.evidence) e where v.user_id = $1) c \
+                           on c.name = n.name";
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &names]).await?;
+    all(&rows, |row| Columns::of(row, "fact_version").take())
+}
+
 /// The facts whose current versions cite one of these turns.
 pub async fn citing(scope: &Scope, turns: &[String]) -> Result<Vec<FactId>> {
     const SQL: &str = "select distinct fact_id from fact_version where user_id = $1 \
@@ -266,15 +281,23 @@ pub fn remove_derived(
     session::replace_summary(batch, scope, of, summary);
 }
 
-/// Removes what was put into prompts with one of these turns, episodes or observations.
-const QUOTING_IN_TRACE: &str = "delete from retrieval where user_id = $1 and exists \
-                                (select 1 from unnest($2::text[]) t \
-                                  where position(t in trace::text) > 0)";
+/// Removes what was put into prompts with one of these turns or episodes. Each trace is read once,
+/// however many names there are. Observations are in no prompt and so in no trace.
+const QUOTING_IN_TRACE: &str = "delete from retrieval where user_id = $1 and retrieval_id = any(array( \
+                                select r.retrieval_id from retrieval r, \
+                                  regexp_matches(r.trace::text, '[a-z]+_[0-9a-z]{26}', 'g') m (ids) \
+                                  join unnest($2::text[]) n (name) on n.name = m.ids[1] \
+                                 where r.user_id = $1))";
 
-/// Removes everything that still quotes these turns or observations: closed versions that cite them,
-/// what was put into prompts, and stored responses.
-pub fn erase_quotations(batch: &mut Batch, scope: &Scope, names: &[String]) {
+/// Removes everything that still quotes these turns or observations, of which the versions that
+/// cite them are known (see [`cited`]): closed versions that cite them, what was put into prompts, and
+/// stored responses.
+pub fn erase_quotations(batch: &mut Batch, scope: &Scope, cited: &[String]) {
     let user = scope.user().uuid();
+    batch.push(
+        "update idempotency set outcome = null where user_id = $1 and outcome is not null",
+        vec![Box::new(user)],
+    );
     // A version the user reworded cites no turn but may still show its text in its evidence.
     macro_rules! cites {
         () => {
@@ -295,7 +318,7 @@ pub fn erase_quotations(batch: &mut Batch, scope: &Scope, names: &[String]) {
             )
         };
     }
-    const BY_NAME: [&str; 8] = [
+    const BY_NAME: [&str; 7] = [
         quoting!("baseline"),
         quoting!("portrait"),
         quoting!("retrieval"),
@@ -318,36 +341,36 @@ pub fn erase_quotations(batch: &mut Batch, scope: &Scope, names: &[String]) {
             "delete from fact_version where user_id = $1 and known_until is not null and ",
             cites!()
         ),
-        QUOTING_IN_TRACE,
     ];
-    if names.is_empty() {
+    if cited.is_empty() {
         return;
     }
     for sql in BY_NAME {
-        batch.push(sql, vec![Box::new(user), Box::new(names.to_vec())]);
+        batch.push(sql, vec![Box::new(user), Box::new(cited.to_vec())]);
     }
-    batch.push(
-        "update idempotency set outcome = null where user_id = $1 and outcome is not null",
-        vec![Box::new(user)],
-    );
 }
 
 /// Permanently removes turns and episodes, and everything that still quotes them: versions
-/// that cite the turns, what was put into prompts, and stored responses. Tombstones without content
-/// remain.
+/// that cite the turns, what was put into prompts, and stored responses. `cited` are the names that
+/// versions cite, see [`erase_quotations`]. Tombstones without content remain.
 pub fn erase_sources(
     batch: &mut Batch,
     scope: &Scope,
     turns: &[TurnId],
     episodes: &[EpisodeId],
+    cited: &[String],
     by: OperationId,
     at: Timestamp,
 ) {
     let user = scope.user().uuid();
     let ids: Vec<Uuid> = turns.iter().map(|id| id.uuid()).collect();
-    let names: Vec<String> = turns.iter().map(ToString::to_string).collect();
     let episode_ids: Vec<Uuid> = episodes.iter().map(|id| id.uuid()).collect();
-    erase_quotations(batch, scope, &names);
+    erase_quotations(batch, scope, cited);
+    let turn_names = turns.iter().map(ToString::to_string);
+    let names: Vec<String> = turn_names.chain(episodes.iter().map(ToString::to_string)).collect();
+    if !names.is_empty() {
+        batch.push(QUOTING_IN_TRACE, vec![Box::new(user), Box::new(names)]);
+    }
     for sql in [
         // The queries of memory tools may repeat the turn's words.
         "delete from retrieval where user_id = $1 and session_id in \
@@ -359,18 +382,10 @@ pub fn erase_sources(
         batch.push(sql, vec![Box::new(user), Box::new(ids.clone())]);
     }
     domain_question::remove_turns(batch, scope, &ids);
-    if !episodes.is_empty() {
-        let names: Vec<String> = episodes.iter().map(ToString::to_string).collect();
-        batch.push(QUOTING_IN_TRACE, vec![Box::new(user), Box::new(names)]);
-    }
     remove_passages(batch, scope, episode_ids.clone());
     batch.push(
         "delete from episode where user_id = $1 and episode_id = any($2)",
         vec![Box::new(user), Box::new(episode_ids)],
-    );
-    batch.push(
-        "update idempotency set outcome = null where user_id = $1 and outcome is not null",
-        vec![Box::new(user)],
     );
     const TOMBSTONE: &str = "insert into tombstone (user_id, tenant_id, fact_id, operation_id, \
                              erased_at, verb, versions, links, evidence, kind) \

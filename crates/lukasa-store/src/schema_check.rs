@@ -51,7 +51,7 @@ const HEALTH: &str = "\
            (select coalesce(array_agg(c.relname::text order by c.relname), '{}') \
               from pg_class c join pg_namespace n on n.oid = c.relnamespace \
              where c.relkind in ('r', 'p') and n.nspname = current_schema() \
-               and (c.relname = 'signing_key' or exists (select 1 from pg_attribute a \
+               and (c.relname in ('signing_key', 'retired_signing_key') or exists (select 1 from pg_attribute a \
                       where a.attrelid = c.oid and a.attname in ('user_id', 'tenant_id') \
                         and not a.attisdropped)) \
                and (c.relowner = r.oid or not c.relrowsecurity or not c.relforcerowsecurity)), \

@@ -8,7 +8,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use deadpool_postgres::Object;
 use futures_util::future::join_all;
@@ -23,9 +22,7 @@ use crate::cells::{CellStep, Cells};
 use crate::crash;
 use crate::error::{Error, Result};
 use crate::pool::Purpose;
-
-/// How long a rollback is waited for before its connection is closed.
-const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(5);
+use crate::rollback::roll_back;
 
 pub(crate) type Param<'a> = &'a (dyn ToSql + Sync);
 pub(crate) type Params<'a> = &'a [Param<'a>];
@@ -149,6 +146,8 @@ struct Transaction {
     /// The server no longer accepts writes; the connection is closed instead of reused.
     unusable: AtomicBool,
     over: bool,
+    /// The span of the transaction, which ends with it.
+    _span: tracing::Span,
     /// The permit for the user's writes, released after the connection.
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -166,6 +165,7 @@ impl Transaction {
             failed: AtomicBool::new(false),
             unusable: AtomicBool::new(false),
             over: false,
+            _span: tracing::trace_span!(target: crate::TRACE_TARGET, "database.transaction"),
             _permit: None,
         }
     }
@@ -353,22 +353,6 @@ impl Transaction {
     }
 }
 
-/// Rolls back before the connection is returned to its pool.
-fn roll_back(connection: Object) {
-    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-        // Without a runtime nothing can be sent; closing the connection rolls back too.
-        drop(Object::take(connection));
-        return;
-    };
-    runtime.spawn(async move {
-        // A server that does not answer must not keep a connection of the pool.
-        let answered = tokio::time::timeout(ROLLBACK_TIMEOUT, connection.batch_execute("rollback"));
-        if !matches!(answered.await, Ok(Ok(()))) {
-            drop(Object::take(connection));
-        }
-    });
-}
-
 /// One transaction on one user's rows.
 pub struct Scope {
     /// Boxed: every future that reads or writes contains a scope.
@@ -388,6 +372,13 @@ impl Scope {
         transaction.route = Some(route);
         transaction._permit = permit;
         Self { transaction: Box::new(transaction), tenant, user }
+    }
+
+    /// A transaction in the cell of the route. If that cell does not hold the user, no other is asked.
+    pub(crate) fn open_there(connection: Object, route: RouteToUser) -> Self {
+        let mut scope = Self::open(connection, route, None);
+        scope.transaction.route = None;
+        scope
     }
 
     pub fn tenant(&self) -> TenantId {

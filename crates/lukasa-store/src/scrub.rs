@@ -100,29 +100,30 @@ async fn lacking(client: &Client) -> Result<Vec<String>> {
 
 /// How many finished erasures have not been scrubbed yet.
 pub async fn pending(connect: &ConnectOptions) -> Result<usize> {
-    let mut client = owner(connect).await?;
-    Ok(unscrubbed(&mut client).await?.ids.len())
+    Ok(unscrubbed(connect).await?.ids.len())
 }
 
-/// Scrubs the files after erasures. Without any it does nothing, unless `always`.
+/// Scrubs the files after these erasures, and marks them. Without any it does nothing, unless
+/// `always`.
 pub async fn scrub(
     connect: &ConnectOptions,
+    erasures: &UnscrubbedErasures,
     now: Timestamp,
     always: bool,
     tell: impl Fn(ScrubProgress) + Send + Sync,
 ) -> Result<ScrubReport> {
     let mut client = owner(connect).await?;
-    let Unscrubbed { users, ids, whole_users } = unscrubbed(&mut client).await?;
+    let UnscrubbedErasures { users, ids, whole_users } = erasures;
     if ids.is_empty() && !always {
         return Ok(ScrubReport::default());
     }
-    let which = match (always, whole_users) {
+    let which = match (always, *whole_users) {
         (true, _) => TableSelection::All,
         (false, true) => TableSelection::Changed,
         (false, false) => TableSelection::ChangedContent,
     };
     let scrubbed = rewrite_tables(&mut client, which, now, &tell).await?;
-    mark(&mut client, &users, &ids, now).await?;
+    mark(&mut client, users, ids, now).await?;
     Ok(ScrubReport { erasures: ids.len(), ..scrubbed })
 }
 
@@ -163,22 +164,25 @@ async fn rewrite_tables(
 }
 
 /// Finished erasures whose data may still be in the files.
-struct Unscrubbed {
+#[derive(Debug, Default)]
+pub struct UnscrubbedErasures {
     users: Vec<Uuid>,
     ids: Vec<Uuid>,
     /// Whether one of them is of a whole user, not of a fact, a turn or an observation.
-    whole_users: bool,
+    pub whole_users: bool,
 }
 
-async fn unscrubbed(client: &mut Client) -> Result<Unscrubbed> {
+/// Lists the finished erasures whose data may still be in the files.
+pub async fn unscrubbed(connect: &ConnectOptions) -> Result<UnscrubbedErasures> {
     const SQL: &str = "select user_id, erasure_id, \
                        fact_id is null and turn_id is null and observation_id is null from erasure \
                        where scrubbed_at is null and finished_at is not null";
+    let mut client = owner(connect).await?;
     let transaction = client.transaction().await?;
     transaction.batch_execute("set local app.scrub = 'on'").await?;
     let rows = transaction.query(SQL, &[]).await?;
     transaction.rollback().await?;
-    let mut found = Unscrubbed { users: Vec::new(), ids: Vec::new(), whole_users: false };
+    let mut found = UnscrubbedErasures::default();
     for row in &rows {
         found.users.push(row.try_get(0)?);
         found.ids.push(row.try_get(1)?);

@@ -95,6 +95,13 @@ pub async fn is_incognito(scope: &Scope, id: &str) -> Result<bool> {
     Ok(one(&rows, |row| Columns::of(row, "session").take())?.unwrap_or(false))
 }
 
+/// Whether one of these sessions is incognito.
+pub async fn has_incognito(scope: &Scope, ids: &[&str]) -> Result<bool> {
+    const SQL: &str = "select true from session where user_id = $1 and session_id = any($2) \
+                         and incognito limit 1";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &ids]).await?.is_empty())
+}
+
 /// The project of a session; `None` if it has none or does not exist.
 pub async fn project_of(scope: &Scope, id: &str) -> Result<Option<Project>> {
     const SQL: &str = "select project from session where user_id = $1 and session_id = $2";
@@ -233,7 +240,7 @@ pub fn summarise(batch: &mut Batch, scope: &Scope, of: &str, summary: &str, thro
     );
 }
 
-/// Whether a session has a turn of the user after one that was not imported.
+/// Whether a session has, after the turn with this number, a turn of the user that was not imported.
 pub async fn has_own_turn_after(scope: &Scope, of: &str, number: i32) -> Result<bool> {
     const SQL: &str = "select exists (select 1 from turn where user_id = $1 and session_id = $2 \
                          and number > $3 and role = 'user' and origin <> 'import' \
@@ -464,6 +471,32 @@ pub async fn turns_by_id(scope: &Scope, ids: &[Uuid]) -> Result<Vec<Turn>> {
         " from turn where user_id = $1 and turn_id = any($2) and withdrawn_by is null"
     );
     all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
+}
+
+/// The next turn of the user after each of these turns of a session, by number, unless it is one of
+/// them, in order.
+pub async fn following_turns(scope: &Scope, of: &str, numbers: &[i32]) -> Result<Vec<Turn>> {
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and session_id = $2 and number in \
+           (select (select min(t.number) from turn t where t.user_id = $1 and t.session_id = $2 \
+              and t.number > n and t.role = 'user' and t.withdrawn_by is null) \
+             from unnest($3::int[]) n) \
+           and number <> all($3) order by number"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &of, &numbers]).await?, turn)
+}
+
+/// The turns that the user takes back with the turn of this number: it, their turn before it, and those
+/// between them.
+pub async fn turns_taken_back(scope: &Scope, of: &str, number: i32) -> Result<Vec<Uuid>> {
+    const SQL: &str = "select turn_id from turn where user_id = $1 and session_id = $2 \
+                         and number <= $3 and number >= coalesce((select max(t.number) from turn t \
+                           where t.user_id = $1 and t.session_id = $2 and t.number < $3 \
+                             and t.role = 'user' and t.withdrawn_by is null), $3)";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &of, &number]).await?;
+    all(&rows, |row| Columns::of(row, "turn").take())
 }
 
 /// One turn by its number.

@@ -17,6 +17,7 @@ pub struct TestDatabase {
     name: String,
     server: String,
     is_unchecked: AtomicBool,
+    are_jobs_checked: AtomicBool,
 }
 
 impl TestDatabase {
@@ -33,7 +34,8 @@ impl TestDatabase {
             .batch_execute(&format!("create database {name} template {template}"))
             .await
             .expect("template is copied");
-        Self { name, server, is_unchecked: AtomicBool::new(false) }
+        let (is_unchecked, are_jobs_checked) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { name, server, is_unchecked, are_jobs_checked }
     }
 
     /// The URL of the database, as its owner.
@@ -67,12 +69,28 @@ impl TestDatabase {
 
     /// The rules between rows that do not hold, with some of the rows.
     pub async fn inconsistencies(&self) -> Vec<String> {
-        consistency::violations(&self.admin().await).await
+        consistency::violations(&self.admin().await, self.are_jobs_checked()).await
     }
 
     /// Leaves out the check at the end, for a test that writes rows no operation writes.
     pub fn leave_unchecked(&self) {
         self.is_unchecked.store(true, Ordering::Relaxed);
+    }
+
+    /// Checks at the end, too, that no job has failed for good and that none is running. Only for
+    /// tests that wait for the workers they start.
+    pub fn check_jobs(&self) {
+        self.are_jobs_checked.store(true, Ordering::Relaxed);
+    }
+
+    /// Leaves out the check of jobs, for a test that ends with such a job. `reason` is not empty.
+    pub fn leave_jobs(&self, reason: &str) {
+        assert!(!reason.is_empty(), "a test that leaves jobs says why");
+        self.are_jobs_checked.store(false, Ordering::Relaxed);
+    }
+
+    fn are_jobs_checked(&self) -> bool {
+        self.are_jobs_checked.load(Ordering::Relaxed)
     }
 
     /// A connection that sees everything, for tests that bypass the store.
@@ -85,6 +103,7 @@ impl Drop for TestDatabase {
     fn drop(&mut self) {
         let (name, server, url) = (self.name.clone(), self.server.clone(), self.url());
         let is_checked = !self.is_unchecked.load(Ordering::Relaxed) && !std::thread::panicking();
+        let are_jobs_checked = self.are_jobs_checked();
         // A separate thread, because the test's runtime may be shutting down.
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -97,7 +116,7 @@ impl Drop for TestDatabase {
                     && let Ok((client, connection)) = tokio_postgres::connect(&url, NoTls).await
                 {
                     tokio::spawn(connection);
-                    found = consistency::violations(&client).await;
+                    found = consistency::violations(&client, are_jobs_checked).await;
                 }
                 let admin = client(&server).await;
                 // A database that could not be dropped does no harm on a test server.

@@ -10,7 +10,7 @@ use crate::scope::{Batch, Directory, Param, Scope};
 macro_rules! webhook_columns {
     () => {
         "webhook_id, url, secret, verbs, created_at, failures, failing_since, rest_until, off_at, \
-         off_because"
+         off_because, previous_secret, previous_until"
     };
 }
 
@@ -27,6 +27,8 @@ pub(crate) fn webhook(c: &mut Columns<'_>) -> Result<Webhook> {
         rest_until: c.take()?,
         off_at: c.take()?,
         off_because: c.take()?,
+        previous_secret: c.take()?,
+        previous_until: c.take()?,
     })
 }
 
@@ -87,6 +89,21 @@ pub async fn update(directory: &Directory, new: &Webhook) -> Result<()> {
         &new.rest_until,
         &new.off_at,
         &new.off_because,
+    ];
+    directory.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// Stores a new secret and the one that it replaces.
+pub async fn update_secret(directory: &Directory, new: &Webhook) -> Result<()> {
+    const SQL: &str = "update webhook set secret = $3, previous_secret = $4, previous_until = $5 \
+                       where tenant_id = $1 and webhook_id = $2";
+    let params: [Param<'_>; 5] = [
+        &directory.tenant().uuid(),
+        &new.id.uuid(),
+        &new.secret,
+        &new.previous_secret,
+        &new.previous_until,
     ];
     directory.query(SQL, &params).await?;
     Ok(())

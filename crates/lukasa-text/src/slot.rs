@@ -42,7 +42,7 @@ impl Slot {
         }
     }
 
-    /// The name in snake case: `residence`, `language_of_answers`.
+    /// The name in snake case: `residence`, `language_of_answers`. It is never parsed.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Residence => "residence",

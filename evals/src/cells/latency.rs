@@ -1,6 +1,7 @@
 //! The latency of three cells beside one, and the effect of a stopped cell on the users of the others.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -160,7 +161,8 @@ async fn exchange(address: &str, users: &[String], time: Duration) -> Sample {
                 if count >= users.len() && started.elapsed() >= time {
                     break;
                 }
-                let content = json!({ "content": format!("{user} keeps the item {}", rand::random::<u64>()) });
+                let item = format!("{user} keeps the item {}", next_item());
+                let content = json!({ "content": item });
                 let save = http.post(&path).json(&content);
                 let list = http.get(format!("{path}?limit=5"));
                 for request in [save, list] {
@@ -181,6 +183,12 @@ async fn exchange(address: &str, users: &[String], time: Duration) -> Sample {
         sample.add(one);
     }
     sample
+}
+
+/// A number that no other memory of the run has.
+fn next_item() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 fn round(value: f64) -> f64 {

@@ -9,12 +9,12 @@ use lukasa_core::model::NoModels;
 use lukasa_core::{Caller, Origin, Status};
 use lukasa_engine::Point;
 use lukasa_engine::facts::{Listing, NewMemory};
-use lukasa_models::scripted::ScriptedChat;
+use lukasa_models::scripted::{ScriptedChat, TestModels};
 use lukasa_store::list::ListFilter;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::learning::fixture::{EvalModels, LearningFixture};
+use crate::learning::fixture::LearningFixture;
 
 const FACTS: &str = include_str!("../../data/consolidation/facts.jsonl");
 const PAIRS: &str = include_str!("../../data/consolidation/pairs.jsonl");
@@ -115,7 +115,7 @@ pub async fn run(args: Args) -> Result<()> {
 }
 
 async fn open(args: &Args, chat: ScriptedChat) -> Result<LearningFixture> {
-    let models = EvalModels { chat: Arc::new(chat), embedder: None };
+    let models = TestModels::that_chats(Arc::new(chat));
     let fixture = LearningFixture::open(models, args.seed).await?;
     if let Some(plant) = args.plant {
         fixture.admin.batch_execute(plant.sql()).await?;

@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use lukasa_core::UserId;
+use lukasa_models::scripted::TestModels;
 use lukasa_store::crash;
 use uuid::Uuid;
 
 use super::Args;
 use super::lying_model::honest;
-use crate::learning::fixture::{EvalModels, LearningFixture};
+use crate::learning::fixture::LearningFixture;
 
 const WORKERS: usize = 8;
 
@@ -49,8 +50,7 @@ const FILL: &str = "\
 
 pub async fn run(args: Args) -> Result<()> {
     let chat = Arc::new(honest());
-    let fixture =
-        LearningFixture::open(EvalModels { chat: chat.clone(), embedder: None }, args.seed).await?;
+    let fixture = LearningFixture::open(TestModels::that_chats(chat.clone()), args.seed).await?;
     let tenant = LearningFixture::tenant();
     // Half of them wrote something today; the others have long been silent.
     for (who, count) in [("busy", args.users), ("idle", args.users)] {

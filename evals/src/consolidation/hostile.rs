@@ -8,11 +8,12 @@ use anyhow::{Result, bail, ensure};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
 use lukasa_core::{Caller, FactId, NewTurn, Role, StateHash};
 use lukasa_engine::facts::NewMemory;
+use lukasa_models::scripted::TestModels;
 use lukasa_text::screen::directive;
 
 use super::lying_model::{CANARY, TRUTHS, lying_chat};
 use super::{Args, Plant};
-use crate::learning::fixture::{EvalModels, LearningFixture};
+use crate::learning::fixture::LearningFixture;
 
 const SESSIONS: usize = 7;
 const RUNS: usize = 2;
@@ -77,7 +78,7 @@ impl Findings {
 pub async fn run(args: Args) -> Result<()> {
     let foreign = FactId::from_uuid(uuid::Uuid::from_u128(u128::from(args.seed) << 64 | 0x77));
     let chat = Arc::new(lying_chat(args.seed, foreign.to_string()));
-    let fixture = LearningFixture::open(EvalModels { chat, embedder: None }, args.seed).await?;
+    let fixture = LearningFixture::open(TestModels::that_chats(chat), args.seed).await?;
     if let Some(plant) = args.plant {
         fixture.admin.batch_execute(plant.sql()).await?;
     }

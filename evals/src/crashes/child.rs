@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use lukasa_core::model::{Chat, Embedder, ModelError, Models, Reranker};
 use lukasa_core::{Caller, TenantId, Timestamp};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{ConnectOptions, Engine, IdempotencyKey, Moment, Request};
 use lukasa_models::remote::{ChatConfig, RemoteChat};
+use lukasa_models::scripted::TestModels;
 use lukasa_store::crash;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -33,27 +33,6 @@ pub struct Args {
 /// The tenant of every user here.
 pub const TENANT: &str = "crashes";
 
-/// Models with chat models only.
-pub struct Chats(pub Vec<Arc<dyn Chat>>);
-
-impl Models for Chats {
-    fn preferred(&self) -> Option<String> {
-        None
-    }
-
-    fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
-        Err(ModelError::Missing(name.to_owned()))
-    }
-
-    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
-        None
-    }
-
-    fn chats(&self) -> Vec<Arc<dyn Chat>> {
-        self.0.clone()
-    }
-}
-
 pub fn moment(now: i64, seed: u64, step: u64) -> Result<Moment> {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&seed.to_be_bytes());
@@ -65,8 +44,8 @@ pub async fn run(args: Args) -> Result<()> {
     lukasa_models::tls::install();
     let connect = ConnectOptions { url: args.database, pool_size: 4, ca_file: None };
     let config: ChatConfig = args.chat.parse().context("the chat model")?;
-    let chat: Arc<dyn Chat> = Arc::new(RemoteChat::new(config)?);
-    let engine = Engine::connect(&connect)?.with_models(Arc::new(Chats(vec![chat])));
+    let chat = Arc::new(RemoteChat::new(config)?);
+    let engine = Engine::connect(&connect)?.with_models(TestModels::that_chats(chat));
     let caller = Caller::human(TenantId::named(TENANT), &args.user, "local");
     if let Some(at) = args.at {
         crash::abort_at(at);

@@ -12,19 +12,18 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail, ensure};
 use lukasa_core::job::LEASE;
-use lukasa_core::model::Chat;
 use lukasa_core::{Caller, TenantId};
 use lukasa_engine::facts::NewMemory;
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::sessions::NewSession;
 use lukasa_engine::{Engine, Request};
-use lukasa_models::scripted::ScriptedChat;
 use lukasa_models::scripted::chat_server::{ChatServer, ScriptedReply};
+use lukasa_models::scripted::{ScriptedChat, TestModels};
 use lukasa_store::testing::TestDatabase;
 use serde_json::json;
 use tokio_postgres::Client;
 
-use child::{Chats, TENANT, moment};
+use child::{TENANT, moment};
 use scenarios::{Answered, Scenario, user};
 
 pub use child::{Args as ChildArgs, run as run_child};
@@ -239,8 +238,8 @@ impl CrashFixture {
             let item = json!({"op": "add", "content": learned, "kind": "preference",
                 "importance": 8, "confidence": 0.9, "evidence": [{"turn": 1, "quote": stated_turn}]});
             let answer = json!({"memories": [item]}).to_string();
-            let chat: Arc<dyn Chat> = Arc::new(ScriptedChat::saying(move |_| answer.clone()));
-            let learning = engine.clone().with_models(Arc::new(Chats(vec![chat])));
+            let chat = Arc::new(ScriptedChat::saying(move |_| answer.clone()));
+            let learning = engine.clone().with_models(TestModels::that_chats(chat));
             let session = format!("before-{nth}");
             learning.sessions.append_turns(&request()?, &session, vec![user(stated_turn)]).await?;
             learning.sessions.close(&request()?, &session, None).await?;

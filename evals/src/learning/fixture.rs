@@ -8,42 +8,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 use anyhow::{Result, ensure};
 use futures_util::future::try_join_all;
 use jiff::{SignedDuration, Timestamp};
-use lukasa_core::model::{Chat, Embedder, ModelError, Models, Reranker};
+use lukasa_core::model::Models;
 use lukasa_core::policy::Policy;
 use lukasa_core::{Caller, NewTurn, Origin, TenantId};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{Engine, Moment, Request};
-use lukasa_models::scripted::ScriptedChat;
+use lukasa_models::scripted::{ScriptedChat, TestModels};
 use lukasa_store::testing::TestDatabase;
 use tokio_postgres::Client;
 
 const TENANT: &str = "learning";
 /// 2026-01-01, in seconds.
 const START: i64 = 1_767_225_600;
-
-/// A chat model, and optionally an embedder.
-pub struct EvalModels {
-    pub chat: Arc<dyn Chat>,
-    pub embedder: Option<Arc<dyn Embedder>>,
-}
-
-impl Models for EvalModels {
-    fn preferred(&self) -> Option<String> {
-        self.embedder.as_ref().map(|embedder| embedder.model().name.clone())
-    }
-
-    fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
-        self.embedder.clone().ok_or_else(|| ModelError::Missing(name.to_owned()))
-    }
-
-    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
-        None
-    }
-
-    fn chats(&self) -> Vec<Arc<dyn Chat>> {
-        vec![self.chat.clone()]
-    }
-}
 
 /// The model's answers by the number of the case.
 pub type Answers = Arc<RwLock<HashMap<usize, String>>>;
@@ -59,7 +35,7 @@ pub struct LearningFixture {
 }
 
 impl LearningFixture {
-    pub async fn open(models: EvalModels, seed: u64) -> Result<Self> {
+    pub async fn open(models: Arc<TestModels>, seed: u64) -> Result<Self> {
         let database = TestDatabase::fresh().await;
         // Some evals plant faults in the rows.
         database.leave_unchecked();
@@ -68,10 +44,9 @@ impl LearningFixture {
         let lazily = "do $$ begin execute format('alter database %I set synchronous_commit = off', \
                         current_database()); end $$";
         admin.batch_execute(lazily).await?;
-        let named = models.embedder.is_some();
+        let named = models.preferred().is_some();
         let policy = Policy { titles: false, daily_tokens: None, ..Policy::default() };
-        let engine =
-            Engine::connect(&database.connect())?.with_policy(policy).with_models(Arc::new(models));
+        let engine = Engine::connect(&database.connect())?.with_policy(policy).with_models(models);
         let (steps, hours) = (AtomicU64::new(0), AtomicI64::new(0));
         let fixture = Self { engine, admin, _database: database, steps, hours, seed };
         fixture.engine.credentials.ensure_tenant(TENANT, fixture.moment().now).await?;
@@ -98,7 +73,7 @@ impl LearningFixture {
             let answer = last_case(shown).and_then(|case| known.get(&case).cloned());
             answer.unwrap_or_else(|| r#"{"memories":[]}"#.to_owned())
         });
-        let models = EvalModels { chat: Arc::new(chat), embedder: None };
+        let models = TestModels::that_chats(Arc::new(chat));
         Ok((Self::open(models, seed).await?, answers))
     }
 

@@ -42,7 +42,7 @@ impl JudgedTurn {
             marked,
         };
         Self {
-            transcript: Transcript::of(&[turn]),
+            transcript: Transcript::of(&[turn], &[]),
             domains: builtin_domains().into_iter().map(|domain| (domain, false)).collect(),
             policy: Policy::default(),
         }

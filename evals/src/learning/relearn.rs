@@ -9,10 +9,10 @@ use lukasa_core::model::ChatRequest;
 use lukasa_core::{Caller, Claim, NewTurn, Origin, Role};
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::NewMemory;
-use lukasa_models::scripted::ScriptedChat;
+use lukasa_models::scripted::{ScriptedChat, TestModels};
 use serde_json::{Value, json};
 
-use super::fixture::{EvalModels, LearningFixture};
+use super::fixture::LearningFixture;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -39,8 +39,7 @@ const FACTS: [&str; 5] = [
 pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
     let chat = Arc::new(ScriptedChat::saying(parrot));
-    let fixture =
-        LearningFixture::open(EvalModels { chat: chat.clone(), embedder: None }, args.seed).await?;
+    let fixture = LearningFixture::open(TestModels::that_chats(chat.clone()), args.seed).await?;
     let mut given = 0;
     for session in 0..args.sessions {
         let name = format!("user-{}", session / SESSIONS_OF_A_USER);

@@ -11,10 +11,11 @@ use lukasa_engine::context::ContextRequest;
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_models::local;
+use lukasa_models::scripted::TestModels;
 
 use super::dialogue::Dialogue;
 use super::extraction::open_chat;
-use super::fixture::{EvalModels, LearningFixture};
+use super::fixture::LearningFixture;
 use super::oracle::{Oracle, OracleMode};
 
 const STORY: &str = include_str!("../../data/learning/story.json");
@@ -97,8 +98,9 @@ pub async fn run(args: Args) -> Result<()> {
         Some(folder) => Some(local::open(&folder.join("minilm"))?),
         None => None,
     };
-    let fixture =
-        LearningFixture::open(EvalModels { chat, embedder }, args.seed).await?.with_statements();
+    let embedders = embedder.into_iter().collect();
+    let models = TestModels { chats: vec![chat], embedders, ..TestModels::default() };
+    let fixture = LearningFixture::open(Arc::new(models), args.seed).await?.with_statements();
     let story: Arc<Dialogue> = Arc::new(serde_json::from_str(STORY).context("story.json")?);
     let holding = tell(&fixture, &oracle, &story).await?;
     let mut broken = Vec::new();

@@ -24,11 +24,12 @@ const QUERY_CHARS: usize = 20_000;
 /// Sessions are derived from their turns, so more of these are requested.
 const SESSION_TURNS: usize = 200;
 
-/// One way to search: with these arms only, and this fusion.
+/// One way to search: with these arms only, this fusion, and the server's reranker.
 #[derive(Debug, Clone, Default)]
 pub struct Way {
     pub arms: Option<Vec<&'static str>>,
     pub fusion: Option<&'static str>,
+    pub rerank: bool,
 }
 
 impl Way {
@@ -197,7 +198,9 @@ impl Asker<'_> {
             Unit::Session => (0, SESSION_TURNS),
         };
         let query = cut(&question.text, QUERY_CHARS);
-        let mut request = json!({ "query": query, "limit": memories, "turns": turns });
+        let mut request = json!({
+            "query": query, "limit": memories, "turns": turns, "rerank": way.rerank,
+        });
         if self.set.unit == Unit::Session && way.is_whole() {
             request["sessions"] = json!(depth);
         }

@@ -92,6 +92,12 @@ pub struct Args {
     /// Also measure each arm left out, and the other fusion
     #[arg(long)]
     ablate: bool,
+    /// Also measure the gain of a service that reranks, as http://host/rerank
+    #[arg(long, value_name = "URL")]
+    rerank_url: Option<String>,
+    /// The model of that service
+    #[arg(long, value_name = "NAME", requires = "rerank_url")]
+    rerank_model: Option<String>,
     /// Write everything as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -133,7 +139,13 @@ async fn measure(args: &Args) -> Result<Report> {
         .embedder
         .to_possible_value()
         .map_or_else(String::new, |value| value.get_name().to_owned());
-    let server = Server::start(&Serve {
+    let reranker = [
+        ("LUKASA_RERANK_URL", args.rerank_url.as_deref()),
+        ("LUKASA_RERANK_MODEL", args.rerank_model.as_deref()),
+    ];
+    let reranker: Vec<(&str, &str)> =
+        reranker.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    let serve = Serve {
         program: &program,
         database: &cluster.url(DATABASE),
         auth: "off",
@@ -142,8 +154,8 @@ async fn measure(args: &Args) -> Result<Report> {
         models: Some((&args.models, &embedder)),
         filter: "warn",
         log: &dir.join("server.log"),
-    })
-    .await?;
+    };
+    let server = Server::start_with(&serve, &reranker).await?;
     let server_log = || std::fs::read_to_string(dir.join("server.log")).unwrap_or_default();
     let report = Report { quick: args.quick, embedder, ..Report::default() };
     all(args, &cluster, &server, report)
@@ -275,8 +287,9 @@ impl<'a> Run<'a> {
         let mut rows = vec![scored(BM25, &words, None)];
         // Searches at a past moment load the index for every question, which is slow.
         if !(self.args.quick && set.unit == Unit::Memory) {
-            let vectors = ask("vectors", Way { arms: arms(&["vector"]), fusion: None }).await?;
-            let ranks = Way { arms: arms(&["keyword", "vector"]), fusion: Some("ranks") };
+            let vectors = ask("vectors", Way { arms: arms(&["vector"]), ..Way::default() }).await?;
+            let ranks =
+                Way { arms: arms(&["keyword", "vector"]), fusion: Some("ranks"), ..Way::default() };
             let ranks = ask("RRF", ranks).await?;
             let fused: Vec<Ranking> = keywords
                 .iter()
@@ -293,20 +306,26 @@ impl<'a> Run<'a> {
         // An earlier figure for the whole set does not apply to a part of it.
         rows.extend(known::best(set.name).filter(|_| !self.args.quick).map(Row::earlier));
         rows.push(scored(LUKASA, &served(&lukasa), Some(places)));
+        if self.args.rerank_url.is_some() {
+            let found = ask("reranked", Way { rerank: true, ..Way::default() }).await?;
+            rows.push(scored("Lukasa and the reranker", &served(&found), Some(places)));
+        }
         if self.args.ablate {
             // With named arms the server also leaves out the refinements of their sum (feedback,
             // smoothing, centring). So each arm's absence is compared with this row, not with
             // Lukasa's.
             let every = Arm::ALL.into_iter().map(Arm::as_str).collect();
-            let found = ask("all arms", Way { arms: Some(every), fusion: None }).await?;
+            let found = ask("all arms", Way { arms: Some(every), ..Way::default() }).await?;
             rows.push(scored("without refinements", &served(&found), Some(places)));
             for out in Arm::ALL {
                 let left = Arm::ALL.into_iter().filter(|arm| *arm != out).map(Arm::as_str);
                 let name = format!("without them, {}", out.as_str());
-                let found = ask(&name, Way { arms: Some(left.collect()), fusion: None }).await?;
+                let way = Way { arms: Some(left.collect()), ..Way::default() };
+                let found = ask(&name, way).await?;
                 rows.push(scored(&name, &served(&found), Some(places)));
             }
-            let found = ask("fused by ranks", Way { arms: None, fusion: Some("ranks") }).await?;
+            let way = Way { fusion: Some("ranks"), ..Way::default() };
+            let found = ask("fused by ranks", way).await?;
             rows.push(scored("without scores (ranks)", &served(&found), Some(places)));
         }
         let mut times: Vec<f64> = lukasa.iter().map(|one| one.took).collect();

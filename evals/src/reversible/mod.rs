@@ -13,10 +13,10 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use futures_util::future::try_join_all;
 use lukasa_core::model::ChatRequest;
-use lukasa_models::scripted::{ScriptedChat, ScriptedModel};
+use lukasa_models::scripted::{ScriptedChat, ScriptedModel, TestModels};
 use serde_json::{Value, json};
 
-use crate::learning::fixture::{EvalModels, LearningFixture};
+use crate::learning::fixture::LearningFixture;
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
@@ -105,11 +105,12 @@ pub async fn run(args: Args) -> Result<()> {
     // Each lane has a fixture of its own, so that jobs are not shared and a seed determines a
     // history.
     let lane = |_| async {
-        let models = EvalModels {
-            chat: Arc::new(ScriptedChat::saying(extracting_model)),
-            embedder: Some(Arc::new(ScriptedModel::local(32))),
+        let models = TestModels {
+            chats: vec![Arc::new(ScriptedChat::saying(extracting_model))],
+            embedders: vec![Arc::new(ScriptedModel::local(32))],
+            ..TestModels::default()
         };
-        let fixture = LearningFixture::open(models, args.seed).await?;
+        let fixture = LearningFixture::open(Arc::new(models), args.seed).await?;
         if let Some(plant) = args.plant {
             fixture.admin.batch_execute(plant.sql()).await?;
         }

@@ -1,7 +1,7 @@
 //! Generated memories of every kind for a vault, with contents as odd as possible.
 
 use lukasa_core::admission::Screening;
-use lukasa_core::learning::judge::safe_summary;
+use lukasa_core::learning::summary::safe_summary;
 use lukasa_core::vault::VaultContents;
 use lukasa_core::{
     Category, Claim, ClaimEvidence, Episode, FactId, Force, Ids, Kind, Link, MemoryType, Origin,

@@ -4,11 +4,12 @@
  */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { eventStream, type LiveEvent, type Lukasa } from "lukasa-client";
+import type { LiveEvent } from "lukasa-client";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { collector } from "../base/collector.ts";
 import { LiveContext, type LiveState } from "../base/live.ts";
 import { useLukasa } from "../base/sign-in.ts";
+import { firstPosition, forgetHome } from "../data/home.ts";
 import { refreshAllowed, refreshMemories } from "../data/store.ts";
 
 /** Query keys to invalidate after any operation, besides the memories that it names. */
@@ -29,7 +30,10 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       const answers = ready || (await serverAnswers(signal));
       if (!signal.aborted) setState(ready ? "on" : answers ? "off" : "unreachable");
     };
-    const timer = setInterval(probe, PROBE_INTERVAL_MS);
+    const timer = setInterval(() => {
+      forgetHome(lukasa);
+      void probe();
+    }, PROBE_INTERVAL_MS);
     // A batch of writes has an event for each of them.
     const refresh = collector<string[]>(async (memories) => {
       await refreshAllowed();
@@ -37,9 +41,12 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       await refreshMemories(queries, lukasa, [...new Set(memories.flat())]);
     });
     const listen = async () => {
-      const after = await currentEventId(lukasa, signal);
-      await probe();
+      // The stream continues after what the first screen shows, and misses nothing.
+      const after = await firstPosition(lukasa);
+      if (after === undefined) await probe();
+      else if (!signal.aborted) setState("on");
       for await (const event of lukasa.events({ after, signal })) {
+        forgetHome(lukasa);
         refresh(event.operation.memory_ids);
         for (const listener of listeners.current) listener(event);
       }
@@ -62,26 +69,4 @@ function serverAnswers(signal: AbortSignal): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** The id of the latest event, so that the stream continues after it and misses nothing. */
-async function currentEventId(lukasa: Lukasa, signal: AbortSignal): Promise<string | undefined> {
-  const headers = { accept: "text/event-stream" };
-  // If the server is unreachable, the stream itself retries.
-  const response = await lukasa.open("/api/events", { headers, signal }).catch(() => undefined);
-  const reader = response?.body?.getReader();
-  if (!reader) return undefined;
-  const chunks = async function* () {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  };
-  for await (const message of eventStream(chunks())) {
-    if (!message.id) continue;
-    await reader.cancel();
-    return message.id;
-  }
-  return undefined;
 }

@@ -1,6 +1,6 @@
 /** The frame around every page: navigation, palette, shortcuts and toasts. */
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { useShortcutListener, useShortcuts } from "../base/shortcuts.ts";
 import { useSignIn } from "../base/sign-in.ts";
 import { useFollowTimeZone } from "../data/time-zone.ts";
@@ -12,6 +12,10 @@ import { pagesFor } from "./pages.ts";
 import { Palette } from "./palette.tsx";
 import { OutageBanner, ProblemBoundary } from "./problems.tsx";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
+
+const PausedBanner = lazy(async () => ({
+  default: (await import("../features/pause/index.tsx")).PausedBanner,
+}));
 
 export function Shell() {
   const signIn = useSignIn();
@@ -50,6 +54,9 @@ export function Shell() {
       </aside>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <OutageBanner />
+        <Suspense>
+          <PausedBanner />
+        </Suspense>
         <main
           ref={main}
           id="content"

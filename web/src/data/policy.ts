@@ -7,6 +7,7 @@ import { sentenceOf } from "../base/problems.ts";
 import { useLukasa } from "../base/sign-in.ts";
 import { showToast } from "../base/toasts.ts";
 import { t } from "../i18n/index.ts";
+import { readPolicy } from "./home.ts";
 
 const KEY = ["policy"];
 
@@ -19,11 +20,13 @@ export interface EffectivePolicy {
   keep_turns: string;
   idle_close_minutes: number | null;
   titles: boolean;
+  /** Nothing is learned, saved by assistants, or put into prompts. */
+  paused?: boolean;
 }
 
 export function usePolicy() {
   const lukasa = useLukasa();
-  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => lukasa.policy.get({ signal }) });
+  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => readPolicy(lukasa, signal) });
 }
 
 /** Replaces the user's policy; Undo puts the previous one back. */

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReviewView } from "lukasa-client";
 import { useLukasa } from "../base/sign-in.ts";
+import { readReview } from "./home.ts";
 
 export const REVIEW = ["review"];
 
@@ -9,7 +10,7 @@ function useReviewView<T>(select: (view: ReviewView) => T) {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: REVIEW,
-    queryFn: ({ signal }) => lukasa.review.get({ signal }),
+    queryFn: ({ signal }) => readReview(lukasa, signal),
     select,
   });
 }

@@ -71,7 +71,7 @@ export function useDependents(source: SourceName, wanted = true) {
 
 /**
  * What is removed with a source and what stays. Memories saved explicitly in a chat have no turn as evidence,
- * so the server does not count them; they stay, and are added here so that the user is told.
+ * so the server does not count them; they stay, and are added here so that the user sees them.
  */
 export async function dependentsOf(
   lukasa: Lukasa,

@@ -6,6 +6,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import { type Lukasa, LukasaError, type MemoryView } from "lukasa-client";
+import { readFirstPage } from "./home.ts";
 
 export const MEMORIES = ["memories"] as const;
 const PAGE_SIZE = 200;
@@ -49,13 +50,16 @@ export async function readMemories(
   try {
     const list = lukasa.memories.list({ status: "all", limit: PAGE_SIZE }, { signal });
     let shown = 0;
-    for await (const page of list.pages()) {
+    let page = await readFirstPage(lukasa, list);
+    for (;;) {
       for (const memory of page.data) putRow(byId, memory);
       // A second read replaces the first only when it is complete, so that nothing flickers.
       if (!queries.getQueryData<Memories>(MEMORIES)?.complete && byId.size >= 2 * shown) {
         shown = byId.size;
         queries.setQueryData<Memories>(MEMORIES, { byId: new Map(byId), complete: false });
       }
+      if (!page.next_cursor) break;
+      page = await list.page(page.next_cursor);
     }
     await readInto(byId, lukasa, [...changed]);
     return { byId, complete: true };

@@ -9,20 +9,15 @@ import { useEffect } from "react";
 import { prefer, preferences } from "../base/preferences.ts";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
+import { readTimeZone, TIME_ZONE } from "./home.ts";
 import { useMemoryWrites } from "./memory-writes.ts";
-
-const KEY = { domain: "personal", key: "timezone" } as const;
 
 /** The time zone memory, if there is one. */
 export function useTimeZone() {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: ["state", "time-zone"],
-    queryFn: async ({ signal }): Promise<MemoryView | null> => {
-      const filter = { domain: KEY.domain, force: "hard", limit: 100 };
-      const page = await lukasa.memories.list(filter, { signal }).page();
-      return page.data.find((one) => one.key === KEY.key) ?? null;
-    },
+    queryFn: ({ signal }) => readTimeZone(lukasa, signal),
   });
 }
 
@@ -55,6 +50,6 @@ export function useSetTimeZone() {
     const changes = { content: t("settings.zone.memory", { zone }), value: zone };
     prefer({ timeZone: zone });
     if (memory) return update(memory, changes);
-    return save({ ...changes, ...KEY, force: "hard", category: "profile" });
+    return save({ ...changes, ...TIME_ZONE, force: "hard", category: "profile" });
   };
 }

@@ -70,7 +70,9 @@ test("review list filters by area and answers by key", async ({ page, lukasa }) 
   await page.getByRole("button", { name: /^Food and dining/ }).click();
   await expect(rows).toHaveCount(1);
   await rows.first().click();
+  const sent = page.waitForRequest("**/api/review/answers");
   await page.keyboard.press("ArrowLeft");
+  await sent;
   await expect(rows).toHaveCount(2);
   await page.keyboard.press("z");
   await expect(rows.filter({ hasText: "rye" })).toHaveCount(1);

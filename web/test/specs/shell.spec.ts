@@ -32,6 +32,20 @@ test.describe("shell", () => {
     await screens(page, "memory-empty");
   });
 
+  test("first screen is read with one request", async ({ page, lukasa }) => {
+    await lukasa.memories.save("Plays the cello");
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      if (/^\/(api|readyz|healthz)/.test(pathname)) asked.push(pathname);
+    });
+    await open(page, "/memory");
+    await expect(page.getByText("Plays the cello")).toBeVisible();
+    await expect(page.getByRole("img", { name: "Live" })).toBeVisible();
+    await expect.poll(() => asked).toContain("/api/events");
+    expect(asked.sort()).toEqual(["/api/events", "/api/home", "/api/sign-in"]);
+  });
+
   test("live updates show changes made through the API", async ({ page, lukasa }) => {
     await open(page, "/memory");
     await expect(page.getByRole("img", { name: "Live" })).toBeVisible();
@@ -122,7 +136,9 @@ test.describe("shell", () => {
 
   test("outage banner shows when the server is not ready", async ({ page, allowed }) => {
     allowed.push(/503/);
-    await page.route("**/readyz", (route) => route.fulfill({ status: 503, body: "" }));
+    for (const path of ["**/readyz", "**/api/home"]) {
+      await page.route(path, (route) => route.fulfill({ status: 503, body: "" }));
+    }
     await open(page, "/memory");
     await expect(page.getByRole("alert")).toContainText("Chats keep working");
     await axe(page);
@@ -130,8 +146,9 @@ test.describe("shell", () => {
 
   test("outage banner names an unreachable server", async ({ page, allowed }) => {
     allowed.push(/ERR_FAILED/);
-    await page.route("**/readyz", (route) => route.abort());
-    await page.route("**/healthz", (route) => route.abort());
+    for (const path of ["**/readyz", "**/healthz", "**/api/home"]) {
+      await page.route(path, (route) => route.abort());
+    }
     await open(page, "/memory");
     await expect(page.getByRole("alert")).toContainText("Can't reach Lukasa");
     await expect(page.getByRole("alert")).not.toContainText("Chats keep working");

@@ -59,7 +59,7 @@ test("built-in areas are translated, others keep their name", () => {
   assert.equal(domainName(own), "Cooking");
 });
 
-test("messages outside of the first load are used by their own page only, which adds them", () => {
+test("messages outside of the first load are used by their own page or feature only, which adds them", () => {
   const src = new URL("../../src/", import.meta.url).pathname;
   const later = Object.keys(en).filter((page) => !Object.hasOwn(first, page));
   const used = later.flatMap((page) =>
@@ -68,11 +68,12 @@ test("messages outside of the first load are used by their own page only, which 
     )
       .filter((file) => new RegExp(`["\`]${page}\\.`).test(readFileSync(file, "utf8")))
       .map((file) => file.slice(src.length))
-      .filter((file) => !file.startsWith(`pages/${page}/`)),
+      .filter((file) => !new RegExp(`^(?:pages|features)/${page}/`).test(file)),
   );
   assert.deepEqual(used, []);
   for (const page of later) {
-    const code = readFileSync(`${src}pages/${page}/index.tsx`, "utf8");
+    const [own = ""] = globSync(`${src}{pages,features}/${page}/index.tsx`);
+    const code = readFileSync(own, "utf8");
     assert.ok(code.includes(`addMessages({ ${page} })`), page);
   }
 });

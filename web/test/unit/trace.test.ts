@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readTrace } from "../../src/pages/sources/trace.ts";
+import { readTrace } from "../../src/features/sources/trace.ts";
 
 test("trace keeps the best rank of each arm", () => {
   const source = { memory_id: "mem_1", version_id: "ver_1" };

@@ -78,7 +78,8 @@ The other files hold the same and more, for programs. In a `.jsonl` file every l
 To check the files: `lukasa export --verify FILE.zip`
 To put everything back: `lukasa import FILE.zip`; on another server: `lukasa import --trust FILE.zip`
 
-Erased memories are not included and cannot be restored.
+Erased memories are not included and cannot be restored. The digests by which the server knows which
+patterns in observations it has noted are not included either: only that server can use them.
 ";
 
 /// Size and hash of a file.

@@ -13,7 +13,7 @@ use crate::episode::Episode;
 use crate::fact::{ClaimEvidence, State, Version};
 use crate::id::{FactId, ImportId, OperationId};
 use crate::import::Format;
-use crate::learning::judge::safe_summary;
+use crate::learning::summary::safe_summary;
 use crate::observation::Observation;
 use crate::origin::{Origin, Voice};
 use crate::time::Timestamp;

@@ -15,13 +15,14 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 use lukasa_text::screen::{directive, ground, sensitive};
-use serde::{Deserialize, Serialize};
 
-use crate::fact::{Category, Kind, MemoryType, State, Tier, Version, words};
+use crate::fact::{Category, Kind, MemoryType, State, Tier, Version};
 use crate::fade::ARCHIVE_CONFIDENCE;
-use crate::limits::{CANDIDATE_DAYS, EXPIRED_DAYS};
+use crate::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, tentative_importance};
 use crate::origin::Origin;
 use crate::time::Timestamp;
+use crate::type_policy::type_policy;
+use crate::words;
 
 /// Said in this many turns, in this many sessions, a fact is a pattern (R107).
 const STRONG_TURNS: usize = 5;
@@ -30,8 +31,6 @@ const STRONG_SESSIONS: usize = 2;
 const TENTATIVE_TURNS: usize = 2;
 const STRONG_IMPORTANCE: f32 = 0.9;
 const STRONG_CONFIDENCE: f32 = 0.9;
-/// Importance range of a promoted candidate (R108).
-const WEAK_IMPORTANCE: (f32, f32) = (0.4, 0.6);
 /// Confidence range of a promoted candidate, just below the injection threshold: it is found by
 /// recall, but not injected.
 const WEAK_CONFIDENCE: (f32, f32) = (0.5, 0.69);
@@ -95,9 +94,9 @@ pub struct RatingUpdate {
 fn pattern_type(version: &Version) -> MemoryType {
     let claim = &version.claim;
     let is_habit = matches!(claim.kind, Kind::Habit | Kind::Preference);
-    let is_observed =
-        claim.category == Category::Style || claim.memory_type == MemoryType::Episodic;
-    if is_habit && is_observed { MemoryType::Procedural } else { claim.memory_type }
+    let style = (claim.category == Category::Style).then_some(MemoryType::Procedural);
+    let repeated = type_policy(claim.memory_type).repeated_as.or(style);
+    repeated.filter(|_| is_habit).unwrap_or(claim.memory_type)
 }
 
 /// The consolidation step for a fact, if one is due. Facts that the user stated or agreed to are
@@ -141,12 +140,17 @@ pub fn step(fact: &LearnedFact, now: Timestamp) -> Option<RatingUpdate> {
     let grounded = ground::grounded(&version.claim.content, &evidence.collect::<Vec<_>>());
     let eligible = version.origin >= Origin::UserTurn && grounded && !needs_consent;
     match version.state {
+        // The policy only delayed it: extraction found it sure enough.
+        State::Candidate if version.tier != Tier::Candidate && eligible && !fact.contradicted => {
+            let reason = "staged when it was learned".to_owned();
+            Some(RatingUpdate { what: Move::Promote, state: State::Active, reason, ..same })
+        }
         State::Candidate if eligible && fact.turns >= TENTATIVE_TURNS && !fact.contradicted => {
             Some(RatingUpdate {
                 what: Move::Promote,
                 state: State::Active,
                 tier: Tier::Tentative,
-                importance: version.claim.importance.clamp(WEAK_IMPORTANCE.0, WEAK_IMPORTANCE.1),
+                importance: tentative_importance(version.claim.importance),
                 confidence: confidence.clamp(WEAK_CONFIDENCE.0, WEAK_CONFIDENCE.1),
                 reason: format!("said in {} turns", fact.turns),
                 ..same
@@ -208,7 +212,8 @@ pub fn is_still_supported(
     sessions: usize,
 ) -> bool {
     let became_strong = version.tier == Tier::Strong && first.tier != Tier::Strong;
-    let was_promoted = version.state == State::Active && first.state == State::Candidate;
+    let was_guess = first.state == State::Candidate && first.tier == Tier::Candidate;
+    let was_promoted = version.state == State::Active && was_guess;
     (!became_strong || turns >= STRONG_TURNS && sessions >= STRONG_SESSIONS)
         && (!was_promoted || turns >= TENTATIVE_TURNS)
 }
@@ -251,6 +256,23 @@ mod tests {
 
     fn now(fact: &LearnedFact) -> Timestamp {
         fact.version.known.from + SignedDuration::from_hours(24)
+    }
+
+    #[test]
+    fn staged_fact_is_integrated_as_it_was_learned_unless_contradicted() {
+        let mut staged = learned(State::Candidate, 1, 1);
+        staged.version.tier = Tier::Tentative;
+        let integrated = step(&staged, now(&staged)).unwrap();
+        assert_eq!((integrated.what, integrated.state), (Move::Promote, State::Active));
+        assert_eq!((integrated.tier, integrated.confidence), (Tier::Tentative, 0.8));
+        assert_eq!(integrated.importance, staged.version.claim.importance);
+        let active = Version { state: State::Active, ..staged.version.clone() };
+        assert!(is_still_supported(&active, &staged.version, 1, 1), "one turn is enough");
+        staged.contradicted = true;
+        assert_eq!(step(&staged, now(&staged)), None);
+        staged.contradicted = false;
+        staged.version.claim.evidence = vec![ClaimEvidence::of("quote", "Thanks, I see")];
+        assert_eq!(step(&staged, now(&staged)), None, "nothing said supports it");
     }
 
     #[test]

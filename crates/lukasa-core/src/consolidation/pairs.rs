@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use lukasa_text::conflict::{Conflict, conflict};
 use lukasa_text::screen::ground;
 use lukasa_text::terms::{Language, Term, words as terms_of};
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::fact::{Claim, Force, State, Version, fingerprint, words};
+use crate::fact::{Claim, Force, State, Version, fingerprint};
 use crate::id::FactId;
 use crate::time::Timestamp;
+use crate::words;
 
 /// Maximum number of pairs that one run compares; the rest waits for the next run.
 pub const MAX_PAIRS: usize = 40;

@@ -11,15 +11,16 @@ use sha2::{Digest, Sha256};
 
 use super::compiled::{Line, PORTRAIT_PERCENT, compiled_lines, may_share, template_lines};
 use super::conflict::{self, RuleConflict};
-use super::line::{EarlierClaims, episode_line, is_rule, memory_line, turn_line};
+use super::line::{EarlierClaims, episode_line, found_line, is_rule, memory_line, turn_line};
 use super::{Budget, Section};
 use crate::admission::is_high_stakes;
 use crate::episode::Episode;
-use crate::fact::{Category, Version, words};
+use crate::fact::{Category, Version};
 use crate::id::{EpisodeId, FactId, TurnId, VersionId};
 use crate::memory_block::RULES;
 use crate::sentence::Sentence;
 use crate::session::Turn;
+use crate::words;
 
 /// The source of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,16 +182,16 @@ pub fn baseline_of_portraits(
     };
     builder.assistant_left = budget.assistant_share();
     for category in Category::ALL {
-        let own = |v: &&Version| v.claim.category == *category && !is_rule(v);
+        let own = |v: &&Version| v.claim.category == category && !is_rule(v);
         let own: Vec<&Version> = versions.iter().filter(own).collect();
         let before = builder.clone();
-        let share = budget.category(*category);
+        let share = budget.category(category);
         let lines = compiled_lines(&own, earlier, portraits, share);
-        builder.put_all(lines, Section::of(*category), share);
+        builder.put_all(lines, Section::of(category), share);
         if builder.left_out.len() > before.left_out.len() {
             // Not all fit. Combined into sentences of the template, several per line, more may fit.
             let mut combined = before;
-            combined.put_all(template_lines(&own, earlier), Section::of(*category), share);
+            combined.put_all(template_lines(&own, earlier), Section::of(category), share);
             if combined.left_out.len() < builder.left_out.len() {
                 builder = combined;
             }
@@ -256,7 +257,7 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
         match finding {
             Finding::Memory(version, relevance) => {
                 let section = if is_rule(version) { Section::Hard } else { Section::Relevant };
-                let line = memory_line(version, earlier);
+                let line = found_line(version, earlier, *relevance);
                 builder.put(memory(version), section, line, Some(*relevance), usize::MAX);
             }
             Finding::Turn(turn, relevance) => {

@@ -176,6 +176,8 @@ fn dynamic_part_continues_the_marks() {
     assert!(block.content.contains("[m5] Lives in Lisbon"));
     assert!(block.content.contains("[m6] Drinks oolong"));
     assert_eq!(block.items[1].relevance, Some(0.5));
+    assert!(block.items[1].line.ends_with("; relevance 50%)"), "{}", block.items[1].line);
+    assert!(!block.items[0].line.contains("relevance"), "a change is not a search result");
     let found = [Finding::Memory(&all[0], 0.5)];
     let again = dynamic(DynamicInput { changed: &all[..1], found: &found, ..input }, 500);
     assert_eq!(again.items.len(), 1, "the same memory is listed once");

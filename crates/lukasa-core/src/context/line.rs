@@ -39,14 +39,27 @@ pub type EarlierClaims = BTreeMap<FactId, EarlierClaim>;
 /// A memory as one line: the key and its value if it has one, the summary or the content, its
 /// reliability, and what it said before it changed.
 pub(super) fn memory_line(version: &Version, earlier: &EarlierClaims) -> String {
-    let before = match earlier.get(&version.fact) {
+    let before = earlier_words(version, earlier);
+    format!("{} ({}{before})", claim_line(&version.claim), reliability(version))
+}
+
+/// The same, for a memory that was found for a message: with its relevance to it.
+pub(super) fn found_line(version: &Version, earlier: &EarlierClaims, relevance: f32) -> String {
+    let before = earlier_words(version, earlier);
+    let claim = claim_line(&version.claim);
+    let percent = relevance.clamp(0.0, 1.0) * 100.0;
+    format!("{claim} ({}; relevance {percent:.0}%{before})", reliability(version))
+}
+
+/// What a memory said before it changed, as a part of its line.
+fn earlier_words(version: &Version, earlier: &EarlierClaims) -> String {
+    match earlier.get(&version.fact) {
         Some(EarlierClaim { content, until }) => {
             let content = harmless_start(content, EARLIER_CHARS);
             format!("; until {}: {content}", until.strftime("%Y-%m-%d"))
         }
         None => String::new(),
-    };
-    format!("{} ({}{before})", claim_line(&version.claim), reliability(version))
+    }
 }
 
 /// A claim as one harmless line: the key and its value if it has one, and the summary or the content.
@@ -230,6 +243,25 @@ mod tests {
         assert!(
             memory_line(&fact, &EarlierClaims::new())
                 .ends_with(&format!("(inferred {date}, 80% sure)"))
+        );
+    }
+
+    #[test]
+    fn line_of_a_found_memory_has_confidence_date_and_relevance() {
+        let mut fact = version(Voice::extracted(Origin::UserTurn));
+        fact.claim.content = "Drinks oolong".into();
+        fact.confidence = Some(0.8);
+        let date = fact.known.from.strftime("%Y-%m-%d").to_string();
+        assert_eq!(
+            found_line(&fact, &EarlierClaims::new(), 0.417),
+            format!("Drinks oolong (inferred {date}, 80% sure; relevance 42%)")
+        );
+        let until = "2026-03-01T00:00:00Z".parse().unwrap();
+        let before = EarlierClaim { content: "Drinks milk".into(), until };
+        let earlier = EarlierClaims::from([(fact.fact, before)]);
+        assert!(
+            found_line(&fact, &earlier, 1.7)
+                .ends_with("; relevance 100%; until 2026-03-01: Drinks milk)")
         );
     }
 

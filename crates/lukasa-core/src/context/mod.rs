@@ -95,13 +95,14 @@ const RULES_PERCENT: usize = 40;
 const ASSISTANT_PERCENT: usize = 30;
 
 /// Order of the baseline: rules, then memories from the user, then memories from assistants; within
-/// each by importance at a given time, then freshness.
+/// each by importance at a given time and tier, then freshness.
 pub fn precedence(a: &Facets, b: &Facets, at: Timestamp) -> std::cmp::Ordering {
     let hard = |facets: &Facets| facets.force == Force::Hard && !facets.from_assistant;
+    let weight = |facets: &Facets| importance_at(facets, at) * facets.tier_weight();
     hard(b)
         .cmp(&hard(a))
         .then(a.from_assistant.cmp(&b.from_assistant))
-        .then(importance_at(b, at).total_cmp(&importance_at(a, at)))
+        .then(weight(b).total_cmp(&weight(a)))
         .then(b.fresh_at.cmp(&a.fresh_at))
 }
 
@@ -126,6 +127,19 @@ mod tests {
             "included by a memory or a turn",
         ];
         assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn tentative_memory_comes_after_a_strong_one_of_the_same_importance() {
+        let strong = Facets { firm: false, importance: 0.6, ..crate::recall::tests::facets() };
+        let tentative = Facets { tier: Tier::Tentative, ..strong.clone() };
+        let at = strong.fresh_at;
+        assert_eq!(precedence(&strong, &tentative, at), std::cmp::Ordering::Less);
+        assert_eq!(precedence(&tentative, &strong, at), std::cmp::Ordering::Greater);
+        let agreed = Facets { firm: true, ..tentative.clone() };
+        assert_eq!(precedence(&agreed, &strong, at), std::cmp::Ordering::Equal);
+        let important = Facets { importance: 0.9, ..tentative };
+        assert_eq!(precedence(&important, &strong, at), std::cmp::Ordering::Less);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! The sections of a block.
 
-use serde::{Deserialize, Serialize};
-
-use crate::fact::{Category, words};
+use crate::fact::Category;
+use crate::words;
 
 words!(
     /// A section of a block; its text is the heading.

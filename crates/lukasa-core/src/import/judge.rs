@@ -3,14 +3,14 @@
 //! the user, or is sensitive waits for the user's consent.
 
 use lukasa_text::screen::{Reading, Sensitive, secret};
-use serde::{Deserialize, Serialize};
 
 use super::{Format, MemoryItem};
 use crate::admission::{Decision, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
-use crate::fact::{Claim, ClaimEvidence, State, words};
+use crate::fact::{Claim, ClaimEvidence, State};
 use crate::limits::{CONTENT_CHARS, DETAIL_CHARS, EVIDENCE_CHARS, TAG_CHARS, TAGS};
 use crate::policy::{Admission, Policy};
+use crate::words;
 
 words!(
     /// Why a memory was left out.

@@ -17,10 +17,11 @@ mod reading;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::fact::{Category, Kind, words};
+use crate::fact::{Category, Kind};
 use crate::id::derived;
 use crate::session::Role;
 use crate::time::Timestamp;
+use crate::words;
 
 pub use judge::{ImportVerdict, SkipReason, judge};
 

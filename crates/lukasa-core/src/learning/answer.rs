@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::fact::{Kind, MemoryType, words};
+use crate::fact::{Kind, MemoryType};
 use crate::limits;
+use crate::words;
 
 /// Upper bound of an answer's size; a longer one is refused.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;

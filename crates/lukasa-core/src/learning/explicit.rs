@@ -43,12 +43,15 @@ pub struct KnownMemory<'s> {
     pub score: f32,
 }
 
-/// The statements in what the user typed of a turn, in order.
-pub fn find(turn: &Turn) -> Vec<TypedStatement> {
+/// The statements in what the user typed of a turn, in order. Of those that the user takes back in one
+/// of the `following` turns, only requests to forget something are left.
+pub fn find(turn: &Turn, following: &[Turn]) -> Vec<TypedStatement> {
     if turn.role != Role::User || turn.origin < Origin::UserTurn {
         return Vec::new();
     }
-    let transcript = Transcript::of(std::slice::from_ref(turn));
+    let turn = std::slice::from_ref(turn);
+    let is_retracted = Transcript::of(turn, following).typed().next().is_none();
+    let transcript = Transcript::of(turn, &[]);
     let sentence =
         |text: &str, at: Range<usize>| text.get(at).unwrap_or_default().trim().to_owned();
     let typed = transcript.typed().flat_map(|text| {
@@ -58,7 +61,11 @@ pub fn find(turn: &Turn) -> Vec<TypedStatement> {
             TypedStatement { statement, sentence }
         })
     });
-    typed.filter(|found| !found.sentence.is_empty()).take(MAX_STATEMENTS).collect()
+    let in_force = |found: &TypedStatement| {
+        let stays = !is_retracted || found.statement.kind == StatementKind::Forget;
+        stays && !found.sentence.is_empty()
+    };
+    typed.filter(in_force).take(MAX_STATEMENTS).collect()
 }
 
 /// Whether the user asks in a turn to forget something.
@@ -169,7 +176,7 @@ mod tests {
     use super::*;
 
     fn only(text: &str) -> TypedStatement {
-        let found = find(&turn(1, Role::User, text));
+        let found = find(&turn(1, Role::User, text), &[]);
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         found.into_iter().next().unwrap()
     }
@@ -192,8 +199,21 @@ mod tests {
             (Role::User, "> Please remember that I prefer trains."),
             (Role::User, "```\nPlease remember that I prefer trains.\n```"),
         ] {
-            assert_eq!(find(&turn(1, role, text)), [], "{role:?} {text}");
+            assert_eq!(find(&turn(1, role, text), &[]), [], "{role:?} {text}");
         }
+    }
+
+    #[test]
+    fn statement_that_the_user_takes_back_is_left_out() {
+        let kinds = |text: &str, next: &str| -> Vec<StatementKind> {
+            let found = find(&turn(1, Role::User, text), &[turn(3, Role::User, next)]);
+            found.into_iter().map(|found| found.statement.kind).collect()
+        };
+        let remember = "Please remember that I prefer trains.";
+        assert_eq!(kinds(remember, "Thanks."), [StatementKind::Remember]);
+        assert_eq!(kinds(remember, "Forget I mentioned it."), []);
+        let forget = "Forget that I visit Marta.";
+        assert_eq!(kinds(forget, "Forget I mentioned it."), [StatementKind::Forget]);
     }
 
     #[test]

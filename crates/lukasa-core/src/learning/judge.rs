@@ -21,25 +21,24 @@ use std::rc::Rc;
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-use lukasa_text::screen::{Reading, Readings, Sensitive, directive, ground, secret, sensitive};
+use lukasa_text::screen::{Reading, Readings, Sensitive, ground};
 use lukasa_text::slot::{Slot, slot_of};
 use lukasa_text::statement::{self, StatementKind};
 use lukasa_text::when;
-use serde::{Deserialize, Serialize};
 
 use super::answer::{ExtractionOp, ProposedMemory, Quote};
+use super::classify::{category_of, reasoning, stage, type_of};
 use super::transcript::{QuoteMatch, Transcript};
 use crate::admission::{Decision, IMPORTANT, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
-use crate::fact::{
-    Category, Claim, ClaimEvidence, Force, Kind, MemoryType, State, Tier, Version, fingerprint,
-    words,
-};
+use crate::fact::{Claim, ClaimEvidence, Force, Kind, State, Tier, Version, fingerprint};
 use crate::id::{FactId, TurnId};
+use crate::limits::tentative_importance;
 use crate::origin::{Origin, Voice};
 use crate::policy::{Admission, Policy};
 use crate::project::Project;
 use crate::time::Timestamp;
+use crate::words;
 
 /// Two memories with at least this similarity may be duplicates (R092).
 pub const SAME_MEANING: f32 = 0.85;
@@ -179,7 +178,8 @@ pub fn judge_all(
     let none = Vec::new();
     let readings = Readings::default();
     let verdict = |(place, item): (usize, &ProposedMemory)| {
-        let verdict = judge_with(item, near.get(place).unwrap_or(&none), scene, &readings);
+        let near = near.get(place).unwrap_or(&none);
+        let verdict = stage(verdict_on(item, near, scene, &readings), scene.policy);
         let print = match &verdict {
             ExtractionVerdict::Keep(kept)
             | ExtractionVerdict::Change { kept, .. }
@@ -199,10 +199,10 @@ pub fn judge(
     near: &[SimilarMemory],
     scene: &JudgeContext<'_>,
 ) -> ExtractionVerdict {
-    judge_with(item, near, scene, &Readings::default())
+    stage(verdict_on(item, near, scene, &Readings::default()), scene.policy)
 }
 
-fn judge_with(
+fn verdict_on(
     item: &ProposedMemory,
     near: &[SimilarMemory],
     scene: &JudgeContext<'_>,
@@ -462,17 +462,20 @@ fn assess(
         (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
     } else if sure && of_self {
         (State::Active, Tier::Tentative, 1.0)
-    } else {
+    } else if scene.policy.recalls_only() || admission == Admission::Auto {
         (State::Active, Tier::Tentative, RECALL_ONLY_CONFIDENCE)
+    } else {
+        (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
     };
+    let is_weak = state == State::Active && max_confidence < 1.0;
     let mut claim = Claim {
         category,
-        memory_type: item.memory_type.unwrap_or_else(|| type_of(item.kind)),
+        memory_type: type_of(item),
         kind: item.kind,
         force: Force::Soft,
         domain: domain.map(|domain| domain.name.clone()),
-        importance: item.importance,
-        reasoning: item.reasoning.clone().filter(|text| sensitive::category(text).is_none()),
+        importance: if is_weak { tentative_importance(item.importance) } else { item.importance },
+        reasoning: Some(reasoning(item, state, !is_weak)),
         evidence: counted.iter().map(|found| evidence(found)).collect(),
         ..Claim::saying(&item.content)
     };
@@ -540,42 +543,6 @@ pub(super) fn negations(text: &str) -> usize {
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
     let spelled = words.filter(|word| NO.contains(word) || word.ends_with("n't")).count();
     spelled + lower.matches(['不', '没', '無', '无']).count() + lower.matches("ない").count()
-}
-
-fn category_of(kind: Kind) -> Category {
-    match kind {
-        Kind::Fact | Kind::Relationship | Kind::Skill => Category::Profile,
-        Kind::Preference | Kind::Habit | Kind::Artifact => Category::Fact,
-        Kind::Project | Kind::Context => Category::Context,
-    }
-}
-
-fn type_of(kind: Kind) -> MemoryType {
-    match kind {
-        Kind::Project => MemoryType::Task,
-        Kind::Context => MemoryType::Episodic,
-        Kind::Habit | Kind::Skill => MemoryType::Procedural,
-        Kind::Preference | Kind::Fact | Kind::Artifact | Kind::Relationship => MemoryType::Profile,
-    }
-}
-
-/// The sentences of a model's summary that may be stored: those without a secret, an order or a
-/// topic of a closed domain. `None` if none is left.
-pub fn safe_summary(text: &str, domains: &[(Domain, bool)]) -> Option<String> {
-    let open = |category: Sensitive| {
-        let name = category.domain();
-        name.and_then(|name| domains.iter().find(|(domain, _)| domain.name == name))
-            .is_some_and(|(domain, opened)| !domain.requires_opt_in || *opened)
-    };
-    let fine = |sentence: &&str| {
-        !secret::has_secret(sentence)
-            && !directive::is_directive(sentence)
-            && !directive::authorises(sentence)
-            && sensitive::category(sentence).is_none_or(open)
-    };
-    let sentences = text.split_inclusive(['.', '!', '?', '。', '！', '？']);
-    let kept: String = sentences.filter(fine).collect();
-    Some(kept.trim().to_owned()).filter(|kept| !kept.is_empty())
 }
 
 #[cfg(test)]

@@ -241,11 +241,14 @@ mod tests {
     use super::*;
 
     fn news() -> Transcript {
-        Transcript::of(&[
-            turn(1, Role::User, "I run a bike café with my cousin. What is a fair margin?"),
-            turn(2, Role::Assistant, "I am a language model and I like margins."),
-            turn(3, Role::User, "My sister Ana lives in Braga, I visit her every spring."),
-        ])
+        Transcript::of(
+            &[
+                turn(1, Role::User, "I run a bike café with my cousin. What is a fair margin?"),
+                turn(2, Role::Assistant, "I am a language model and I like margins."),
+                turn(3, Role::User, "My sister Ana lives in Braga, I visit her every spring."),
+            ],
+            &[],
+        )
     }
 
     fn completed(text: &str) -> Vec<String> {
@@ -279,7 +282,7 @@ mod tests {
             turn(2, Role::Assistant, "Fluent, great."),
             turn(3, Role::User, "Actually no, I am not fluent at all."),
         ];
-        let found = own_statements(&Transcript::of(&turns));
+        let found = own_statements(&Transcript::of(&turns, &[]));
         assert!(found.iter().all(|own| !own.content.contains("speaks fluent")), "{found:?}");
     }
 
@@ -292,7 +295,7 @@ mod tests {
             turn(4, Role::User, "hmm, forget I mentioned the band"),
             turn(5, Role::User, "I run a bike café."),
         ];
-        let news = Transcript::of(&turns);
+        let news = Transcript::of(&turns, &[]);
         assert!(news.turns[1..4].iter().all(|turn| turn.pieces.is_empty()));
         let found: Vec<i32> = own_statements(&news).iter().map(|own| own.turn).collect();
         assert_eq!(found, [1, 5]);
@@ -306,7 +309,7 @@ mod tests {
         let places: Vec<bool> = offered.iter().map(is_control).collect();
         assert_eq!(places, [true, false, true, false, true]);
         assert_eq!(offered[1].handle, "s2");
-        let nothing = Transcript::of(&[turn(1, Role::User, "What is a fair margin?")]);
+        let nothing = Transcript::of(&[turn(1, Role::User, "What is a fair margin?")], &[]);
         assert!(numbered_sentences(&nothing).is_empty());
     }
 
@@ -336,7 +339,7 @@ mod tests {
         let turns: Vec<_> = (1..=30)
             .map(|number| turn(number, Role::User, &format!("I own boat number {number}.")))
             .collect();
-        let news = Transcript::of(&turns);
+        let news = Transcript::of(&turns, &[]);
         assert_eq!(by_rules(&news).items.len(), 30);
         assert_eq!(numbered_sentences(&news).len(), MAX_SENTENCES + CONTROLS.len());
     }

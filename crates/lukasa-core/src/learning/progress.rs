@@ -1,12 +1,10 @@
 //! How far learning from a session is, and what it waits for.
 
-use serde::{Deserialize, Serialize};
-
-use crate::fact::words;
 use crate::job::{Job, JobKind, JobState};
 use crate::policy::{Policy, Trigger};
 use crate::session::{Session, SessionState};
 use crate::time::Timestamp;
+use crate::words;
 
 words!(
     /// The state of learning from a session.

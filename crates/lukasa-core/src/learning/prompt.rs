@@ -303,8 +303,8 @@ mod tests {
             spans: vec![Span { from: 9, to: 24, mark: Mark::Pasted }],
             ..turn(3, Role::User, "See this </data x> junk. I moved to Lyon. I keep two cats.")
         };
-        let news = Transcript::of(&[pasted, turn(4, Role::Assistant, "Welcome to Lyon!")]);
-        let before = Transcript::of(&[turn(2, Role::User, "Hello")]);
+        let news = Transcript::of(&[pasted, turn(4, Role::Assistant, "Welcome to Lyon!")], &[]);
+        let before = Transcript::of(&[turn(2, Role::User, "Hello")], &[]);
         let fact = Ids::new(Timestamp::UNIX_EPOCH, [5; 16]).fact();
         let content = Claim::saying("User lives in Berlin.").content;
         let offered = [OfferedMemory { fact, content }];
@@ -384,7 +384,7 @@ mod tests {
 
     /// Every request with a schema, which must be valid in strict mode.
     fn all_requests() -> Vec<ChatRequest> {
-        let news = Transcript::of(&[turn(1, Role::User, "I moved to Lyon.")]);
+        let news = Transcript::of(&[turn(1, Role::User, "I moved to Lyon.")], &[]);
         let time = Duration::from_secs(1);
         vec![
             asked(),
@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn prompt_shows_beginning_and_end_of_a_long_turn() {
         let long = format!("begin {} end", "x ".repeat(10_000));
-        let news = Transcript::of(&[turn(1, Role::User, &long)]);
+        let news = Transcript::of(&[turn(1, Role::User, &long)], &[]);
         let ask = extract(&news, ExtractInput::default(), Duration::from_secs(1));
         let shown = &ask.messages[1].content;
         assert!(shown.contains("begin") && shown.contains("end") && shown.contains("[…]"));

@@ -42,10 +42,12 @@ pub struct TranscriptTurn {
     pub pieces: Vec<Piece>,
 }
 
-/// A range of turns of a conversation.
+/// Turns of a conversation, without the words that the user took back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Transcript {
     pub turns: Vec<TranscriptTurn>,
+    /// The numbers of those of the turns in which the user takes words back.
+    pub retracting: Vec<i32>,
     /// The pieces, normalized once for comparison with many quotations.
     plain: Vec<Vec<Plain>>,
 }
@@ -66,22 +68,32 @@ pub struct QuoteMatch {
 }
 
 impl Transcript {
-    pub fn of(turns: &[Turn]) -> Self {
-        Self::following(&[], turns).1
-    }
-
-    /// The earlier turns of a conversation, and the transcript of the turns that follow them. A turn
-    /// can take back what was said in an earlier one.
-    pub fn following(earlier: &[Turn], turns: &[Turn]) -> (Vec<TranscriptTurn>, Self) {
+    /// The transcript of turns of one conversation, in order. A turn can take back what was said
+    /// before it, so the next turn of the user after each of them is needed too, in `following`,
+    /// unless it is one of them. Nothing follows the turns of a whole conversation.
+    pub fn of(turns: &[Turn], following: &[Turn]) -> Self {
+        let own: BTreeSet<i32> = turns.iter().map(|turn| turn.number).collect();
+        let following = following.iter().filter(|turn| !own.contains(&turn.number));
         let mut all: Vec<TranscriptTurn> =
-            earlier.iter().chain(turns).map(transcript_turn).collect();
-        remove_retracted(&mut all);
-        let turns = all.split_off(earlier.len());
+            turns.iter().chain(following).map(transcript_turn).collect();
+        all.sort_by_key(|turn| turn.number);
+        let mut retracting = remove_retracted(&mut all);
+        all.retain(|turn| own.contains(&turn.number));
+        retracting.retain(|number| own.contains(number));
         let plain = |turn: &TranscriptTurn| {
             turn.pieces.iter().map(|piece| Plain::of(&piece.text)).collect()
         };
-        let plain = turns.iter().map(plain).collect();
-        (all, Self { turns, plain })
+        let plain = all.iter().map(plain).collect();
+        Self { turns: all, retracting, plain }
+    }
+
+    /// Separates the turns up to a number from the transcript of the others.
+    pub fn split_after(mut self, number: i32) -> (Vec<TranscriptTurn>, Self) {
+        let at = self.turns.partition_point(|turn| turn.number <= number);
+        let rest = self.turns.split_off(at);
+        let plain = self.plain.split_off(at);
+        let retracting = self.retracting.into_iter().filter(|other| *other > number).collect();
+        (self.turns, Self { turns: rest, retracting, plain })
     }
 
     /// The most trusted place where the quotation occurs, if any.
@@ -165,6 +177,11 @@ impl Transcript {
         best.filter(|_| is_unique).map(|(_, found)| found)
     }
 
+    /// Whether it has no words that may be read: there were none, or the user took all of them back.
+    pub fn is_empty(&self) -> bool {
+        self.turns.iter().all(|turn| turn.pieces.is_empty())
+    }
+
     /// The origin of anything derived from the whole transcript.
     pub fn origin(&self) -> Option<Origin> {
         Origin::derived(self.turns.iter().flat_map(|turn| turn.pieces.iter().map(|p| p.origin)))
@@ -205,19 +222,23 @@ impl Transcript {
 }
 
 /// Removes the words that the user takes back ("forget I mentioned it"): those of the message that says
-/// so, of the user's message before it, and of the answers between them.
-fn remove_retracted(turns: &mut [TranscriptTurn]) {
-    let mut previous = None;
+/// so, of the user's message before it, and of the answers between them. Returns the numbers of the
+/// messages that say so.
+fn remove_retracted(turns: &mut [TranscriptTurn]) -> Vec<i32> {
+    let (mut previous, mut retracting) = (0, Vec::new());
     for at in 0..turns.len() {
         if turns[at].role != Role::User {
             continue;
         }
         let mut typed = turns[at].pieces.iter().filter(|piece| piece.mark.is_none());
         if typed.any(|piece| statement::retracts(&piece.text)) {
-            turns[previous.unwrap_or(at)..=at].iter_mut().for_each(|turn| turn.pieces.clear());
+            // Without an earlier message of the user, answers to one come first.
+            turns[previous..=at].iter_mut().for_each(|turn| turn.pieces.clear());
+            retracting.push(turns[at].number);
         }
-        previous = Some(at);
+        previous = at;
     }
+    retracting
 }
 
 /// Splits a turn into pieces by its marked spans.

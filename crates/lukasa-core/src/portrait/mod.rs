@@ -16,11 +16,12 @@ use sha2::{Digest, Sha256};
 
 use crate::context::{is_own, is_sure_enough};
 use crate::domain;
-use crate::fact::{Category, Force, MemoryType, State, Version};
+use crate::fact::{Category, Force, State, Version};
 use crate::id::FactId;
 use crate::note::is_note;
 use crate::sentence::{self, Sentence};
 use crate::time::Timestamp;
+use crate::type_policy::{TypePortrait, type_policy};
 
 /// What made a portrait without sentences by a model.
 pub const TEMPLATE: &str = "template";
@@ -63,19 +64,20 @@ impl PortraitName {
     /// Whether a fact belongs in this portrait.
     fn takes(&self, version: &Version) -> bool {
         let claim = &version.claim;
-        let kind = claim.memory_type;
+        let of_type = type_policy(claim.memory_type).portrait;
         match self {
             PortraitName::Procedures => {
                 claim.force == Force::Hard
                     || claim.category == Category::Style
-                    || kind == MemoryType::Procedural
+                    || of_type == Some(TypePortrait::Procedures)
             }
             PortraitName::ActiveContext => {
-                claim.category == Category::Context || kind == MemoryType::Task
+                claim.category == Category::Context || of_type == Some(TypePortrait::ActiveContext)
             }
             PortraitName::Profile => {
                 let others = [PortraitName::Procedures, PortraitName::ActiveContext];
-                let of_them = claim.category == Category::Profile || kind == MemoryType::Profile;
+                let of_them =
+                    claim.category == Category::Profile || of_type == Some(TypePortrait::Profile);
                 of_them && others.iter().all(|other| !other.takes(version))
             }
             PortraitName::Domain(name) => claim.domain.as_ref() == Some(name),
@@ -249,7 +251,7 @@ pub fn inputs_hash(name: &PortraitName, inputs: &[Version], prompt: Option<&str>
     for version in inputs {
         part(&version.fact.to_string());
         part(&version.root().to_string());
-        part(sentence::words(version));
+        part(&sentence::words(version));
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

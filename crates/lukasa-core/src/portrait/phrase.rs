@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::domain::Domain;
 use crate::fact::Version;
 use crate::learning::answer::{UnreadableAnswer, unfenced};
-use crate::learning::judge::safe_summary;
+use crate::learning::summary::safe_summary;
+use crate::phrasing;
 use crate::sentence::{self, Sentence};
 
 /// Larger answers are rejected unread.
@@ -17,18 +18,6 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_SENTENCES: usize = 80;
 const MAX_CITED_FACTS: usize = 6;
 const MAX_CHARS: usize = 300;
-
-/// Phrases that judge the user instead of repeating their statements.
-const JUDGING: [&str; 8] = [
-    "you believe",
-    "type of person",
-    "kind of person",
-    "sort of person",
-    "you are the type",
-    "you are the kind",
-    "the user believes",
-    "personality",
-];
 
 /// A sentence as a model wrote it, with the numbers of the facts it cites, from one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,8 +76,7 @@ fn sentence(
     domains: &[(Domain, bool)],
 ) -> Option<Sentence> {
     let text = &offer.text;
-    let lower = text.to_lowercase();
-    if harmless(text) != *text || JUDGING.iter().any(|words| lower.contains(words)) {
+    if harmless(text) != *text || phrasing::judges(text) {
         return None;
     }
     // A number that the model was not shown discredits the whole sentence.
@@ -97,10 +85,10 @@ fn sentence(
     // A fact that is cited but not stated would be missing: the template states it.
     let mut stated: Vec<&Version> = cited?
         .into_iter()
-        .filter(|version| ground::says_no_more(sentence::words(version), text))
+        .filter(|version| ground::says_no_more(&sentence::words(version), text))
         .collect();
     stated.dedup_by_key(|version| version.fact);
-    let words: Vec<&str> = stated.iter().map(|version| sentence::words(version)).collect();
+    let words: Vec<_> = stated.iter().map(|version| sentence::words(version)).collect();
     let carried = !stated.is_empty() && ground::says_no_more(text, &words.join("\n"));
     let safe = safe_summary(text, domains).is_some_and(|kept| kept == *text);
     (carried && safe).then(|| Sentence {

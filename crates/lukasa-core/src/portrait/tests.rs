@@ -4,7 +4,7 @@ use super::phrase::{OfferedSentence, PhrasingAnswer, read, screened};
 use super::*;
 use crate::domain::builtin_domains;
 use crate::fact::tests::version;
-use crate::fact::{Kind, Tier};
+use crate::fact::{Kind, MemoryType, Tier};
 use crate::id::Ids;
 use crate::origin::{Origin, Voice};
 use crate::time::Period;

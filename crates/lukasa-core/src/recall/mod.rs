@@ -10,11 +10,10 @@ mod scorer;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use serde::{Deserialize, Serialize};
-
-use crate::fact::{Category, Force, Kind, MemoryType, Tier, words};
+use crate::fact::{Category, Force, Kind, MemoryType, Tier};
 use crate::project::Project;
 use crate::time::Timestamp;
+use crate::words;
 
 words!(
     /// A part that was unavailable or skipped: the answer was made without it.
@@ -59,6 +58,16 @@ pub struct Facets {
 }
 
 impl Facets {
+    /// The weight of the memory's importance and trust in an order: a tentative memory that the user
+    /// has not agreed to counts less than one that was stated or often repeated (R108).
+    pub fn tier_weight(&self) -> f32 {
+        match self.tier {
+            Tier::Tentative if !self.firm => 0.8,
+            Tier::Candidate if !self.firm => 0.6,
+            _ => 1.0,
+        }
+    }
+
     /// Approximate heap size of its strings, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);

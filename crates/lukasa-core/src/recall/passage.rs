@@ -14,28 +14,14 @@ use crate::project::Project;
 use crate::session::{Role, Turn};
 use crate::time::Timestamp;
 
-/// The kind of source of a passage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PassageKind {
-    Fact,
-    Turn,
-    Episode,
-}
-
-impl PassageKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            PassageKind::Fact => "fact",
-            PassageKind::Turn => "turn",
-            PassageKind::Episode => "episode",
-        }
+crate::words!(
+    /// The kind of source of a passage.
+    PassageKind {
+        Fact = "fact",
+        Turn = "turn",
+        Episode = "episode",
     }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        let all = [PassageKind::Fact, PassageKind::Turn, PassageKind::Episode];
-        all.into_iter().find(|kind| kind.as_str() == text)
-    }
-}
+);
 
 /// Position of a turn in its session, or of the last turn of an episode.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,69 +11,37 @@ use super::index::{Index, Unit};
 use super::passage::PassageKind;
 use super::scorer::{Feedback, Scorer};
 use crate::time::Period;
+use crate::words;
 
-/// One ranking signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Arm {
-    /// The words of the unit itself.
-    Keyword,
-    /// The words of the turn with its neighbours.
-    KeywordWindow,
-    /// The words of the whole session.
-    KeywordSession,
-    /// The meaning of the unit itself.
-    Vector,
-    /// The meaning of the turn with its neighbours.
-    VectorWindow,
-    /// The query names the speaker.
-    Speaker,
-    /// The query mentions its time.
-    Time,
-    /// It was learned recently.
-    Recency,
-    /// It is important and trusted.
-    Prior,
-    /// Other turns of its session rank well.
-    SessionBest,
-    /// A well ranked memory is linked to it.
-    Link,
-}
+words!(
+    /// One ranking signal.
+    Arm {
+        /// The words of the unit itself.
+        Keyword = "keyword",
+        /// The words of the turn with its neighbours.
+        KeywordWindow = "keyword_window",
+        /// The words of the whole session.
+        KeywordSession = "keyword_session",
+        /// The meaning of the unit itself.
+        Vector = "vector",
+        /// The meaning of the turn with its neighbours.
+        VectorWindow = "vector_window",
+        /// The query names the speaker.
+        Speaker = "speaker",
+        /// The query mentions its time.
+        Time = "time",
+        /// It was learned recently.
+        Recency = "recency",
+        /// It is important and trusted.
+        Prior = "prior",
+        /// Other turns of its session rank well.
+        SessionBest = "session_best",
+        /// A well ranked memory is linked to it.
+        Link = "link",
+    }
+);
 
 impl Arm {
-    pub const ALL: [Arm; 11] = [
-        Arm::Keyword,
-        Arm::KeywordWindow,
-        Arm::KeywordSession,
-        Arm::Vector,
-        Arm::VectorWindow,
-        Arm::Speaker,
-        Arm::Time,
-        Arm::Recency,
-        Arm::Prior,
-        Arm::SessionBest,
-        Arm::Link,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Arm::Keyword => "keyword",
-            Arm::KeywordWindow => "keyword_window",
-            Arm::KeywordSession => "keyword_session",
-            Arm::Vector => "vector",
-            Arm::VectorWindow => "vector_window",
-            Arm::Speaker => "speaker",
-            Arm::Time => "time",
-            Arm::Recency => "recency",
-            Arm::Prior => "prior",
-            Arm::SessionBest => "session_best",
-            Arm::Link => "link",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|arm| arm.as_str() == text)
-    }
-
     /// Whether its scores are only relative and are counted in standard deviations. Those of the
     /// other arms are between 0 and 1 and are used as they are.
     fn is_relative(self) -> bool {

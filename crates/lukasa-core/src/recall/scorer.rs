@@ -463,12 +463,12 @@ impl<'a> Scorer<'a> {
         said.or(fresh).unwrap_or(Timestamp::MIN)
     }
 
-    /// Importance and trust of a memory, between 0 and 1.
+    /// Importance and trust of a memory by its tier, between 0 and 1.
     fn prior(&self) -> Option<Vec<f32>> {
         let of = |unit: &usize| {
             let facets = self.index.units[*unit].facets.as_ref()?;
             let trust = if facets.firm { 1.0 } else { facets.confidence };
-            Some((facets.importance + trust) / 2.0)
+            Some(facets.tier_weight() * (facets.importance + trust) / 2.0)
         };
         self.among.iter().map(of).collect()
     }

@@ -183,12 +183,7 @@ mod tests {
         for category in Category::ALL {
             for memory_type in MemoryType::ALL {
                 for domain in [None, Some("food".to_owned())] {
-                    let claim = Claim {
-                        category: *category,
-                        memory_type: *memory_type,
-                        domain,
-                        ..Claim::saying("tea")
-                    };
+                    let claim = Claim { category, memory_type, domain, ..Claim::saying("tea") };
                     for home in &homes {
                         assert_eq!(Home::of(&home.take(&claim).apply(&claim)), *home);
                         assert_eq!(Home::at(&home.path()).as_ref(), Some(home));

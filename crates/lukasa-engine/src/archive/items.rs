@@ -16,7 +16,7 @@ use lukasa_store::{domain, fact, import, link};
 use uuid::Uuid;
 
 use super::Archives;
-use super::{ImportReport, ImportSource, import_of, part, put_import};
+use super::{ImportReport, ImportSource, import_of, put_import};
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart, Writing};
@@ -42,10 +42,10 @@ impl Archives {
         // Whichever caller imports it, the content comes from a file.
         let caller = Caller { voice: Voice::stated(Origin::Import), ..request.caller.clone() };
         let request = Request { caller, ..request.clone() };
-        let mut report = self.import_memories(&part(&request, 0), source, items, dry_run).await?;
+        let mut report = self.import_memories(&request.part(0), source, items, dry_run).await?;
         for (number, item) in items.iter().enumerate() {
             if let ImportItem::Chat(chat) = item {
-                let request = part(&request, number + 1);
+                let request = request.part(number + 1);
                 report.add(self.import_chat(&request, source, chat, dry_run).await?);
             }
         }

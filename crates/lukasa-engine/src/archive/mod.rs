@@ -19,7 +19,6 @@ use lukasa_core::import::{Format, ImportCounts};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, ImportId, OperationId, Timestamp};
 use lukasa_store::{Batch, Scope, audit, import};
-use sha2::{Digest, Sha256};
 
 use crate::audit::AuditLog;
 use crate::embeddings::Embeddings;
@@ -184,15 +183,4 @@ fn put_import(
         let entry = entry.about(scope.user()).subject(import.id).detail(&import.format);
         audit::append(batch, scope, &entry);
     }
-}
-
-/// The same request with another seed for ids, for one of the many transactions of an import.
-fn part(request: &Request, number: usize) -> Request {
-    let mut part = request.clone();
-    (part.idempotency, part.if_match) = (None, None);
-    let mut hash = Sha256::new();
-    hash.update(request.moment.seed);
-    hash.update((number as u64).to_be_bytes());
-    part.moment.seed.copy_from_slice(&hash.finalize()[..16]);
-    part
 }

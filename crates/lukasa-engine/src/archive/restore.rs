@@ -28,7 +28,7 @@ use lukasa_text::screen::secret;
 use uuid::Uuid;
 
 use super::Archives;
-use super::{ArchiveTrust, ImportReport, ImportSource, import_of, part, put_import};
+use super::{ArchiveTrust, ImportReport, ImportSource, import_of, put_import};
 use crate::directory::domains;
 use crate::episodes::{is_about_forgetting, passages_of};
 use crate::error::{Error, InvalidField, Result};
@@ -117,7 +117,7 @@ impl Archives {
         let mut number = 0;
         let mut next = || {
             number += 1;
-            part(request, number)
+            request.part(number)
         };
         let facts = std::mem::take(&mut plan.facts);
         let mut usage: BTreeMap<FactId, Vec<Usage>> = BTreeMap::new();
@@ -171,6 +171,7 @@ impl Archives {
         let (mut import, begins) = import_of(&scope, request, source).await?;
         import.counts.observations += new.len();
         let mut batch = Batch::default();
+        observation::remove_undone(&mut batch, &scope, &new);
         observation::insert(&mut batch, &scope, &new, Some(import.id));
         put_import(&mut batch, &scope, request, &import, begins);
         scope.run(&batch).await?;
@@ -419,7 +420,7 @@ impl Archives {
                 passages.extend(new.flat_map(passages_of));
                 if session.state == SessionState::Active {
                     // Each session has its own job and needs its own job id.
-                    let request = part(request, counts.chats);
+                    let request = request.part(counts.chats);
                     self.sessions.close_later(&mut batch, &scope, &request, &session, &policy);
                 }
             }
@@ -440,8 +441,8 @@ impl Archives {
     }
 }
 
-/// Those of these observations that can be imported. Those that exist or were removed are counted
-/// as known, and those beyond the limit of a user as left out.
+/// Those of these observations that can be imported. Those that exist or were removed, other than by
+/// the undo of an import, are counted as known, and those beyond the limit of a user as left out.
 async fn new_observations(
     scope: &Scope,
     observations: &[Observation],
@@ -453,7 +454,7 @@ async fn new_observations(
     let ids: Vec<ObservationId> = observations.iter().map(|observation| observation.id).collect();
     let most = i64::try_from(OBSERVATIONS).unwrap_or(i64::MAX);
     let (there, erased, stored) = try_join!(
-        observation::existing(scope, &ids, true),
+        observation::kept_by_import(scope, &ids),
         observation::erased(scope, &ids),
         observation::count(scope, most),
     )?;

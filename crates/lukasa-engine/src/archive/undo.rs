@@ -1,6 +1,6 @@
 //! Undo of an import: reverses its operations and the decisions about it from the last to the first,
-//! moves its sessions to the trash, and removes its observations with the patterns that rest on them
-//! alone.
+//! moves its sessions to the trash, and its observations with the patterns that rest on them alone.
+//! All of it can be undone for thirty days.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use lukasa_core::time::micros;
 use lukasa_store::{Batch, audit, import, observation, session};
 
 use super::Archives;
-use super::{ImportRecord, part};
+use super::ImportRecord;
 use crate::error::{Error, Result};
 use crate::removal::ObservationSelection;
 use crate::request::Request;
@@ -30,7 +30,8 @@ pub struct UndoneImport {
 
 impl Archives {
     /// Undoes an import as far as it is unchanged. It can be called again after an interruption,
-    /// and the same source can be imported again afterwards.
+    /// and the same source can be imported again afterwards; what is permanently removed until then
+    /// stays removed.
     pub async fn undo_import(&self, request: &Request, id: ImportId) -> Result<UndoneImport> {
         let scope = self.transactions.read(&request.caller, request.moment.now).await?;
         let there = import::find(&scope, id).await?.ok_or(Error::ImportNotFound)?;
@@ -39,7 +40,7 @@ impl Archives {
         let mut kept = BTreeSet::new();
         let mut undone = UndoneImport { import: there, operations: 0, chats: 0, kept: 0 };
         for (number, operation) in undone.import.operations.clone().iter().rev().enumerate() {
-            match self.undo.undo_unchanged(&part(request, number), *operation).await {
+            match self.undo.undo_unchanged(&request.part(number), *operation).await {
                 Ok(facts) => {
                     undone.operations += 1;
                     kept.extend(facts);
@@ -57,7 +58,7 @@ impl Archives {
             if there.is_some_and(|session| session.trashed_at.is_none()) {
                 // Each of these is an operation too and needs its own ids.
                 let number = undone.import.operations.len() + undone.chats;
-                self.sessions.trash(&part(request, number), name).await?;
+                self.sessions.trash(&request.part(number), name).await?;
                 undone.chats += 1;
                 trashed.push(name.clone());
             }
@@ -65,7 +66,7 @@ impl Archives {
         let mut number = undone.import.operations.len() + undone.chats;
         let observations = ObservationSelection::Import(id);
         loop {
-            let part = part(request, number);
+            let part = request.part(number);
             let removed = self.removals.withdraw_observations(&part, &observations).await?;
             if removed.operation.is_none() {
                 break;
@@ -80,7 +81,7 @@ impl Archives {
             undone.import.counts = ImportCounts::default();
             import::put(&mut batch, &scope, &undone.import);
             import::forget_items(&mut batch, &scope, id, &trashed);
-            observation::remove_import(&mut batch, &scope, id);
+            observation::mark_import_undone(&mut batch, &scope, id);
             let actor = AuditActor::of(&request.caller);
             let now = micros(request.moment.now);
             let entry = AuditEntry::done(AuditEvent::ImportUndo, actor, now);

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use lukasa_core::consolidation::focus::{self, SessionTopics};
 use lukasa_core::consolidation::{Move, RatingUpdate, only_adds_and_ends, step};
-use lukasa_core::learning::Transcript;
 use lukasa_core::link::CONTRADICTS;
 use lukasa_core::record::Provenance;
 use lukasa_core::{
@@ -31,6 +30,7 @@ use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, Transactions, WriteStart};
+use crate::transcript::TurnsToRead;
 
 /// Maximum number of facts per run; the rest waits for the next run.
 const MAX_FACTS: i64 = 2_000;
@@ -199,7 +199,8 @@ async fn recent_topics(scope: &Scope, now: Timestamp) -> Result<Vec<(Claim, f32)
     let mut typed = Vec::new();
     for chat in &chats {
         let turns = session::turns(scope, &chat.session, 0, MAX_TURNS).await?;
-        typed.push(chat.typed(&Transcript::of(&turns).typed().collect::<Vec<_>>()));
+        let transcript = TurnsToRead::load(scope, turns).await?.transcript();
+        typed.push(chat.typed(&transcript.typed().collect::<Vec<_>>()));
     }
     let domains = domain::of_tenant(scope).await?;
     let mut notes = Vec::new();

@@ -35,25 +35,15 @@ pub struct NewPrediction {
     pub turn: Option<TurnId>,
 }
 
-/// How a prediction turned out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PredictionResult {
-    Confirmed,
-    Wrong,
-}
+lukasa_core::words!(
+    /// How a prediction turned out.
+    PredictionResult {
+        Confirmed = "confirmed",
+        Wrong = "wrong",
+    }
+);
 
 impl PredictionResult {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            PredictionResult::Confirmed => "confirmed",
-            PredictionResult::Wrong => "wrong",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Confirmed, Self::Wrong].into_iter().find(|result| result.as_str() == text)
-    }
-
     /// The type of the use that records it.
     fn usage_type(self) -> &'static str {
         match self {
@@ -70,25 +60,15 @@ pub struct Prediction {
     pub outcome: Option<(PredictionResult, Timestamp)>,
 }
 
-/// The user's rating of a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemoryRating {
-    Up,
-    Down,
-}
+lukasa_core::words!(
+    /// The user's rating of a memory.
+    MemoryRating {
+        Up = "up",
+        Down = "down",
+    }
+);
 
 impl MemoryRating {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            MemoryRating::Up => "up",
-            MemoryRating::Down => "down",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Up, Self::Down].into_iter().find(|rating| rating.as_str() == text)
-    }
-
     fn usage_type(self) -> &'static str {
         match self {
             MemoryRating::Up => "rated_up",
@@ -243,10 +223,10 @@ impl ReportedWords {
         session: Option<&str>,
     ) -> Result<Option<String>> {
         if let Some(session) = session {
-            refuse_incognito(scope, session).await?;
+            refuse_incognito(scope, &[session]).await?;
         }
         let Some((text, screening)) = self.0 else { return Ok(None) };
-        admission::check_words(scope, Writer::of(&request.caller), &screening).await?;
+        admission::check_words(scope, Writer::of(&request.caller), &[screening]).await?;
         Ok(Some(text))
     }
 }

@@ -1,7 +1,7 @@
 //! Sentences of stored portraits for prompts: of the documents about the user in the baseline, and
 //! of the domains of a message in the dynamic part. Only portraits that a model phrased are used; of
-//! these also the sentences in the memories' own words, which stand for rejected ones. All memories that
-//! a sentence cites must be allowed in the prompt.
+//! these also the sentences in the memories' own words, which replace rejected ones. All memories that a
+//! sentence cites must be allowed in the prompt.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -14,8 +14,9 @@ use lukasa_core::{
     AsOf, Caller, FactId, Ids, Period, Project, RetrievalId, Timestamp, Version, VersionId,
 };
 use lukasa_store::context::{self as kept, Baseline};
-use lukasa_store::{Scope, domain, session};
+use lukasa_store::{Scope, domain, policy, session};
 use lukasa_text::detect::DetectedDomain;
+use tracing::Instrument as _;
 
 use super::Contexts;
 use super::baseline::{
@@ -35,7 +36,7 @@ use crate::recall::{
 };
 use crate::request::Moment;
 use crate::sessions::check_session_name;
-use crate::telemetry::record_degraded;
+use crate::telemetry::{record_degraded, retrieval_span};
 
 /// Request for a context.
 #[derive(Debug, Clone)]
@@ -157,6 +158,9 @@ pub struct Context {
     /// What recall found for the message: memories, turns and episodes, the best first.
     pub found: Vec<ResultRanks>,
     pub considered: usize,
+    /// Whether anything was searched: the message needs memories, and no earlier search of the same
+    /// conversation was used again.
+    pub searched: bool,
     pub cached: bool,
     pub cache: CacheUse,
     /// What was unavailable or skipped.
@@ -179,6 +183,7 @@ impl Context {
             times: Vec::new(),
             found: Vec::new(),
             considered: 0,
+            searched: false,
             cached: false,
             cache: CacheUse::default(),
             degraded: Vec::new(),
@@ -229,7 +234,7 @@ impl Contexts {
         if let Some(session) = &ask.session {
             check_session_name(session)?;
         }
-        let work = self.retrieve_now(caller, ask, moment, confirmed);
+        let work = self.retrieve_now(caller, ask, moment, confirmed).instrument(retrieval_span());
         let reason = match tokio::time::timeout(ask.within, work).await {
             Ok(Ok(context)) => return Ok(context),
             Ok(Err(Error::Unavailable(error))) => error.to_string(),
@@ -259,7 +264,11 @@ impl Contexts {
             question = self.recall.embed_question(caller.tenant, model.as_ref(), &asked).await;
             inputs = self.open_inputs(caller, ask, &asked, now, confirmed).await?;
         }
-        let RetrievalInputs { opened, domains, frozen, stale, incognito, zone } = inputs;
+        if inputs.paused {
+            return Ok(Context::empty(ask, moment));
+        }
+        let needs_search = question.wanted;
+        let RetrievalInputs { opened, domains, frozen, stale, incognito, zone, .. } = inputs;
         asked.zone = ask.zone.clone().or(zone).unwrap_or(TimeZone::UTC);
         let budget = Budget::of(ask.tokens, ask.window);
         let point = ask.point.resolve(now);
@@ -312,6 +321,7 @@ impl Contexts {
         context.found = ResultRanks::of_all(&found);
         let RecallResult { considered, cached, cache, model, took, .. } = &found;
         (context.considered, context.cached, context.cache) = (*considered, *cached, *cache);
+        context.searched = needs_search && !cached;
         (context.model, context.took) = (model.clone(), *took);
         (context.times, context.degraded) = (found.times.clone(), found.degraded.clone());
         let large = found.memories.iter().map(|f| f.memory.version.claim.content.len());
@@ -356,13 +366,16 @@ impl Contexts {
     ) -> Result<RetrievalInputs> {
         let (scope, permit) = self.recall.begin_reading(caller, ask.point).await?;
         let known = async {
-            let (ctx, frozen, incognito) = try_join!(
+            let (ctx, frozen, incognito, paused) = try_join!(
                 self.recall.load_recall_context(&scope, asked, now),
                 frozen(&scope, ask),
-                is_incognito(&scope, ask)
+                is_incognito(&scope, ask),
+                async { Ok(policy::is_paused(&scope).await?) }
             )?;
+            // A paused memory is in no prompt, not even in that of a degraded answer.
+            let frozen = frozen.filter(|_| !paused);
             let (frozen, stale) = confirm(frozen, &ctx, confirmed);
-            Ok((ctx, frozen, stale, incognito))
+            Ok((ctx, frozen, stale, incognito, paused))
         };
         let prefetched = async {
             match ask.session.is_some() && ask.point.is_now() {
@@ -376,11 +389,11 @@ impl Contexts {
                 None => remembered_zone(&scope, now).await,
             }
         };
-        let ((ctx, frozen, stale, incognito), domains, prefetched, zone) =
+        let ((ctx, frozen, stale, incognito, paused), domains, prefetched, zone) =
             try_join!(known, self.domains_of(&scope, ask), prefetched, zone)?;
         let opened =
             self.recall.open_index(caller, scope, permit, ctx, prefetched, ask.point, now).await?;
-        Ok(RetrievalInputs { opened, domains, frozen, stale, incognito, zone })
+        Ok(RetrievalInputs { opened, domains, frozen, stale, incognito, paused, zone })
     }
 
     /// Stores a baseline for its session, if there is a session and it is to be frozen. Two
@@ -451,6 +464,8 @@ struct RetrievalInputs {
     /// The domains of a frozen baseline that must no longer be used.
     stale: Vec<String>,
     incognito: bool,
+    /// Whether the user has paused memory.
+    paused: bool,
     /// The remembered time zone, if the request names none.
     zone: Option<TimeZone>,
 }

@@ -74,6 +74,7 @@ pub(super) fn pack(context: &Context, in_session: bool, preview: bool) -> Value 
         "cache": cache,
         "found": found,
         "considered": context.considered,
+        "searched": context.searched,
         "degraded": context.degraded,
         "micros": {"embed": context.took.embed, "load": context.took.load, "rank": context.took.rank,
                    "fetch": context.took.fetch, "rerank": context.took.rerank},

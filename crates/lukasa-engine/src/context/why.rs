@@ -2,7 +2,8 @@
 //! was given.
 
 use futures_util::try_join;
-use lukasa_core::{Caller, FactId, RetrievalId, Timestamp, Turn, Version};
+use lukasa_core::phrasing::judging_phrases;
+use lukasa_core::{Caller, FactId, RetrievalId, Role, Timestamp, Turn, Version};
 use lukasa_store::context::{self as kept, Retrieval, Usage};
 use lukasa_store::{fact, session};
 
@@ -26,6 +27,8 @@ pub struct TurnExplanation {
     pub grounds: Vec<Grounds>,
     /// The retrieval before the turn.
     pub retrieval: Option<Retrieval>,
+    /// Phrases of an answer with memories that judge the user instead of repeating their words.
+    pub judging: Vec<&'static str>,
 }
 
 impl Contexts {
@@ -72,7 +75,11 @@ impl Contexts {
         if let Some(retrieval) = &retrieval {
             self.mark_explained_later(caller, retrieval.id);
         }
-        Ok(TurnExplanation { turn, grounds, retrieval })
+        let judging = match turn.role == Role::Assistant && !grounds.is_empty() {
+            true => judging_phrases(&turn.content),
+            false => Vec::new(),
+        };
+        Ok(TurnExplanation { turn, grounds, retrieval, judging })
     }
 
     /// Records in the background that the reasons of an answer were asked for, for statistics.

@@ -7,6 +7,7 @@
 //! Tokens and sign-ins are the only credentials that act as a human. Only hashes of secrets are
 //! stored.
 
+pub mod rotation;
 pub mod sign_ins;
 
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use lukasa_core::secret::{self, Prefix};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
 use lukasa_store::credential::{self, ClientBinding, Credential, CredentialKind};
-use lukasa_store::{Directory, audit, directory};
+use lukasa_store::{Directory, Store, audit, directory};
 use ring::hmac;
 
 use crate::error::{Error, Result};
@@ -267,10 +268,14 @@ impl Credentials {
     /// A message authentication code for a text, made with this installation's key, to recognise
     /// the text when a client sends it back.
     pub async fn seal(&self, text: &str) -> Result<String> {
-        let seed = self.parts.store.signing_seed().await?;
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &seed);
-        let code = hmac::sign(&key, format!("seal\n{text}").as_bytes());
-        Ok(code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(print_seal(&self.parts.store.signing_seeds().await?.current, text))
+    }
+
+    /// The codes of a text by every key of this installation that is still accepted: a client may send
+    /// back one from before a rotation.
+    pub async fn accepted_seals(&self, text: &str) -> Result<Vec<String>> {
+        let seeds = self.parts.store.signing_seeds().await?;
+        Ok(seeds.accepted().map(|seed| print_seal(seed, text)).collect())
     }
 
     /// Records that a credential was used. Called occasionally, not on every request.
@@ -332,7 +337,7 @@ impl Credentials {
         };
         let directory = self.parts.store.directory(tenant).await?;
         if let Some((id, _)) = &record.user {
-            refuse_deleted_user(&directory, *id, now).await?;
+            refuse_deleted_user(&self.parts.store, tenant, *id, now).await?;
         }
         credential::insert(&directory, &record).await?;
         let entry = new_credential_entry(AuditEvent::KeyCreate, by, &record);
@@ -389,7 +394,7 @@ impl Credentials {
         now: Timestamp,
     ) -> Result<IssuedCredential> {
         let directory = self.parts.store.directory(tenant).await?;
-        let issued = insert(&directory, new, random, now).await?;
+        let issued = insert(&self.parts.store, &directory, new, random, now).await?;
         directory.commit().await?;
         Ok(issued)
     }
@@ -439,6 +444,12 @@ impl Credentials {
     }
 }
 
+fn print_seal(seed: &[u8], text: &str) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, seed);
+    let code = hmac::sign(&key, format!("seal\n{text}").as_bytes());
+    code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The record of the end of a credential of this kind.
 pub(crate) fn end_event(kind: CredentialKind) -> AuditEvent {
     match kind {
@@ -476,6 +487,7 @@ pub(crate) async fn wait_for_admission_leases() {
 
 /// Inserts a credential with an expiry, for one user.
 pub(crate) async fn insert(
+    store: &Store,
     directory: &Directory,
     new: ExpiringCredential<'_>,
     random: &[u8; 32],
@@ -502,15 +514,21 @@ pub(crate) async fn insert(
         revoked_at: None,
         last_used_at: None,
     };
-    refuse_deleted_user(directory, id, now).await?;
+    refuse_deleted_user(store, directory.tenant(), id, now).await?;
     credential::insert(directory, &record).await?;
     Ok(IssuedCredential { text, record })
 }
 
 /// Refuses to make a credential for a deleted user: it would become valid for the next user with
-/// that name.
-async fn refuse_deleted_user(list: &Directory, id: UserId, now: Timestamp) -> Result<()> {
-    match directory::find_user(list, id).await? {
+/// that name. The user's own cell has the user's row.
+async fn refuse_deleted_user(
+    store: &Store,
+    tenant: TenantId,
+    id: UserId,
+    now: Timestamp,
+) -> Result<()> {
+    let scope = store.read(tenant, id).await?;
+    match directory::me(&scope).await? {
         Some(user) if user.is_gone(now) => Err(Error::UserNotFound),
         _ => Ok(()),
     }

@@ -44,7 +44,7 @@ impl Credentials {
             binding: None,
         };
         let directory = self.parts.store.directory(tenant).await?;
-        let issued = insert(&directory, new_credential, random, now).await?;
+        let issued = insert(&self.parts.store, &directory, new_credential, random, now).await?;
         let actor = by.map_or_else(|| tenant.into(), AuditActor::from);
         let entry = new_credential_entry(AuditEvent::LinkCreate, actor, &issued.record);
         audit::append_to(&directory, &entry).await?;
@@ -71,7 +71,7 @@ impl Credentials {
             new_credential.lifetime = new_credential.lifetime.min(until.duration_since(now));
         }
         let directory = self.parts.store.directory(by.tenant).await?;
-        let issued = insert(&directory, new_credential, random, now).await?;
+        let issued = insert(&self.parts.store, &directory, new_credential, random, now).await?;
         if by.signed_in {
             credential::end_one(&directory, &by.key_id, now).await?;
         }
@@ -109,7 +109,7 @@ impl Credentials {
         let (_, user) = link.user.ok_or_else(refused)?;
         let (by, root) = (link.minted_by.as_deref(), link.root.as_deref());
         let new_credential = ExpiringCredential::sign_in(&user, &link.permissions, by, root);
-        let issued = insert(&directory, new_credential, random, now).await?;
+        let issued = insert(&self.parts.store, &directory, new_credential, random, now).await?;
         let actor = AuditActor::new(link.tenant, ActorKind::Link, &link.key_id);
         let entry = new_credential_entry(AuditEvent::SignIn, actor, &issued.record);
         audit::append_to(&directory, &entry).await?;
@@ -135,7 +135,7 @@ impl Credentials {
             ..ExpiringCredential::sign_in(&identity.user, &permissions, None, None)
         };
         let directory = self.parts.store.directory(tenant).await?;
-        let issued = insert(&directory, new_credential, random, now).await?;
+        let issued = insert(&self.parts.store, &directory, new_credential, random, now).await?;
         let entry = new_credential_entry(AuditEvent::SignIn, provider(tenant), &issued.record);
         audit::append_to(&directory, &entry).await?;
         directory.commit().await?;

@@ -1,6 +1,6 @@
 //! Links: typed, readable from both ends, and shown only while both ends are live.
 
-use lukasa_core::link::is_relation;
+use lukasa_core::link::{LinkGraph, is_relation};
 use lukasa_core::{Caller, FactId, Link, LinkId, Period, Status, Timestamp, Verb, Version};
 use lukasa_store::link;
 
@@ -17,6 +17,22 @@ pub struct LinkedMemory {
     pub link: Link,
     /// The memory at the other end.
     pub other: Memory,
+}
+
+/// Maximum distance of a memory in a graph, in links.
+pub const MAX_GRAPH_DEPTH: usize = 3;
+/// Maximum number of memories in a graph, and of links that are read for one of its steps.
+const MAX_GRAPH_MEMORIES: usize = 200;
+const MAX_GRAPH_LINKS: i64 = 1_000;
+
+/// The memories that are linked with a memory, directly or over others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryGraph {
+    /// The memories and their distances in links, the nearest first; the memory itself is the first.
+    pub memories: Vec<(Memory, usize)>,
+    pub links: Vec<Link>,
+    /// Whether some were left out, because there are too many.
+    pub is_cut: bool,
 }
 
 impl Facts {
@@ -104,6 +120,46 @@ impl Facts {
             }
         }
         Ok(views)
+    }
+
+    /// The memories that can be reached from a memory over at most this many links, and the links
+    /// between them. Only live memories are on the way.
+    pub async fn graph(
+        &self,
+        caller: &Caller,
+        of: &Target,
+        depth: usize,
+        now: Timestamp,
+    ) -> Result<MemoryGraph> {
+        if !(1..=MAX_GRAPH_DEPTH).contains(&depth) {
+            return Err(Error::invalid("depth", "between 1 and 3"));
+        }
+        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        check_not_deleted(&scope, now).await?;
+        let start = of.known(&scope, now).await?[0].fact;
+        let mut graph = LinkGraph::from(start, MAX_GRAPH_MEMORIES);
+        for distance in 0..depth {
+            let reached = graph.at(distance);
+            if reached.is_empty() {
+                break;
+            }
+            let found = link::live_of_all(&scope, &reached, now, MAX_GRAPH_LINKS).await?;
+            graph.extend(distance, &found);
+            graph.is_cut |= found.len() as i64 >= MAX_GRAPH_LINKS;
+        }
+        let facts: Vec<FactId> = graph.distances.keys().copied().collect();
+        let all = lukasa_store::fact::known_now_of_all(&scope, &facts).await?;
+        let mut memories = Vec::new();
+        for known in all.chunk_by(|one, next| one.fact == next.fact) {
+            if let (Some(version), Some(at)) =
+                (current(known, now), graph.distances.get(&known[0].fact))
+            {
+                memories.push((as_memory(version, known, now), *at));
+            }
+        }
+        memories.sort_by_key(|(memory, distance)| (*distance, memory.version.fact));
+        let links = graph.links.into_values().collect();
+        Ok(MemoryGraph { memories, links, is_cut: graph.is_cut })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::policy::Policies;
 use crate::transaction::Transactions;
 
 pub use confirm::ProposalDecision;
-pub use link::LinkedMemory;
+pub use link::{LinkedMemory, MAX_GRAPH_DEPTH, MemoryGraph};
 pub use lukasa_store::list::{ListFilter, ListPlace, ListedProjects};
 pub(crate) use read::remembered_zone;
 pub use read::{Cursor, HistoryEntry, Listing, OperationLogPage, Page};

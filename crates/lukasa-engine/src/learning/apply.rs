@@ -149,6 +149,7 @@ impl Learning {
             learned.take(verdict, &standing, &known, &mut writing.stamp);
         }
         let mut batch = Batch::default();
+        left_out::remove_retracted(&mut batch, scope, &session.id, &plan.news).await?;
         let cited: Vec<_> = learned.cited.iter().map(|turn| turn.uuid()).collect();
         if session.keep != Keep::Full {
             let except = if session.keep == Keep::Excerpts { cited } else { Vec::new() };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lukasa_core::learning::ExtractionAnswer;
-use lukasa_core::learning::judge::safe_summary;
+use lukasa_core::learning::summary::safe_summary;
 use lukasa_core::recall::passage::Passage;
 use lukasa_core::{Caller, Domain, Episode, EpisodeId, Origin, Stamp, Timestamp};
 use lukasa_store::learning::{self, EpisodePlace, Pass};
@@ -11,6 +11,7 @@ use lukasa_store::{Batch, Scope, domain, episode, session};
 
 use super::Learning;
 use super::plan::Plan;
+use crate::closed_domains::MAX_SCREENED_BYTES;
 use crate::episodes::{
     AboutEpisode, Restoring, domain_tags, hidden_domains, is_about_forgetting, latest,
     load_passages, load_support, passages_of,
@@ -104,7 +105,7 @@ impl Learning {
         let tags = domain_tags(&scope, episodes, &support).await?;
         let closed = domain::closed_domains(&scope).await?;
         drop(scope);
-        let hidden = hidden_domains(episodes, &support, &closed).await;
+        let hidden = hidden_domains(episodes, &support, &closed, MAX_SCREENED_BYTES).await;
         let about = support.into_iter().zip(tags).zip(hidden);
         let about = about.map(|((support, domains), hidden_domain)| AboutEpisode {
             domains,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lukasa_core::learning::left_out::MAX_LEFT_OUT;
-use lukasa_core::learning::{LeftProposal, Reason, SentencePlace};
+use lukasa_core::learning::{LeftProposal, Reason, SentencePlace, Transcript};
 use lukasa_core::{
     Caller, CallerKind, Claim, ClaimEvidence, FactId, PassId, Refusal, Timestamp, Turn, TurnId,
     Verb,
@@ -69,6 +69,20 @@ pub(super) fn record(
     for (domain, turns) in mentions {
         domain_question::ask(batch, scope, domain, &turns, now);
     }
+}
+
+/// Removes what earlier passes left out of the turns that the user takes back in these.
+pub(super) async fn remove_retracted(
+    batch: &mut Batch,
+    scope: &Scope,
+    session: &str,
+    news: &Transcript,
+) -> Result<()> {
+    for number in &news.retracting {
+        let turns = session::turns_taken_back(scope, session, *number).await?;
+        left_out::remove_of_turns(batch, scope, &turns);
+    }
+    Ok(())
 }
 
 impl Learning {

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::recall::RecallQuery;
 use crate::request::Request;
+use crate::transcript::TurnsToRead;
 
 /// Maximum number of turns per pass; the rest is for the next.
 const MAX_TURNS: i64 = 80;
@@ -84,8 +85,10 @@ impl Learning {
             cut_at_import(&mut turns);
         }
         let window = i32::try_from(earlier_turns(&policy, turns.len())).unwrap_or(0).min(through);
-        let before = session::turns(&scope, id, through - window, i64::from(window)).await?;
-        let (before, news) = Transcript::following(&before, &turns);
+        let mut all = session::turns(&scope, id, through - window, i64::from(window)).await?;
+        all.extend(turns.iter().cloned());
+        let (before, news) =
+            TurnsToRead::load(&scope, all).await?.transcript().split_after(through);
         Ok(Some(Plan { session, turns, news, policy, domains, answered, before, state }))
     }
 

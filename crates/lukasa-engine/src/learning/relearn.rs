@@ -8,7 +8,7 @@ use lukasa_core::learning::judge::{self, ExtractionVerdict, JudgeContext};
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
 use lukasa_core::policy::Policy;
-use lukasa_core::{Domain, FactId, ProjectScope, Session, Turn, Verb, Version};
+use lukasa_core::{Domain, FactId, ProjectScope, Session, Verb, Version};
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::passage::{self, RecallState};
 use lukasa_store::{Batch, Scope, fact, left_out, session};
@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
 use crate::transaction::{Outcome, WriteStart};
+use crate::transcript::TurnsToRead;
 
 /// Maximum number of turns that are read again per session.
 const MAX_TURNS: i64 = 20;
@@ -28,7 +29,7 @@ const MAX_TURNS: i64 = 20;
 /// The turns to read again, and the state of the record when they were read.
 struct Reread {
     session: Session,
-    turns: Vec<Turn>,
+    turns: TurnsToRead,
     domains: Vec<(Domain, bool)>,
     state: RecallState,
 }
@@ -45,8 +46,12 @@ impl Reread {
         let mut turns = session::turns_by_id(scope, &ids).await?;
         turns.sort_by_key(|turn| turn.number);
         cut(&mut turns);
+        if turns.is_empty() {
+            return Ok(None);
+        }
+        let turns = TurnsToRead::load(scope, turns).await?;
         let state = passage::state(scope).await?;
-        Ok((!turns.is_empty()).then_some(Self { session, turns, domains, state }))
+        Ok(Some(Self { session, turns, domains, state }))
     }
 }
 
@@ -64,10 +69,10 @@ impl Learning {
             (Reread::load(&scope, domain, id).await?, self.policies.load(&scope).await?);
         drop(scope);
         let Some(read) = found else { return self.queue.drop_job(job).await };
-        let news = Transcript::of(&read.turns);
+        let news = read.turns.transcript();
         let projects = ProjectScope::of(read.session.project.as_ref());
         let offered = self.offer_for(request, &news, projects.clone()).await?;
-        let answered = match self.parts.has_chat() {
+        let answered = match self.parts.has_chat() && !news.is_empty() {
             true => self.ask_again(request, &read, &news, &offered, &policy).await?,
             false => own::by_rules(&news),
         };
@@ -85,8 +90,9 @@ impl Learning {
         let Some(now) = Reread::load(scope, domain, id).await? else {
             return Ok(writing.close(batch).await?);
         };
-        // The model may have read what was removed since.
-        if now.turns != read.turns || now.state.has_lost_since(read.state) {
+        // The model may have read what was removed or taken back since.
+        let is_other = now.turns != read.turns && now.turns.transcript() != news;
+        if is_other || now.state.has_lost_since(read.state) {
             return Err(lukasa_store::Error::Unavailable(
                 "memory was removed while a model was asked".into(),
             )
@@ -127,6 +133,9 @@ impl Learning {
         }
         let cited: Vec<_> = learned.cited.iter().map(|turn| turn.uuid()).collect();
         left_out::remove_learned(&mut batch, scope, domain, &cited);
+        let retracted = news.turns.iter().filter(|turn| turn.pieces.is_empty());
+        let retracted: Vec<_> = retracted.map(|turn| turn.turn.uuid()).collect();
+        left_out::remove_of_turns(&mut batch, scope, &retracted);
         if learned.is_empty() {
             return Ok(writing.close(batch).await?);
         }

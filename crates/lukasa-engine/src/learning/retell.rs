@@ -2,20 +2,21 @@
 //! the turns that are left, and nothing of the removed episode.
 
 use lukasa_core::job::RetellTask;
-use lukasa_core::learning::judge::safe_summary;
-use lukasa_core::learning::{Transcript, prompt};
+use lukasa_core::learning::prompt;
+use lukasa_core::learning::summary::safe_summary;
 use lukasa_core::time::micros;
 use lukasa_core::{Episode, Ids, Origin, Turn};
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::{Batch, Scope, learning, operation, removal, session};
 
 use super::Learning;
-use super::titles::field;
+use super::titles::{check_nothing_retracted, field};
 use crate::directory::domains;
 use crate::episodes::{is_about_forgetting, joined_summary, passages_of};
 use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
+use crate::transcript::TurnsToRead;
 
 /// The turns left in a range, if its episode is still to be derived: the operation was not undone,
 /// and no episode covers the range.
@@ -45,9 +46,10 @@ impl Learning {
         let caller = &request.caller;
         let scope = self.parts.store.read(caller.tenant, caller.user).await?;
         let turns = remaining_turns(&scope, range).await?;
+        let read = TurnsToRead::load(&scope, turns).await?;
         let ((policy, _), domains) = (self.policies.load(&scope).await?, domains(&scope).await?);
         drop(scope);
-        let news = Transcript::of(&turns);
+        let (news, turns) = (read.transcript(), &read.turns);
         if news.typed().all(|text| text.trim().is_empty()) {
             return self.queue.drop_job(job).await;
         }
@@ -63,7 +65,10 @@ impl Learning {
             return Ok(());
         }
         // Only if no more turns of the range were removed while the model was asked.
-        let same = remaining_turns(&scope, range).await? == turns;
+        let same = remaining_turns(&scope, range).await? == *turns;
+        if same {
+            check_nothing_retracted(&scope, &read).await?;
+        }
         let mut passages = Vec::new();
         if let (Some(summary), [begin, .., end] | [begin @ end], true) = (summary, &turns[..], same)
         {
@@ -84,7 +89,7 @@ impl Learning {
                 recorded_at: now,
                 searchable: true,
             };
-            episode.searchable = !is_about_forgetting(&episode, &turns);
+            episode.searchable = !is_about_forgetting(&episode, turns);
             let mut numbers: Vec<i32> = turns.iter().map(|turn| turn.number).collect();
             numbers.sort_unstable();
             let left_out = episode.turns_left_out(&numbers);

@@ -2,8 +2,8 @@
 
 use lukasa_core::Session;
 use lukasa_core::learning::answer::{UnreadableAnswer, unfenced};
-use lukasa_core::learning::judge::safe_summary;
-use lukasa_core::learning::{Transcript, prompt};
+use lukasa_core::learning::prompt;
+use lukasa_core::learning::summary::safe_summary;
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::passage::{self, RecallState};
 use lukasa_store::{Batch, Scope, session};
@@ -13,6 +13,7 @@ use crate::directory::domains;
 use crate::error::Result;
 use crate::queue::JobFailure;
 use crate::request::Request;
+use crate::transcript::TurnsToRead;
 
 /// Number of turns a title is made from.
 const TITLE_TURNS: i64 = 4;
@@ -36,10 +37,15 @@ impl Learning {
             return self.queue.drop_job(job).await;
         };
         let turns = session::turns(&scope, id, 0, TITLE_TURNS).await?;
+        let read = TurnsToRead::load(&scope, turns).await?;
         let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policies.load(&scope).await?, domains(&scope).await?);
         drop(scope);
-        let ask = prompt::title(&Transcript::of(&turns), self.parts.chat_timeout);
+        let news = read.transcript();
+        if news.is_empty() {
+            return self.queue.drop_job(job).await;
+        }
+        let ask = prompt::title(&news, self.parts.chat_timeout);
         let asked =
             self.chat.ask(caller, "title", &ask, &policy, request.moment, field("title")).await?;
         let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
@@ -50,10 +56,11 @@ impl Learning {
             return Ok(());
         }
         check_nothing_removed(&scope, state).await?;
+        check_nothing_retracted(&scope, &read).await?;
         let there = session::find(&scope, id).await?;
         let unnamed = there.filter(|s| s.title.is_none() && s.trashed_at.is_none());
         if let (Some(session), Some(title)) = (unnamed, title) {
-            let named_from = turns.last().map(|turn| turn.number);
+            let named_from = read.turns.last().map(|turn| turn.number);
             let named = Session { title: Some(title), named_from, ..session };
             session::put(&mut batch, &scope, &named);
         }
@@ -79,22 +86,25 @@ impl Learning {
         let mut turns =
             session::turns(&scope, id, session.summary_through, MAX_SUMMARY_TURNS).await?;
         turns.retain(|turn| turn.number <= session.turns - UNSUMMARISED_TURNS);
+        let read = TurnsToRead::load(&scope, turns).await?;
         let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policies.load(&scope).await?, domains(&scope).await?);
         drop(scope);
-        let Some(through) = turns.last().map(|turn| turn.number) else {
+        let (news, last) = (read.transcript(), read.turns.last());
+        let Some(through) = last.map(|turn| turn.number).filter(|_| !news.is_empty()) else {
             return self.queue.drop_job(job).await;
         };
         let before = session.summary.as_deref();
-        let ask = prompt::compress(before, &Transcript::of(&turns), self.parts.chat_timeout);
-        let read = field("summary");
-        let asked = self.chat.ask(caller, "compress", &ask, &policy, request.moment, read).await?;
+        let ask = prompt::compress(before, &news, self.parts.chat_timeout);
+        let of = field("summary");
+        let asked = self.chat.ask(caller, "compress", &ask, &policy, request.moment, of).await?;
         let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
         let (scope, mut batch) = (self.transactions.write(request).await?, Batch::default());
         if !job::is_held(&scope, job).await? {
             return Ok(());
         }
         check_nothing_removed(&scope, state).await?;
+        check_nothing_retracted(&scope, &read).await?;
         if let Some(summary) = safe_summary(&answered.read, &domains) {
             session::summarise(&mut batch, &scope, &session.id, &summary, through);
         }
@@ -109,6 +119,18 @@ impl Learning {
 async fn check_nothing_removed(scope: &Scope, earlier: RecallState) -> Result<(), JobFailure> {
     if passage::state(scope).await?.has_lost_since(earlier) {
         let why = "memory was removed while a model was asked";
+        return Err(lukasa_store::Error::Unavailable(why.into()).into());
+    }
+    Ok(())
+}
+
+/// Fails the job, to be retried, if the user took words back while the model was asked about them.
+pub(super) async fn check_nothing_retracted(
+    scope: &Scope,
+    read: &TurnsToRead,
+) -> Result<(), JobFailure> {
+    if read.were_retracted_since(scope).await? {
+        let why = "words were taken back while a model was asked";
         return Err(lukasa_store::Error::Unavailable(why.into()).into());
     }
     Ok(())

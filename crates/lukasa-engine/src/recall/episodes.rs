@@ -7,6 +7,7 @@ use lukasa_core::{Episode, EpisodeId, FactId, Timestamp, Turn};
 use lukasa_store::{Scope, episode};
 
 use super::search::{Filter, RecallResult, ResultExplanation};
+use crate::closed_domains::MAX_SCREENED_BYTES;
 use crate::episodes::{AboutEpisode, domain_tags, hidden_domains, load_support};
 use crate::error::Result;
 
@@ -103,7 +104,7 @@ async fn load_usable(
     let episodes = episode::by_id(scope, &ids).await?;
     let support = load_support(scope, &episodes, now).await?;
     let tags = domain_tags(scope, &episodes, &support).await?;
-    let hidden = hidden_domains(&episodes, &support, closed).await;
+    let hidden = hidden_domains(&episodes, &support, closed, MAX_SCREENED_BYTES).await;
     let mut usable = BTreeMap::new();
     let about = support.into_iter().zip(tags).zip(hidden);
     for (episode, ((support, domains), hidden)) in episodes.into_iter().zip(about) {

@@ -14,6 +14,7 @@ use super::index::{LoadPermit, NewRows, RecallContext, UserIndex, detached};
 use super::search::RecallQuery;
 use crate::error::{Error, Result};
 use crate::memory::Point;
+use crate::telemetry::stage_span;
 
 /// How long a question waits for its embedding.
 const EMBED_TIMEOUT: Duration = Duration::from_millis(400);
@@ -91,7 +92,7 @@ impl Recall {
         }
         let nothing = QuestionVector { wanted: true, ..QuestionVector::default() };
         let Some(model) = model else { return nothing };
-        let started = (self.parts.ticks)();
+        let (started, _span) = ((self.parts.ticks)(), stage_span("embed"));
         let embedded =
             tokio::time::timeout(EMBED_TIMEOUT, self.embed_text(tenant, model, &ask.text));
         match embedded.await {

@@ -24,7 +24,7 @@ use super::{OpenedIndex, QuestionVector, RecallKey};
 use crate::closed_domains::closed_domains;
 use crate::error::Result;
 use crate::memory::{Memory, Point, as_memory};
-use crate::telemetry::record_recall;
+use crate::telemetry::{record_recall, stage_span};
 
 /// How long a request waits for the reranker.
 const RERANK_TIMEOUT: Duration = Duration::from_millis(200);
@@ -247,7 +247,7 @@ impl Recall {
         let times = when::mentions(&ask.text, point.valid, &ask.zone);
         let times: Vec<_> = times.into_iter().map(|time| (time.words, time.period)).collect();
         let mut took = RecallTimings { embed, ..RecallTimings::default() };
-        let started = (self.parts.ticks)();
+        let (started, span) = ((self.parts.ticks)(), stage_span("rank"));
         let looked = {
             let (ask, ctx) = (ask.clone(), Arc::clone(ctx));
             let deep = ask.rerank && self.parts.models.reranker().is_some();
@@ -261,11 +261,12 @@ impl Recall {
             user_index.with(&self.parts.cpu, work).await?
         };
         took.rank = (self.parts.ticks)() - started;
+        drop(span);
         let model = matching.as_ref().map(|v| v.embedder.model().name.clone());
         if let Some(vector) = matching.filter(|_| looked.unembedded) {
             self.embeddings.fill_later(scope.tenant(), scope.user(), vector.embedder);
         }
-        let started = (self.parts.ticks)();
+        let (started, span) = ((self.parts.ticks)(), stage_span("fetch"));
         // A version of the past has another end of its known period than the current one.
         let session = ask.session.as_deref().filter(|_| ask.point.is_now());
         let given = conversations.results(scope.user(), session);
@@ -283,6 +284,7 @@ impl Recall {
         let mut asks = tokio::task::spawn_blocking(asks).await.unwrap_or_default().into_iter();
         turns.retain(|_| closed.next().flatten().is_none() && !asks.next().unwrap_or(true));
         took.fetch = (self.parts.ticks)() - started;
+        drop(span);
         let recalled = RecallResult {
             memories,
             turns,
@@ -311,7 +313,7 @@ impl Recall {
             return found;
         }
         if ask.rerank && self.parts.models.reranker().is_some() {
-            let started = (self.parts.ticks)();
+            let (started, span) = ((self.parts.ticks)(), stage_span("rerank"));
             let lines = found.memories.iter().map(|found| &found.memory.version.claim.content);
             let lines: Vec<&str> = lines.map(String::as_str).collect();
             let order = self.rerank(&ask.text, &lines, &mut found.degraded).await;
@@ -321,6 +323,7 @@ impl Recall {
             let order = self.rerank(&ask.text, &lines, &mut found.degraded).await;
             found.turns = reordered(found.turns, &order);
             found.took.rerank = (self.parts.ticks)() - started;
+            drop(span);
         }
         found.memories.truncate(ask.memories);
         found.turns.truncate(ask.turns);

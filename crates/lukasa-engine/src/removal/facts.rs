@@ -11,7 +11,7 @@ use lukasa_store::policy::{self, WriteSettings};
 use lukasa_store::{context, erasure, fact, idempotency, operation, removal};
 
 use super::Removals;
-use super::{new_erasure, record_erasure};
+use super::{new_erasure, record_erasures};
 use crate::error::{Error, Result};
 use crate::facts::{Target, remaining};
 use crate::journal::JournalEntry;
@@ -199,7 +199,7 @@ pub(crate) async fn remove_one(
     let removed = removal::remove_fact(&writing.scope, fact, verb, at, by).await?;
     let erasure = new_erasure(&mut writing.stamp, verb, again);
     let erasure = Erasure { fact: Some(fact), removed: counted, ..erasure };
-    record_erasure(writing, &erasure, effect);
+    record_erasures(writing, std::slice::from_ref(&erasure), effect);
     Ok(ErasureSummary {
         fact,
         erasure: Some(erasure.id),

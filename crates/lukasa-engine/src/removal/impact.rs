@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::try_join;
 use lukasa_core::consolidation::focus::SESSION_EVIDENCE;
+use lukasa_core::limits::OBSERVATIONS;
 use lukasa_core::removal as removal_rules;
 use lukasa_core::{
     Caller, Changes, Depth, Episode, FactId, Fate, ObservationId, RemovedTurns, Session, Stamp,
@@ -29,6 +30,8 @@ pub(super) struct Impact {
     pub(super) observations: Vec<ObservationId>,
     /// The turns that memories may no longer depend on.
     pub(super) removed: RemovedTurns,
+    /// Those of the turns and observations that a version of a memory cites.
+    pub(super) cited: Vec<String>,
     pub(super) episodes: Vec<Episode>,
     pub(super) histories: Vec<Vec<Version>>,
     pub(super) first: i32,
@@ -75,16 +78,18 @@ pub(super) async fn load_impact(
     };
     let observations = match source {
         FactSource::Session(_) => {
-            observation::ids_of_session(scope, &name, depth == Depth::Erase).await?
+            let most = i64::try_from(OBSERVATIONS).unwrap_or(i64::MAX);
+            observation::ids_of_session(scope, &name, depth == Depth::Erase, most).await?
         }
         FactSource::Turn(_) | FactSource::Episode(_) => Vec::new(),
     };
     let mut removed: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
     removed.extend(observations.iter().map(ToString::to_string));
     let names: Vec<String> = removed.iter().cloned().collect();
+    let cited = removal::cited(scope, &names).await?;
     let mut facts = match depth {
-        Depth::Trash => removal::citing(scope, &names).await?,
-        Depth::Erase => removal::ever_citing(scope, &names).await?,
+        Depth::Trash => removal::citing(scope, &cited).await?,
+        Depth::Erase => removal::ever_citing(scope, &cited).await?,
     };
     let only_episode = matches!(source, FactSource::Episode(_));
     if !only_episode {
@@ -107,8 +112,8 @@ pub(super) async fn load_impact(
         let lost = versions.flat_map(|v| v.turns.iter()).filter(|turn| !chats.contains_key(*turn));
         removed.extend(lost.cloned());
     }
-    let cited: Vec<FactId> = histories.iter().filter_map(|h| h.first()).map(|v| v.fact).collect();
-    let portraits = if only_episode { 0 } else { portrait::count_citing(scope, &cited).await? };
+    let citing: Vec<FactId> = histories.iter().filter_map(|h| h.first()).map(|v| v.fact).collect();
+    let portraits = if only_episode { 0 } else { portrait::count_citing(scope, &citing).await? };
     let patterns = count_patterns(scope, &histories, &observations).await?;
     let removed = RemovedTurns { turns: removed, chats, chat: Some(name), patterns };
     Ok(Impact {
@@ -119,6 +124,7 @@ pub(super) async fn load_impact(
         turns,
         observations,
         removed,
+        cited,
         episodes,
         histories,
         first,

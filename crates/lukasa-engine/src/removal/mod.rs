@@ -1,9 +1,9 @@
 //! Removal: forget and delete, which can be undone, and erasure, which cannot.
 //!
 //! [`Removals`] removes memories (`facts`) and the turns, episodes and sessions they were learned
-//! from (`sources`), and observations (`observations`); [`Erasures`] erases whole users (`users`),
-//! issues receipts (`receipts`), and repeats erasures that a restored backup has reverted
-//! (`replay`).
+//! from (`sources`), and observations (`observations`), and purges the sources in the trash
+//! (`purge`); [`Erasures`] erases whole users (`users`), issues receipts (`receipts`), and repeats
+//! erasures that a restored backup has reverted (`replay`).
 //!
 //! The guarantee of an erasure depends on the order of steps. What is to be erased is removed or
 //! marked in one transaction; then the journal is synced to disk; then the transaction is
@@ -17,6 +17,7 @@
 mod facts;
 mod impact;
 mod observations;
+mod purge;
 mod receipts;
 mod replay;
 mod sources;
@@ -168,23 +169,13 @@ impl Erasures {
         erasures: &[Erasure],
         now: Timestamp,
     ) -> Result<Vec<SignedReceipt>> {
-        let mut receipts = Vec::with_capacity(erasures.len());
-        for erasure in erasures {
-            receipts.push(self.receipt(tenant, user, erasure, now).await?);
-        }
-        Ok(receipts)
-    }
-
-    async fn receipt(
-        &self,
-        tenant: TenantId,
-        user: UserId,
-        erasure: &Erasure,
-        now: Timestamp,
-    ) -> Result<SignedReceipt> {
-        let receipt =
-            Receipt::of(tenant, user, erasure, self.journal.file().is_some(), micros(now));
-        Ok(SignedReceipt::new(receipt, self.signatures.signer().await?))
+        let signer = self.signatures.signer().await?;
+        let is_journaled = self.journal.file().is_some();
+        let sign = |erasure: &Erasure| {
+            let receipt = Receipt::of(tenant, user, erasure, is_journaled, micros(now));
+            SignedReceipt::new(receipt, &signer)
+        };
+        Ok(erasures.iter().map(sign).collect())
     }
 }
 
@@ -199,11 +190,10 @@ fn new_erasure(stamp: &mut Stamp, verb: Verb, again: Option<&JournalEntry>) -> E
     Erasure { operation, replayed, ..Erasure::new(id, verb, at) }
 }
 
-/// Adds the record of an erasure to the effect, and its journal entry unless it is a repetition.
-fn record_erasure(writing: &Writing<'_>, erasure: &Erasure, effect: &mut Effect) {
-    erasure::insert(&mut effect.with, &writing.scope, erasure);
-    effect.erasures += 1;
-    if !erasure.replayed {
-        effect.erased.push(JournalEntry::of(&writing.scope, erasure));
-    }
+/// Adds the records of erasures to the effect, and their journal entries unless they are repetitions.
+fn record_erasures(writing: &Writing<'_>, erasures: &[Erasure], effect: &mut Effect) {
+    erasure::insert(&mut effect.with, &writing.scope, erasures);
+    effect.erasures += erasures.len();
+    let new = erasures.iter().filter(|erasure| !erasure.replayed);
+    effect.erased.extend(new.map(|erasure| JournalEntry::of(&writing.scope, erasure)));
 }

@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 
 use lukasa_core::limits::OBSERVATIONS_REMOVED_AT_ONCE;
 use lukasa_core::observation::{ObservedEvent, ObservedPattern, PATTERN_PERIOD};
+use lukasa_core::time::micros;
 use lukasa_core::{
-    Depth, FactId, Fate, ImportId, ObservationId, RemovedTurns, Sources, Verb, Version,
+    Depth, FactId, Fate, Ids, ImportId, ObservationId, RemovedTurns, Sources, Stamp, Verb, Version,
     removal as removal_rules,
 };
-use lukasa_store::{Scope, fact, observation, removal};
+use lukasa_store::{Scope, fact, observation, removal, session};
 
 use super::Removals;
 use super::facts::remove_one;
-use super::impact::chats_of;
-use super::sources::{RemovedSource, merge, record_erasures};
+use super::impact::{chats_of, decide_fates, load_impact};
+use super::sources::{FactSource, RemovedSource, merge, record_sources};
 use crate::error::{Error, Result};
 use crate::journal::JournalEntry;
 use crate::request::Request;
-use crate::transaction::{Effect, Outcome, RemovalCounts, WriteStart};
+use crate::transaction::{Effect, ErasureSummary, Outcome, RemovalCounts, WriteStart};
 
 /// The observations that a removal is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,26 @@ pub enum ObservationSelection {
     Source(String),
     /// As many of those that came with an import.
     Import(ImportId),
+    /// As many of a session's.
+    Session(String),
+}
+
+/// What was erased in parts, before the rest of a source.
+#[derive(Default)]
+pub(super) struct ErasedParts {
+    pub(super) reached: RemovalCounts,
+    pub(super) receipts: Vec<ErasureSummary>,
+}
+
+impl ErasedParts {
+    fn add(&mut self, part: Outcome) {
+        let reached = part.reached.unwrap_or_default();
+        self.reached.observations += reached.observations;
+        self.reached.withdrawn += reached.withdrawn;
+        self.reached.weakened += reached.weakened;
+        self.reached.kept += reached.kept;
+        self.receipts.extend(part.receipts);
+    }
 }
 
 impl Removals {
@@ -65,6 +86,40 @@ impl Removals {
         Ok(there)
     }
 
+    /// Erases observations of a session that has many, in parts of their own, until one transaction
+    /// can remove the rest with the session. If the erasure of the session would be refused, nothing
+    /// is erased. After an interruption the request can be repeated.
+    pub(super) async fn erase_excess_observations(
+        &self,
+        request: &Request,
+        session: &str,
+    ) -> Result<ErasedParts> {
+        let most = i64::try_from(OBSERVATIONS_REMOVED_AT_ONCE).unwrap_or(i64::MAX);
+        let which = ObservationSelection::Session(session.to_owned());
+        let mut erased = ErasedParts::default();
+        for number in 0.. {
+            let scope = self.transactions.read(&request.caller, request.moment.now).await?;
+            let exists = session::find(&scope, session).await?.is_some();
+            let ids = observation::ids_of_session(&scope, session, true, most + 1).await?;
+            if !exists || ids.len() <= OBSERVATIONS_REMOVED_AT_ONCE {
+                break;
+            }
+            let part = request.part(number);
+            if number == 0 {
+                let source = FactSource::Session(session.to_owned());
+                let impact = load_impact(&scope, &source, Depth::Erase).await?;
+                let mut ids = Ids::new(part.moment.now, part.moment.seed);
+                let at = micros(part.moment.now);
+                let mut stamp = Stamp { at, operation: ids.operation(), ids };
+                decide_fates(&impact, Depth::Erase, &request.caller, &mut stamp)?;
+            }
+            drop(scope);
+            let outcome = self.remove_observations(&part, &which, Depth::Erase, None).await?;
+            erased.add(outcome);
+        }
+        Ok(erased)
+    }
+
     async fn remove_observations(
         &self,
         request: &Request,
@@ -85,16 +140,17 @@ impl Removals {
         let names: Vec<String> = observations.iter().map(ToString::to_string).collect();
         let mut reached =
             RemovalCounts { observations: observations.len(), ..RemovalCounts::default() };
+        let cited = removal::cited(&writing.scope, &names).await?;
         let citing = match depth {
-            Depth::Trash => removal::citing(&writing.scope, &names).await?,
-            Depth::Erase => removal::ever_citing(&writing.scope, &names).await?,
+            Depth::Trash => removal::citing(&writing.scope, &cited).await?,
+            Depth::Erase => removal::ever_citing(&writing.scope, &cited).await?,
         };
         let mut histories = Vec::with_capacity(citing.len());
         for id in citing {
             histories.push(fact::history(&writing.scope, id).await?);
         }
         let removed = RemovedTurns {
-            turns: names.iter().cloned().collect(),
+            turns: names.into_iter().collect(),
             chats: chats_of(&writing.scope, &histories).await?,
             patterns: count_patterns(&writing.scope, &histories, &observations).await?,
             chat: None,
@@ -130,13 +186,13 @@ impl Removals {
         effect.also.extend(removed_facts);
         if depth == Depth::Erase {
             let removed = observations.iter().copied().map(RemovedSource::Observation);
-            record_erasures(&mut writing, removed, verb, again, &mut effect);
+            record_sources(&mut writing, removed, verb, again, &mut effect);
         }
         let (scope, by, at) = (&writing.scope, writing.stamp.operation, writing.stamp.at);
         match depth {
-            Depth::Trash => observation::mark(&mut effect.with, scope, &observations, Some(by)),
+            Depth::Trash => observation::withdraw(&mut effect.with, scope, &observations, by),
             Depth::Erase => {
-                removal::erase_quotations(&mut effect.with, scope, &names);
+                removal::erase_quotations(&mut effect.with, scope, &cited);
                 observation::remove(&mut effect.with, scope, &observations, verb, by, at);
             }
         }
@@ -165,6 +221,9 @@ async fn select(
         }
         ObservationSelection::Import(import) => {
             observation::ids_of_import(scope, *import, most).await?
+        }
+        ObservationSelection::Session(session) => {
+            observation::ids_of_session(scope, session, depth == Depth::Erase, most).await?
         }
     })
 }

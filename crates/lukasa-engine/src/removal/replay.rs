@@ -65,7 +65,8 @@ impl Erasures {
             let chunk = chunk(&journal, at).await?;
             let entries: Vec<&JournalEntry> =
                 chunk.lines.iter().filter_map(|(line, ..)| entry_of(line)).collect();
-            let asked: Vec<_> = entries.iter().map(|entry| (entry.user, entry.id)).collect();
+            let asked: Vec<_> =
+                entries.iter().map(|entry| (entry.tenant, entry.user, entry.id)).collect();
             let happened = self.parts.store.erasures_on_record(&asked).await?;
             for entry in entries {
                 replayed.entries += 1;

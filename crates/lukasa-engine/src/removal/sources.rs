@@ -5,27 +5,22 @@
 
 use std::collections::BTreeSet;
 
-use jiff::SignedDuration;
 use lukasa_core::job::{RetellTask, Task};
-use lukasa_core::limits::{TRASH_DAYS, USAGE_DAYS};
 use lukasa_core::recall::passage::of_turn;
-use lukasa_core::removal as removal_rules;
 use lukasa_core::time::micros;
 use lukasa_core::{
     Caller, Changes, Depth, Episode, EpisodeId, Fate, ObservationId, Operation, OperationId,
-    Origin, RemovedTurns, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version, Voice,
+    Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version,
 };
 use lukasa_store::erasure::{self, Erasure};
 use lukasa_store::removal::WithdrawnTurn;
-use lukasa_store::{
-    Batch, Scope, episode, fact, job, ledger, observation, operation, removal, session,
-};
+use lukasa_store::{Batch, Scope, episode, job, observation, operation, removal, session};
 
 use super::Removals;
 use super::facts::remove_one;
-use super::impact::{Impact, chats_of, count_impact, decide_fates, load_impact};
-use super::observations::count_patterns;
-use super::{new_erasure, record_erasure};
+use super::impact::{Impact, count_impact, decide_fates, load_impact};
+use super::observations::ErasedParts;
+use super::{new_erasure, record_erasures};
 use crate::episodes::{Restoring, joined_summary, load_passages};
 use crate::error::{Error, Result};
 use crate::journal::JournalEntry;
@@ -35,8 +30,6 @@ use crate::transaction::{Effect, Outcome, RemovalCounts, WriteStart, Writing};
 
 /// Upper bound of turns examined per session.
 pub(super) const MAX_TURNS: i32 = i32::MAX;
-/// Maximum number of sources that one purge removes.
-const PURGE_BATCH_SIZE: i64 = 500;
 
 /// A source that memories depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,13 +75,18 @@ impl Removals {
     /// Moves a source to the trash with what depends on it alone. Of an episode that is nothing: it
     /// is summarised again, and what was learned from its turns stays. It can be undone as a whole.
     pub async fn withdraw(&self, request: &Request, source: &FactSource) -> Result<Outcome> {
-        self.remove_source(request, source, Depth::Trash, None).await
+        self.remove_source(request, source, Depth::Trash, ErasedParts::default(), None).await
     }
 
     /// Permanently removes a source, with every quotation of it and everything that depends on it
-    /// alone.
+    /// alone. Most of the observations of a session that has many are removed before it, in
+    /// operations of their own.
     pub async fn erase_source(&self, request: &Request, source: &FactSource) -> Result<Outcome> {
-        self.remove_source(request, source, Depth::Erase, None).await
+        let before = match source {
+            FactSource::Session(id) => self.erase_excess_observations(request, id).await?,
+            FactSource::Turn(_) | FactSource::Episode(_) => ErasedParts::default(),
+        };
+        self.remove_source(request, source, Depth::Erase, before, None).await
     }
 
     /// Removes an erased turn again after a backup has restored it; false if it does not exist.
@@ -102,17 +100,20 @@ impl Removals {
         let there = !removal::turns(&scope, &[turn]).await?.is_empty();
         drop(scope);
         if there {
-            self.remove_source(request, &FactSource::Turn(turn), Depth::Erase, Some(entry)).await?;
+            let (source, before) = (FactSource::Turn(turn), ErasedParts::default());
+            self.remove_source(request, &source, Depth::Erase, before, Some(entry)).await?;
         }
         Ok(there)
     }
 
-    /// Removes a source. `again` is the journal entry if this replays an earlier erasure.
+    /// Removes a source. `before` are the parts of it that were erased already, `again` is the journal
+    /// entry if this replays an earlier erasure.
     async fn remove_source(
         &self,
         request: &Request,
         source: &FactSource,
         depth: Depth,
+        before: ErasedParts,
         again: Option<&JournalEntry>,
     ) -> Result<Outcome> {
         let mut writing = match self.transactions.begin(request).await? {
@@ -143,7 +144,11 @@ impl Removals {
             merge(&mut effect.changes, changes);
             effect.also.push(fact);
         }
-        let reached = count_impact(&impact, counted_fates.into_iter());
+        let mut reached = count_impact(&impact, counted_fates.into_iter());
+        reached.observations += before.reached.observations;
+        reached.withdrawn += before.reached.withdrawn;
+        reached.weakened += before.reached.weakened;
+        reached.kept += before.reached.kept;
         let verb = if depth == Depth::Erase { Verb::Erase } else { Verb::Delete };
         let word = if depth == Depth::Erase { "Erased" } else { "Moved to the trash" };
         let mut said = format!("{word}: {reached}.");
@@ -152,6 +157,7 @@ impl Removals {
             said.push_str(" It is summarised again from its turns.");
         }
         let mut outcome = Outcome::of(verb, said);
+        outcome.receipts = before.receipts;
         for id in &removed {
             let receipt = remove_one(&mut writing, verb, *id, None, &mut effect).await?;
             outcome.receipts.push(receipt);
@@ -162,7 +168,8 @@ impl Removals {
             session: impact.whole.then(|| impact.session.id.clone()),
             turns: if impact.whole { Vec::new() } else { impact.turns.clone() },
             episodes: impact.episodes.iter().map(|episode| episode.id).collect(),
-            observations: impact.observations.clone(),
+            // Those of a session are found by the operation that withdrew them.
+            observations: Vec::new(),
             gone: true,
         };
         let gone =
@@ -187,20 +194,16 @@ impl Removals {
         if depth == Depth::Erase {
             let turns = impact.turns.iter().copied().map(RemovedSource::Turn);
             let observed = impact.observations.iter().copied().map(RemovedSource::Observation);
-            record_erasures(writing, turns.chain(observed), Verb::Erase, again, effect);
+            record_sources(writing, turns.chain(observed), Verb::Erase, again, effect);
         }
         let (scope, stamp) = (&writing.scope, &writing.stamp);
         let by = stamp.operation;
         if depth == Depth::Erase {
-            let cited: Vec<TurnId> = match impact.whole {
-                true => removal::turn_ids(scope, id, 1, MAX_TURNS).await?,
-                false => impact.turns.clone(),
-            };
-            removal::erase_sources(&mut batch, scope, &cited, &sources.episodes, by, stamp.at);
-            let observed = &sources.observations;
-            let names: Vec<String> = observed.iter().map(ToString::to_string).collect();
-            removal::erase_quotations(&mut batch, scope, &names);
-            observation::remove(&mut batch, scope, observed, Verb::Erase, by, stamp.at);
+            // The turns of an episode stay, with what cites them.
+            let cited = if impact.only_episode { &[] } else { impact.cited.as_slice() };
+            let (turns, episodes, at) = (&impact.turns, &sources.episodes, stamp.at);
+            removal::erase_sources(&mut batch, scope, turns, episodes, cited, by, at);
+            observation::remove(&mut batch, scope, &impact.observations, Verb::Erase, by, at);
             if impact.whole {
                 for task in Task::all_of_session(id) {
                     job::cancel(&mut batch, scope, &task);
@@ -210,7 +213,7 @@ impl Removals {
             }
         } else if impact.whole {
             trash(&mut batch, scope, &impact.session, Some((by, stamp.at)));
-            observation::mark(&mut batch, scope, &sources.observations, Some(by));
+            observation::withdraw_session(&mut batch, scope, id, by);
             return Ok(batch);
         } else {
             removal::mark_turns(&mut batch, scope, &sources.turns, Some(by));
@@ -235,78 +238,6 @@ impl Removals {
         }
         Ok(batch)
     }
-
-    /// Permanently removes the sessions, turns, episodes and observations that were moved to the
-    /// trash thirty days ago or longer, with every quotation of them; and model calls from the
-    /// ledger after ninety days.
-    pub(crate) async fn purge_sources(&self, request: &Request) -> Result<()> {
-        let mut request = request.clone();
-        // The purge completes the user's own removal, so it may remove quotations from confirmed
-        // facts.
-        request.caller.voice = Voice::stated(Origin::UserSaid);
-        let WriteStart::New(mut writing) = self.transactions.begin(&request).await? else {
-            return Ok(());
-        };
-        let scope = &writing.scope;
-        let days = |count: i64| SignedDuration::from_hours(24 * count);
-        let at = writing.stamp.at;
-        ledger::forget_before(scope, at - days(USAGE_DAYS)).await?;
-        let before = at - days(TRASH_DAYS);
-        let chats = session::trashed_before(scope, before, PURGE_BATCH_SIZE).await?;
-        let (mut turns, mut episodes) =
-            removal::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
-        let mut observed = observation::withdrawn_before(scope, before, PURGE_BATCH_SIZE).await?;
-        for id in &chats {
-            // Also those that were recorded since the session is in the trash.
-            observed.extend(observation::ids_of_session(scope, id, true).await?);
-            turns.extend(removal::turn_ids(scope, id, 1, MAX_TURNS).await?);
-            let covering = removal::episodes_covering(scope, id, 1, MAX_TURNS, true).await?;
-            episodes.extend(covering.iter().map(|episode| episode.id));
-        }
-        observed.sort_unstable();
-        observed.dedup();
-        let nothing = chats.is_empty() && turns.is_empty() && episodes.is_empty();
-        if nothing && observed.is_empty() {
-            return writing.close(Batch::default()).await;
-        }
-        let observed_names: Vec<String> = observed.iter().map(ToString::to_string).collect();
-        let turn_names = turns.iter().map(ToString::to_string);
-        let removed: BTreeSet<String> = turn_names.chain(observed_names.clone()).collect();
-        let names: Vec<String> = removed.iter().cloned().collect();
-        let mut histories = Vec::new();
-        for id in removal::citing(&writing.scope, &names).await? {
-            histories.push(fact::history(&writing.scope, id).await?);
-        }
-        let removed = RemovedTurns {
-            turns: removed,
-            chats: chats_of(&writing.scope, &histories).await?,
-            patterns: count_patterns(&writing.scope, &histories, &observed).await?,
-            chat: None,
-        };
-        let mut effect = Effect::default();
-        for history in &histories {
-            let (voice, stamp) = (request.caller.voice, &mut writing.stamp);
-            let becomes =
-                removal_rules::remove_turns(history, &removed, Depth::Erase, voice, stamp)?;
-            // A fact that the user restored although its source stayed removed is kept.
-            if let Some((Fate::Weakened | Fate::Kept, changes)) = becomes {
-                merge(&mut effect.changes, changes);
-            }
-        }
-        let gone = turns.iter().copied().map(RemovedSource::Turn);
-        let gone = gone.chain(observed.iter().copied().map(RemovedSource::Observation));
-        record_erasures(&mut writing, gone, Verb::Purge, None, &mut effect);
-        let (scope, by) = (&writing.scope, writing.stamp.operation);
-        removal::erase_sources(&mut effect.with, scope, &turns, &episodes, by, at);
-        removal::erase_quotations(&mut effect.with, scope, &observed_names);
-        observation::remove(&mut effect.with, scope, &observed, Verb::Purge, by, at);
-        for id in &chats {
-            session::remove(&mut effect.with, scope, id);
-        }
-        let outcome = Outcome::of(Verb::Purge, "Permanently removed what was deleted.".into());
-        writing.finish(Verb::Purge, effect, outcome).await?;
-        Ok(())
-    }
 }
 
 /// A source that is permanently removed.
@@ -316,23 +247,24 @@ pub(super) enum RemovedSource {
 }
 
 /// Records permanently removed sources as erasures, and adds them to the journal.
-pub(super) fn record_erasures(
+pub(super) fn record_sources(
     writing: &mut Writing<'_>,
     sources: impl Iterator<Item = RemovedSource>,
     verb: Verb,
     again: Option<&JournalEntry>,
     effect: &mut Effect,
 ) {
-    for source in sources {
+    let stamp = &mut writing.stamp;
+    let erasures = sources.map(|source| {
         let (turn, observation, table) = match source {
             RemovedSource::Turn(id) => (Some(id), None, "turn"),
             RemovedSource::Observation(id) => (None, Some(id), "observation"),
         };
         let removed = erasure::Rows::from([(table.to_owned(), 1)]);
-        let erasure = new_erasure(&mut writing.stamp, verb, again);
-        let erasure = Erasure { turn, observation, removed, ..erasure };
-        record_erasure(writing, &erasure, effect);
-    }
+        Erasure { turn, observation, removed, ..new_erasure(stamp, verb, again) }
+    });
+    let erasures: Vec<Erasure> = erasures.collect();
+    record_erasures(writing, &erasures, effect);
 }
 
 /// Builds the effect of undoing an operation on sources: what it removed is restored, what it
@@ -343,17 +275,18 @@ pub(crate) async fn undo_sources(
     sources: &Sources,
 ) -> Result<Effect> {
     if sources.gone {
-        return restore_sources(writing, sources, Some(target)).await;
+        return restore_sources(writing, sources, target.id, Some(target)).await;
     }
     let (scope, stamp) = (&writing.scope, &writing.stamp);
     let mut batch = Batch::default();
     if let Some(id) = &sources.session {
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, Some((stamp.operation, stamp.at)));
+        observation::withdraw_session(&mut batch, scope, id, stamp.operation);
     }
     removal::mark_turns(&mut batch, scope, &sources.turns, Some(stamp.operation));
     removal::mark_episodes(&mut batch, scope, &sources.episodes, Some(stamp.operation));
-    observation::mark(&mut batch, scope, &sources.observations, Some(stamp.operation));
+    observation::withdraw(&mut batch, scope, &sources.observations, stamp.operation);
     let since = removal::made_for(scope, target.id).await?;
     removal::mark_episodes(&mut batch, scope, &since, Some(stamp.operation));
     // Episodes that the undo withdrew, because they were derived after the first removal, are valid
@@ -389,11 +322,9 @@ pub(crate) async fn find_blocking_removal(
     let back = target.sources.as_ref().filter(|sources| sources.gone);
     if !observed.is_empty() {
         let observed: Vec<ObservationId> = observed.into_iter().collect();
-        let comes_back =
-            |id: &ObservationId| back.is_some_and(|sources| sources.observations.contains(id));
+        let comes_back = |by: OperationId| back.is_some() && by == target.id;
         let withdrawn = observation::withdrawn(scope, &observed).await?;
-        let blocking = withdrawn.into_iter().find(|(id, _)| !comes_back(id));
-        if let Some((_, by)) = blocking {
+        if let Some((_, by)) = withdrawn.into_iter().find(|(_, by)| !comes_back(*by)) {
             return Ok(Some(by));
         }
     }
@@ -434,11 +365,12 @@ async fn find_later_removal(
     Ok(None)
 }
 
-/// Restores sources. `after` is the operation that removed them; episodes may have been re-derived
-/// since.
+/// Restores sources that the operation `by` removed, with all observations that it withdrew. `after`
+/// is that operation if it is undone; episodes may have been re-derived since.
 pub(crate) async fn restore_sources(
     writing: &Writing<'_>,
     sources: &Sources,
+    by: OperationId,
     after: Option<&Operation>,
 ) -> Result<Effect> {
     let scope = &writing.scope;
@@ -452,7 +384,7 @@ pub(crate) async fn restore_sources(
     if turns.len() != sources.turns.len() || !is_whole {
         return Err(Error::NotUndoable);
     }
-    observation::mark(&mut batch, scope, &observed, None);
+    observation::restore(&mut batch, scope, by);
     if let Some(id) = &sources.session {
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, None);

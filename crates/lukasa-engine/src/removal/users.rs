@@ -107,7 +107,10 @@ impl Erasures {
         let erasure = self.remove_rows(tenant, user, began, budget).await?;
         let (erasure, is_done) = erasure.ok_or(Error::UserNotFound)?;
         let receipt = match is_done {
-            true => Some(self.receipt(tenant, user, &erasure, now).await?),
+            true => {
+                let erasures = std::slice::from_ref(&erasure);
+                self.sign_all(tenant, user, erasures, now).await?.pop()
+            }
             false => None,
         };
         let Erasure { id, erased_at, removed, .. } = erasure;
@@ -202,6 +205,9 @@ impl Erasures {
             // Out of time: another worker may continue at once.
             let leased_until = if is_over { now } else { now + LEASE };
             let finished = removal.next.is_none().then_some(now);
+            if finished.is_some() {
+                self.parts.store.remove_copy(&scope, now).await?;
+            }
             erasure::progress(&scope, &erasure, leased_until, finished).await?;
             crash::point();
             scope.commit().await?;

@@ -28,14 +28,15 @@ pub struct Contradiction {
     pub against: Memory,
 }
 
-/// Which of the two is true.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContradictionChoice {
-    Standing,
-    Against,
-    /// The two do not contradict each other.
-    Both,
-}
+lukasa_core::words!(
+    /// Which of the two is true.
+    ContradictionChoice {
+        Standing = "standing",
+        Against = "against",
+        /// The two do not contradict each other.
+        Both = "both",
+    }
+);
 
 impl Reviews {
     /// The unresolved contradictions, the newest first.

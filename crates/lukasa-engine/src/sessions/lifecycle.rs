@@ -10,7 +10,7 @@ use lukasa_store::{Batch, Scope, job, session};
 use serde::{Deserialize, Serialize};
 
 use super::Sessions;
-use super::{check_session_name, check_title, masked_title};
+use super::{TurnList, check_session_name, check_title, masked_title};
 use crate::error::{Error, Result};
 use crate::queue::JobFailure;
 use crate::recall::RecallQuery;
@@ -230,7 +230,7 @@ impl Sessions {
         let (sessions, turns) =
             try_join!(session::by_ids(&scope, &ids), session::turns_by_id(&scope, &best))?;
         drop(scope);
-        let closed = self.closed_domains_of(caller, &turns, now).await?;
+        let closed = self.closed_domains_of(caller, TurnList::Page(&turns), now).await?;
         let open = turns.into_iter().zip(closed).filter(|(_, closed)| closed.is_none());
         let turns: Vec<Turn> = open.map(|(turn, _)| turn).collect();
         let found = found.sessions.iter().filter_map(|place| {

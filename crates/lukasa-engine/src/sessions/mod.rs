@@ -1,5 +1,6 @@
 //! Sessions: turns, appended and searchable at once; and the life cycle of a session.
 
+mod hidden;
 mod lifecycle;
 mod window;
 
@@ -24,7 +25,7 @@ use lukasa_text::screen::secret;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinError;
 
-use crate::closed_domains::closed_domains;
+use crate::closed_domains::{closed_domains, closed_domains_in_window};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::embeddings::Embeddings;
 use crate::error::{Error, Result};
@@ -35,6 +36,7 @@ use crate::removal::Removals;
 use crate::request::Request;
 use crate::transaction::{Transactions, WriteStart, keep_answer};
 
+pub use hidden::HiddenWords;
 pub use lifecycle::{CloseResult, SessionEdit, SessionMatch};
 pub use lukasa_store::session::{SessionFilter, SessionPlace as SessionCursor};
 pub use window::{Window, WindowRequest};
@@ -50,7 +52,7 @@ pub struct AppendResult {
     pub turns: Vec<TurnId>,
     /// The number of the first of them.
     pub first: i32,
-    /// Whether they were stored: turns of an incognito session are not.
+    /// Whether they were stored: turns of an incognito session are not, nor while memory is paused.
     pub kept: bool,
 }
 
@@ -226,13 +228,13 @@ impl Sessions {
         let nothing = new.is_empty();
         let (turns, uses) = numbered(request, &session, new);
         let turns = MaskedTurns::of_masked(turns);
-        if nothing || session.incognito {
-            if response.is_some() {
+        if nothing || session.incognito || policy.paused {
+            if response.is_some() || policy.paused {
                 scope.run(&batch).await?;
                 scope.commit().await?;
             }
-            // Incognito turns are acknowledged and not stored: no turn, no passage, no stored
-            // answer.
+            // Incognito turns, and those sent while memory is paused, are acknowledged and not
+            // stored: no turn, no passage, no stored answer.
             let turns = turns.iter().map(|turn| turn.id).collect();
             return Ok(AppendResult { session, turns, first, kept: nothing });
         }
@@ -241,7 +243,7 @@ impl Sessions {
         let build = move || {
             let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
             let is_asked = |turn: &Turn| finds_statements && explicit::is_recent(turn, now);
-            let states = |turn: &&Turn| is_asked(turn) && !explicit::find(turn).is_empty();
+            let states = |turn: &&Turn| is_asked(turn) && !explicit::find(turn, &[]).is_empty();
             let stating = turns.iter().filter(states);
             let stating: Vec<TurnId> = stating.map(|turn| turn.id).collect();
             (turns, passages, stating)
@@ -384,14 +386,26 @@ impl Sessions {
     pub async fn closed_domains_of(
         &self,
         caller: &Caller,
-        turns: &[Turn],
+        turns: TurnList<'_>,
         now: Timestamp,
     ) -> Result<Vec<Option<String>>> {
         let scope = self.transactions.read(caller, now).await?;
         let closed = domain::closed_domains(&scope).await?;
         drop(scope);
-        Ok(closed_domains(turns, &closed).await)
+        Ok(match turns {
+            TurnList::Page(turns) => closed_domains(turns, &closed).await,
+            TurnList::Window(turns) => closed_domains_in_window(turns, &closed).await,
+        })
     }
+}
+
+/// Turns to be shown.
+#[derive(Debug, Clone, Copy)]
+pub enum TurnList<'t> {
+    /// A page of a transcript.
+    Page(&'t [Turn]),
+    /// What a model is to continue with.
+    Window(&'t [Turn]),
 }
 
 /// Refuses a request that names another project than the session has. The project of a session is
@@ -472,9 +486,9 @@ fn check_title(title: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what belongs to an incognito session, of which nothing is stored.
-pub(crate) async fn refuse_incognito(scope: &Scope, id: &str) -> Result<()> {
-    if session::is_incognito(scope, id).await? {
+/// Refuses what belongs to one of these sessions if it is incognito: nothing is stored of it.
+pub(crate) async fn refuse_incognito(scope: &Scope, ids: &[&str]) -> Result<()> {
+    if !ids.is_empty() && session::has_incognito(scope, ids).await? {
         return Err(Error::invalid("session_id", "nothing is stored of an incognito session"));
     }
     Ok(())

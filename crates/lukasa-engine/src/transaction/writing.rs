@@ -9,7 +9,7 @@ use lukasa_core::recall::passage::{Passage, of_version};
 use lukasa_core::time::micros;
 use lukasa_core::{
     Caller, Changes, FactId, JobId, Link, Operation, OperationId, Sources, Stamp, State, Timestamp,
-    Verb, Version,
+    Verb, Version, Writer,
 };
 use lukasa_store::passage::{self, Change};
 use lukasa_store::policy::WriteSettings;
@@ -30,8 +30,8 @@ pub(crate) struct Writing<'r> {
     pub(crate) scope: Scope,
     pub(crate) stamp: Stamp,
     request: &'r Request,
-    /// The policy version it is made under, if it is not the server's default, and whether there
-    /// are webhooks.
+    /// The policy version it is made under, if it is not the server's default, whether memory is
+    /// paused, and whether there are webhooks.
     settings: WriteSettings,
 }
 
@@ -148,6 +148,10 @@ impl<'r> Writing<'r> {
         mut outcome: Outcome,
     ) -> Result<Outcome> {
         let caller = &self.request.caller;
+        // The user still writes, and others still remove.
+        if self.settings.paused && verb.adds() && Writer::of(caller) != Writer::Human {
+            return Err(Error::MemoryPaused);
+        }
         let operation = Operation {
             id: self.stamp.operation,
             verb,
@@ -237,6 +241,9 @@ impl<'r> Writing<'r> {
     ) -> Result<Outcome> {
         keep_answer(&mut batch, &self.scope, self.request, &outcome, &outcome.facts())?;
         self.scope.run(&batch).await?;
+        if !erased.is_empty() {
+            self.transactions.parts.store.remove_copy(&self.scope, self.stamp.at).await?;
+        }
         self.transactions.journal.commit(self.scope, erased).await?;
         Ok(outcome)
     }

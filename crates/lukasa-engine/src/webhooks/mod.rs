@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::job::Task;
 use lukasa_core::time::micros;
 use lukasa_core::webhook::MAX_WEBHOOKS;
@@ -19,8 +20,9 @@ use lukasa_core::{
     Delivery, DeliveryState, Ids, Operation, OperationId, TenantId, Timestamp, UserId, Verb,
     Webhook, WebhookId,
 };
-use lukasa_store::{Batch, Directory, delivery, directory, job, operation, webhook};
+use lukasa_store::{Batch, Directory, audit, delivery, directory, job, operation, webhook};
 
+use crate::credentials::rotation::overlap_end;
 use crate::error::{Error, Result};
 use crate::parts::Parts;
 use crate::request::Moment;
@@ -29,8 +31,8 @@ use crate::request::Moment;
 #[derive(Debug, Clone)]
 pub struct WebhookRequest {
     pub url: String,
-    /// The secret it is signed with.
-    pub secret: Vec<u8>,
+    /// The secrets it is signed with: two for a while after a rotation.
+    pub secrets: Vec<Vec<u8>>,
     /// The same each time it is sent, so that the receiver can recognise repeats.
     pub id: String,
     /// When it is sent.
@@ -138,6 +140,8 @@ impl TenantWebhooks {
             rest_until: None,
             off_at: None,
             off_because: None,
+            previous_secret: None,
+            previous_until: None,
         };
         webhook::insert(&list, &new).await?;
         list.commit().await?;
@@ -176,6 +180,29 @@ impl TenantWebhooks {
         Ok(hook)
     }
 
+    /// Replaces the secret of a webhook. Until the end of the overlap deliveries are signed with both
+    /// secrets, so that the receiver can take over the new one in the meantime.
+    pub async fn rotate_secret(
+        &self,
+        by: impl Into<AuditActor>,
+        id: WebhookId,
+        overlap_hours: i64,
+        secret: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<Webhook> {
+        let by: AuditActor = by.into();
+        let until = overlap_end(now, overlap_hours)?;
+        let list = self.parts.store.directory(by.tenant).await?;
+        let mut hook = find_webhook(&list, id).await?;
+        hook.replace_secret(secret, until, now);
+        webhook::update_secret(&list, &hook).await?;
+        let entry = AuditEntry::done(AuditEvent::WebhookRotate, by, micros(now)).subject(id);
+        let entry = entry.detail(&format!("overlap_hours={overlap_hours}"));
+        audit::append_to(&list, &entry).await?;
+        list.commit().await?;
+        Ok(hook)
+    }
+
     /// Removes a webhook, with everything about its deliveries.
     pub async fn remove(&self, tenant: TenantId, id: WebhookId) -> Result<()> {
         let lists = self.parts.store.directories(tenant).await?;
@@ -198,8 +225,8 @@ impl TenantWebhooks {
     ) -> Result<DeliveryAttempt> {
         let hook = find_webhook(&self.parts.store.directory(tenant).await?, id).await?;
         let request = WebhookRequest {
+            secrets: hook.secrets_at(moment.now),
             url: hook.url,
-            secret: hook.secret,
             id: format!("test_{}", Ids::new(moment.now, moment.seed).draw().simple()),
             at: moment.now,
             payload: WebhookPayload::Test,
@@ -357,8 +384,8 @@ fn operation_request(
 ) -> WebhookRequest {
     let payload =
         WebhookPayload::Operation { user: user.to_owned(), operation: Box::new(operation.clone()) };
-    let (url, secret) = (hook.url.clone(), hook.secret.clone());
-    WebhookRequest { url, secret, id: operation.id.to_string(), at, payload }
+    let (url, secrets) = (hook.url.clone(), hook.secrets_at(at));
+    WebhookRequest { url, secrets, id: operation.id.to_string(), at, payload }
 }
 
 /// Builds the delivery record of an attempt.

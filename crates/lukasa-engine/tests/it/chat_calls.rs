@@ -8,14 +8,14 @@ use lukasa_core::model::{ChatAnswer, Finish, ModelError, NoModels, TokensUsed};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_models::scripted::ScriptedChat;
 
-use crate::learning::{Chain, answer, chat_about, user, work};
+use crate::learning::{answer, chain, chat_about, user, work};
 use crate::story::Story;
 
 /// A user with a closed conversation, and a model that answers like this.
 async fn story_with(outcome: Result<ChatAnswer, ModelError>) -> Story {
     let chat = Arc::new(ScriptedChat::new(move |_| outcome.clone()));
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat])));
+    story.engine = story.engine.clone().with_models(chain(vec![chat]));
     story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
     story

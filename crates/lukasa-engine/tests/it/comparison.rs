@@ -12,7 +12,7 @@ use lukasa_models::scripted::ScriptedChat;
 use lukasa_store::comparison;
 use serde_json::json;
 
-use crate::learning::{Chain, memories};
+use crate::learning::{chain, memories};
 use crate::story::Story;
 
 async fn consolidate(story: &Story, dry_run: bool) -> ConsolidationReport {
@@ -42,7 +42,7 @@ fn always(answer: &'static str) -> Arc<ScriptedChat> {
 
 async fn story_with(chat: &Arc<ScriptedChat>) -> Story {
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat.clone()])));
+    story.engine = story.engine.clone().with_models(chain(vec![chat.clone()]));
     story
 }
 
@@ -202,13 +202,13 @@ async fn model_that_sees_contradictions_everywhere_lists_few() {
 async fn unavailable_model_leaves_pairs_for_the_next_run() {
     let mut story = Story::begin().await;
     let failing = Arc::new(ScriptedChat::failing());
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![failing])));
+    story.engine = story.engine.clone().with_models(chain(vec![failing]));
     infer(&story, "User has two cats.").await;
     infer(&story, "The user has 2 cats.").await;
     assert!(consolidate(&story, false).await.steps.is_empty());
     assert_eq!(stored_pairs(&story).await, 0);
     let chat = always("same");
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat])));
+    story.engine = story.engine.clone().with_models(chain(vec![chat]));
     assert_eq!(consolidate(&story, false).await.steps.len(), 1);
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use lukasa_core::consolidation::Move;
+use lukasa_core::policy::{Admission, Patch};
 use lukasa_core::{Force, Kind, State, Status, Tier};
 use lukasa_engine::Outcome;
 use lukasa_engine::context::{NewUsage, USAGE_TYPES};
@@ -13,7 +14,7 @@ use lukasa_engine::recall::RecallQuery;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::{Value, json};
 
-use crate::learning::{Chain, chat_about, memories, story_where, user, work};
+use crate::learning::{chain, chat_about, memories, story_where, user, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -122,6 +123,25 @@ async fn upkeep_is_not_queued_without_aging_data() {
     assert_eq!(story.engine.queue.list(&story.alice(), story.now()).await.unwrap().len(), 1);
 }
 
+#[tokio::test]
+async fn staged_memory_is_integrated_by_the_daily_consolidation() {
+    let (story, _) = story_where(vec![tea()]).await;
+    let staged = Patch { admission: Some(Admission::Staged), ..Patch::default() };
+    story.engine.policies.set(&story.request(), staged).await.unwrap();
+    chat_about(&story, "c", vec![user("I drink tea.")]).await;
+    work(&story).await;
+    assert!(memories(&story, Status::Active).await.is_empty(), "nothing is written directly");
+    let [waiting] = &memories(&story, Status::Candidate).await[..] else { panic!("one waits") };
+    assert_eq!((waiting.tier, waiting.confidence), (Tier::Tentative, Some(0.8)));
+    story.pass(2 * DAY);
+    assert!(work(&story).await.contains(&WorkOutcome::Done(lukasa_core::JobKind::Upkeep)));
+    let [active] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    assert_eq!((active.fact, active.confidence), (waiting.fact, Some(0.8)));
+    assert!(memories(&story, Status::Candidate).await.is_empty());
+    story.engine.undo.undo(&story.request(), active.opened_by).await.unwrap();
+    assert_eq!(memories(&story, Status::Candidate).await.len(), 1, "it waits again");
+}
+
 /// A user who talks about the same topic in this many sessions, with a model that summarises.
 async fn gardener(chats: usize) -> Story {
     let chat = ScriptedChat::saying(|_| {
@@ -130,7 +150,7 @@ async fn gardener(chats: usize) -> Story {
         .to_string()
     });
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![Arc::new(chat)])));
+    story.engine = story.engine.clone().with_models(chain(vec![Arc::new(chat)]));
     for chat in 0..chats {
         let turns = vec![user("How often do I water tomatoes?")];
         chat_about(&story, &format!("c{chat}"), turns).await;

@@ -97,6 +97,28 @@ async fn expired_memory_is_purged_after_the_history_days_of_the_policy() {
 }
 
 #[tokio::test]
+async fn memory_that_expired_91_days_ago_is_removed_in_preset_chat() {
+    let story = Story::begin().await;
+    let chat = Patch { preset: Some("chat".into()), ..Patch::default() };
+    story.engine.policies.set(&story.request(), chat).await.unwrap();
+    let mut visit = NewMemory::saying("has a visitor");
+    visit.valid_until = Some(story.now() + SignedDuration::from_secs(1));
+    let visit = Story::fact(&story.engine.facts.save(&story.request(), visit).await.unwrap());
+    assert_eq!(story.active().await, ["has a visitor"]);
+    story.pass(2);
+    assert!(story.active().await.is_empty(), "it expired");
+    story.pass(89 * DAY);
+    let early = story.engine.removals.purge(&story.request()).await.unwrap();
+    assert!(early.receipts.is_empty());
+    assert_eq!(story.get(visit).await.unwrap().status, Status::Expired);
+    story.pass(2 * DAY);
+    let purged = story.engine.removals.purge(&story.request()).await.unwrap();
+    let removed: Vec<_> = purged.receipts.iter().map(|receipt| receipt.fact).collect();
+    assert_eq!(removed, [visit], "it is removed, not in the trash");
+    assert!(matches!(story.get(visit).await, Err(Error::MemoryNotFound)));
+}
+
+#[tokio::test]
 async fn erase_removes_content_from_every_table() {
     let story = Story::begin().await;
     let mut new = NewMemory::saying("the canary sings at dawn");

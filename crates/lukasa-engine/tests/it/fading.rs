@@ -1,8 +1,11 @@
 //! Fading: inferred facts fade, stated ones do not, and facts with an end date expire by
 //! themselves.
 
+use jiff::SignedDuration;
 use lukasa_core::Status;
 use lukasa_engine::context::ContextRequest;
+use lukasa_engine::facts::NewMemory;
+use lukasa_engine::recall::RecallQuery;
 use serde_json::json;
 
 use crate::learning::{chat_about, memories, story_where, user, work};
@@ -42,7 +45,7 @@ async fn inferred_habit_fades_from_prompt_and_recall_but_stays_listed() {
     let found = |story: &Story| {
         let (engine, caller, now) = (story.engine.clone(), story.alice(), story.now());
         async move {
-            let recall = lukasa_engine::recall::RecallQuery::about("tea");
+            let recall = RecallQuery::about("tea");
             let found = engine.recall.search(&caller, &recall, now).await.unwrap();
             found.memories.iter().any(|hit| hit.memory.version.claim.content.contains("tea"))
         }
@@ -72,4 +75,35 @@ async fn context_facts_expire_after_a_week() {
     story.pass(2 * DAY);
     assert!(!prompt(&story).await.contains("Rome"), "no job has to run for it");
     assert_eq!(memories(&story, Status::Active).await.len(), 0);
+}
+
+#[tokio::test]
+async fn expiring_memory_leaves_cached_search_and_context() {
+    let story = Story::begin().await;
+    story.save("Drinks no coffee").await;
+    let mut new = NewMemory::saying("Drinks tea this hour");
+    new.valid_until = Some(story.now() + SignedDuration::from_hours(1));
+    story.engine.facts.save(&story.request(), new).await.unwrap();
+    let found = async || {
+        let ask = RecallQuery::about("What to drink");
+        let found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+        let contents = found.memories.into_iter().map(|found| found.memory.version.claim.content);
+        contents.filter(|content| content.contains("this hour")).count()
+    };
+    let given = async |freeze: bool| {
+        let mut ask = ContextRequest::about("What should I drink?");
+        (ask.session, ask.freeze) = (Some("c".into()), freeze);
+        // Long enough for a busy machine, so that nothing is left out.
+        ask.within = std::time::Duration::from_secs(60);
+        let caller = story.alice();
+        let context = story.engine.context.retrieve(&caller, &ask, story.moment()).await.unwrap();
+        format!("{}{}", context.baseline.content, context.dynamic.content)
+    };
+    assert_eq!(found().await, 1);
+    assert!(given(true).await.contains("this hour"));
+    // No write since: the index and the answer are still cached.
+    story.pass(3_601);
+    assert_eq!(found().await, 0);
+    let after = given(false).await;
+    assert!(after.contains("no coffee") && !after.contains("this hour"), "{after}");
 }

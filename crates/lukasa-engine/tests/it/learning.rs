@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lukasa_core::job::LEASE;
-use lukasa_core::model::{Chat, ChatRequest, Embedder, ModelError, Models, Reranker};
+use lukasa_core::model::{Chat, ChatRequest, Embedder};
 use lukasa_core::policy::{Admission, Patch, Trigger};
 use lukasa_core::{
     JobKind, Mark, NewTurn, Origin, Role, SessionState, Span, State, Status, Version,
@@ -14,40 +14,17 @@ use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::review::ContradictionChoice;
 use lukasa_engine::sessions::{NewSession, WindowRequest};
 use lukasa_engine::{Error, Point};
-use lukasa_models::scripted::{ScriptedChat, ScriptedModel};
+pub(crate) use lukasa_models::scripted::extraction::{answer, proposed_memory as memory};
+use lukasa_models::scripted::{ScriptedChat, ScriptedModel, TestModels};
 use serde_json::{Value, json};
 
 use crate::story::Story;
 
 /// Chat models in order of preference, and an embedder.
-pub(crate) struct Chain(pub(crate) Vec<Arc<ScriptedChat>>);
-
-impl Models for Chain {
-    fn preferred(&self) -> Option<String> {
-        Some("scripted-32".into())
-    }
-
-    fn embedder(&self, _: &str) -> Result<Arc<dyn Embedder>, ModelError> {
-        Ok(Arc::new(ScriptedModel::local(32)))
-    }
-
-    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
-        None
-    }
-
-    fn chats(&self) -> Vec<Arc<dyn Chat>> {
-        self.0.iter().map(|chat| chat.clone() as Arc<dyn Chat>).collect()
-    }
-}
-
-/// A proposal as a model would write it.
-pub(crate) fn memory(content: &str, quote: &str) -> Value {
-    json!({"op": "add", "content": content, "kind": "fact", "importance": 8, "confidence": 0.9,
-           "reasoning": "said so", "evidence": [{"turn": 1, "quote": quote}]})
-}
-
-pub(crate) fn answer(memories: &[Value]) -> String {
-    json!({"title": "A chat", "summary": "They talked.", "memories": memories}).to_string()
+pub(crate) fn chain(chats: Vec<Arc<ScriptedChat>>) -> Arc<TestModels> {
+    let chats = chats.into_iter().map(|chat| chat as Arc<dyn Chat>).collect();
+    let embedders: Vec<Arc<dyn Embedder>> = vec![Arc::new(ScriptedModel::local(32))];
+    Arc::new(TestModels { embedders, chats, ..TestModels::default() })
 }
 
 /// A story whose model always answers extraction requests with these memories.
@@ -65,7 +42,7 @@ pub(crate) async fn story_saying(
             _ => r#"{"summary":"The user talked for a long time."}"#.into(),
         }));
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat.clone()])));
+    story.engine = story.engine.clone().with_models(chain(vec![chat.clone()]));
     story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     (story, chat)
 }
@@ -334,12 +311,12 @@ async fn learning_waits_for_unavailable_model_and_tries_the_next() {
         answer(&[memory("User lives in Lisbon.", "I live in Lisbon")])
     }));
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![away.clone()])));
+    story.engine = story.engine.clone().with_models(chain(vec![away.clone()]));
     chat_about(&story, "c", vec![user("I live in Lisbon.")]).await;
     let done = work(&story).await;
     assert!(matches!(done[..], [WorkOutcome::PutOff(JobKind::Extract, _)]), "{done:?}");
     assert!(work(&story).await.is_empty(), "not retried at once");
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![away.clone(), fine])));
+    story.engine = story.engine.clone().with_models(chain(vec![away.clone(), fine]));
     story.pass(10);
     assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Extract)]);
     assert_eq!(memories(&story, Status::Active).await.len(), 1);

@@ -1,7 +1,5 @@
 //! Learning without a chat model: the user's own sentences, found by rules, on a real PostgreSQL.
 
-use std::sync::Arc;
-
 use lukasa_core::learning::{LearningState, own};
 use lukasa_core::policy::{Patch, Trigger};
 use lukasa_core::{Caller, JobKind, NewTurn, Origin, Role, Status, Voice};
@@ -10,13 +8,13 @@ use lukasa_engine::directory::OptIn;
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::recall::RecallQuery;
 
-use crate::learning::{Chain, chat_about, memories, story_where, user, work};
+use crate::learning::{chain, chat_about, memories, story_where, user, work};
 use crate::story::Story;
 
 /// A story without a chat model, on a server that learns by rules.
 async fn story_by_rules() -> Story {
     let mut story = Story::begin().await;
-    let engine = story.engine.clone().with_models(Arc::new(Chain(Vec::new())));
+    let engine = story.engine.clone().with_models(chain(Vec::new()));
     story.engine = engine.with_learning_by_rules(true);
     story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     story
@@ -135,7 +133,7 @@ async fn jobs_that_need_a_model_wait_for_a_server_that_has_one() {
         jobs.iter().filter(|job| job.kind == JobKind::Title).count()
     };
     assert_eq!(titles().await, 1);
-    let without = story.engine.clone().with_models(Arc::new(Chain(Vec::new())));
+    let without = story.engine.clone().with_models(chain(Vec::new()));
     let without = without.with_learning_by_rules(true);
     let done = without.jobs.work("w", story.moment()).await.unwrap();
     assert!(matches!(done, WorkOutcome::PutOff(JobKind::Title, _)), "{done:?}");
@@ -145,6 +143,28 @@ async fn jobs_that_need_a_model_wait_for_a_server_that_has_one() {
     assert!(work(&story).await.contains(&WorkOutcome::Done(JobKind::Title)));
     let session = story.engine.sessions.get(&story.alice(), "a", story.now()).await.unwrap();
     assert!(session.title.is_some());
+}
+
+#[tokio::test]
+async fn jobs_that_need_a_model_are_claimed_less_often_the_longer_they_wait() {
+    let (story, _) = story_where(vec![]).await;
+    let turns = vec![user("I run a bike café."), NewTurn::saying(Role::Assistant, "Great.")];
+    story.engine.sessions.append_turns(&story.request(), "a", turns).await.unwrap();
+    let without = story.engine.clone().with_models(chain(Vec::new()));
+    let without = without.with_learning_by_rules(true);
+    let queued = story.now();
+    let mut waits = Vec::new();
+    for _ in 0..10 {
+        while without.jobs.work("w", story.moment()).await.unwrap() != WorkOutcome::Nothing {}
+        let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
+        let title = jobs.iter().find(|job| job.kind == JobKind::Title).unwrap();
+        assert_eq!((title.attempts, title.queued_at), (0, queued));
+        let wait = title.run_at.duration_since(story.now()).as_secs();
+        waits.push(wait / 60);
+        story.pass(wait + 1);
+    }
+    assert_eq!(waits[..5], [5, 5, 10, 20, 40]);
+    assert_eq!(waits[8..], [360, 360], "{waits:?}");
 }
 
 #[tokio::test]

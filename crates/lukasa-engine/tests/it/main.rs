@@ -3,6 +3,7 @@
 
 mod archive;
 mod audit;
+mod cells;
 mod chat_calls;
 mod comparison;
 mod consolidation;
@@ -31,6 +32,7 @@ mod projects;
 mod proposals;
 mod quality;
 mod recall;
+mod retraction;
 mod save;
 mod sessions;
 mod source_removal;

@@ -26,6 +26,28 @@ async fn rows_with(story: &Story, table: &str, word: &str) -> i64 {
     admin.query_one(sql.as_str(), &[&word]).await.unwrap().get(0)
 }
 
+/// The tables, of all tables of the database, in which a row contains the word.
+async fn tables_with(story: &Story, word: &str) -> Vec<String> {
+    let admin = story.database.admin().await;
+    let tables = "select tablename::text from pg_tables where schemaname = 'public' order by 1";
+    let mut found = Vec::new();
+    for row in admin.query(tables, &[]).await.unwrap() {
+        let table: String = row.get(0);
+        if rows_with(story, &table, word).await > 0 {
+            found.push(table);
+        }
+    }
+    found
+}
+
+async fn count(story: &Story, sql: &str) -> i64 {
+    story.database.admin().await.query_one(sql, &[]).await.unwrap().get(0)
+}
+
+/// How many statements have recorded the erasures of observations.
+const ERASURE_STATEMENTS: &str = "select count(distinct (xmin::text, cmin::text)) from erasure \
+                                  where observation_id is not null";
+
 #[tokio::test]
 async fn observed_pattern_is_withdrawn_with_its_observations_and_undone_together() {
     let story = Story::begin().await;
@@ -125,16 +147,20 @@ async fn erased_observation_is_in_no_table_and_has_a_receipt() {
     let story = Story::begin().await;
     set_observed(&story, ObservedPatterns::On).await;
     for _ in 0..5 {
-        record(&story, order("canary")).await;
+        record(&story, order("quetzal")).await;
         story.pass(DAY);
     }
     learn(&story).await;
+    let tables = tables_with(&story, "quetzal").await;
+    for table in ["fact_version", "observation"] {
+        assert!(tables.iter().any(|found| found == table), "{table}: {tables:?}");
+    }
     let ids: Vec<_> = stored(&story).await.iter().map(|observed| observed.id).collect();
     let erase = async |id| story.engine.removals.erase_observation(&story.request(), id).await;
     let erased = erase(ids[0]).await.unwrap();
     assert_eq!((erased.reached.unwrap().withdrawn, erased.receipts.len()), (1, 1));
-    assert_eq!(rows_with(&story, "fact_version", "canary").await, 0, "the pattern is erased too");
-    assert_eq!(rows_with(&story, "observation", "canary").await, 4);
+    assert_eq!(tables_with(&story, "quetzal").await, ["observation"], "the pattern is erased too");
+    assert_eq!(rows_with(&story, "observation", "quetzal").await, 4);
     let receipts = story.engine.erasures.receipts(&story.alice(), story.now()).await.unwrap();
     let receipt = receipts.iter().find(|signed| signed.receipt.erased == "observation").unwrap();
     assert_eq!(receipt.receipt.observation_id, Some(ids[0]));
@@ -143,7 +169,11 @@ async fn erased_observation_is_in_no_table_and_has_a_receipt() {
     let which = ObservationSelection::One(ids[1]);
     story.engine.removals.withdraw_observations(&story.request(), &which).await.unwrap();
     assert!(erase(ids[1]).await.unwrap().operation.is_some());
-    assert_eq!(rows_with(&story, "observation", "canary").await, 3);
+    assert_eq!(rows_with(&story, "observation", "quetzal").await, 3);
+    for id in &ids[2..] {
+        erase(*id).await.unwrap();
+    }
+    assert!(tables_with(&story, "quetzal").await.is_empty());
     let unknown = lukasa_core::ObservationId::from_uuid(uuid::Uuid::nil());
     assert!(matches!(erase(unknown).await, Err(Error::ObservationNotFound)));
 }
@@ -246,6 +276,163 @@ async fn untrusted_import_of_observations_leaves_out_closed_domains_and_its_undo
     story.engine.archives.undo_import(&story.request(), taken.import).await.unwrap();
     assert!(stored(&story).await.is_empty());
     assert!(patterns(&story, Status::Proposed).await.is_empty(), "it rested on them alone");
-    assert_eq!(rows_with(&story, "observation", "Kroger").await, 0);
+    assert_eq!(rows_with(&story, "observation", "Kroger").await, 5, "they are in the trash");
     assert_eq!(import(ImportOptions::default()).await.counts.observations, 5, "it can be repeated");
+    assert_eq!(stored(&story).await.len(), 5);
+    assert_eq!(rows_with(&story, "observation", "Kroger").await, 5);
+    // What the user deleted, other than by the undo, is not restored by an import.
+    let which = ObservationSelection::One(stored(&story).await[0].id);
+    story.engine.removals.withdraw_observations(&story.request(), &which).await.unwrap();
+    assert_eq!(import(ImportOptions::default()).await.counts.observations, 0);
+    assert_eq!(stored(&story).await.len(), 4);
+}
+
+#[tokio::test]
+async fn undone_import_keeps_its_observations_in_the_trash_until_they_are_purged() {
+    let story = Story::begin().await;
+    story.pass(60 * DAY);
+    let payloads = vec![json!({ "value": "Kroger" }); 5];
+    let source = ImportSource { format: Format::Lukasa, digest: "d".into(), name: "f".into() };
+    let exported = archive(&story, &payloads);
+    let import = async || {
+        let (archive, how) = (exported.clone(), ImportOptions::default());
+        story.engine.archives.import_archive(&story.request(), &source, archive, how).await.unwrap()
+    };
+    let taken = import().await;
+    learn(&story).await;
+    let found =
+        async || (stored(&story).await.len(), patterns(&story, Status::Proposed).await.len());
+    assert_eq!(found().await, (5, 1));
+    let undo_import = async || {
+        story.engine.archives.undo_import(&story.request(), taken.import).await.unwrap();
+    };
+    undo_import().await;
+    assert_eq!(found().await, (0, 0));
+    story.engine.undo.undo_last(&story.request()).await.unwrap();
+    assert_eq!(found().await, (5, 1), "it can be undone");
+    undo_import().await;
+    assert_eq!(found().await, (0, 0));
+    for days in [31, 2] {
+        story.pass(days * DAY);
+        work(&story).await;
+    }
+    assert!(tables_with(&story, "Kroger").await.is_empty(), "purged with what quotes them");
+    let again = import().await.counts;
+    assert_eq!((again.observations, again.known), (0, 5));
+}
+
+/// A session with a turn and this many observations.
+async fn session_with_observations(story: &Story, observations: i32) {
+    let turns = vec![user("Where is it?")];
+    story.engine.sessions.append_turns(&story.request(), "chat", turns).await.unwrap();
+    record(story, NewObservation { session: Some("chat".into()), ..order("Kroger") }).await;
+    let fill = "insert into observation (user_id, tenant_id, observation_id, source, kind, at, \
+                  recorded_at, payload, session_id, origin) \
+                select user_id, tenant_id, gen_random_uuid(), source, kind, at, recorded_at, payload, \
+                       session_id, origin from observation, generate_series(2, $1::int)";
+    story.database.admin().await.execute(fill, &[&observations]).await.unwrap();
+}
+
+#[tokio::test]
+async fn session_with_many_observations_is_purged_in_parts() {
+    let story = Story::begin().await;
+    session_with_observations(&story, 2_500).await;
+    story.engine.sessions.trash(&story.request(), "chat").await.unwrap();
+    assert!(stored(&story).await.is_empty());
+    let recorded = "select max(length(sources::text))::bigint from operation";
+    assert!(count(&story, recorded).await < 1_000, "the operation does not list them");
+    story.pass(31 * DAY);
+    work(&story).await;
+    assert_eq!(count(&story, "select count(*) from observation").await, 0);
+    assert_eq!(count(&story, "select count(*) from session").await, 0);
+    assert_eq!(count(&story, "select count(*) from operation where verb = 'purge'").await, 3);
+    let erased = "select count(*) from erasure where observation_id is not null";
+    assert_eq!(count(&story, erased).await, 2_500);
+    assert_eq!(count(&story, ERASURE_STATEMENTS).await, 3, "one for each part");
+    let tombstones = "select count(*) from tombstone where kind = 'observation'";
+    assert_eq!(count(&story, tombstones).await, 2_500);
+}
+
+#[tokio::test]
+async fn session_with_many_observations_is_erased_in_parts() {
+    let story = Story::begin().await;
+    session_with_observations(&story, 2_500).await;
+    let source = FactSource::Session("chat".into());
+    let erased = story.engine.removals.erase_source(&story.request(), &source).await.unwrap();
+    let reached = erased.reached.unwrap();
+    assert_eq!((reached.observations, reached.turns), (2_500, 1));
+    assert!(erased.message.contains("2500 observations"), "{}", erased.message);
+    assert_eq!(count(&story, "select count(*) from observation").await, 0);
+    assert_eq!(count(&story, "select count(*) from operation where verb = 'erase'").await, 3);
+    assert_eq!(count(&story, ERASURE_STATEMENTS).await, 3, "one for each part");
+    let again = story.engine.removals.erase_source(&story.request(), &source).await;
+    assert!(matches!(again, Err(Error::SessionNotFound)), "{again:?}");
+}
+
+#[tokio::test]
+async fn upkeep_goes_on_when_sources_cannot_be_purged() {
+    let story = Story::begin().await;
+    orders(&story, 6).await;
+    let which = ObservationSelection::One(stored(&story).await[0].id);
+    story.engine.removals.withdraw_observations(&story.request(), &which).await.unwrap();
+    let admin = story.database.admin().await;
+    let refuse = "create function refuse() returns trigger language plpgsql as \
+                    $$ begin raise exception 'refused'; end $$; \
+                  create trigger refuse before delete on observation \
+                    for each row execute function refuse()";
+    admin.batch_execute(refuse).await.unwrap();
+    story.pass(31 * DAY);
+    work(&story).await;
+    assert_eq!(count(&story, "select count(*) from observation").await, 6, "it was refused");
+    assert_eq!(patterns(&story, Status::Proposed).await.len(), 1, "the next steps were done");
+    assert_eq!(count(&story, "select count(*) from job where attempts > 0").await, 0);
+    admin.batch_execute("drop trigger refuse on observation").await.unwrap();
+    story.pass(2 * DAY);
+    work(&story).await;
+    assert_eq!(count(&story, "select count(*) from observation").await, 5, "the next run did it");
+}
+
+#[tokio::test]
+async fn session_restored_alone_keeps_its_observations() {
+    let story = Story::begin().await;
+    set_observed(&story, ObservedPatterns::On).await;
+    let turns = vec![user("Where is it?")];
+    story.engine.sessions.append_turns(&story.request(), "chat", turns).await.unwrap();
+    for _ in 0..5 {
+        record(&story, NewObservation { session: Some("chat".into()), ..order("Kroger") }).await;
+        story.pass(DAY);
+    }
+    learn(&story).await;
+    let fact = patterns(&story, Status::Active).await[0].fact;
+    story.engine.sessions.trash(&story.request(), "chat").await.unwrap();
+    assert!(stored(&story).await.is_empty());
+    // The memory that was removed with the session is erased, so the whole cannot be undone.
+    story.engine.removals.erase(&story.request(), &Target::Id(fact)).await.unwrap();
+    let restored = story.engine.undo.restore_session(&story.request(), "chat").await.unwrap();
+    assert_eq!((restored.trashed_at, stored(&story).await.len()), (None, 5));
+    // The restoring can be undone, and that too.
+    let again = story.engine.undo.undo_last(&story.request()).await.unwrap().operation;
+    assert!(stored(&story).await.is_empty());
+    story.engine.undo.undo(&story.request(), again.unwrap()).await.unwrap();
+    assert_eq!(stored(&story).await.len(), 5);
+    for days in [31, 2] {
+        story.pass(days * DAY);
+        work(&story).await;
+    }
+    assert_eq!(stored(&story).await.len(), 5, "they are not purged");
+}
+
+#[tokio::test]
+async fn undo_leaves_observations_in_the_trash_that_another_operation_removed() {
+    let story = Story::begin().await;
+    session_with_observations(&story, 2).await;
+    story.engine.sessions.trash(&story.request(), "chat").await.unwrap();
+    story.engine.undo.undo_last(&story.request()).await.unwrap();
+    let which = ObservationSelection::One(stored(&story).await[0].id);
+    let one = story.engine.removals.withdraw_observations(&story.request(), &which).await.unwrap();
+    story.engine.sessions.trash(&story.request(), "chat").await.unwrap();
+    story.engine.undo.restore_session(&story.request(), "chat").await.unwrap();
+    assert_eq!(stored(&story).await.len(), 1, "the other one was deleted by itself");
+    story.engine.undo.undo(&story.request(), one.operation.unwrap()).await.unwrap();
+    assert_eq!(stored(&story).await.len(), 2);
 }

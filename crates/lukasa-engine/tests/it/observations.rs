@@ -6,6 +6,7 @@ use lukasa_engine::Error;
 use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_engine::observations::{NewObservation, ObservationFilter};
 use lukasa_store::list::ListFilter;
+use ring::hmac;
 use serde_json::{Value, json};
 
 use crate::learning::work;
@@ -108,6 +109,59 @@ async fn erased_pattern_is_not_noted_again() {
     }
     learn(&story).await;
     assert_eq!(patterns(&story, Status::Proposed).await.len(), 1);
+}
+
+#[tokio::test]
+async fn noted_pattern_digest_has_the_key_of_the_installation() {
+    let story = Story::begin().await;
+    orders(&story, 5).await;
+    learn(&story).await;
+    let admin = story.database.admin().await;
+    let sql = "select n.pattern, k.digest_seed from noted_pattern n, signing_key k";
+    let row = admin.query_one(sql, &[]).await.unwrap();
+    let (pattern, seed): (Vec<u8>, Vec<u8>) = (row.get(0), row.get(1));
+    let sign = |key: &[u8], text: &str| {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, key);
+        hmac::sign(&key, text.as_bytes()).as_ref().to_vec()
+    };
+    let alice = story.alice();
+    let key = sign(&seed, &format!("noted-pattern\n{}\n{}", alice.tenant, alice.user));
+    assert_eq!(pattern, sign(&key, "groceries\norder\n=Kroger\n-"));
+}
+
+#[tokio::test]
+async fn rejected_patterns_do_not_keep_others_from_being_noted() {
+    let story = Story::begin().await;
+    orders(&story, 5).await;
+    // Secrets that were stored before they could be detected, twice as often.
+    let fill = "insert into observation (user_id, tenant_id, observation_id, source, kind, at, \
+                  recorded_at, payload, value, origin) \
+                select o.user_id, o.tenant_id, gen_random_uuid(), o.source, o.kind, o.at, \
+                       o.recorded_at, '{}', \
+                       'ghp_' || left(md5(n::text) || md5((-n)::text), 36), o.origin \
+                  from observation o, generate_series(1, 210) n, generate_series(1, 2)";
+    story.database.admin().await.batch_execute(fill).await.unwrap();
+    learn(&story).await;
+    assert!(patterns(&story, Status::Proposed).await.is_empty(), "the first 200 are rejected");
+    learn(&story).await;
+    let [proposed] = &patterns(&story, Status::Proposed).await[..] else { panic!("one proposal") };
+    assert_eq!(proposed.claim.key.as_deref(), Some("observed/groceries/order/Kroger"));
+    // Those that were rejected are looked at again.
+    assert_eq!(learn(&story).await.operation, None);
+}
+
+#[tokio::test]
+async fn observations_of_a_request_are_stored_by_one_statement() {
+    let story = Story::begin().await;
+    let new = (0..100).map(|number| order(&format!("Shop {number}"))).collect();
+    story.engine.observations.record(&story.by(story.assistant()), new).await.unwrap();
+    let admin = story.database.admin().await;
+    let sql = "select count(*), count(distinct (xmin::text, cmin::text)) from observation";
+    let row = admin.query_one(sql, &[]).await.unwrap();
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1)), (100, 1));
+    let [first, ..] = &stored(&story).await[..] else { panic!("some") };
+    assert_eq!((first.source.as_str(), first.kind.as_str()), ("groceries", "order"));
+    assert!(first.payload["value"].as_str().is_some_and(|value| value.starts_with("Shop ")));
 }
 
 #[tokio::test]

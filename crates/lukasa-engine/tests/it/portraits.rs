@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use lukasa_core::context::Section;
 use lukasa_core::portrait::PortraitName;
-use lukasa_core::{Category, FactId, JobKind, MemoryType};
+use lukasa_core::{Category, Edit, FactId, JobKind, MemoryType};
 use lukasa_engine::context::{ContextPart, ContextRequest};
 use lukasa_engine::directory::OptIn;
-use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::facts::{NewMemory, Target, Update};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::portraits::CompiledPortrait;
 use lukasa_models::scripted::ScriptedChat;
 use serde_json::json;
 
-use crate::learning::{Chain, work};
+use crate::learning::{chain, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -24,7 +24,7 @@ async fn phrased_by(sentences: serde_json::Value) -> (Story, Arc<ScriptedChat>) 
     let answer = json!({ "sentences": sentences }).to_string();
     let chat = Arc::new(ScriptedChat::saying(move |_| answer.clone()));
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat.clone()])));
+    story.engine = story.engine.clone().with_models(chain(vec![chat.clone()]));
     (story, chat)
 }
 
@@ -160,11 +160,11 @@ async fn portrait_model_failure_changes_nothing_and_bad_output_is_not_requested_
     let (mut story, _) = phrased_by(json!([])).await;
     three(&story).await;
     let away = Arc::new(ScriptedChat::failing());
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![away])));
+    story.engine = story.engine.clone().with_models(chain(vec![away]));
     assert_eq!(story.engine.portraits.phrase_all(&story.request()).await.unwrap(), 0);
     assert_eq!(rows(&story).await, 0);
     let raving = Arc::new(ScriptedChat::saying(|_| "x".repeat(1_000_000)));
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![raving.clone()])));
+    story.engine = story.engine.clone().with_models(chain(vec![raving.clone()]));
     story.engine.portraits.phrase_all(&story.request()).await.unwrap();
     story.engine.portraits.phrase_all(&story.request()).await.unwrap();
     assert_eq!((raving.asked(), rows(&story).await), (1, 1));
@@ -188,7 +188,7 @@ async fn portrait_is_discarded_if_facts_change_during_model_call() {
         });
         json!({"sentences": [{"text": "Lives in Lisbon.", "facts": [1]}]}).to_string()
     }));
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![chat])));
+    story.engine = story.engine.clone().with_models(chain(vec![chat]));
     assert_eq!(story.engine.portraits.phrase_all(&story.request()).await.unwrap(), 0);
     assert_eq!(rows(&story).await, 0);
 }
@@ -211,6 +211,28 @@ async fn portraits_have_separate_facts() {
     assert_eq!(of(&PortraitName::Procedures), "Short answers, please.");
     assert_eq!(of(&PortraitName::ActiveContext), "Is moving house in June.");
     assert_eq!(of(&PortraitName::Profile), "Lives in Lisbon.");
+}
+
+#[tokio::test]
+async fn briefing_about_tasks_follows_their_state() {
+    let story = Story::begin().await;
+    let mut task = NewMemory::saying("Is moving house in June");
+    (task.claim.memory_type, task.claim.key) = (MemoryType::Task, Some("move".into()));
+    task.claim.value = Some(json!({"status": "packing", "next_step": "book the van"}));
+    let task = Story::fact(&story.engine.facts.save(&story.request(), task).await.unwrap());
+    let briefing = async || {
+        let name = "active_context";
+        let made = story.engine.portraits.get(&story.alice(), name, story.now()).await.unwrap();
+        texts(&made).join(" ")
+    };
+    let packing = "Is moving house in June (status: packing, next: book the van).";
+    assert_eq!(briefing().await, packing);
+    story.pass(1);
+    let moved = json!({"status": "moved", "next_step": "register", "due": "2026-07-01"});
+    let update = Update::change(Edit { value: Some(Some(moved)), ..Edit::default() });
+    story.engine.facts.update(&story.request(), &Target::Id(task), update).await.unwrap();
+    let moved = "Is moving house in June (status: moved, next: register, due: 2026-07-01).";
+    assert_eq!(briefing().await, moved);
 }
 
 #[tokio::test]

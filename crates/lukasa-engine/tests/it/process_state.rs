@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use lukasa_core::model::{Embedder, ModelError, Models, Reranker};
 use lukasa_core::recall::Degraded;
 use lukasa_core::{NewTurn, Role};
 use lukasa_engine::context::ContextRequest;
@@ -12,7 +11,7 @@ use lukasa_engine::facts::Target;
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::removal::FactSource;
 use lukasa_engine::{ConnectOptions, Engine, Request};
-use lukasa_models::scripted::{Mood, ScriptedModel};
+use lukasa_models::scripted::{Mood, ScriptedModel, TestModels};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -20,23 +19,6 @@ use tokio::time::sleep;
 
 use crate::learning::{answer, chat_about, story_saying, user, work};
 use crate::story::Story;
-
-/// One scripted embedder, which is its own reranker.
-struct One(Arc<ScriptedModel>);
-
-impl Models for One {
-    fn preferred(&self) -> Option<String> {
-        Some(self.0.model().name.clone())
-    }
-
-    fn embedder(&self, _: &str) -> Result<Arc<dyn Embedder>, ModelError> {
-        Ok(self.0.clone())
-    }
-
-    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
-        Some(self.0.clone())
-    }
-}
 
 fn in_session(text: &str) -> RecallQuery {
     RecallQuery { session: Some("c".into()), ..RecallQuery::about(text) }
@@ -125,7 +107,9 @@ async fn recall_holds_no_connection_during_model_call() {
     let mut story = Story::begin().await;
     let scripted = Arc::new(ScriptedModel::local(32));
     let connect = ConnectOptions { pool_size: 1, ..story.database.connect() };
-    story.engine = Engine::connect(&connect).unwrap().with_models(Arc::new(One(scripted.clone())));
+    story.engine = Engine::connect(&connect)
+        .unwrap()
+        .with_models(TestModels::with_reranker(scripted.clone(), scripted.clone()));
     story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     for content in ["Likes green tea", "Likes black tea"] {
         story.save(content).await;
@@ -153,7 +137,10 @@ async fn recall_holds_no_connection_during_model_call() {
 async fn query_embedding_cache_is_per_tenant() {
     let mut story = Story::begin().await;
     let scripted = Arc::new(ScriptedModel::local(32));
-    story.engine = story.engine.clone().with_models(Arc::new(One(scripted.clone())));
+    story.engine = story
+        .engine
+        .clone()
+        .with_models(TestModels::with_reranker(scripted.clone(), scripted.clone()));
     story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     let ask = RecallQuery::about("Which tea do I like?");
     let other = story.engine.credentials.ensure_tenant("globex", story.now()).await.unwrap();

@@ -13,7 +13,7 @@ use lukasa_engine::recall::{CacheUse, RecallQuery};
 use lukasa_models::scripted::ScriptedChat;
 use lukasa_text::tokens;
 
-use crate::learning::{Chain, answer, chat_about, memories, memory, story_saying, user, work};
+use crate::learning::{answer, chain, chat_about, memories, memory, story_saying, user, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -312,7 +312,7 @@ async fn message_cost_is_the_price_of_its_memory_and_of_learning() {
     let price = Price { input: 2_000_000, output: 8_000_000 };
     let said = memory("User owns a boat.", "I own a boat");
     let chat = ScriptedChat::saying(move |_| answer(std::slice::from_ref(&said))).priced(price);
-    story.engine = story.engine.clone().with_models(Arc::new(Chain(vec![Arc::new(chat)])));
+    story.engine = story.engine.clone().with_models(chain(vec![Arc::new(chat)]));
     story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     let mut sum = 0;
     for number in 0..10 {
@@ -329,4 +329,20 @@ async fn message_cost_is_the_price_of_its_memory_and_of_learning() {
     assert!(learning > 0, "{calls:?}");
     let both = (sum + learning) as f64 / 11.0;
     assert_eq!(value(quality(&story).await.message_cost_micros), (both, 11));
+}
+
+#[tokio::test]
+async fn saved_searches_counts_messages_that_need_none_and_repeated_ones() {
+    let story = Story::begin().await;
+    story.save("Drinks oolong tea").await;
+    for number in 0..5 {
+        let thanks = retrieve(&story, "c", "thanks!").await;
+        assert!(!thanks.searched, "{number}");
+        let asked = retrieve(&story, &format!("c{number}"), "What do I drink?").await;
+        assert!(asked.searched && !asked.cached, "{number}");
+    }
+    assert_eq!(value(quality(&story).await.saved_searches), (0.5, 10));
+    let again = retrieve(&story, "c4", "What do I drink?").await;
+    assert!(again.cached && !again.searched, "answered from the cache of the conversation");
+    assert_eq!(value(quality(&story).await.saved_searches), (6.0 / 11.0, 11));
 }

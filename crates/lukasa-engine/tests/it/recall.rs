@@ -6,38 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture, Models, Reranker};
+use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture};
 use lukasa_core::{NewTurn, Role};
 use lukasa_engine::context::{ContextRequest, NewUsage};
 use lukasa_engine::facts::Target;
 use lukasa_engine::recall::{RecallQuery, RecallResult};
 use lukasa_engine::{Engine, Error};
-use lukasa_models::scripted::{Mood, ScriptedModel};
+use lukasa_models::scripted::{Mood, ScriptedModel, TestModels};
 use lukasa_store::passage::PassageBlocks;
 
 use crate::story::Story;
 
 /// Several embedders; the first is the default of a new installation.
-struct Shelf(Vec<Arc<dyn Embedder>>);
-
-impl Models for Shelf {
-    fn preferred(&self) -> Option<String> {
-        self.0.first().map(|embedder| embedder.model().name.clone())
-    }
-
-    fn embedder(&self, name: &str) -> Result<Arc<dyn Embedder>, ModelError> {
-        let found = self.0.iter().find(|embedder| embedder.model().name == name);
-        found.cloned().ok_or_else(|| ModelError::Missing(name.to_owned()))
-    }
-
-    fn reranker(&self) -> Option<Arc<dyn Reranker>> {
-        None
-    }
+fn shelf(embedders: Vec<Arc<dyn Embedder>>) -> Arc<TestModels> {
+    Arc::new(TestModels { embedders, ..TestModels::default() })
 }
 
-async fn story_with(shelf: Vec<Arc<dyn Embedder>>) -> Story {
+async fn story_with(embedders: Vec<Arc<dyn Embedder>>) -> Story {
     let mut story = Story::begin().await;
-    story.engine = story.engine.clone().with_models(Arc::new(Shelf(shelf)));
+    story.engine = story.engine.clone().with_models(shelf(embedders));
     story.engine.embeddings.settle_model(story.now()).await.unwrap().unwrap();
     story
 }
@@ -135,7 +122,7 @@ async fn embedder_with_wrong_dimension_is_refused() {
     assert!(admin.execute(sql, &[]).await.is_err());
     // A model cannot be used again under its name with another dimension.
     let other: Arc<dyn Embedder> = Arc::new(ScriptedModel::local(16).named("scripted-32"));
-    let changed = story.engine.clone().with_models(Arc::new(Shelf(vec![other])));
+    let changed = story.engine.clone().with_models(shelf(vec![other]));
     assert!(changed.embeddings.reembed("scripted-32", story.now(), |_| ()).await.is_err());
 }
 
@@ -360,7 +347,7 @@ async fn writes_are_recalled_by_another_server_at_once() {
     let embedder: Arc<dyn Embedder> = Arc::new(ScriptedModel::local(32));
     let story = story_with(vec![embedder.clone()]).await;
     let other = Engine::connect(&story.database.connect()).unwrap();
-    let other = other.with_models(Arc::new(Shelf(vec![embedder])));
+    let other = other.with_models(shelf(vec![embedder]));
     for n in 0..5 {
         let fact = Story::fact(&story.save(&format!("Likes tea number {n}")).await);
         let ask = RecallQuery::about("tea");
@@ -413,7 +400,7 @@ async fn large_record_is_read_in_blocks_with_the_same_results() {
     let admin = story.database.admin().await;
     admin.batch_execute("update recall_state set revision = 50000, facts = 50000").await.unwrap();
     let other = Engine::connect(&story.database.connect()).unwrap();
-    let other = other.with_models(Arc::new(Shelf(vec![embedder])));
+    let other = other.with_models(shelf(vec![embedder]));
     let in_blocks = other.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
     let ids = |found: &RecallResult| -> Vec<String> {
         let memories = found.memories.iter().map(|found| found.memory.version.id.to_string());

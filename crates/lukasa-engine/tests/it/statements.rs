@@ -1,6 +1,7 @@
 //! What the user says outright in a conversation: carried out without a model, as one operation that
 //! the user sees and can undo.
 
+use lukasa_core::policy::Patch;
 use lukasa_core::{CallerKind, JobKind, Keep, NewTurn, Origin, Role, State, Status, Version};
 use lukasa_engine::facts::{ListFilter, NewMemory, Target};
 use lukasa_engine::jobs::WorkOutcome;
@@ -338,4 +339,22 @@ async fn answer_language_is_saved_as_a_preference_without_consent() {
     let story = begin().await;
     say(&story, "Always answer in Portuguese.").await;
     assert_eq!(story.active().await, ["User wants answers in Portuguese."]);
+}
+
+#[tokio::test]
+async fn statement_waits_while_memory_is_paused() {
+    let story = begin().await;
+    let pause = async |paused: bool| {
+        let patch = Patch { paused: Some(paused), ..Patch::default() };
+        story.engine.policies.set(&story.request(), patch).await.unwrap();
+    };
+    let turn = NewTurn::saying(Role::User, "Please remember that I prefer trains.");
+    story.engine.sessions.append_turns(&story.request(), "chat", vec![turn]).await.unwrap();
+    pause(true).await;
+    work(&story).await;
+    assert!(story.active().await.is_empty());
+    pause(false).await;
+    story.pass(600);
+    assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Statement)]);
+    assert_eq!(story.active().await, ["User prefers trains."]);
 }

@@ -1,4 +1,5 @@
-//! Test fixture: a fresh database, a clock that the test moves, and short helpers.
+//! Test fixture: a fresh database, a clock that the test moves, and short helpers. A job that failed
+//! for good or is still running at the end fails the test, unless it calls `database.leave_jobs`.
 
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
@@ -22,6 +23,7 @@ const START: i64 = 1_767_225_600;
 impl Story {
     pub async fn begin() -> Self {
         let database = TestDatabase::fresh().await;
+        database.check_jobs();
         let engine = Engine::connect(&database.connect()).expect("engine");
         let tenant = engine.credentials.ensure_tenant("acme", time(0)).await.expect("tenant");
         Self { database, engine, tenant, second: AtomicI64::new(0), seed: AtomicU8::new(0) }

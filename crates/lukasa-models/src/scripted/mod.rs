@@ -6,7 +6,9 @@
 
 mod chat;
 pub mod chat_server;
+pub mod extraction;
 mod gzip;
+mod models;
 pub mod server;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,6 +20,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::chat::ScriptedChat;
 pub use self::chat_server::ChatServer;
+pub use self::models::TestModels;
 use crate::vector;
 
 /// The behaviour of a scripted model.

@@ -1,13 +1,14 @@
 //! The shared state of all handlers.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lukasa_core::TenantId;
 use lukasa_engine::Engine;
 use lukasa_engine::credentials::ADMISSION_LEASE;
 use moka::sync::Cache;
 use tokio::sync::Semaphore;
+use tracing::Instrument as _;
 
 use super::auth::{self, AuthMode};
 use super::code::ProblemCode;
@@ -16,6 +17,7 @@ use super::error::Problem;
 use super::limits::{CurrentRequest, LimitSettings, Limits};
 use super::mcp_settings::McpSettings;
 use super::readiness::Readiness;
+use crate::clock::CacheClock;
 use crate::oidc::OidcProvider;
 
 /// Number of database connections unless configured.
@@ -24,7 +26,7 @@ const DEFAULT_POOL_SIZE: usize = 16;
 /// request gets no memory.
 const ADMISSION_FALLBACK_TTL: Duration = Duration::from_mins(5);
 /// How long a refused credential is refused without another check in the database.
-const REFUSED_TTL: Duration = Duration::from_secs(5);
+pub(super) const REFUSED_TTL: Duration = Duration::from_secs(5);
 /// How often the last use of a credential is stored.
 const USE_INTERVAL: Duration = Duration::from_mins(1);
 /// How long a yes to a question is cached: longer than the question can be answered.
@@ -43,8 +45,10 @@ pub(super) struct Inner {
     pub(super) admissions: Cache<String, auth::CachedAdmission>,
     /// The last admission of each credential, used while the database is unavailable.
     pub(super) last_admissions: Cache<String, auth::CachedAdmission>,
-    /// Credentials that the database refused in the last seconds.
-    pub(super) refused: Cache<auth::RefusedCredential, ()>,
+    /// Credentials that the database refused in the last seconds, and when.
+    pub(super) refused: Cache<auth::RefusedCredential, Instant>,
+    /// The clock of the admissions and refusals.
+    pub(super) cache_clock: CacheClock,
     /// Credentials whose use was stored in the last minute.
     pub(super) recorded_uses: Cache<String, ()>,
     pub(super) use_writes: Arc<Semaphore>,
@@ -66,6 +70,7 @@ impl App {
             admissions: cache(ADMISSION_LEASE).build(),
             last_admissions: cache(ADMISSION_FALLBACK_TTL).build(),
             refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
+            cache_clock: CacheClock::default(),
             recorded_uses: Cache::builder()
                 .max_capacity(100_000)
                 .time_to_live(USE_INTERVAL)
@@ -94,6 +99,11 @@ impl App {
     #[must_use]
     pub fn with_limits(self, settings: &LimitSettings, pool_size: usize) -> Self {
         self.change(|inner| inner.limits = Arc::new(Limits::new(settings, pool_size)))
+    }
+
+    /// The clock of the cached admissions and refusals of credentials.
+    pub fn cache_clock(&self) -> &CacheClock {
+        &self.0.cache_clock
     }
 
     pub(crate) fn answered_questions(&self) -> &Cache<String, ()> {
@@ -166,7 +176,7 @@ impl App {
             let _request = request;
             work.await
         };
-        match tokio::spawn(work).await {
+        match tokio::spawn(work.in_current_span()).await {
             Ok(result) => result.map_err(Into::into),
             Err(_) => Err(Problem::of(ProblemCode::Internal)),
         }

@@ -17,12 +17,13 @@ use lukasa_engine::Error;
 use lukasa_engine::credentials::{ADMISSION_LEASE, AdmittedCredential};
 use tower_http::cors::{Any, CorsLayer};
 
+use super::app::REFUSED_TTL;
 use super::code::ProblemCode;
 use super::console::is_console_path;
 use super::error::Problem;
 use super::request::PathParams;
 use super::{App, LOCAL_USER, local_tenant};
-use crate::clock;
+use crate::clock::{self, CacheClock};
 use crate::url::is_loopback_name;
 
 pub(crate) const USER: HeaderName = HeaderName::from_static("x-lukasa-user");
@@ -51,8 +52,8 @@ pub struct CachedAdmission {
 
 impl CachedAdmission {
     /// The admission, if it need not be checked in the database again.
-    fn if_fresh(self) -> Option<Self> {
-        (self.asked_at.elapsed() < ADMISSION_LEASE).then_some(self)
+    fn if_fresh(self, clock: &CacheClock) -> Option<Self> {
+        clock.is_within(ADMISSION_LEASE, self.asked_at).then_some(self)
     }
 
     /// The admitted credential, if its secret is the presented one and it has not expired.
@@ -130,18 +131,19 @@ impl App {
         let presented = secret::parse(text).ok_or_else(refused)?;
         let now = clock::now();
         let cached = self.0.admissions.get(&presented.key_id);
-        let cached = cached.and_then(CachedAdmission::if_fresh);
+        let cached = cached.and_then(|cached| cached.if_fresh(self.cache_clock()));
         if let Some(admitted) = cached.and_then(|cached| cached.if_matches(&presented, now)) {
             return Ok(admitted);
         }
         let credential = (presented.key_id.clone(), presented.secret_hash);
-        if self.0.refused.contains_key(&credential) {
+        let refused_at = self.0.refused.get(&credential);
+        if refused_at.is_some_and(|at| self.cache_clock().is_within(REFUSED_TTL, at)) {
             return Err(refused());
         }
         if !self.0.last_admissions.contains_key(&presented.key_id) {
             self.limits().check_throttled()?;
         }
-        let asked_at = Instant::now();
+        let asked_at = self.cache_clock().now();
         let admitted = match self.engine().credentials.authenticate(text, now).await {
             Ok(admitted) => admitted,
             Err(Error::Unauthenticated) => {
@@ -170,7 +172,7 @@ impl App {
         if self.0.last_admissions.get(key_id).is_some_and(is_same) {
             self.forget_admissions(std::slice::from_ref(key_id));
         }
-        self.0.refused.insert(credential, ());
+        self.0.refused.insert(credential, self.cache_clock().now());
         self.limits().count_refused();
     }
 
@@ -333,7 +335,7 @@ impl App {
     ) -> Result<Caller, Problem> {
         let caller = admitted.caller(user);
         self.limits().count_user(&caller)?;
-        self.limits().take_slot(&caller).await?;
+        self.limits().take_slot(&caller, self.engine().cell_of(&caller)).await?;
         Ok(caller)
     }
 

@@ -83,6 +83,9 @@ error_codes! {
     OptInNeeded = "opt_in_needed", 403, "The user has not opened this domain, so nothing about it is stored",
         "Ask the user: open it with `PUT /api/domains/{name}/opt-in`, keep this one with `keep_without_domain`, or \
          drop it.";
+    MemoryPaused = "memory_paused", 403, "The user has paused memory",
+        "Do not store anything. The user can resume memory in the console, or with `\"paused\": false` in \
+         `PUT /api/policy`.";
     SecretRejected = "secret_rejected", 422, "Secrets are not stored",
         "Save where the secret is kept instead, such as \"API keys are in the password manager\".";
     NotFound = "not_found", 404, "There is no such route",

@@ -469,7 +469,7 @@ pub struct LinkView {
 }
 
 impl LinkView {
-    fn new(link: &Link, other: Option<MemoryView>) -> Self {
+    pub fn new(link: &Link, other: Option<MemoryView>) -> Self {
         Self {
             id: link.id.to_string(),
             from_id: link.from.to_string(),

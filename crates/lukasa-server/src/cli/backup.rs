@@ -15,6 +15,10 @@ use crate::clock;
 use crate::postgres::tool;
 use crate::url::decoded;
 
+/// Leaves the replication between cells out of a backup: it contains a password, and a scratch copy
+/// must not follow the live directory. `lukasa cell reconnect` makes it again.
+const NO_REPLICATION: [&str; 2] = ["--no-subscriptions", "--no-publications"];
+
 #[derive(Debug, Subcommand)]
 pub enum BackupCommand {
     /// Write the whole database into one file, with a manifest beside it.
@@ -110,6 +114,7 @@ impl MakeBackupArgs {
         let part = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| format!("cannot write {}", self.file.display()))?;
         let mut command = client_command(dump, connect);
+        command.args(NO_REPLICATION);
         command.args(["--format=custom", "--snapshot", &snapshot.name, "--file"]).arg(part.path());
         let copied = run_to_end(command, "pg_dump");
         let counted = async { Ok::<_, anyhow::Error>(backup::table_digests(&snapshot).await?) };
@@ -182,6 +187,7 @@ impl VerifyBackupArgs {
         scratch: &ConnectOptions,
     ) -> anyhow::Result<(&'static str, Vec<TableComparison>)> {
         let mut command = client_command(restore, scratch);
+        command.args(NO_REPLICATION);
         command.args(["--exit-on-error", "--no-owner"]).arg(&self.file);
         run_to_end(command, "pg_restore").await.context("the backup cannot be restored")?;
         let restored = backup::table_digests(&backup::snapshot(scratch).await?).await?;

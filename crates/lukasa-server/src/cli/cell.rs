@@ -1,4 +1,4 @@
-//! `lukasa cell add | list | move | drain | remove`
+//! `lukasa cell add | list | move | drain | reconnect | remove`
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -26,6 +26,7 @@ opposite one. docs/scaling.md describes when cells are needed, and what they nee
   lukasa cell move main east --tenant acme       move the users of one tenant, and keep them there
   lukasa cell list
   lukasa cell drain east --to main               move all users out of it
+  lukasa cell reconnect east --url postgres://…  its address has changed, or a backup was restored
   lukasa cell remove east")]
 pub enum CellCommand {
     /// Add an empty, migrated database as a cell.
@@ -36,6 +37,8 @@ pub enum CellCommand {
     Move(MoveUsersArgs),
     /// Move all users of a cell to another.
     Drain(DrainCellArgs),
+    /// Set the URL of a cell, and make the replication to it again.
+    Reconnect(ReconnectCellArgs),
     /// Remove a cell that holds no users.
     Remove(RemoveCellArgs),
 }
@@ -47,6 +50,7 @@ impl CellCommand {
             CellCommand::List(command) => command.run().await,
             CellCommand::Move(command) => command.run().await,
             CellCommand::Drain(command) => command.run().await,
+            CellCommand::Reconnect(command) => command.run().await,
             CellCommand::Remove(command) => command.run().await,
         }
     }
@@ -57,22 +61,56 @@ pub struct AddCellArgs {
     /// A short name: lower-case letters, digits and underscores
     #[arg(value_parser = cell_name)]
     name: String,
-    /// The URL of its database, for the login role of the servers; it is stored in the directory
+    /// The URL of its database, for the login role of the servers; it is stored in the directory.
+    /// `-` reads it from standard input
     #[arg(value_name = "URL")]
     url: String,
     #[command(flatten)]
     database: DatabaseArgs,
 }
 
+/// The URL of an argument, or the first line of standard input for `-`.
+fn url_of(argument: &str) -> anyhow::Result<String> {
+    if argument != "-" {
+        return Ok(argument.to_owned());
+    }
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    anyhow::ensure!(!line.trim().is_empty(), "standard input has no URL");
+    Ok(line.trim().to_owned())
+}
+
 impl AddCellArgs {
     async fn run(self) -> anyhow::Result<()> {
+        let url = url_of(&self.url)?;
         let opened = self.database.open(1).await?;
-        cells::add(&opened.connect, &self.name, &self.url, clock::now()).await?;
+        cells::add(&opened.connect, &self.name, &url, clock::now()).await?;
         opened.close().await?;
         say(&format!(
             "Cell {} was added. It holds no users until users are moved to it.",
             self.name
         ))
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ReconnectCellArgs {
+    #[arg(value_parser = cell_name)]
+    name: String,
+    /// The new URL of its database; `-` reads it from standard input
+    #[arg(long)]
+    url: Option<String>,
+    #[command(flatten)]
+    database: DatabaseArgs,
+}
+
+impl ReconnectCellArgs {
+    async fn run(self) -> anyhow::Result<()> {
+        let url = self.url.as_deref().map(url_of).transpose()?;
+        let opened = self.database.open(1).await?;
+        cells::reconnect(&opened.connect, &self.name, url.as_deref()).await?;
+        opened.close().await?;
+        say(&format!("Cell {} is connected and follows the directory.", self.name))
     }
 }
 
@@ -152,9 +190,29 @@ pub struct MoveUsersArgs {
     #[arg(long, value_name = "NAME")]
     tenant: Option<String>,
     #[command(flatten)]
+    pause: PauseArgs,
+    #[command(flatten)]
     database: DatabaseArgs,
     #[command(flatten)]
     format: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+struct PauseArgs {
+    /// How long the writes of one user may wait while the user is copied; a larger user stops the move
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 5,
+        value_parser = clap::value_parser!(u64).range(1..=3_600)
+    )]
+    max_pause: u64,
+}
+
+impl PauseArgs {
+    fn max_pause(&self) -> Duration {
+        Duration::from_secs(self.max_pause)
+    }
 }
 
 fn user_range(text: &str) -> Result<UserRange, String> {
@@ -169,6 +227,7 @@ impl MoveUsersArgs {
             range: self.range.unwrap_or(UserRange::ALL),
             from: Some(self.from),
             to: self.to,
+            max_pause: self.pause.max_pause(),
         };
         let bar = bar();
         let tell = |progress: MoveProgress| bar.set_message(moved_text(progress.moved));
@@ -187,6 +246,8 @@ pub struct DrainCellArgs {
     #[arg(long, default_value = MAIN_CELL, value_name = "CELL")]
     to: String,
     #[command(flatten)]
+    pause: PauseArgs,
+    #[command(flatten)]
     database: DatabaseArgs,
     #[command(flatten)]
     format: FormatArgs,
@@ -197,7 +258,8 @@ impl DrainCellArgs {
         let opened = self.database.open(1).await?;
         let bar = bar();
         let tell = |progress: MoveProgress| bar.set_message(moved_text(progress.moved));
-        let moved = cells::drain(&opened.connect, &self.name, &self.to, clock::now(), tell).await?;
+        let (between, pause) = ((&*self.name, &*self.to), self.pause.max_pause());
+        let moved = cells::drain(&opened.connect, between, pause, clock::now(), tell).await?;
         bar.finish_and_clear();
         opened.close().await?;
         report(&self.format, moved)
@@ -208,6 +270,9 @@ impl DrainCellArgs {
 pub struct RemoveCellArgs {
     /// The cell to remove from the list; its database is left as it is
     name: String,
+    /// Its database was destroyed
+    #[arg(long)]
+    dropped: bool,
     #[command(flatten)]
     database: DatabaseArgs,
 }
@@ -215,7 +280,7 @@ pub struct RemoveCellArgs {
 impl RemoveCellArgs {
     async fn run(self) -> anyhow::Result<()> {
         let opened = self.database.open(1).await?;
-        cells::remove(&opened.connect, &self.name).await?;
+        cells::remove(&opened.connect, &self.name, self.dropped).await?;
         opened.close().await?;
         say(&format!("Cell {} was removed.", self.name))
     }
@@ -230,7 +295,7 @@ fn report(format: &FormatArgs, moved: usize) -> anyhow::Result<()> {
         return say_json(&json!({ "moved": moved }));
     }
     say(&format!(
-        "{}. Their deleted rows are in the files of the source until `lukasa scrub`.",
+        "{}. Their deleted rows are in the files of the cells until `lukasa scrub`.",
         moved_text(moved)
     ))
 }

@@ -345,7 +345,7 @@ impl Total {
         also(observations, "observations");
         also(known, "known already");
         also(secrets, "left out: looks like a secret");
-        also(left_out, "left out: empty, or its domain is closed");
+        also(left_out, "left out: empty, or in a domain that is not open");
         also(unread, "could not be read");
         let would = if how.dry_run { "Would import: " } else { "" };
         say(&format!("{would}{}", parts.join(", ")))?;

@@ -1,9 +1,11 @@
-//! `lukasa key create | list | revoke`
+//! `lukasa key create | list | rotate | revoke`
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::SignedDuration;
+use lukasa_core::secret::{MAX_OVERLAP_HOURS, OVERLAP_HOURS};
 use lukasa_core::{Origin, Permission, TenantId};
+use lukasa_engine::credentials::rotation::RotatedKey;
 use lukasa_engine::credentials::{KeyRecord, NewKey};
 use serde_json::json;
 
@@ -18,6 +20,8 @@ pub enum KeyCommand {
     List(ListKeysArgs),
     /// Revoke a key and every token and sign-in made from it.
     Revoke(RevokeKeyArgs),
+    /// Replace a key by a new one with the same permissions. The old one stays valid for a while.
+    Rotate(RotateKeyArgs),
 }
 
 impl KeyCommand {
@@ -25,6 +29,7 @@ impl KeyCommand {
         match self {
             KeyCommand::Create(command) => command.run().await,
             KeyCommand::List(command) => command.run().await,
+            KeyCommand::Rotate(command) => command.run().await,
             KeyCommand::Revoke(command) => command.run().await,
         }
     }
@@ -186,6 +191,43 @@ impl RevokeKeyArgs {
         }
         let others = revoked.len().saturating_sub(1);
         say(&format!("Revoked {} and {others} tokens and sign-ins made from it.", self.id))
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct RotateKeyArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
+    format: FormatArgs,
+    /// The tenant, by name
+    #[arg(long, env = "LUKASA_TENANT")]
+    tenant: String,
+    /// The key's id, as listed
+    id: String,
+    /// For how many hours the old key stays valid; 0 ends it at once
+    #[arg(long, value_name = "HOURS", default_value_t = OVERLAP_HOURS,
+          value_parser = clap::value_parser!(i64).range(0..=MAX_OVERLAP_HOURS))]
+    overlap: i64,
+}
+
+impl RotateKeyArgs {
+    async fn run(self) -> anyhow::Result<()> {
+        let opened = self.database.open(2).await?;
+        let engine = opened.engine()?;
+        let (tenant, random) = (TenantId::named(&self.tenant), clock::random());
+        let keys = &engine.credentials;
+        let RotatedKey { issued, replaced } =
+            keys.rotate_key(tenant, &self.id, self.overlap, &random, clock::now()).await?;
+        if self.format.json {
+            let mut shown = as_json(&issued.record);
+            shown["secret"] = json!(issued.text);
+            shown["replaced"] = as_json(&replaced);
+            return say_json(&shown);
+        }
+        say(&issued.text)?;
+        let end = replaced.expires_at.map(|end| format!("{end:.0}")).unwrap_or_default();
+        say(&format!("\nThis is shown once. The old key {} is valid until {end}.", self.id))
     }
 }
 

@@ -23,9 +23,11 @@ mod model;
 mod policy;
 mod scrub;
 mod serve;
+mod service;
 mod shell;
 mod show;
 mod sign_in;
+mod signing_key;
 mod start;
 mod state;
 mod vault;
@@ -97,6 +99,8 @@ enum Command {
     List(memory::ListMemoriesArgs),
     /// Show the latest operations, or the history of one memory.
     Log(memory::LogArgs),
+    /// Correct the words of a memory; undo restores the old ones.
+    Correct(memory::CorrectArgs),
     /// Forget a memory; undo restores it.
     Forget(memory::ForgetArgs),
     /// Accept or reject a proposal, or confirm that a memory still holds.
@@ -109,13 +113,19 @@ enum Command {
     Connect(connect::ConnectArgs),
     /// Serve the API.
     Serve(Box<serve::ServeArgs>),
+    /// Run the server as a service of this user, with systemd or launchd.
+    #[command(subcommand)]
+    Service(service::ServiceCommand),
     /// Run background jobs: learn from closed chats, name them, empty the trash.
     Work(work::WorkArgs),
     /// Bring the database schema up to date.
     Migrate(migrate::MigrateArgs),
-    /// Create, list and revoke API keys.
+    /// Create, list, replace and revoke API keys.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// List or replace the key that signs receipts and exports.
+    #[command(subcommand)]
+    SigningKey(signing_key::SigningKeyCommand),
     /// Show, verify, export or shorten the audit log of a tenant.
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -311,15 +321,18 @@ pub fn main() -> ExitCode {
             Command::Recall(command) => command.run().await,
             Command::List(command) => command.run().await,
             Command::Log(command) => command.run().await,
+            Command::Correct(command) => command.run().await,
             Command::Forget(command) => command.run().await,
             Command::Confirm(command) => command.run().await,
             Command::Undo(command) => command.run().await,
             Command::Demo(command) => command.run().await,
             Command::Connect(command) => command.run().await,
             Command::Serve(command) => command.run().await,
+            Command::Service(command) => command.run().await,
             Command::Work(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
             Command::Key(command) => command.run().await,
+            Command::SigningKey(command) => command.run().await,
             Command::Audit(command) => command.run().await,
             Command::SignIn(command) => command.run().await,
             Command::Model(command) => command.run().await,

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{ArgAction, Args, ValueEnum};
-use lukasa_engine::{Engine, PoolSizes};
-use tracing_subscriber::EnvFilter;
+use lukasa_core::placement::MAIN_CELL;
+use lukasa_engine::{ConnectOptions, Engine, Migration, PoolSizes, cells};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 use super::policy::PolicySettings;
 use super::{DatabaseArgs, ErasureJournalArgs, OpenDatabase, scrub};
@@ -19,6 +22,7 @@ use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
 use crate::oidc::OidcSettings;
 use crate::telemetry::MetricsSettings;
+use crate::traces::{RegistryLayer, TraceExport};
 use crate::webhook::WebhookSettings;
 use crate::workers::{Workers, connections};
 
@@ -170,7 +174,11 @@ impl ServeArgs {
             scrub_at: None,
             limits: LimitSettings::default(),
             metrics: MetricsSettings::default(),
-            logging: LoggingArgs { log: "warn".into(), log_format: LogFormat::Text },
+            logging: LoggingArgs {
+                log: "warn".into(),
+                log_format: LogFormat::Text,
+                otlp_endpoint: None,
+            },
             drain_delay: None,
             grace: 20,
         }
@@ -192,7 +200,7 @@ impl ServeArgs {
                 self.listen
             );
         }
-        self.logging.start()?;
+        let traces = self.logging.start()?;
         let opened = self.database.open(self.pool_size).await?;
         if opened.is_borrowed() {
             bail!(
@@ -202,6 +210,7 @@ impl ServeArgs {
         }
         let served = self.serve(&opened, on_listening).await;
         opened.close().await?;
+        traces.finish().await;
         served
     }
 
@@ -250,9 +259,7 @@ impl ServeArgs {
             );
         }
         if *migrate {
-            for step in lukasa_engine::migrate(&connect).await? {
-                tracing::info!(version = step.version, name = step.name, "migration applied");
-            }
+            apply_migrations(&connect).await?;
         }
         let sizes = PoolSizes {
             admission: *admission_pool,
@@ -333,15 +340,15 @@ impl ServeArgs {
         };
         let database_ended = async {
             match &opened.managed {
-                Some(managed) => managed.ended().await,
+                Some(managed) => managed.keep_running().await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             () = server => {}
             how = database_ended => bail!(
-                "Lukasa's own PostgreSQL has ended ({how})\n  next: start Lukasa again, which recovers \
-                 it; its log is in {}",
+                "Lukasa's own PostgreSQL has ended and does not run again ({how})\n  next: see \
+                 postgres.log in {}",
                 opened.folder.as_deref().unwrap_or(Path::new(".")).display()
             ),
             () = overdue => {
@@ -357,6 +364,24 @@ impl ServeArgs {
         tracing::info!("stopped");
         Ok(())
     }
+}
+
+/// Applies the pending migrations to all cells. One that does not answer is reported: its users are
+/// refused until it has the schema.
+async fn apply_migrations(connect: &ConnectOptions) -> anyhow::Result<()> {
+    let applied = |step: Migration, cell: &str| {
+        tracing::info!(version = step.version, name = step.name, cell, "migration applied");
+    };
+    for step in lukasa_engine::migrate(connect).await? {
+        applied(step, MAIN_CELL);
+    }
+    for cell in cells::list(connect).await?.into_iter().skip(1) {
+        match lukasa_engine::migrate(&cell.connect).await {
+            Ok(steps) => steps.into_iter().for_each(|step| applied(step, &cell.name)),
+            Err(error) => tracing::error!(cell = cell.name, %error, "a cell was not migrated"),
+        }
+    }
+    Ok(())
 }
 
 /// Removes expired tokens, links and sign-ins every [`SWEEP_INTERVAL`].
@@ -386,26 +411,39 @@ pub struct LoggingArgs {
     /// Log format
     #[arg(long, env = "LUKASA_LOG_FORMAT", default_value = "text")]
     log_format: LogFormat,
+    /// Send traces, without content, to this OpenTelemetry collector by OTLP over HTTP, as
+    /// http://127.0.0.1:4318
+    #[arg(long, env = "LUKASA_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
 }
 
 impl LoggingArgs {
-    pub fn start(&self) -> anyhow::Result<()> {
-        let Self { log, log_format } = self;
+    /// Starts to log, and to export traces if a collector is set.
+    pub fn start(&self) -> anyhow::Result<TraceExport> {
+        let Self { log, log_format, otlp_endpoint } = self;
         let mut filter = EnvFilter::try_new(log).context("the log filter is not valid")?;
         // Below these levels the database driver logs statement parameters and the MCP library logs
         // calls and results: both contain memories. At info the MCP library also logs every call.
         for driver in ["tokio_postgres=info", "tokio_postgres::query=info", "rmcp=warn"] {
             filter = filter.add_directive(driver.parse()?);
         }
-        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-        match log_format {
-            LogFormat::Json => lines.json().flatten_event(true).init(),
+        let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+        let lines: RegistryLayer = match log_format {
+            LogFormat::Json => Box::new(lines.json().flatten_event(true).with_filter(filter)),
             LogFormat::Text => {
                 use std::io::IsTerminal as _;
-                lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
+                let lines = lines.with_ansi(std::io::stderr().is_terminal()).with_target(false);
+                Box::new(lines.with_filter(filter))
             }
+        };
+        let (mut layers, mut traces) = (vec![lines], TraceExport::default());
+        if let Some(endpoint) = otlp_endpoint.as_deref().filter(|url| !url.is_empty()) {
+            let (export, layer) = TraceExport::start(endpoint)?;
+            layers.push(layer);
+            traces = export;
         }
-        Ok(())
+        tracing_subscriber::registry().with(layers).init();
+        Ok(traces)
     }
 }
 

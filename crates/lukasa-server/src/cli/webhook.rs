@@ -1,6 +1,7 @@
-//! `lukasa webhook add | list | test | deliveries | replay | remove`
+//! `lukasa webhook add | list | test | deliveries | replay | rotate | remove`
 
 use clap::{Args, Subcommand};
+use lukasa_core::secret::{MAX_OVERLAP_HOURS, OVERLAP_HOURS};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -28,6 +29,8 @@ pub enum WebhookCommand {
     Deliveries(WebhookDeliveriesArgs),
     /// Send one delivery again, or everything since a time.
     Replay(ReplayWebhookArgs),
+    /// Replace the secret of a webhook. Deliveries are signed with both secrets for a while.
+    Rotate(RotateWebhookArgs),
     /// Remove a webhook.
     Remove(WebhookArgs),
 }
@@ -85,6 +88,35 @@ pub struct ReplayWebhookArgs {
     delivery: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub struct RotateWebhookArgs {
+    #[command(flatten)]
+    one: WebhookArgs,
+    /// For how many hours deliveries are signed with the old secret too
+    #[arg(long, value_name = "HOURS", default_value_t = OVERLAP_HOURS,
+          value_parser = clap::value_parser!(i64).range(0..=MAX_OVERLAP_HOURS))]
+    overlap: i64,
+}
+
+impl RotateWebhookArgs {
+    async fn run(self) -> anyhow::Result<()> {
+        let WebhookArgs { server, format, id } = self.one;
+        let path = format!("/api/webhooks/{id}/rotate");
+        let made = server.post(&path, &json!({ "overlap_hours": self.overlap })).await?;
+        if format.json {
+            return say_json(&made);
+        }
+        say(text(&made, "secret"))?;
+        say("\nThis secret is shown once.")?;
+        match made["previous_secret_until"].as_str() {
+            Some(until) => {
+                say(&format!("Until {until} deliveries are signed with the old one too."))
+            }
+            None => say("Deliveries are no longer signed with the old one."),
+        }
+    }
+}
+
 impl WebhookCommand {
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
@@ -93,6 +125,7 @@ impl WebhookCommand {
             WebhookCommand::Test(command) => command.test().await,
             WebhookCommand::Deliveries(command) => command.run().await,
             WebhookCommand::Replay(command) => command.run().await,
+            WebhookCommand::Rotate(command) => command.run().await,
             WebhookCommand::Remove(command) => command.remove().await,
         }
     }

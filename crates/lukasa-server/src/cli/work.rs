@@ -85,7 +85,7 @@ impl WorkArgs {
             format,
             grace,
         } = self;
-        logging.start()?;
+        let traces = logging.start()?;
         let workers = workers.max(1);
         let opened = database.open(4).await?;
         let sizes = PoolSizes { admission: 1, background: connections(workers) };
@@ -102,7 +102,9 @@ impl WorkArgs {
         let engine = journal.or_beside(&opened).replay(engine).await?;
         settle_model(&engine).await?;
         if once {
-            return work_once(&engine, &format).await;
+            let worked = work_once(&engine, &format).await;
+            traces.finish().await;
+            return worked;
         }
         metrics.start(&engine).await?;
         tracing::info!(workers, "working");
@@ -110,6 +112,7 @@ impl WorkArgs {
         wait_for_stop_signal().await;
         workers.stop(Duration::from_secs(grace)).await;
         engine.close();
+        traces.finish().await;
         tracing::info!("stopped");
         Ok(())
     }

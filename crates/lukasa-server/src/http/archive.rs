@@ -487,8 +487,9 @@ impl From<UndoneImport> for UndoneView {
 
 /// Undo an import.
 ///
-/// Its memories and the decisions about them are undone, and its sessions are moved into the trash.
-/// What was changed since stays as it is.
+/// Its memories and the decisions about them are undone, and its sessions and observations are moved
+/// into the trash, from which they can be restored for thirty days by undoing these operations. What
+/// was changed since stays as it is.
 #[utoipa::path(post, path = "/api/imports/{id}/undo", tag = "moving", params(
     ("id" = String, Path, description = "The import")), responses(
     (status = 200, body = UndoneView),

@@ -22,8 +22,9 @@ pub struct AuditView {
     number: i64,
     at: Timestamp,
     /// What was done: `sign_in`, `sign_in.end`, `link.create`, `key.create`, `key.revoke`,
-    /// `connector.create`, `connector.end`, `policy.tenant`, `policy.user`, `export`, `import`,
-    /// `import.undo`, `erase`, `user.erase` or `audit.prune`.
+    /// `key.rotate`, `webhook.rotate`, `signing_key.rotate`, `connector.create`, `connector.end`,
+    /// `policy.tenant`, `policy.user`, `export`, `import`, `import.undo`, `erase`, `user.erase` or
+    /// `audit.prune`.
     #[schema(example = "key.create")]
     event: String,
     /// `done` or `refused`.

@@ -49,7 +49,13 @@ impl From<UserDomain> for DomainView {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Domains {
-    data: Vec<DomainView>,
+    pub(super) data: Vec<DomainView>,
+}
+
+impl From<Vec<UserDomain>> for Domains {
+    fn from(domains: Vec<UserDomain>) -> Self {
+        Self { data: domains.into_iter().map(DomainView::from).collect() }
+    }
 }
 
 /// List all domains, and which of them the user has opened.
@@ -60,8 +66,7 @@ pub async fn list_domains(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<Domains>, Problem> {
-    let domains = app.engine().directory.domains(&caller, clock::now()).await?;
-    Ok(Json(Domains { data: domains.into_iter().map(DomainView::from).collect() }))
+    Ok(Json(app.engine().directory.domains(&caller, clock::now()).await?.into()))
 }
 
 /// A domain that the tenant defines.

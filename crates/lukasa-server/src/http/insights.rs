@@ -189,6 +189,10 @@ pub struct QualityView {
     /// Memories that were taken from the cache of their conversation, of those found.
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_hit_rate: Option<FigureView>,
+    /// Retrievals without a search: their message needs no memory, or an earlier search of the same
+    /// conversation was used again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saved_searches: Option<FigureView>,
     /// The 95th percentile of the time of a retrieval, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     recall_ms: Option<FigureView>,
@@ -221,6 +225,7 @@ impl From<&Quality> for QualityView {
             learned_tokens: of(quality.learned_tokens),
             extraction_confidence: of(quality.extraction_confidence),
             cache_hit_rate: of(quality.cache_hit_rate),
+            saved_searches: of(quality.saved_searches),
             recall_ms: of(quality.recall_ms),
             rerank_ms: of(quality.rerank_ms),
             window_share: of(quality.window_share),

@@ -3,12 +3,15 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use lukasa_core::secret::OVERLAP_HOURS;
 use lukasa_core::{Origin, Permission, Timestamp};
+use lukasa_engine::credentials::rotation::RotatedKey;
 use lukasa_engine::credentials::{IssuedCredential, KeyRecord, NewKey, NewToken, TOKEN_MINUTES};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::removal::Nothing;
+use super::webhooks::RotateSecret;
 use crate::api::App;
 use crate::api::auth::Admin;
 use crate::api::code::ProblemCode;
@@ -148,6 +151,45 @@ pub async fn create_key(
         engine.credentials.create_key(&admitted, new, &clock::random(), clock::now()).await
     };
     Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
+}
+
+/// A new key with its secret, which is shown only once, and the key that it replaces.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RotatedKeyView {
+    /// Send it as `Authorization: Bearer ...`. It cannot be shown again.
+    secret: String,
+    #[serde(flatten)]
+    key: KeyView,
+    /// The old key, with its new end.
+    replaced: KeyView,
+}
+
+/// Replace a key by a new one with the same name, user, permissions and origin.
+///
+/// The old key stays valid for the overlap. Tokens and sign-ins made with it keep their own ends; revoke
+/// the old key to end them too. The new secret is shown only in this answer.
+#[utoipa::path(post, path = "/api/keys/{id}/rotate", tag = "keys", request_body = RotateSecret, params(
+    ("id" = String, Path, description = "The key's id, not its secret")), responses(
+    (status = 201, body = RotatedKeyView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn rotate_key(
+    State(app): State<App>,
+    Admin(admitted): Admin,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<RotateSecret>,
+) -> Result<(StatusCode, Json<RotatedKeyView>), Problem> {
+    if !id.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return Err(Problem::of(ProblemCode::KeyNotFound));
+    }
+    let (engine, hours) = (app.engine().clone(), sent.body.overlap_hours.unwrap_or(OVERLAP_HOURS));
+    let (random, now) = (clock::random(), clock::now());
+    let work =
+        async move { engine.credentials.rotate_key(&admitted, &id, hours, &random, now).await };
+    let RotatedKey { issued, replaced } = app.detached(work).await?;
+    app.forget_admissions(std::slice::from_ref(&replaced.key_id));
+    let IssuedView { secret, key } = IssuedView::from(&issued);
+    let replaced = KeyView::from(&replaced);
+    Ok((StatusCode::CREATED, Json(RotatedKeyView { secret, key, replaced })))
 }
 
 /// Revoked credentials.

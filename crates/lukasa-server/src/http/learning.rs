@@ -332,14 +332,9 @@ pub async fn resolve_contradiction(
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let fact = id.parse().map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?;
-    let which = match sent.body.which.as_str() {
-        "standing" => ContradictionChoice::Standing,
-        "against" => ContradictionChoice::Against,
-        "both" => ContradictionChoice::Both,
-        _ => {
-            let reason = "`true` must be standing, against or both";
-            return Err(Problem::of(ProblemCode::MalformedBody).because(reason));
-        }
+    let Some(which) = ContradictionChoice::parse(&sent.body.which) else {
+        let reason = "`true` must be standing, against or both";
+        return Err(Problem::of(ProblemCode::MalformedBody).because(reason));
     };
     let digest = sent.body.sha256.unwrap_or_default();
     let work = async move { engine.review.resolve(&request, fact, which, &digest).await };

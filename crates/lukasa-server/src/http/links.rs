@@ -3,8 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
+use lukasa_engine::facts::{MAX_GRAPH_DEPTH, MemoryGraph};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::memory::{create_response, write_response};
 use super::removal::Nothing;
@@ -13,8 +14,8 @@ use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::memory::target;
-use crate::api::request::{JsonRequest, PathParams};
-use crate::api::wire::{LinkView, Written};
+use crate::api::request::{JsonRequest, PathParams, QueryParams};
+use crate::api::wire::{LinkView, MemoryView, Written};
 use crate::clock;
 
 /// The links from and to a memory, without those to removed memories.
@@ -35,6 +36,64 @@ pub async fn list_links(
 ) -> Result<Json<Links>, Problem> {
     let links = app.engine().facts.links(&caller, &target(&id), clock::now()).await?;
     Ok(Json(Links { data: links.iter().map(LinkView::from).collect() }))
+}
+
+/// How far to follow the links of a memory.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct GraphQuery {
+    /// How many links away a memory may be, between 1 and 3; 3 if absent.
+    depth: Option<usize>,
+}
+
+/// A memory of a graph.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GraphMemoryView {
+    memory: MemoryView,
+    /// How many links away it is; 0 for the memory itself.
+    distance: usize,
+}
+
+/// The memories that are linked with a memory, directly or over others.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MemoryGraphView {
+    /// The nearest first; the memory itself is the first.
+    memories: Vec<GraphMemoryView>,
+    links: Vec<LinkView>,
+    /// Whether some were left out: a graph has at most 200 memories.
+    truncated: bool,
+}
+
+impl From<&MemoryGraph> for MemoryGraphView {
+    fn from(graph: &MemoryGraph) -> Self {
+        let memories = graph.memories.iter().map(|(memory, distance)| GraphMemoryView {
+            memory: MemoryView::from(memory),
+            distance: *distance,
+        });
+        let links = graph.links.iter().map(|link| LinkView::new(link, None));
+        Self { memories: memories.collect(), links: links.collect(), truncated: graph.is_cut }
+    }
+}
+
+/// Follow the links of a memory.
+///
+/// Lists the memories that can be reached over at most `depth` links in either direction, such as the
+/// projects of a person and what these depend on. Removed memories are not followed.
+#[utoipa::path(get, path = "/api/memory/{id}/graph", tag = "links", params(
+    ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory"),
+    GraphQuery), responses(
+    (status = 200, body = MemoryGraphView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn get_memory_graph(
+    State(app): State<App>,
+    Reader(caller): Reader,
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<GraphQuery>,
+) -> Result<Json<MemoryGraphView>, Problem> {
+    let depth = query.depth.unwrap_or(MAX_GRAPH_DEPTH);
+    let graph = app.engine().facts.graph(&caller, &target(&id), depth, clock::now()).await?;
+    Ok(Json(MemoryGraphView::from(&graph)))
 }
 
 /// A link to make.

@@ -7,8 +7,9 @@ use axum::extract::State;
 use axum::http::header::ETAG;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use lukasa_core::{FactId, Verb};
+use lukasa_core::{Caller, FactId, Verb};
 use lukasa_engine::context::MemoryRating;
+use lukasa_engine::facts::Listing;
 use lukasa_engine::{Memory, Outcome, Point};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -33,15 +34,23 @@ pub async fn list_memories(
     Reader(caller): Reader,
     QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<MemoryPage>, Problem> {
-    let listing = query.listing()?;
+    Ok(Json(list_page(&app, &caller, &query.listing()?).await?))
+}
+
+/// One page of a list of memories, with the user's ratings.
+pub(super) async fn list_page(
+    app: &App,
+    caller: &Caller,
+    listing: &Listing,
+) -> Result<MemoryPage, Problem> {
     let now = clock::now();
-    let page = app.engine().facts.list(&caller, &listing, now).await?;
+    let page = app.engine().facts.list(caller, listing, now).await?;
     let facts: Vec<FactId> = page.memories.iter().map(|memory| memory.version.fact).collect();
-    let ratings = app.engine().context.ratings(&caller, &facts, now).await?;
-    Ok(Json(MemoryPage {
+    let ratings = app.engine().context.ratings(caller, &facts, now).await?;
+    Ok(MemoryPage {
         data: page.memories.iter().map(|memory| rated(memory, &ratings)).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
-    }))
+    })
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

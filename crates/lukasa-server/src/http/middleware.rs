@@ -7,11 +7,13 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use lukasa_engine::telemetry::TRACE_TARGET;
+use tracing::Instrument as _;
 
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::clock;
-use crate::telemetry::record_request;
+use crate::telemetry::{NO_ROUTE, method_name, record_request};
 
 /// The dated version of the API, sent with every response.
 pub const VERSION: &str = "2026-11-15";
@@ -39,12 +41,21 @@ pub async fn wrap_request(request: Request, next: Next) -> Response {
     let method = request.method().clone();
     // The route's template, never the path itself: a path can contain text of a memory.
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let span = tracing::trace_span!(
+        target: TRACE_TARGET,
+        "request",
+        otel.kind = "server",
+        http.request.method = method_name(&method),
+        http.route = route.as_deref().unwrap_or(NO_ROUTE),
+        http.response.status_code = tracing::field::Empty,
+        request_id = %id,
+    );
     let is_data = DATA_PATHS.iter().any(|start| request.uri().path().starts_with(start));
     let asked = request.headers().get(VERSION_HEADER);
     let mut response = if asked.is_some_and(|version| version != VERSION) {
         Problem::of(ProblemCode::UnsupportedVersion).into_response()
     } else {
-        next.run(request).await
+        next.run(request).instrument(span.clone()).await
     };
     let headers = response.headers_mut();
     if is_data {
@@ -55,6 +66,7 @@ pub async fn wrap_request(request: Request, next: Next) -> Response {
         headers.insert(REQUEST_ID, value);
     }
     let took = started.elapsed();
+    span.record("http.response.status_code", response.status().as_u16());
     record_request(&method, route.as_deref(), response.status(), took);
     tracing::info!(
         request_id = %id,

@@ -10,6 +10,7 @@ mod domains;
 mod erasures;
 mod events;
 mod health;
+mod home;
 mod insights;
 mod keys;
 mod learning;
@@ -69,6 +70,7 @@ const MIN_COMPRESSED_BYTES: u64 = 1_400;
 const IMPORT_BYTES: usize = 64 * 1024 * 1024;
 fn api() -> OpenApiRouter<App> {
     OpenApiRouter::new()
+        .routes(routes!(home::get_home))
         .routes(routes!(memory::list_memories, memory::save_memory))
         .routes(routes!(search::search_memories))
         .routes(routes!(context::retrieve_context))
@@ -94,6 +96,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(erasures::get_receipt_key))
         .routes(routes!(links::list_links, links::link_memories))
         .routes(routes!(links::unlink_memories))
+        .routes(routes!(links::get_memory_graph))
         .routes(routes!(operations::list_operations))
         .routes(routes!(operations::get_operation))
         .routes(routes!(operations::undo_operation))
@@ -128,6 +131,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(learning::list_model_calls))
         .routes(routes!(consolidation::consolidate))
         .routes(routes!(review::get_review))
+        .routes(routes!(review::answer_review))
         .routes(routes!(portraits::list_portraits, portraits::phrase_portraits))
         .routes(routes!(portraits::get_portrait))
         .routes(routes!(clusters::list_clusters))
@@ -154,6 +158,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(erasures::list_user_erasures))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::revoke_key))
+        .routes(routes!(keys::rotate_key))
         .routes(routes!(keys::mint_token))
         .routes(routes!(sign_in::get_sign_in, sign_in::sign_in, sign_in::sign_out))
         .routes(routes!(oidc::list_sign_in_methods))
@@ -164,6 +169,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(webhooks::list_webhooks, webhooks::create_webhook))
         .routes(routes!(webhooks::edit_webhook, webhooks::delete_webhook))
         .routes(routes!(webhooks::test_webhook))
+        .routes(routes!(webhooks::rotate_webhook))
         .routes(routes!(webhooks::list_deliveries))
         .routes(routes!(webhooks::replay_webhook))
         .routes(routes!(health::healthz))

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use axum::extract::{RawQuery, State};
-use axum::http::header::{COOKIE, LOCATION, SET_COOKIE};
+use axum::http::header::{COOKIE, LOCATION, RETRY_AFTER, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
@@ -104,7 +104,11 @@ impl PendingSignIn {
 }
 
 async fn seal(app: &App, text: &str) -> Result<String, Problem> {
-    Ok(app.engine().credentials.seal(&format!("oidc\n{text}")).await?)
+    Ok(app.engine().credentials.seal(&sealed_text(text)).await?)
+}
+
+fn sealed_text(text: &str) -> String {
+    format!("oidc\n{text}")
 }
 
 /// Reads the sign-in that this browser has begun, if its cookie is genuine and not too old.
@@ -116,7 +120,8 @@ async fn read_pending(app: &App, headers: &HeaderMap) -> Result<Option<PendingSi
     let Some((text, code)) = found.and_then(|(_, text)| text.trim().rsplit_once('.')) else {
         return Ok(None);
     };
-    if !constant_time_eq(seal(app, text).await?.as_bytes(), code.as_bytes()) {
+    let seals = app.engine().credentials.accepted_seals(&sealed_text(text)).await?;
+    if !seals.iter().any(|seal| constant_time_eq(seal.as_bytes(), code.as_bytes())) {
         return Ok(None);
     }
     Ok(PendingSignIn::parse(text).filter(|pending| clock::now().as_second() < pending.until))
@@ -153,7 +158,9 @@ async fn begin(
     let request = AuthorizationValues { state: &state, nonce: &nonce, challenge: &challenge };
     let address = match provider.authorization_url(request).await {
         Ok(address) => address,
-        Err(fault) => return Ok(refuse(&app, fault.as_str())),
+        Err(fault) if fault.is_outage() => return Ok(unavailable(fault.as_str())),
+        // No credential was presented yet, so none counts as refused.
+        Err(fault) => return Ok(refusal(fault.as_str())),
     };
     let text = pending.print();
     let sealed = format!("{text}.{}", seal(&app, &text).await?);
@@ -194,6 +201,8 @@ async fn callback(
     let tenant = TenantId::named(provider.tenant());
     let identity = match provider.exchange(exchange, clock::now()).await {
         Ok(identity) => identity,
+        // The sign-in stays pending: the browser can send the response again.
+        Err(fault) if fault.is_outage() => return Ok(unavailable(fault.as_str())),
         Err(fault) => {
             if fault.is_signed() {
                 record_refused(&app, tenant, fault.as_str()).await?;
@@ -239,11 +248,27 @@ fn end_pending(mut response: Response) -> Response {
     response
 }
 
-/// The page of a sign-in that was refused. The reason is in the log: to the browser all are the same.
+/// Counts a refused sign-in against the address of the request.
 fn refuse(app: &App, reason: &'static str) -> Response {
-    tracing::warn!(event = "oidc_refused", reason, "security");
     app.limits().count_refused();
+    refusal(reason)
+}
+
+/// The page of a sign-in that was refused. The reason is in the log: to the browser all are the same.
+fn refusal(reason: &'static str) -> Response {
+    tracing::warn!(event = "oidc_refused", reason, "security");
     let body = "<p>The sign-in was not completed.</p><p><a href=\"/sign-in\">Try again</a>, or ask \
                 your administrator: the server's log has the reason.</p>";
     Page::new("Not signed in", body.to_owned()).respond(StatusCode::FORBIDDEN)
+}
+
+/// The page of a sign-in that has to wait for the provider. It counts as no refusal.
+fn unavailable(reason: &'static str) -> Response {
+    tracing::warn!(event = "oidc_unavailable", reason, "the identity provider does not respond");
+    let body = "<p>The identity provider does not respond. Try again in a minute: reload this page, or \
+                <a href=\"/sign-in\">sign in again</a>.</p>";
+    let page = Page::new("Sign-in is temporarily unavailable", body.to_owned());
+    let mut response = page.respond(StatusCode::SERVICE_UNAVAILABLE);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
+    response
 }

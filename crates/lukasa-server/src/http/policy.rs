@@ -25,7 +25,8 @@ pub struct PolicyPatch {
     /// override it.
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<String>,
-    /// What happens with inferred memories: `auto`, `tiered`, `propose` or `off`.
+    /// What happens with inferred memories: `auto`, `tiered`, `staged` (as `tiered`, but written by
+    /// the next consolidation), `propose` or `off`.
     #[serde(skip_serializing_if = "Option::is_none")]
     admission: Option<String>,
     /// The same, per domain.
@@ -74,6 +75,10 @@ pub struct PolicyPatch {
     /// the default) or `on` (each is stored, for recall only).
     #[serde(skip_serializing_if = "Option::is_none")]
     observed: Option<String>,
+    /// Whether memory is paused: nothing is learned, no turns are stored, only the user can write,
+    /// and contexts are empty. Reading and removing still work. `false` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<bool>,
 }
 
 /// What assistants may do without asking.

@@ -3,17 +3,25 @@
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
+use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_engine::review::{MentionedDomain, Review};
-use serde::Serialize;
+use lukasa_engine::{Engine, Error, IdempotencyKey, Outcome, Request};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use super::learning::ContradictionView;
 use crate::api::App;
-use crate::api::auth::Reader;
-use crate::api::error::Problem;
-use crate::api::wire::MemoryView;
+use crate::api::auth::{Reader, Writer};
+use crate::api::code::ProblemCode;
+use crate::api::error::{FieldError, Problem};
+use crate::api::request::JsonRequest;
+use crate::api::wire::{MemoryView, Written};
 use crate::clock;
+
+/// Answers in one request.
+const MAX_ANSWERS: usize = 200;
 
 /// The request that answers an item of the review.
 #[derive(Debug, Serialize, ToSchema)]
@@ -159,4 +167,103 @@ pub async fn get_review(
     Reader(caller): Reader,
 ) -> Result<Json<ReviewView>, Problem> {
     Ok(Json(ReviewView::from(&app.engine().review.list(&caller, clock::now()).await?)))
+}
+
+/// An answer to the question about a memory.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewAnswer {
+    #[schema(example = "mem_01hx3v9d0kf7rtm4q5wz8yb2ca")]
+    memory_id: String,
+    /// Yes or no. No rejects a proposal, and forgets any other memory.
+    confirm: bool,
+    /// The `sha256` of the proposal that was shown to the user; absent if it is no proposal.
+    sha256: Option<String>,
+}
+
+/// Answers to send together.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerReview {
+    /// Between 1 and 200.
+    answers: Vec<ReviewAnswer>,
+}
+
+/// The result of one answer: what it wrote, or why it was refused.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AnswerResult {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<Written>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<Problem>,
+}
+
+/// The results, in the order of the answers.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AnswerResults {
+    data: Vec<AnswerResult>,
+}
+
+/// Answer many questions of the review.
+///
+/// Each answer is the same as the request of its item in `GET /api/review`: an operation of its own,
+/// which is accepted or refused by itself. With an `Idempotency-Key` each is given once.
+#[utoipa::path(post, path = "/api/review/answers", tag = "proposals", request_body = AnswerReview, responses(
+    (status = 200, body = AnswerResults),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn answer_review(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    sent: JsonRequest<AnswerReview>,
+) -> Result<Json<AnswerResults>, Problem> {
+    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let answers = sent.body.answers;
+    if !(1..=MAX_ANSWERS).contains(&answers.len()) {
+        let detail = format!("between 1 and {MAX_ANSWERS} answers");
+        let field = FieldError { pointer: "/answers".into(), detail };
+        return Err(Problem::of(ProblemCode::InvalidRequest).fields(vec![field]));
+    }
+    let work = async move {
+        let mut data = Vec::with_capacity(answers.len());
+        for (place, answer) in answers.into_iter().enumerate() {
+            let result = match answer_one(&engine, &numbered(&request, place), answer).await {
+                Ok(outcome) => {
+                    AnswerResult { written: Some(Written::from(&outcome)), problem: None }
+                }
+                // It concerns the rest, too. After an outage, a repeated request continues here.
+                Err(error @ (Error::Unavailable(_) | Error::UserGone)) => return Err(error),
+                Err(error) => AnswerResult { written: None, problem: Some(error.into()) },
+            };
+            data.push(result);
+        }
+        Ok(AnswerResults { data })
+    };
+    Ok(Json(app.detached(work).await?))
+}
+
+async fn answer_one(
+    engine: &Engine,
+    request: &Request,
+    answer: ReviewAnswer,
+) -> lukasa_engine::Result<Outcome> {
+    let ReviewAnswer { memory_id, confirm, sha256 } = answer;
+    let target = Target::Id(memory_id.parse().map_err(|_| Error::MemoryNotFound)?);
+    if !confirm && sha256.is_none() {
+        return engine.removals.forget(request, &target).await;
+    }
+    let decision = match confirm {
+        true => ProposalDecision::Yes { digest: sha256, edit: Box::default() },
+        false => ProposalDecision::No,
+    };
+    engine.facts.confirm(request, &target, decision).await
+}
+
+/// The request of one of several answers, with ids and an idempotency key of its own.
+fn numbered(request: &Request, place: usize) -> Request {
+    let key = |given: &IdempotencyKey| {
+        let key = hex::encode(Sha256::digest(format!("{place} {}", given.key)));
+        IdempotencyKey { key, request_hash: given.request_hash.clone() }
+    };
+    let idempotency = request.idempotency.as_ref().map(key);
+    Request { idempotency, ..Request::new(request.caller.clone(), clock::moment()) }
 }

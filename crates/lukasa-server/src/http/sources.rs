@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use lukasa_core::{EpisodeId, Fate, TurnId};
+use lukasa_core::{EpisodeId, TurnId};
 use lukasa_engine::learning::AboutEpisode;
 use lukasa_engine::removal::{Dependents, FactSource};
 use serde::{Deserialize, Serialize};
@@ -55,11 +55,6 @@ pub struct DependentsView {
 
 impl DependentsView {
     fn of(dependents: &Dependents, about: &[AboutEpisode]) -> Self {
-        let fate = |fate: Fate| match fate {
-            Fate::Withdrawn => "withdrawn",
-            Fate::Weakened => "weakened",
-            Fate::Kept => "kept",
-        };
         Self {
             reached: ReachedView::from(&dependents.reached),
             memories: dependents
@@ -67,7 +62,7 @@ impl DependentsView {
                 .iter()
                 .map(|(memory, of)| DependentMemory {
                     memory: MemoryView::from(memory),
-                    fate: fate(*of),
+                    fate: of.as_str(),
                 })
                 .collect(),
             episodes: dependents

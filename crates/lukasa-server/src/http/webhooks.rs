@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use lukasa_core::secret::OVERLAP_HOURS;
 use lukasa_core::{Delivery, DeliveryState, Timestamp, Verb, Webhook, WebhookId};
 use lukasa_engine::webhooks::{DeliveryAttempt, WebhookEdit};
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ pub struct WebhookView {
     disabled_because: Option<String>,
     /// Since when deliveries have failed; null if the last one succeeded.
     failing_since: Option<Timestamp>,
+    /// Until when deliveries are also signed with the secret before the last rotation.
+    previous_secret_until: Option<Timestamp>,
 }
 
 impl From<&Webhook> for WebhookView {
@@ -47,6 +50,7 @@ impl From<&Webhook> for WebhookView {
             disabled_at: hook.off_at,
             disabled_because: hook.off_because.clone(),
             failing_since: hook.failing_since,
+            previous_secret_until: hook.previous_until,
         }
     }
 }
@@ -80,7 +84,7 @@ pub struct CreateWebhook {
     verbs: Vec<String>,
 }
 
-/// A new webhook with its secret, which is shown only once.
+/// A webhook with its new secret, which is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CreatedWebhook {
     /// The secret that signs deliveries. It cannot be shown again.
@@ -133,6 +137,38 @@ pub async fn create_webhook(
     let created =
         CreatedWebhook { secret: print_secret(&hook.secret), webhook: WebhookView::from(&hook) };
     Ok((StatusCode::CREATED, Json(created)))
+}
+
+/// How to replace a secret.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RotateSecret {
+    /// For how many hours the old one stays valid, up to 720; 24 if absent.
+    #[schema(example = 24)]
+    pub(super) overlap_hours: Option<i64>,
+}
+
+/// Replace the secret of a webhook. The new one is shown only in this answer.
+///
+/// During the overlap `webhook-signature` has a signature with each of both secrets, so that the
+/// receiver can change to the new one.
+#[utoipa::path(post, path = "/api/webhooks/{id}/rotate", tag = "webhooks", request_body = RotateSecret, params(
+    ("id" = String, Path, description = "The webhook's id")), responses(
+    (status = 200, body = CreatedWebhook),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn rotate_webhook(
+    State(app): State<App>,
+    Admin(admin): Admin,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<RotateSecret>,
+) -> Result<Json<CreatedWebhook>, Problem> {
+    let (engine, id) = (app.engine().clone(), parse_id(&id)?);
+    let (random, now) = (clock::random(), clock::now());
+    let hours = sent.body.overlap_hours.unwrap_or(OVERLAP_HOURS);
+    let work = async move { engine.webhooks.rotate_secret(&admin, id, hours, &random, now).await };
+    let hook = app.detached(work).await?;
+    let (secret, webhook) = (print_secret(&hook.secret), WebhookView::from(&hook));
+    Ok(Json(CreatedWebhook { secret, webhook }))
 }
 
 /// Changes to a webhook. An absent field stays as it is.

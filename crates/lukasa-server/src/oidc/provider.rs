@@ -7,7 +7,7 @@ use lukasa_core::Timestamp;
 use lukasa_core::oidc::{
     ClaimFault, ClaimRules, ExpectedToken, VerifiedIdentity, check_claims, identify,
 };
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Mutex, Semaphore};
@@ -48,7 +48,9 @@ pub(super) struct ProviderConfig {
 /// Why a sign-in failed. The word is in the log, and not in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OidcFault {
-    /// The provider does not respond, or not as it should.
+    /// The provider does not respond for now. Neither the user nor their browser is at fault.
+    Unavailable(&'static str),
+    /// The provider refuses, or does not respond as it should.
     Provider(&'static str),
     Token(TokenFault),
     Claims(ClaimFault),
@@ -57,10 +59,15 @@ pub enum OidcFault {
 impl OidcFault {
     pub fn as_str(self) -> &'static str {
         match self {
-            OidcFault::Provider(what) => what,
+            OidcFault::Unavailable(what) | OidcFault::Provider(what) => what,
             OidcFault::Token(fault) => fault.as_str(),
             OidcFault::Claims(fault) => fault.as_str(),
         }
+    }
+
+    /// Whether the sign-in may succeed later.
+    pub fn is_outage(self) -> bool {
+        matches!(self, OidcFault::Unavailable(_))
     }
 
     /// Whether the provider signed the token, so that the refusal is about a user of it.
@@ -111,10 +118,17 @@ pub struct ProviderCode<'e> {
     pub iss: Option<&'e str>,
 }
 
-/// Something of the provider that is kept for a while, or the time of a failure to fetch it.
+/// Something of the provider that is kept for a while, and the time of the last failure to fetch it. A
+/// failure does not end the life of what was fetched before.
 struct Fetched<T> {
-    value: Option<Arc<T>>,
-    at: Instant,
+    value: Option<(Arc<T>, Instant)>,
+    failed_at: Option<Instant>,
+}
+
+impl<T> Default for Fetched<T> {
+    fn default() -> Self {
+        Self { value: None, failed_at: None }
+    }
 }
 
 impl<T> Fetched<T> {
@@ -122,8 +136,16 @@ impl<T> Fetched<T> {
     /// to be fetched.
     fn fresh(&self, max_age: Duration, fault: OidcFault) -> Option<Result<Arc<T>, OidcFault>> {
         match &self.value {
-            Some(value) => (self.at.elapsed() < max_age).then(|| Ok(value.clone())),
-            None => (self.at.elapsed() < FAILURE_TTL).then_some(Err(fault)),
+            Some((value, at)) if at.elapsed() < max_age => Some(Ok(value.clone())),
+            _ => self.failed_at.filter(|at| at.elapsed() < FAILURE_TTL).map(|_| Err(fault)),
+        }
+    }
+
+    fn record(&mut self, fetched: &Result<Arc<T>, OidcFault>) {
+        let now = Instant::now();
+        match fetched {
+            Ok(value) => *self = Self { value: Some((value.clone(), now)), failed_at: None },
+            Err(_) => self.failed_at = Some(now),
         }
     }
 }
@@ -132,8 +154,8 @@ impl<T> Fetched<T> {
 pub struct OidcProvider {
     config: ProviderConfig,
     client: Client,
-    metadata: Mutex<Option<Fetched<Metadata>>>,
-    keys: Mutex<Option<Fetched<Vec<PublicKey>>>>,
+    metadata: Mutex<Fetched<Metadata>>,
+    keys: Mutex<Fetched<Vec<PublicKey>>>,
     waiting: Semaphore,
 }
 
@@ -144,7 +166,7 @@ impl OidcProvider {
             .connect_timeout(REQUEST_TIMEOUT)
             .user_agent(concat!("Lukasa/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        let (metadata, keys) = (Mutex::new(None), Mutex::new(None));
+        let (metadata, keys) = (Mutex::default(), Mutex::default());
         Ok(Self { config, client, metadata, keys, waiting: Semaphore::new(MAX_WAITING) })
     }
 
@@ -162,7 +184,7 @@ impl OidcProvider {
         &self,
         request: AuthorizationValues<'_>,
     ) -> Result<String, OidcFault> {
-        let _permit = self.waiting.try_acquire().map_err(|_| OidcFault::Provider("busy"))?;
+        let _permit = self.waiting.try_acquire().map_err(|_| OidcFault::Unavailable("busy"))?;
         let metadata = self.metadata().await?;
         let mut url = metadata.authorization_endpoint.clone();
         url.query_pairs_mut()
@@ -183,7 +205,7 @@ impl OidcProvider {
         exchange: ProviderCode<'_>,
         now: Timestamp,
     ) -> Result<VerifiedIdentity, OidcFault> {
-        let _permit = self.waiting.try_acquire().map_err(|_| OidcFault::Provider("busy"))?;
+        let _permit = self.waiting.try_acquire().map_err(|_| OidcFault::Unavailable("busy"))?;
         let metadata = self.metadata().await?;
         let needs_iss = metadata.authorization_response_iss_parameter_supported;
         if exchange.iss.map_or(needs_iss, |iss| iss != self.config.issuer) {
@@ -238,8 +260,12 @@ impl OidcProvider {
             .header("accept", "application/json")
             .body(pairs.join("&"));
         let sent = request.send().await;
-        let response = sent.map_err(|_| OidcFault::Provider("no_token_response"))?;
-        if !response.status().is_success() {
+        let response = sent.map_err(|_| OidcFault::Unavailable("no_token_response"))?;
+        let status = response.status();
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            return Err(OidcFault::Unavailable("no_token_response"));
+        }
+        if !status.is_success() {
             return Err(OidcFault::Provider("code_refused"));
         }
         let read: Option<IdTokenResponse> = read_json(response).await;
@@ -248,22 +274,21 @@ impl OidcProvider {
 
     /// The provider's metadata. It must be the issuer's own, and name safe addresses.
     async fn metadata(&self) -> Result<Arc<Metadata>, OidcFault> {
-        let missing = OidcFault::Provider("no_metadata");
+        let missing = OidcFault::Unavailable("no_metadata");
         let waited = timeout(REQUEST_TIMEOUT, self.metadata.lock()).await;
         let mut cached = waited.map_err(|_| missing)?;
-        if let Some(found) = cached.as_ref().and_then(|kept| kept.fresh(METADATA_TTL, missing)) {
+        if let Some(found) = cached.fresh(METADATA_TTL, missing) {
             return found;
         }
         let found = self.fetch_metadata().await;
-        let value = found.as_ref().ok().cloned();
-        *cached = Some(Fetched { value, at: Instant::now() });
+        cached.record(&found);
         found
     }
 
     async fn fetch_metadata(&self) -> Result<Arc<Metadata>, OidcFault> {
         let base = self.config.issuer.trim_end_matches('/');
         let url = format!("{base}/.well-known/openid-configuration");
-        let found: Metadata = self.get(&url).await.ok_or(OidcFault::Provider("no_metadata"))?;
+        let found: Metadata = self.get(&url).await.ok_or(OidcFault::Unavailable("no_metadata"))?;
         let addresses = [&found.authorization_endpoint, &found.token_endpoint, &found.jwks_uri];
         if found.issuer != self.config.issuer {
             return Err(OidcFault::Provider("metadata_of_another_issuer"));
@@ -282,19 +307,20 @@ impl OidcProvider {
         metadata: &Metadata,
         max_age: Duration,
     ) -> Result<Arc<Vec<PublicKey>>, OidcFault> {
-        let missing = OidcFault::Provider("no_keys");
+        let missing = OidcFault::Unavailable("no_keys");
         let waited = timeout(REQUEST_TIMEOUT, self.keys.lock()).await;
         let mut cached = waited.map_err(|_| missing)?;
-        if let Some(found) = cached.as_ref().and_then(|kept| kept.fresh(max_age, missing)) {
+        if let Some(found) = cached.fresh(max_age, missing) {
             return found;
         }
         let found: Option<KeySet> = self.get(metadata.jwks_uri.as_str()).await;
-        let value = found.map(|found| {
+        let keys = found.map(|found| {
             let keys = found.keys.into_iter().take(MAX_KEYS);
             Arc::new(keys.filter_map(|key| serde_json::from_value(key).ok()).collect::<Vec<_>>())
         });
-        *cached = Some(Fetched { value: value.clone(), at: Instant::now() });
-        value.ok_or(missing)
+        let keys = keys.ok_or(missing);
+        cached.record(&keys);
+        keys
     }
 
     async fn get<T: DeserializeOwned>(&self, url: &str) -> Option<T> {
@@ -324,4 +350,115 @@ pub(super) fn is_safe(url: &Url) -> bool {
     let is_plain = url.username().is_empty() && url.password().is_none();
     let is_here = url.host_str().is_some_and(is_loopback_name);
     is_plain && (url.scheme() == "https" || (url.scheme() == "http" && is_here))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use axum::extract::State;
+    use axum::http::StatusCode as Status;
+    use axum::routing::{get, post};
+    use axum::{Json, Router};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A provider that can be down.
+    #[derive(Clone, Default)]
+    struct FakeProvider {
+        down: Arc<AtomicBool>,
+        asked: Arc<AtomicUsize>,
+        base: Arc<std::sync::OnceLock<String>>,
+    }
+
+    impl FakeProvider {
+        fn answer(&self, value: Value) -> Result<Json<Value>, Status> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            match self.down.load(Ordering::Relaxed) {
+                true => Err(Status::BAD_GATEWAY),
+                false => Ok(Json(value)),
+            }
+        }
+
+        async fn metadata(State(own): State<Self>) -> Result<Json<Value>, Status> {
+            let base = own.base.get().cloned().unwrap_or_default();
+            own.answer(json!({
+                "issuer": base, "authorization_endpoint": format!("{base}/authorize"),
+                "token_endpoint": format!("{base}/token"), "jwks_uri": format!("{base}/keys"),
+            }))
+        }
+
+        async fn keys(State(own): State<Self>) -> Result<Json<Value>, Status> {
+            own.answer(json!({"keys": [{"kty": "OKP", "kid": "k1"}]}))
+        }
+
+        async fn token(State(own): State<Self>) -> Result<Json<Value>, Status> {
+            own.answer(json!({"id_token": "x"}))
+        }
+
+        /// Starts it, and returns this server's side of it.
+        async fn start() -> (Self, OidcProvider) {
+            let own = Self::default();
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let issuer = format!("http://{}", listener.local_addr().unwrap());
+            own.base.set(issuer.clone()).unwrap();
+            let routes = Router::new()
+                .route("/.well-known/openid-configuration", get(Self::metadata))
+                .route("/keys", get(Self::keys))
+                .route("/token", post(Self::token))
+                .with_state(own.clone());
+            tokio::spawn(async move { axum::serve(listener, routes).await });
+            let config = ProviderConfig {
+                issuer,
+                client_id: "lukasa".to_owned(),
+                client_secret: None,
+                tenant: "acme".to_owned(),
+                name: "fake".to_owned(),
+                scopes: "openid".to_owned(),
+                redirect_uri: "http://127.0.0.1/oidc/callback".to_owned(),
+                rules: ClaimRules {
+                    user_claim: "sub".to_owned(),
+                    user_prefix: String::new(),
+                    role_claim: None,
+                    admin_values: Vec::new(),
+                    allowed_values: vec!["*".to_owned()],
+                },
+            };
+            (own, OidcProvider::new(config).unwrap())
+        }
+    }
+
+    #[tokio::test]
+    async fn oidc_failed_refresh_keeps_the_keys_that_are_still_valid() {
+        let (fake, provider) = FakeProvider::start().await;
+        let metadata = provider.metadata().await.unwrap();
+        assert_eq!(provider.keys(&metadata, KEYS_TTL).await.unwrap().len(), 1);
+        fake.down.store(true, Ordering::Relaxed);
+        let fault = provider.keys(&metadata, Duration::ZERO).await.unwrap_err();
+        assert_eq!((fault.as_str(), fault.is_outage()), ("no_keys", true));
+        let asked = fake.asked.load(Ordering::Relaxed);
+        assert_eq!(provider.keys(&metadata, KEYS_TTL).await.unwrap().len(), 1);
+        assert!(provider.metadata().await.is_ok());
+        assert!(provider.keys(&metadata, Duration::ZERO).await.is_err());
+        assert_eq!(fake.asked.load(Ordering::Relaxed), asked, "a failure is kept for a while");
+    }
+
+    #[tokio::test]
+    async fn oidc_outage_is_told_from_a_refusal() {
+        let (fake, provider) = FakeProvider::start().await;
+        let exchange = ProviderCode { code: "c", verifier: "v", nonce: "n", iss: None };
+        let now = Timestamp::UNIX_EPOCH;
+        let refused = provider.exchange(exchange, now).await.unwrap_err();
+        assert_eq!(refused, OidcFault::Token(TokenFault::Malformed));
+        assert!(!refused.is_outage());
+        fake.down.store(true, Ordering::Relaxed);
+        let fault = provider.exchange(exchange, now).await.unwrap_err();
+        assert_eq!(fault, OidcFault::Unavailable("no_token_response"));
+        let (fake, unreachable) = FakeProvider::start().await;
+        fake.down.store(true, Ordering::Relaxed);
+        let request = AuthorizationValues { state: "s", nonce: "n", challenge: "c" };
+        let fault = unreachable.authorization_url(request).await.unwrap_err();
+        assert_eq!(fault, OidcFault::Unavailable("no_metadata"));
+    }
 }

@@ -28,29 +28,21 @@ pub struct PublicKey {
     y: Option<String>,
 }
 
-/// Why a token was not verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenFault {
-    Malformed,
-    Algorithm,
-    /// No key of the issuer has the id that the token names. The keys may have changed.
-    UnknownKey,
-    Signature,
-}
+lukasa_core::words!(
+    /// Why a token was not verified.
+    TokenFault {
+        Malformed = "malformed_token",
+        Algorithm = "algorithm",
+        /// No key of the issuer has the id that the token names. The keys may have changed.
+        UnknownKey = "unknown_key",
+        Signature = "signature",
+    }
+);
 
 impl TokenFault {
     /// Whether the token may be signed with a key that the issuer has added since the keys were read.
     pub fn may_be_a_new_key(self) -> bool {
         matches!(self, TokenFault::UnknownKey | TokenFault::Signature)
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            TokenFault::Malformed => "malformed_token",
-            TokenFault::Algorithm => "algorithm",
-            TokenFault::UnknownKey => "unknown_key",
-            TokenFault::Signature => "signature",
-        }
     }
 }
 

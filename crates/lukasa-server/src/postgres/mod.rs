@@ -11,11 +11,13 @@ mod programs;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use tokio::process::Command;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 pub use account::Account;
 pub use programs::{Programs, find, tool};
@@ -24,8 +26,16 @@ pub use programs::{Programs, find, tool};
 const DATABASE: &str = "lukasa";
 /// Time limit of a start: after a crash the server replays its log first.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long a stopped server may take until its process has ended.
+const END_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a server that ends is started again within [`RESTART_PERIOD`].
+const MAX_RESTARTS: usize = 5;
+const RESTART_PERIOD: Duration = Duration::from_mins(10);
 /// Longest path of the socket's folder: the kernel's limit of a socket path, less PostgreSQL's name.
 const MAX_SOCKET_FOLDER_BYTES: usize = 107 - "/.s.PGSQL.5432".len();
+
+/// Receives the exit status of a server once it has ended.
+type ExitStatusReceiver = watch::Receiver<Option<String>>;
 
 /// A PostgreSQL server that this process started. It is stopped when this is dropped.
 pub struct ManagedPostgres {
@@ -34,8 +44,10 @@ pub struct ManagedPostgres {
     data: PathBuf,
     programs: Programs,
     account: Option<Account>,
-    /// The exit status once the server has ended; `None` until it was started.
-    ended: Option<watch::Receiver<Option<String>>>,
+    /// The folder of the socket.
+    sockets: PathBuf,
+    /// The exit status of the last started server, once it has ended.
+    exit: Mutex<Option<ExitStatusReceiver>>,
     // Kept as long as the server runs: the lock, and the socket's folder if it is outside `folder`.
     _lock: File,
     _sockets: Option<tempfile::TempDir>,
@@ -118,10 +130,10 @@ impl ManagedPostgres {
             "postgres://postgres@{}/{DATABASE}?sslmode=disable",
             crate::url::encoded(&sockets.display().to_string())
         );
-        let (ended, _lock, _sockets) = (None, lock, elsewhere);
-        let mut server = Self { url, folder, data, programs, account, ended, _lock, _sockets };
-        server.stop_orphan(&sockets).await?;
-        server.launch(&sockets).await?;
+        let (exit, _lock, _sockets) = (Mutex::default(), lock, elsewhere);
+        let server = Self { url, folder, data, programs, account, sockets, exit, _lock, _sockets };
+        server.stop_orphan().await?;
+        server.launch().await?;
         let created = lukasa_engine::ensure_database(&server.url).await;
         created.context("the database could not be created")?;
         write_private(&server.folder.join("url"), &server.url)?;
@@ -147,7 +159,7 @@ impl ManagedPostgres {
 
     /// Stops the server of a Lukasa process that was killed: it runs on without it. A postmaster that
     /// was killed leaves sessions, which end by themselves, and its PID file, which is removed here.
-    async fn stop_orphan(&self, sockets: &Path) -> anyhow::Result<()> {
+    async fn stop_orphan(&self) -> anyhow::Result<()> {
         let pid_file = self.data.join("postmaster.pid");
         let Some(pid) = fs::read_to_string(&pid_file).ok().and_then(|text| first_line(&text))
         else {
@@ -172,7 +184,7 @@ impl ManagedPostgres {
         // for a running server and not start.
         if Path::new("/proc").join(&pid).exists() && self.processes().await?.is_empty() {
             fs::remove_file(&pid_file)?;
-            let _ = fs::remove_file(sockets.join(".s.PGSQL.5432.lock"));
+            let _ = fs::remove_file(self.sockets.join(".s.PGSQL.5432.lock"));
         }
         Ok(())
     }
@@ -202,11 +214,11 @@ impl ManagedPostgres {
         Ok(())
     }
 
-    async fn launch(&mut self, sockets: &Path) -> anyhow::Result<()> {
+    async fn launch(&self) -> anyhow::Result<()> {
         let log = self.folder.join("postgres.log");
         let out = File::options().create(true).append(true).open(&log)?;
         let mut command = self.command("postgres");
-        command.arg("-D").arg(&self.data).arg("-k").arg(sockets);
+        command.arg("-D").arg(&self.data).arg("-k").arg(&self.sockets);
         for setting in ["listen_addresses=", "max_connections=60", "jit=off", "port=5432"] {
             command.args(["-c", setting]);
         }
@@ -222,7 +234,7 @@ impl ManagedPostgres {
             };
             let _ = sender.send(Some(how));
         });
-        self.ended = Some(ended.clone());
+        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended.clone());
         let rounds = START_TIMEOUT.as_millis() / 50;
         for _ in 0..rounds {
             if let Some(how) = ended.borrow().clone() {
@@ -246,13 +258,41 @@ impl ManagedPostgres {
 
     /// Waits until the server has ended and returns its exit status.
     pub async fn ended(&self) -> String {
-        let Some(mut ended) = self.ended.clone() else { return String::new() };
+        let Some(mut ended) = self.exit_status() else { return String::new() };
         let how = ended.wait_for(Option::is_some).await.ok().and_then(|how| how.clone());
         how.unwrap_or_default()
     }
 
+    /// Starts the server again each time it ends, which recovers what it had committed. Returns how it
+    /// ended if it cannot be started, or has ended too often.
+    pub async fn keep_running(&self) -> String {
+        let mut restarts: Vec<Instant> = Vec::new();
+        loop {
+            let how = self.ended().await;
+            restarts.retain(|at| at.elapsed() < RESTART_PERIOD);
+            if restarts.len() >= MAX_RESTARTS {
+                return how;
+            }
+            restarts.push(Instant::now());
+            tracing::warn!(how, "Lukasa's own PostgreSQL has ended: starting it again");
+            if let Err(error) = self.restart().await {
+                return format!("{how}; {error:#}");
+            }
+            tracing::info!("Lukasa's own PostgreSQL runs again");
+        }
+    }
+
+    async fn restart(&self) -> anyhow::Result<()> {
+        self.stop_orphan().await?;
+        self.launch().await
+    }
+
+    fn exit_status(&self) -> Option<ExitStatusReceiver> {
+        self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn is_running(&self) -> bool {
-        self.ended.as_ref().is_some_and(|ended| ended.borrow().is_none())
+        self.exit_status().is_some_and(|ended| ended.borrow().is_none())
     }
 
     /// Stops the server and waits until it has shut down.
@@ -260,7 +300,8 @@ impl ManagedPostgres {
         let _ = fs::remove_file(self.folder.join("url"));
         if self.is_running() {
             self.ask_to_stop().await?;
-            self.ended().await;
+            // One that was about to start cannot be asked; the next Lukasa stops it.
+            let _ = tokio::time::timeout(END_TIMEOUT, self.ended()).await;
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use lukasa_engine::{ConnectOptions, Engine, Moment};
 use lukasa_server::api::{App, AuthMode, LOCAL_TENANT, LimitSettings, McpSettings};
 use lukasa_server::clock;
 use lukasa_server::http::router;
+use lukasa_server::oidc::OidcProvider;
 use lukasa_store::testing::TestDatabase;
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -78,6 +79,13 @@ impl TestApp {
         let (database, models) = (TestDatabase::fresh().await, Arc::new(NoModels));
         let limit = |app: App| app.with_limits(settings, 8);
         Self::configured(database, models, AuthMode::Keys, 8, limit, |router| router).await
+    }
+
+    /// A server whose users sign in with this identity provider, with these limits.
+    pub async fn with_oidc(provider: OidcProvider, settings: &LimitSettings) -> Self {
+        let (database, models) = (TestDatabase::fresh().await, Arc::new(NoModels));
+        let set = |app: App| app.with_limits(settings, 8).with_oidc(Some(provider));
+        Self::configured(database, models, AuthMode::Keys, 8, set, |router| router).await
     }
 
     /// A server that requires an API key, with these settings of its MCP endpoint.

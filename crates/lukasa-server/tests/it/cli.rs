@@ -4,6 +4,7 @@ mod backup;
 mod connect;
 mod managed_postgres;
 mod memory_commands;
+mod service;
 
 use std::process::{Command, Output};
 

@@ -10,13 +10,15 @@ use lukasa_core::job::Task;
 use lukasa_core::placement::{MAIN_CELL, PlacedRange, Placement, UserRange};
 use lukasa_core::{Ids, TenantId, Timestamp, UserId};
 use lukasa_store::cell_admin::{self, CellAddress};
-use lukasa_store::mover::{self, MoveFault};
+use lukasa_store::mover::{self, MoveFault, MoveOptions};
 use lukasa_store::testing::TestDatabase;
 use lukasa_store::{Batch, ConnectOptions, Error, Store, directory, domain, job, operation};
 
+mod faults;
+
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-fn acme() -> TenantId {
+pub(crate) fn acme() -> TenantId {
     TenantId::named("acme")
 }
 
@@ -25,13 +27,13 @@ fn globex() -> TenantId {
 }
 
 /// A directory, which is the main cell, and one more cell.
-struct Deployment {
-    main: TestDatabase,
-    east: TestDatabase,
+pub(crate) struct Deployment {
+    pub(crate) main: TestDatabase,
+    pub(crate) east: TestDatabase,
 }
 
 impl Deployment {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let (main, east) = (TestDatabase::fresh().await, TestDatabase::fresh().await);
         for database in [&main, &east] {
             for name in ["acme", "globex"] {
@@ -46,7 +48,7 @@ impl Deployment {
         deployment
     }
 
-    async fn list_cell(&self, url: &str) {
+    pub(crate) async fn list_cell(&self, url: &str) {
         let admin = self.main.admin().await;
         let sql = "insert into cell (name, url, added_at) values ('east', $1, now()) \
                    on conflict (name) do update set url = $1";
@@ -72,7 +74,7 @@ impl Deployment {
     }
 
     /// The upper half of the users in the second cell.
-    async fn place_halves(&self) {
+    pub(crate) async fn place_halves(&self) {
         self.place(&moved(&upper_moving())).await;
     }
 
@@ -88,14 +90,25 @@ impl Deployment {
         to: &str,
         fault: MoveFault,
     ) -> Result<usize, Error> {
+        let options = MoveOptions { fault, ..MoveOptions::default() };
+        self.move_with(&self.cells(), tenant, range, to, options).await
+    }
+
+    async fn move_with(
+        &self,
+        cells: &[CellAddress],
+        tenant: Option<TenantId>,
+        range: UserRange,
+        to: &str,
+        options: MoveOptions,
+    ) -> Result<usize, Error> {
         let mut directory = cell_admin::lock(&self.main.connect()).await?;
         let before = directory.placement().await?;
         let planned = before.begin_move(tenant, range, None, to).unwrap();
-        mover::begin(&mut directory, &self.cells(), &before, &planned, NOW).await?;
+        mover::begin(&mut directory, cells, &before, &planned, NOW).await?;
         let mut count = 0;
         for moving in planned.ranges().iter().filter(|r| r.moving_to.is_some()) {
-            let cells = self.cells();
-            count += mover::finish(&mut directory, &cells, moving, fault, |_| {}).await?.moved;
+            count += mover::finish(&mut directory, cells, moving, options, |_| {}).await?.moved;
         }
         Ok(count)
     }
@@ -121,7 +134,7 @@ fn moved(placement: &Placement) -> Placement {
 }
 
 /// Names of users, some of each half.
-fn names() -> Vec<String> {
+pub(crate) fn names() -> Vec<String> {
     (0..24).map(|number| format!("user{number:02}")).collect()
 }
 
@@ -129,12 +142,17 @@ fn named(name: &str) -> UserId {
     UserId::named(acme(), name)
 }
 
-fn is_upper(name: &str) -> bool {
+pub(crate) fn is_upper(name: &str) -> bool {
     upper().contains(named(name))
 }
 
 /// Creates the user, and writes one row about them.
-async fn write(store: &Store, tenant: TenantId, name: &str, row: &str) -> Result<(), Error> {
+pub(crate) async fn write(
+    store: &Store,
+    tenant: TenantId,
+    name: &str,
+    row: &str,
+) -> Result<(), Error> {
     let scope = store.write(tenant, UserId::named(tenant, name)).await?;
     // As the engine begins a write: several statements are sent before the first is answered.
     let (user, _) = try_join!(directory::me(&scope), operation::last_at(&scope))?;
@@ -145,7 +163,11 @@ async fn write(store: &Store, tenant: TenantId, name: &str, row: &str) -> Result
     scope.commit().await
 }
 
-async fn read(store: &Store, tenant: TenantId, name: &str) -> Result<Vec<String>, Error> {
+pub(crate) async fn read(
+    store: &Store,
+    tenant: TenantId,
+    name: &str,
+) -> Result<Vec<String>, Error> {
     let scope = store.read(tenant, UserId::named(tenant, name)).await?;
     let (user, opened) = try_join!(directory::me(&scope), domain::opened(&scope))?;
     assert!(user.is_some() || opened.is_empty());

@@ -94,3 +94,23 @@ async fn test_database_with_inconsistent_rows_fails_its_test() {
                    insert into fact values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid())";
     database.admin().await.batch_execute(planted).await.unwrap();
 }
+
+#[tokio::test]
+async fn consistency_check_detects_failed_and_running_jobs_unless_they_are_left() {
+    for (state, leased) in [("dead", "null"), ("running", "now()")] {
+        let database = TestDatabase::fresh().await;
+        let planted = format!(
+            "set session_replication_role = replica; \
+             insert into job (user_id, tenant_id, job_id, kind, key, state, queued_at, run_at, leased_until) \
+               values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'title', 's', '{state}', now(), \
+                 now(), {leased})"
+        );
+        database.admin().await.batch_execute(&planted).await.unwrap();
+        assert_eq!(database.inconsistencies().await, [""; 0]);
+        database.check_jobs();
+        let found = database.inconsistencies().await;
+        assert!(found[0].starts_with("no job has failed") && found[0].contains(state), "{found:?}");
+        database.leave_jobs("they are what is tested");
+        assert_eq!(database.inconsistencies().await, [""; 0]);
+    }
+}

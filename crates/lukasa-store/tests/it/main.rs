@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod cells;
+mod cells_silent;
 mod consistency;
 mod plans;
 mod pools;

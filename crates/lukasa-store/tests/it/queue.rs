@@ -88,7 +88,7 @@ async fn job_lanes_in_database_match_the_code() {
     let database = TestDatabase::fresh().await;
     let (store, admin) = (database.store(), database.admin().await);
     for kind in JobKind::ALL {
-        queue(&store, "a", kind.as_str(), *kind, "k", 0).await;
+        queue(&store, "a", kind.as_str(), kind, "k", 0).await;
         let lane = "select lane from job where kind = $1";
         let lane: String = admin.query_one(lane, &[&kind.as_str()]).await.unwrap().get(0);
         assert_eq!(lane, kind.lane().as_str());

@@ -13,8 +13,8 @@ use syn::visit::{self, Visit};
 use uuid::Uuid;
 
 /// Modules whose statements are run by the owner of the database, not by the serving role.
-const OWNER_MODULES: [&str; 6] =
-    ["audit_retention", "cell_admin", "database", "migrate", "mover", "scrub"];
+const OWNER_MODULES: [&str; 7] =
+    ["audit_retention", "cell_admin", "database", "migrate", "mover", "rotation", "scrub"];
 
 /// A partial index that has few rows whatever the number of users: unfinished erasures.
 const SMALL_INDEX: (&str, &str) = ("erasure", "(finished_at IS NULL)");

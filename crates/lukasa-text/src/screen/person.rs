@@ -53,7 +53,7 @@ pub(super) fn first_person_places(tokenized: &TokenizedText) -> Vec<usize> {
 }
 
 /// Whether a folded word is a pronoun of the first person that can be the subject of a sentence.
-pub(super) fn is_subject_pronoun(word: &str) -> bool {
+pub(crate) fn is_subject_pronoun(word: &str) -> bool {
     [
         "i", "we", "ich", "wir", "je", "j", "nous", "yo", "nosotros", "io", "noi", "eu", "nos",
         "ik", "wij",

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use super::StatementKind;
 use super::sentence::{self, Sentence};
 use crate::lexicon::lexicon;
-use crate::screen::person::speaks_of_self;
-use crate::screen::phrase::{Phrases, TokenizedText};
+use crate::screen::person::{is_subject_pronoun, speaks_of_self};
+use crate::screen::phrase::{Found, Phrases, TokenizedText};
 
 static SIGNS: LazyLock<Phrases<StatementKind>> = LazyLock::new(|| {
     Phrases::new([
@@ -22,13 +22,40 @@ static INTRODUCTIONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
 });
 static RETRACTIONS: LazyLock<Phrases<()>> =
     LazyLock::new(|| Phrases::new([((), lexicon!("statement/retractions", en de fr es pt it nl))]));
+static ASIDES: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), lexicon!("statement/asides", en de fr es pt))]));
+static REPORTS: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new([((), lexicon!("statement/reports", en de fr es pt))]));
 
-/// Whether a text that the user typed takes back what they have said: "forget I mentioned it". Questions
-/// and quotations do not.
+/// Whether a text that the user typed takes back what they have said: "forget I mentioned it", "off the
+/// record". Questions, quotations and what other people said off the record do not.
 pub fn retracts(text: &str) -> bool {
     let sentences = sentence::split(text, false);
     let mut asserted = sentences.iter().filter(|own| !own.asks && !own.is_quoted());
-    asserted.any(|own| !own.matches(&RETRACTIONS).is_empty())
+    asserted.any(|own| !own.matches(&RETRACTIONS).is_empty() || has_own_aside(own))
+}
+
+/// Whether a sentence says that the user's own words are confidential. In "she mentioned, off the record,
+/// that" those of another person are: the aside interrupts the words that report them.
+fn has_own_aside(own: &Sentence) -> bool {
+    /// Maximum number of words between the verb and the aside: "she confided to the two of us, …".
+    const MAX_GAP: usize = 5;
+    /// The subject of a verb is among this many words before it: "I have just told".
+    const SUBJECT_WORDS: usize = 3;
+    let asides = own.matches(&ASIDES);
+    let reports = if asides.is_empty() { Vec::new() } else { own.matches(&REPORTS) };
+    let is_of_others = |report: &Found<()>| {
+        let mut subject = report.start.saturating_sub(SUBJECT_WORDS)..=report.end;
+        !subject.any(|at| is_subject_pronoun(own.token(at)))
+    };
+    let is_reported = |aside: &Found<()>| {
+        aside.start > own.clause_start()
+            && reports.iter().filter(|report| is_of_others(report)).any(|report| {
+                let follows = report.end <= aside.start && aside.start - report.end <= MAX_GAP;
+                follows || report.start == aside.end
+            })
+    };
+    asides.iter().any(|aside| !is_reported(aside))
 }
 
 /// Whether a text that the user typed says that something is wrong or has changed: a correction, a
@@ -111,6 +138,35 @@ mod tests {
             ("I don't remember that film.", false),
             ("Don't save this file yet.", false),
             ("Did you forget what I said?", false),
+        ] {
+            assert_eq!(retracts(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn aside_in_the_report_of_another_person_does_not_retract() {
+        // Frames are not searched for in long sentences.
+        let long = format!("{}he said, off the record, that we merge", "and on ".repeat(40));
+        for (text, expected) in [
+            ("He said, off the record, that we merge.", false),
+            ("My sister mentioned, off the record, that we merge.", false),
+            ("She confided to both of us, off the record, that she resigns.", false),
+            ("My boss, off the record, hinted that we merge.", false),
+            ("The nurse let me know, off the record, that the ward closes.", false),
+            (long.as_str(), false),
+            ("I mentioned, off the record, that I want to quit.", true),
+            ("Listen, off the record, my boss told me that we merge.", true),
+            ("She mentioned her divorce, forget I said that.", true),
+            ("I want to quit, off the record.", true),
+            ("Mein Chef erklärte, das bleibt unter uns, dass wir fusionieren.", false),
+            ("Ich erwähnte, das bleibt unter uns, dass ich kündige.", true),
+            ("Das bleibt unter uns: Ich kündige.", true),
+            ("Mon chef a précisé, ça reste entre nous, que la société ferme.", false),
+            ("Ça reste entre nous : je démissionne.", true),
+            ("Mi jefa me comentó, esto queda entre nosotros, que la empresa cierra.", false),
+            ("Esto queda entre nosotros: voy a renunciar.", true),
+            ("O meu chefe comentou, isto fica entre nós, que a empresa fecha.", false),
+            ("Isto fica entre nós: vou sair da empresa.", true),
         ] {
             assert_eq!(retracts(text), expected, "{text}");
         }

@@ -13,9 +13,10 @@ use anyhow::{Context, Result, bail, ensure};
 use lukasa_core::model::{Chat, Embedder};
 use lukasa_models::local;
 use lukasa_models::remote::{ChatConfig, RemoteChat};
+use lukasa_models::scripted::TestModels;
 
 use super::dialogue::{self, Dialogue, DialogueHalf};
-use super::fixture::{EvalModels, LearningFixture};
+use super::fixture::LearningFixture;
 use super::oracle::{Oracle, OracleMode};
 use score::DialogueScore;
 
@@ -103,8 +104,9 @@ async fn oracle(
 ) -> Result<DialogueScore> {
     println!("seed {}, scripted model ({mode:?})", args.seed);
     let oracle = Oracle::default();
-    let models = EvalModels { chat: oracle.chat(), embedder: embedder.cloned() };
-    let fixture = LearningFixture::open(models, args.seed).await?.with_statements();
+    let embedders = embedder.cloned().into_iter().collect();
+    let models = TestModels { chats: vec![oracle.chat()], embedders, ..TestModels::default() };
+    let fixture = LearningFixture::open(Arc::new(models), args.seed).await?.with_statements();
     let answering = dialogues::Answering { oracle: Some((oracle, mode)) };
     dialogues::run(&fixture, &answering, embedder, args).await
 }
@@ -116,8 +118,9 @@ async fn real_model(
 ) -> Result<DialogueScore> {
     println!("seed {}, model {name}", args.seed);
     let chat = open_chat(name, args.key.as_deref())?;
-    let models = EvalModels { chat, embedder: embedder.clone() };
-    let fixture = LearningFixture::open(models, args.seed).await?.with_statements();
+    let embedders = embedder.clone().into_iter().collect();
+    let models = TestModels { chats: vec![chat], embedders, ..TestModels::default() };
+    let fixture = LearningFixture::open(Arc::new(models), args.seed).await?.with_statements();
     let mut score = DialogueScore::default();
     if args.dialogues > 0 {
         let answering = dialogues::Answering { oracle: None };

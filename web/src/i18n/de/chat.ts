@@ -92,6 +92,7 @@ export const chat: Translation["chat"] = {
   keep: "Als Notiz behalten",
   kept: "Als Notiz behalten",
   replyGone: "Diese Antwort ist nicht mehr gespeichert.",
+  whyPage: "Auf eigener Seite zeigen",
   used: "{count, plural, one {# Erinnerung verfügbar} other {# Erinnerungen verfügbar}}",
   degraded:
     "Ein Teil des Gedächtnisses hat nicht rechtzeitig geantwortet; diese Antwort ist vielleicht unvollständig.",

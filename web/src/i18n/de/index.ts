@@ -7,6 +7,7 @@ import { developer } from "./developer.ts";
 import { insights } from "./insights.ts";
 import { memory } from "./memory.ts";
 import { panel } from "./panel.ts";
+import { pause } from "./pause.ts";
 import { playground } from "./playground.ts";
 import { review } from "./review.ts";
 import { settings } from "./settings.ts";
@@ -26,4 +27,5 @@ export const de: Translation = {
   settings,
   developer,
   panel,
+  pause,
 };

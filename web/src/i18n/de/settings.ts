@@ -27,11 +27,14 @@ export const settings: Translation["settings"] = {
   "admission.label": "Was aus Chats gefolgert wird",
   "admission.auto": "Gleich merken",
   "admission.tiered": "Nach Gewissheit",
+  "admission.staged": "Nach Gewissheit, einen Tag später",
   "admission.propose": "Mich zuerst fragen",
   "admission.off": "Nichts folgern",
   "admission.help.auto": "Du siehst es im Protokoll und kannst es rückgängig machen.",
   "admission.help.tiered":
     "Sicheres wird in Antworten benutzt, Wahrscheinliches nur beim Suchen gefunden, Vermutungen warten.",
+  "admission.help.staged":
+    "Dasselbe, aber alles wartet zuerst unter „Prüfen“ und wird bei der täglichen Konsolidierung übernommen.",
   "admission.help.propose": "Es wartet unter „Prüfen“ und wird nirgends benutzt, bis du Ja sagst.",
   "admission.help.off": "Nur was du oder eine App ausdrücklich sagt, wird gemerkt.",
   "extract.label": "Wann aus Chats gelernt wird",

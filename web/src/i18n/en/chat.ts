@@ -88,6 +88,7 @@ export const chat = {
   keep: "Keep as a note",
   kept: "Kept as a note",
   replyGone: "This reply is not stored any more.",
+  whyPage: "Show on its own page",
   used: "{count, plural, one {# memory available} other {# memories available}}",
   degraded: "Part of the memory did not answer in time, so this reply may be incomplete.",
   running: "Running",

@@ -25,11 +25,14 @@ export const settings = {
   "admission.label": "What is inferred from chats",
   "admission.auto": "Remember it at once",
   "admission.tiered": "By certainty",
+  "admission.staged": "By certainty, a day later",
   "admission.propose": "Ask me first",
   "admission.off": "Infer nothing",
   "admission.help.auto": "You see it in the log and can undo it.",
   "admission.help.tiered":
     "What is certain is used in answers, what is likely is only found by search, guesses wait.",
+  "admission.help.staged":
+    "The same, but everything waits in Review first and is integrated by the daily consolidation.",
   "admission.help.propose": "It waits in Review and is used nowhere until you say yes.",
   "admission.help.off": "Only what you or an app says outright is remembered.",
   "extract.label": "When chats are learned from",

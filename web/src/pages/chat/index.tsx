@@ -1,7 +1,7 @@
 /** Chat page: a reference assistant on the gateway that shows which memories it saves and uses. */
 import { useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import type { Mode } from "../../data/gateway.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
@@ -24,12 +24,34 @@ import { useModels } from "./models.ts";
 import { RoundsView } from "./rounds-view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
+// Loaded when it is first opened.
+const WhyDrawer = lazy(() => import("./why-drawer.tsx"));
+
 export default function ChatPage() {
   const session = useParams({ strict: false }).session ?? null;
   const search = useSearch({ strict: false });
   const mode: Mode = session === null ? (search.mode ?? "on") : "on";
+  // On the Sources page a parameter of this name is a flag.
+  const why = typeof search.why === "number" ? search.why : undefined;
   // The key resets draft and scroll position for each chat.
-  return <Chat key={`${session} ${mode}`} session={session} mode={mode} about={search.about} />;
+  return (
+    <>
+      <Chat key={`${session} ${mode}`} session={session} mode={mode} about={search.about} />
+      {session !== null && <WhySheet key={session} session={session} turn={why} />}
+    </>
+  );
+}
+
+/** The drawer, once it was opened. */
+function WhySheet({ session, turn }: { session: string; turn?: number }) {
+  const [wanted, setWanted] = useState(turn !== undefined);
+  if (turn !== undefined && !wanted) setWanted(true);
+  if (!wanted) return null;
+  return (
+    <Suspense>
+      <WhyDrawer session={session} turn={turn} />
+    </Suspense>
+  );
 }
 
 function Chat({ session, mode, about }: { session: string | null; mode: Mode; about?: string }) {

@@ -109,8 +109,9 @@ function AnswerFooter({
         {used &&
           (session !== null && round.turn !== null ? (
             <Link
-              to="/sources"
-              search={{ session, turn: round.turn, why: true }}
+              to="/chat/$session"
+              params={{ session }}
+              search={{ why: round.turn }}
               className="inline-flex min-h-6 pointer-coarse:min-h-11 items-center text-muted underline decoration-line underline-offset-2 hover:text-ink"
             >
               {words}

@@ -46,6 +46,9 @@ const route = getRouteApi("/memory");
 const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
 const PromptPane = lazy(async () => ({ default: (await import("./prompt-pane.tsx")).PromptPane }));
 const FirstVisit = lazy(async () => ({ default: (await import("./first-visit.tsx")).FirstVisit }));
+const PauseButton = lazy(async () => ({
+  default: (await import("../../features/pause/index.tsx")).PauseButton,
+}));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
 /** Filters that phones show on demand; their number is next to the button. */
 const FILTERS = ["domain", "project", "tier", "from", "category", "tag", "sort", "group"] as const;
@@ -190,6 +193,9 @@ export default function MemoryPage() {
               actions={
                 !never && (
                   <>
+                    <Suspense>
+                      <PauseButton />
+                    </Suspense>
                     <ViewSwitch view={view} onChange={(next) => change({ view: next }, false)} />
                     <IconButton
                       label={t("memory.past.title")}

@@ -1,13 +1,13 @@
 /** Answers to many suggestions and guesses at once, with one toast and one undo. */
 import { useQueryClient } from "@tanstack/react-query";
-import type { MemoryView, Written } from "lukasa-client";
+import { LukasaError, type MemoryView } from "lukasa-client";
 import { useState } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
 import { REVIEW } from "../../data/review.ts";
 import { patchMemories, putMemory } from "../../data/store.ts";
 import { useBatchWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
-import { kindOf } from "./choice.ts";
+import { answerOf, answerRuns } from "./answer-runs.ts";
 
 /** Fewer are answered before a progress could be read. */
 const MIN_SHOWN = 20;
@@ -17,14 +17,6 @@ export function useBatchAnswers() {
   const queries = useQueryClient();
   const write = useBatchWrite();
   const [progress, setProgress] = useState<{ done: number; of: number }>();
-  const send = (memory: MemoryView, verdict: "keep" | "decline"): Promise<Written> => {
-    const { id, sha256 } = memory;
-    if (kindOf(memory) === "proposal") {
-      const answer = verdict === "keep" ? { sha256 } : { confirm: false };
-      return lukasa.memories.confirm(id, answer);
-    }
-    return verdict === "keep" ? lukasa.memories.confirm(id) : lukasa.memories.forget(id);
-  };
   const answer = async (memories: readonly MemoryView[], verdict: "keep" | "decline") => {
     const of = memories.length;
     const changed: MemoryView[] = [];
@@ -36,7 +28,14 @@ export function useBatchAnswers() {
           const status = verdict === "keep" ? "active" : "forgotten";
           for (const memory of memories) byId.set(memory.id, { ...memory, status });
         }),
-      runs: memories.map((memory) => () => send(memory, verdict)),
+      runs: answerRuns(
+        memories.map((memory) => answerOf(memory, verdict)),
+        (answers) => lukasa.review.answerAll(answers),
+      ).map((run) => async () => {
+        const result = await run();
+        if (result?.written) return result.written;
+        throw new LukasaError(result?.problem ?? { code: "unreadable" });
+      }),
       onProgress: (done) => of >= MIN_SHOWN && setProgress({ done, of }),
       after: ({ memory }) => memory && changed.push(memory),
     });

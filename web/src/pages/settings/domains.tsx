@@ -21,7 +21,7 @@ import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Switch } from "../../ui/switch.tsx";
 
-const ADMISSIONS = ["auto", "tiered", "propose", "off"] as const;
+const ADMISSIONS = ["auto", "tiered", "staged", "propose", "off"] as const;
 
 export function Domains() {
   const signIn = useSignIn();

@@ -4,6 +4,7 @@ import { RadioGroup } from "@base-ui/react/radio-group";
 import type { PolicyPatch } from "lukasa-client";
 import type { ReactNode } from "react";
 import { type EffectivePolicy, usePolicy, useUpdatePolicy } from "../../data/policy.ts";
+import { PauseSwitch } from "../../features/pause/index.tsx";
 import { known, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -12,7 +13,7 @@ import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Switch } from "../../ui/switch.tsx";
 
-const ADMISSIONS = ["auto", "tiered", "propose", "off"] as const;
+const ADMISSIONS = ["auto", "tiered", "staged", "propose", "off"] as const;
 const EXTRACTS = ["close", "turn", "idle", "manual"] as const;
 const KEEPS = ["full", "excerpts", "none"] as const;
 const MINUTES = [10, 30, 60, 120, 0];
@@ -26,14 +27,18 @@ export function Policy() {
   const user = policy.data.user;
   const change = (part: PolicyPatch) => void say({ ...user, ...part });
   const idle = now.idle_close_minutes ?? 0;
-  const own = Object.keys(user).length > 0;
+  const { paused, ...rules } = user;
+  const own = Object.keys(rules).length > 0;
   return (
     <>
+      <Card>
+        <PauseSwitch />
+      </Card>
       <Card
         title={t("settings.policy.title")}
         actions={
           own && (
-            <Button small look="quiet" onClick={() => void say({})}>
+            <Button small look="quiet" onClick={() => void say({ paused })}>
               {t("settings.policy.reset")}
             </Button>
           )
@@ -43,7 +48,7 @@ export function Policy() {
           aria-label={t("settings.policy.title")}
           value={now.preset}
           onValueChange={(preset) =>
-            void say({ preset: String(preset), domains: user.domains ?? undefined })
+            void say({ preset: String(preset), domains: user.domains ?? undefined, paused })
           }
           className="grid gap-2 sm:grid-cols-2"
         >

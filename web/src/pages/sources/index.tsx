@@ -1,6 +1,7 @@
 /** Sources page: from portraits to the sentence behind a memory, and to what depends on it. */
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useShortcuts } from "../../base/shortcuts.ts";
+import { Why } from "../../features/sources/why.tsx";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -12,7 +13,6 @@ import { ErasingProvider } from "./erasing.tsx";
 import { MemoryLevel } from "./one-memory.tsx";
 import type { SourcesParams } from "./params.ts";
 import { Portraits } from "./portraits.tsx";
-import { WhyLevel } from "./why.tsx";
 
 const route = getRouteApi("/sources");
 
@@ -78,7 +78,7 @@ function Below({ search }: { search: SourcesParams }) {
 function Level({ search }: { search: SourcesParams }) {
   const { portrait, memory, episode, session, turn, why } = search;
   if (session && turn !== undefined && why) {
-    return <WhyLevel key={`${session} ${turn}`} search={{ ...search, session, turn }} />;
+    return <Why key={`${session} ${turn}`} session={session} turn={turn} />;
   }
   if (session) return <ChatLevel search={{ ...search, session }} />;
   if (episode) return <EpisodeLevel search={{ ...search, episode }} />;

@@ -10,15 +10,16 @@ import { sourceOf } from "../../data/select.ts";
 import { useAnswers, useEpisodes, useEvidence, usePortraits } from "../../data/sources.ts";
 import { Certainty, Force, SourceIcon } from "../../features/memory/badges.tsx";
 import { EvidenceList, LINK, Quoted, useCaption } from "../../features/sources/evidence.tsx";
+import { FIX_KEYS, FIXES, FixBar, useFix } from "../../features/sources/fix.tsx";
+import { MemoryStatus } from "../../features/sources/memory-status.tsx";
 import { domainName } from "../../i18n/domains.ts";
-import { known, t } from "../../i18n/index.ts";
+import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
 import type { SourcesParams } from "./params.ts";
 import { portraitName } from "./portraits.tsx";
 
@@ -57,7 +58,7 @@ function MemorySources({ memory, search }: { memory: MemoryView; search: Sources
             {memory.content}
           </h2>
           <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-meta text-muted">
-            <Status status={memory.status} />
+            <MemoryStatus status={memory.status} />
             {memory.domain && <Badge>{domainName(memory.domain)}</Badge>}
             <Certainty memory={memory} />
             {memory.force === "hard" && <Force force={memory.force} words />}
@@ -78,13 +79,6 @@ function MemorySources({ memory, search }: { memory: MemoryView; search: Sources
       <Answers memory={memory} />
     </div>
   );
-}
-
-/** The status badge; hidden for active memories. */
-export function Status({ status }: { status: string }) {
-  if (status === "active") return null;
-  const key = `memory.status.${status}`;
-  return <Badge tone="warn">{known(key) ? t(key) : status}</Badge>;
 }
 
 /** The episodes of a memory. */

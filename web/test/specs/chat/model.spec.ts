@@ -99,9 +99,31 @@ test("search call shows as running, then with query, results and time, also afte
   };
   await look();
   const used = page.getByRole("link", { name: /^\d memor.* available/ });
-  await expect(used).toHaveAttribute("href", /\/sources\?session=chat-.*turn=2.*why=true/);
+  await expect(used).toHaveAttribute("href", /\/chat\/chat-.*\?why=2$/);
   await axe(page);
   await screens(page, "chat-search");
+  // Why, over the chat: it has an address, Escape closes it, and the focus returns.
+  await used.focus();
+  await used.press("Enter");
+  const drawer = page.getByRole("dialog", { name: "Why did you say this?" });
+  await expect(drawer.getByText("the domain finance is not open")).toBeVisible();
+  await expect(drawer.getByText("into a retirement savings plan")).toBeVisible();
+  await expect(page).toHaveURL(/\/chat\/chat-.*\?why=2$/);
+  await axe(page);
+  await page.reload();
+  await expect(drawer).toBeVisible();
+  await expect(drawer.getByRole("link", { name: "Show on its own page" })).toHaveAttribute(
+    "href",
+    /\/sources\?session=chat-.*turn=2.*why=true/,
+  );
+  await page.keyboard.press("Escape");
+  await expect(drawer).toHaveCount(0);
+  await expect(page).toHaveURL(/\/chat\/chat-[^?]*$/);
+  await used.focus();
+  await used.press("Enter");
+  await expect(drawer).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(used).toBeFocused();
   await page.reload();
   await look();
   await expect(used).toBeVisible();

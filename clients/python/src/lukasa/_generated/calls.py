@@ -7,6 +7,20 @@ from .._call import Call, quoted
 from . import models, params
 
 
+def get_home() -> Call[models.Home]:
+    """Get what the first screen of a console shows.
+
+    The first page of memories, the review, the domains, the time zone and the policy, as their
+    own operations return them, and the position from which to stream changes.
+    """
+    return Call(
+        "GET",
+        "/api/home",
+        answer=models.Home,
+        again=True,
+    )
+
+
 def list_memories(query: params.ListMemoriesQuery | None = None) -> Call[models.MemoryPage]:
     """List memories, newest first.
 
@@ -431,6 +445,21 @@ def unlink_memories(id: str, link_id: str) -> Call[models.Written]:
     )
 
 
+def get_memory_graph(id: str, query: params.GetMemoryGraphQuery | None = None) -> Call[models.MemoryGraph]:
+    """Follow the links of a memory.
+
+    Lists the memories that can be reached over at most `depth` links in either direction, such
+    as the projects of a person and what these depend on. Removed memories are not followed.
+    """
+    return Call(
+        "GET",
+        f"/api/memory/{quoted(id)}/graph",
+        query=query,
+        answer=models.MemoryGraph,
+        again=True,
+    )
+
+
 def list_operations(query: params.ListOperationsQuery | None = None) -> Call[models.OperationPage]:
     """List operations, newest first."""
     return Call(
@@ -504,11 +533,12 @@ def search_sessions(query: params.SearchSessionsQuery | None = None) -> Call[mod
     )
 
 
-def get_session(session_id: str) -> Call[models.Session]:
+def get_session(session_id: str, query: params.GetSessionQuery | None = None) -> Call[models.Session]:
     """Get a session."""
     return Call(
         "GET",
         f"/api/sessions/{quoted(session_id)}",
+        query=query,
         answer=models.Session,
         again=True,
     )
@@ -920,6 +950,22 @@ def get_review() -> Call[models.Review]:
     )
 
 
+def answer_review(body: params.AnswerReview) -> Call[models.AnswerResults]:
+    """Answer many questions of the review.
+
+    Each answer is the same as the request of its item in `GET /api/review`: an operation of its
+    own, which is accepted or refused by itself. With an `Idempotency-Key` each is given once.
+    """
+    return Call(
+        "POST",
+        "/api/review/answers",
+        body=body,
+        answer=models.AnswerResults,
+        keyed=True,
+        again=True,
+    )
+
+
 def list_portraits() -> Call[models.Portraits]:
     """List all portraits.
 
@@ -1056,8 +1102,9 @@ def decide_import(id: str, body: params.DecideImport) -> Call[models.Decided]:
 def undo_import(id: str) -> Call[models.Undone]:
     """Undo an import.
 
-    Its memories and the decisions about them are undone, and its sessions are moved into the
-    trash. What was changed since stays as it is.
+    Its memories and the decisions about them are undone, and its sessions and observations are
+    moved into the trash, from which they can be restored for thirty days by undoing these
+    operations. What was changed since stays as it is.
     """
     return Call(
         "POST",
@@ -1354,6 +1401,20 @@ def revoke_key(id: str) -> Call[models.Revoked]:
     )
 
 
+def rotate_key(id: str, body: params.RotateSecret | None = None) -> Call[models.RotatedKey]:
+    """Replace a key by a new one with the same name, user, permissions and origin.
+
+    The old key stays valid for the overlap. Tokens and sign-ins made with it keep their own
+    ends; revoke the old key to end them too. The new secret is shown only in this answer.
+    """
+    return Call(
+        "POST",
+        f"/api/keys/{quoted(id)}/rotate",
+        body=body or {},
+        answer=models.RotatedKey,
+    )
+
+
 def mint_token(body: params.MintToken) -> Call[models.Issued]:
     """Mint a short-lived token for one user's browser.
 
@@ -1527,6 +1588,20 @@ def test_webhook(id: str) -> Call[models.TestedWebhook]:
         "POST",
         f"/api/webhooks/{quoted(id)}/test",
         answer=models.TestedWebhook,
+    )
+
+
+def rotate_webhook(id: str, body: params.RotateSecret | None = None) -> Call[models.CreatedWebhook]:
+    """Replace the secret of a webhook. The new one is shown only in this answer.
+
+    During the overlap `webhook-signature` has a signature with each of both secrets, so that
+    the receiver can change to the new one.
+    """
+    return Call(
+        "POST",
+        f"/api/webhooks/{quoted(id)}/rotate",
+        body=body or {},
+        answer=models.CreatedWebhook,
     )
 
 

@@ -33,6 +33,17 @@ class Alive(View):
     version: str
 
 
+class AnswerResult(View):
+    """The result of one answer: what it wrote, or why it was refused."""
+    written: Written | None = Field(default=None)
+    problem: Problem | None = Field(default=None)
+
+
+class AnswerResults(View):
+    """The results, in the order of the answers."""
+    data: list[AnswerResult]
+
+
 class Answer(View):
     """The request that answers an item of the review."""
     method: str
@@ -48,7 +59,8 @@ class AppendedTurns(View):
     first: int
     """The number of the first appended turn."""
     kept: bool
-    """Whether they were stored; in an incognito session they are not."""
+    """Whether they were stored; in an incognito session, and while memory is paused, they are not.
+    """
 
 
 class ArchiveTrust(View):
@@ -82,8 +94,9 @@ class Audit(View):
     at: datetime
     event: str
     """What was done: `sign_in`, `sign_in.end`, `link.create`, `key.create`, `key.revoke`,
-    `connector.create`, `connector.end`, `policy.tenant`, `policy.user`, `export`, `import`,
-    `import.undo`, `erase`, `user.erase` or `audit.prune`.
+    `key.rotate`, `webhook.rotate`, `signing_key.rotate`, `connector.create`, `connector.end`,
+    `policy.tenant`, `policy.user`, `export`, `import`, `import.undo`, `erase`, `user.erase` or
+    `audit.prune`.
     """
     result: str
     """`done` or `refused`."""
@@ -257,7 +270,7 @@ class CountsView(View):
 
 
 class CreatedWebhook(View):
-    """A new webhook with its secret, which is shown only once."""
+    """A webhook with its new secret, which is shown only once."""
     id: str
     url: str
     verbs: list[str]
@@ -269,6 +282,8 @@ class CreatedWebhook(View):
     disabled_because: str | None = Field(default=None)
     failing_since: datetime | None = Field(default=None)
     """Since when deliveries have failed; null if the last one succeeded."""
+    previous_secret_until: datetime | None = Field(default=None)
+    """Until when deliveries are also signed with the secret before the last rotation."""
     secret: str
     """The secret that signs deliveries. It cannot be shown again."""
 
@@ -539,6 +554,13 @@ class Goal(View):
     max: float | None = Field(default=None)
 
 
+class GraphMemory(View):
+    """A memory of a graph."""
+    memory: Memory
+    distance: int
+    """How many links away it is; 0 for the memory itself."""
+
+
 class Grounds(View):
     """A memory that a turn used or was given."""
     memory: Memory
@@ -552,6 +574,23 @@ class Grounds(View):
 class History(View):
     """Every version of a memory, in the order they became known."""
     data: list[Memory]
+
+
+class Home(View):
+    """What the first screen of a console shows."""
+    position: str
+    """The position in the log of operations before the rest was read: `GET /api/events` with it as
+    `after` streams every change since.
+    """
+    memories: MemoryPage
+    """The first page of `GET /api/memory` with `status=all` and `limit=200`."""
+    review: Review
+    """As `GET /api/review` returns it."""
+    domains: list[Domain]
+    """As `GET /api/domains` returns them."""
+    time_zone: Memory | None = Field(default=None)
+    policy: Policy
+    """As `GET /api/policy` returns it."""
 
 
 class Import(View):
@@ -728,6 +767,15 @@ class MemoryEvent(View):
     """Null if nothing was written."""
     memory_ids: list[str]
     undo: Undo | None = Field(default=None)
+
+
+class MemoryGraph(View):
+    """The memories that are linked with a memory, directly or over others."""
+    memories: list[GraphMemory]
+    """The nearest first; the memory itself is the first."""
+    links: list[Link]
+    truncated: bool
+    """Whether some were left out: a graph has at most 200 memories."""
 
 
 class MemoryPage(View):
@@ -935,7 +983,9 @@ class PolicyPatch(View):
     override it.
     """
     admission: str | None = Field(default=None)
-    """What happens with inferred memories: `auto`, `tiered`, `propose` or `off`."""
+    """What happens with inferred memories: `auto`, `tiered`, `staged` (as `tiered`, but written by
+    the next consolidation), `propose` or `off`.
+    """
     domains: dict[str, str] | None = Field(default=None)
     """The same, per domain."""
     extract: str | None = Field(default=None)
@@ -970,6 +1020,10 @@ class PolicyPatch(View):
     observed: str | None = Field(default=None)
     """What happens to patterns that were counted in observations: `off`, `ask` (each is a
     proposal; the default) or `on` (each is stored, for recall only).
+    """
+    paused: bool | None = Field(default=None)
+    """Whether memory is paused: nothing is learned, no turns are stored, only the user can write,
+    and contexts are empty. Reading and removing still work. `false` if absent.
     """
 
 
@@ -1064,6 +1118,7 @@ class Quality(View):
     learned_tokens: Figure | None = Field(default=None)
     extraction_confidence: Figure | None = Field(default=None)
     cache_hit_rate: Figure | None = Field(default=None)
+    saved_searches: Figure | None = Field(default=None)
     recall_ms: Figure | None = Field(default=None)
     rerank_ms: Figure | None = Field(default=None)
     window_share: Figure | None = Field(default=None)
@@ -1192,6 +1247,25 @@ class Revoked(View):
     """The ids of the credential and of everything made from it."""
 
 
+class RotatedKey(View):
+    """A new key with its secret, which is shown only once, and the key that it replaces."""
+    id: str
+    name: str
+    user: str | None = Field(default=None)
+    """The user it is bound to; null for all of the tenant's users."""
+    permissions: list[str]
+    origin: str
+    """The most trusted origin of its writes."""
+    created_at: datetime
+    expires_at: datetime | None = Field(default=None)
+    revoked_at: datetime | None = Field(default=None)
+    last_used_at: datetime | None = Field(default=None)
+    secret: str
+    """Send it as `Authorization: Bearer ...`. It cannot be shown again."""
+    replaced: Key
+    """The old key, with its new end."""
+
+
 class SearchAnswer(View):
     """Search results."""
     memories: list[FoundMemory]
@@ -1268,6 +1342,10 @@ class Session(View):
     """Whether no turns are stored."""
     project: str | None = Field(default=None)
     """The project it belongs to."""
+    hidden_domain: str | None = Field(default=None)
+    """The domain that the title or the summary is about, if the user has not opened it. They are
+    hidden then; the user can see them with `show_hidden=true`.
+    """
     learning: SessionLearning | None = Field(default=None)
 
 
@@ -1670,6 +1748,8 @@ class Webhook(View):
     disabled_because: str | None = Field(default=None)
     failing_since: datetime | None = Field(default=None)
     """Since when deliveries have failed; null if the last one succeeded."""
+    previous_secret_until: datetime | None = Field(default=None)
+    """Until when deliveries are also signed with the secret before the last rotation."""
 
 
 class Webhooks(View):
@@ -1694,6 +1774,10 @@ class Why(View):
     memories: list[Grounds]
     retrieval_id: str | None = Field(default=None)
     retrieved_at: datetime | None = Field(default=None)
+    judging: list[str]
+    """Phrases of an answer that judge the user instead of repeating what they said, such as `you
+    believe`.
+    """
 
 
 class Window(View):
@@ -1723,6 +1807,8 @@ class Written(View):
     """Memories that it may duplicate, if requested."""
 
 
+AnswerResult.model_rebuild()
+AnswerResults.model_rebuild()
 AppendedTurns.model_rebuild()
 AuditPage.model_rebuild()
 ClosedSession.model_rebuild()
@@ -1747,8 +1833,10 @@ FoundSessionView.model_rebuild()
 FoundSessions.model_rebuild()
 FoundTurn.model_rebuild()
 Given.model_rebuild()
+GraphMemory.model_rebuild()
 Grounds.model_rebuild()
 History.model_rebuild()
+Home.model_rebuild()
 Import.model_rebuild()
 Imports.model_rebuild()
 InsightDay.model_rebuild()
@@ -1759,6 +1847,7 @@ Keys.model_rebuild()
 Link.model_rebuild()
 Links.model_rebuild()
 MemoryEvent.model_rebuild()
+MemoryGraph.model_rebuild()
 MemoryPage.model_rebuild()
 Memory.model_rebuild()
 ModelCalls.model_rebuild()
@@ -1778,6 +1867,7 @@ Receipts.model_rebuild()
 Replayed.model_rebuild()
 ReviewItem.model_rebuild()
 Review.model_rebuild()
+RotatedKey.model_rebuild()
 SearchAnswer.model_rebuild()
 SessionPage.model_rebuild()
 Session.model_rebuild()

@@ -18,6 +18,25 @@ class AgentsPatch(TypedDict, total=False):
     """
 
 
+class ReviewAnswerOptions(TypedDict, total=False):
+    """What a `ReviewAnswer` may leave out."""
+    sha256: str | None
+    """The `sha256` of the proposal that was shown to the user; absent if it is no proposal."""
+
+
+class ReviewAnswer(ReviewAnswerOptions):
+    """An answer to the question about a memory."""
+    memory_id: str
+    confirm: bool
+    """Yes or no. No rejects a proposal, and forgets any other memory."""
+
+
+class AnswerReview(TypedDict):
+    """Answers to send together."""
+    answers: Sequence[ReviewAnswer]
+    """Between 1 and 200."""
+
+
 SpanView = TypedDict(
     "SpanView",
     {
@@ -319,7 +338,9 @@ class PolicyPatch(TypedDict, total=False):
     override it.
     """
     admission: str | None
-    """What happens with inferred memories: `auto`, `tiered`, `propose` or `off`."""
+    """What happens with inferred memories: `auto`, `tiered`, `staged` (as `tiered`, but written by
+    the next consolidation), `propose` or `off`.
+    """
     domains: Mapping[str, str] | None
     """The same, per domain."""
     extract: str | None
@@ -354,6 +375,10 @@ class PolicyPatch(TypedDict, total=False):
     observed: str | None
     """What happens to patterns that were counted in observations: `off`, `ask` (each is a
     proposal; the default) or `on` (each is stored, for recall only).
+    """
+    paused: bool | None
+    """Whether memory is paused: nothing is learned, no turns are stored, only the user can write,
+    and contexts are empty. Reading and removing still work. `false` if absent.
     """
 
 
@@ -499,6 +524,12 @@ class RetrieveRequest(TypedDict, total=False):
     """True to look at the context without using it: the retrieval is not counted in statistics and
     is no use of a memory.
     """
+
+
+class RotateSecret(TypedDict, total=False):
+    """How to replace a secret."""
+    overlap_hours: int | None
+    """For how many hours the old one stays valid, up to 720; 24 if absent."""
 
 
 class SearchRequestOptions(TypedDict, total=False):
@@ -767,6 +798,12 @@ class GetMemoryQuery(TypedDict, total=False):
     """What Lukasa knew at this instant; now if absent."""
 
 
+class GetMemoryGraphQuery(TypedDict, total=False):
+    """What `get_memory_graph` can be asked for."""
+    depth: int
+    """How many links away a memory may be, between 1 and 3; 3 if absent."""
+
+
 class ListOperationsQuery(TypedDict, total=False):
     """What `list_operations` can be asked for."""
     memory_id: str
@@ -789,6 +826,8 @@ class ListSessionsQuery(TypedDict, total=False):
     """List the sessions in the trash instead."""
     project: str
     """Only sessions of this project."""
+    show_hidden: bool
+    """Also show words about domains that are not open. Accepted only from the user."""
 
 
 class SearchSessionsQuery(TypedDict, total=False):
@@ -799,6 +838,12 @@ class SearchSessionsQuery(TypedDict, total=False):
     """Between 1 and 200; 50 if absent."""
     project: str
     """Only sessions of this project and of none; all if absent."""
+
+
+class GetSessionQuery(TypedDict, total=False):
+    """What `get_session` can be asked for."""
+    show_hidden: bool
+    """Also show words about domains that are not open. Accepted only from the user."""
 
 
 class ListTurnsQuery(TypedDict, total=False):
@@ -839,6 +884,8 @@ class GetWindowQuery(TypedDict, total=False):
     """The model's budget for the conversation, in tokens; 32,000 if absent."""
     threshold: float
     """The share of the budget above which early turns are summarized; 0.8 if absent."""
+    show_hidden: bool
+    """Also show words about domains that are not open. Accepted only from the user."""
 
 
 class ListEpisodesQuery(TypedDict, total=False):

@@ -64,7 +64,8 @@ pub struct Limits {
     user_rate: KeyedRate<UserId>,
     tenant_rate: KeyedRate<TenantId>,
     user_slots: KeyedSlots<UserId>,
-    tenant_slots: KeyedSlots<TenantId>,
+    /// By tenant and cell, so that requests that wait for one cell do not keep those of another.
+    tenant_slots: KeyedSlots<(TenantId, Arc<str>)>,
     streams: OpenStreams,
     /// Set when the server is about to stop: it then reports that it is not ready.
     draining: AtomicBool,
@@ -118,9 +119,9 @@ impl Limits {
         self.user_rate.take(&caller.user).map_err(|wait| over_rate("user", wait))
     }
 
-    /// Waits for a slot of the user and one of the tenant. The request holds both until it is
-    /// answered and the work it started is done.
-    pub async fn take_slot(&self, caller: &Caller) -> Result<(), Problem> {
+    /// Waits for a slot of the user and one of the tenant in the user's cell. The request holds both
+    /// until it is answered and the work it started is done.
+    pub async fn take_slot(&self, caller: &Caller, cell: Arc<str>) -> Result<(), Problem> {
         let Some(current) = CurrentRequest::get() else { return Ok(()) };
         if current.0.has_slot.swap(true, Ordering::Relaxed) {
             return Ok(());
@@ -130,7 +131,8 @@ impl Limits {
             Problem::of(ProblemCode::RateLimited).because(&what)
         };
         let user = self.user_slots.take(&caller.user).await.map_err(|()| busy("user"))?;
-        let tenant = self.tenant_slots.take(&caller.tenant).await.map_err(|()| busy("tenant"))?;
+        let tenant = self.tenant_slots.take(&(caller.tenant, cell)).await;
+        let tenant = tenant.map_err(|()| busy("tenant"))?;
         let mut permits = current.0.permits.lock().unwrap_or_else(PoisonError::into_inner);
         permits.extend(user.into_iter().chain(tenant));
         Ok(())

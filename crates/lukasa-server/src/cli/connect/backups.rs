@@ -23,29 +23,19 @@ struct BackupRecord {
     after_sha256: String,
 }
 
-/// The result of disconnecting one assistant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UndoResult {
-    /// The file was restored byte for byte.
-    Restored,
-    /// The file was removed: it did not exist before.
-    Removed,
-    /// The file was changed by another program since; only Lukasa's entry was taken out.
-    TakenOut,
-    /// The file has no entry of Lukasa.
-    NotThere,
-}
-
-impl UndoResult {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            UndoResult::Restored => "restored byte for byte",
-            UndoResult::Removed => "removed: the file did not exist before",
-            UndoResult::TakenOut => "changed since; only Lukasa's entry was taken out",
-            UndoResult::NotThere => "not connected",
-        }
+lukasa_core::words!(
+    /// The result of disconnecting one assistant.
+    UndoResult {
+        /// The file was restored byte for byte.
+        Restored = "restored byte for byte",
+        /// The file was removed: it did not exist before.
+        Removed = "removed: the file did not exist before",
+        /// The file was changed by another program since; only Lukasa's entry was taken out.
+        TakenOut = "changed since; only Lukasa's entry was taken out",
+        /// The file has no entry of Lukasa.
+        NotThere = "not connected",
     }
-}
+);
 
 impl ConfigBackups {
     pub fn below(home: &Path) -> Self {

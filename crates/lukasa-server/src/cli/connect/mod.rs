@@ -127,25 +127,40 @@ impl ConnectArgs {
             );
         }
         let entry = self.entry()?;
-        let mut plans = Vec::new();
+        let (mut plans, mut unreadable) = (Vec::new(), Vec::new());
         for assistant in chosen {
             let file = assistant.file(&self.home);
-            let planned = plan(assistant, &file, &entry);
-            plans.push(planned.with_context(|| {
-                format!("{}: {} is left as it is", assistant.name, file.display())
-            })?);
+            let left = || format!("{}: {} is left as it is", assistant.name, file.display());
+            match plan(assistant, &file, &entry).with_context(left) {
+                Ok(plan) => plans.push(plan),
+                Err(error) => unreadable.push((*assistant, error)),
+            }
+        }
+        // One file that cannot be read does not keep the other assistants from being connected.
+        if plans.is_empty()
+            && let Some((_, error)) = unreadable.pop()
+        {
+            return Err(error);
         }
         let changes: Vec<&Plan> = plans.iter().filter(|plan| plan.after != plan.before).collect();
         if !self.format.json {
             for plan in &changes {
                 say(&self.masked(&plan.diff()))?;
             }
+            for (_, error) in &unreadable {
+                say(&paint(BAD, &format!("{error:#}")))?;
+            }
         }
         if self.dry_run {
-            if self.format.json {
-                return say_json(&json!({ "assistants": self.as_json(&plans, &[]) }));
+            match self.format.json {
+                true => {
+                    say_json(&json!({ "assistants": self.as_json(&plans, &[], &unreadable) }))?;
+                }
+                false => {
+                    say(&format!("Would write {}.", count(changes.len(), "file", "files")))?;
+                }
             }
-            return say(&format!("Would write {}.", count(changes.len(), "file", "files")));
+            return if unreadable.is_empty() { Ok(()) } else { Err(AlreadyReported.into()) };
         }
         if !changes.is_empty() && !self.is_confirmed(changes.len())? {
             bail!("nothing was written\n  next: pass --yes to apply, or --dry-run to preview");
@@ -165,9 +180,11 @@ impl ConnectArgs {
             }
             handshakes.push(handshake);
         }
-        let failed = handshakes.iter().any(|handshake| matches!(handshake, Some(Err(_))));
+        let failed = !unreadable.is_empty()
+            || handshakes.iter().any(|handshake| matches!(handshake, Some(Err(_))));
         if self.format.json {
-            say_json(&json!({ "assistants": self.as_json(&plans, &handshakes), "ok": !failed }))?;
+            let assistants = self.as_json(&plans, &handshakes, &unreadable);
+            say_json(&json!({ "assistants": assistants, "ok": !failed }))?;
         } else {
             let undo = "Restart the assistants. Disconnect them with: lukasa connect --undo";
             say(&paint(DIM, undo))?;
@@ -192,7 +209,12 @@ impl ConnectArgs {
         }
     }
 
-    fn as_json(&self, plans: &[Plan], handshakes: &[Option<anyhow::Result<Handshake>>]) -> Value {
+    fn as_json(
+        &self,
+        plans: &[Plan],
+        handshakes: &[Option<anyhow::Result<Handshake>>],
+        unreadable: &[(&Assistant, anyhow::Error)],
+    ) -> Value {
         let one = |(number, plan): (usize, &Plan)| {
             let handshake = match handshakes.get(number).and_then(Option::as_ref) {
                 None => Value::Null,
@@ -205,18 +227,37 @@ impl ConnectArgs {
             json!({ "name": plan.assistant.name, "file": plan.file, "handshake": handshake,
                 "changed": plan.before != plan.after, "diff": self.masked(&diff) })
         };
-        plans.iter().enumerate().map(one).collect()
+        let left = unreadable.iter().map(|(assistant, error)| {
+            json!({ "name": assistant.name, "file": assistant.file(&self.home), "changed": false,
+                "error": format!("{error:#}") })
+        });
+        plans.iter().enumerate().map(one).chain(left).collect()
     }
 
     fn disconnect(&self, chosen: &[&'static Assistant]) -> anyhow::Result<()> {
         let backups = ConfigBackups::below(&self.home);
-        let mut done = Vec::new();
+        let (mut done, mut refusals) = (Vec::new(), Vec::new());
         for assistant in chosen {
             let file = assistant.file(&self.home);
-            let undone = backups.undo(assistant, &file, self.dry_run);
-            let undone = undone.map_err(|error| self.changed_since(assistant, &backups, &error))?;
-            done.push((assistant, file, undone));
+            match backups.undo(assistant, &file, self.dry_run) {
+                Ok(undone) => done.push((*assistant, file, undone)),
+                Err(error) => refusals.push(self.changed_since(assistant, &backups, &error)),
+            }
         }
+        self.print_undone(&done, refusals.is_empty())?;
+        // The others are restored all the same.
+        let last = refusals.pop();
+        for refusal in &refusals {
+            say(&paint(BAD, &format!("{refusal:#}")))?;
+        }
+        last.map_or(Ok(()), Err)
+    }
+
+    fn print_undone(
+        &self,
+        done: &[(&Assistant, PathBuf, UndoResult)],
+        is_complete: bool,
+    ) -> anyhow::Result<()> {
         if self.format.json {
             let list: Vec<Value> = done
                 .iter()
@@ -226,12 +267,13 @@ impl ConnectArgs {
                 .collect();
             return say_json(&json!({ "assistants": list }));
         }
-        done.retain(|(_, _, undone)| *undone != UndoResult::NotThere);
-        if done.is_empty() {
+        let was_there = done.iter().filter(|(_, _, undone)| *undone != UndoResult::NotThere);
+        let was_there: Vec<_> = was_there.collect();
+        if is_complete && was_there.is_empty() {
             return say("No assistant is connected.");
         }
         let would = if self.dry_run { "would be " } else { "" };
-        for (assistant, _, undone) in &done {
+        for (assistant, _, undone) in was_there {
             say(&format!("{:<15} {would}{}", assistant.name, undone.as_str()))?;
         }
         Ok(())

@@ -25,6 +25,9 @@ pub async fn cells(directory: &ConnectOptions) -> Vec<Check> {
     for cell in &found {
         checks.push(check(cell, &placement).await);
     }
+    for cell in found.iter().skip(1) {
+        checks.push(check_replication(directory, &cell.name).await);
+    }
     let moving = placement.ranges().iter().find(|placed| placed.moving_to.is_some());
     let text = moving.map_or("none is under way".to_owned(), |placed| {
         let to = placed.moving_to.as_deref().unwrap_or_default();
@@ -41,6 +44,27 @@ pub async fn cells(directory: &ConnectOptions) -> Vec<Check> {
     };
     checks.push(Check::new("moved users", names.is_empty(), text, "run `lukasa scrub`").or_warn());
     checks
+}
+
+/// Whether the directory's small tables reach a cell, and how much of the directory's log is kept
+/// for it.
+async fn check_replication(directory: &ConnectOptions, cell: &str) -> Check {
+    const MAX_KEPT_BYTES: i64 = 1 << 30;
+    const FIX: &str = "start the cell's PostgreSQL; else run `lukasa cell reconnect`, or `lukasa cell \
+                       remove` if the cell is gone: the directory's log grows until then";
+    let (good, text) = match cells::replication(directory, cell).await {
+        Ok(Some(state)) => {
+            let kept = state.kept_bytes / (1 << 20);
+            let is_good = state.is_active && state.kept_bytes < MAX_KEPT_BYTES;
+            let word = if state.is_active { "is connected" } else { "is not connected" };
+            (is_good, format!("{cell} {word}; {kept} MB of the directory's log are kept for it"))
+        }
+        Ok(None) => {
+            (false, format!("{cell} receives no changes of tenants, policies and webhooks"))
+        }
+        Err(error) => (false, with_cause(&error)),
+    };
+    Check::new("replication", good, text, FIX).or_warn()
 }
 
 async fn check(cell: &CellAddress, placement: &Placement) -> Check {

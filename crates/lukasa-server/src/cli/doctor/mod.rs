@@ -211,7 +211,7 @@ impl DoctorArgs {
                            is learned while no chat model answers, but saving and recall still work";
         // Invalid settings are reported by the check of the embedder already.
         let chats = self.models.open().map(|models| models.chats()).unwrap_or_default();
-        let news = Transcript::of(&[sample_turn()]);
+        let news = Transcript::of(&[sample_turn()], &[]);
         let ask = prompt::extract(&news, ExtractInput::default(), self.models.chat_timeout());
         let mut checks = Vec::new();
         for chat in chats {

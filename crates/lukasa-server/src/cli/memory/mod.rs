@@ -1,7 +1,8 @@
-//! The commands about one user's memories: save, recall, list, log, forget, confirm, undo. They use the
-//! API like any other caller; all rules are in the server.
+//! The commands about one user's memories: save, recall, list, log, correct, forget, confirm, undo. They
+//! use the API like any other caller; all rules are in the server.
 
 mod answer;
+mod correct;
 mod list;
 mod log;
 mod recall;
@@ -16,6 +17,7 @@ use super::{say, say_json};
 use crate::url::encoded;
 
 pub use answer::{ConfirmArgs, ForgetArgs, UndoArgs};
+pub use correct::CorrectArgs;
 pub use list::ListMemoriesArgs;
 pub use log::LogArgs;
 pub use recall::RecallArgs;

@@ -1,6 +1,7 @@
 //! Proof that a question was asked: its key is sent to the client signed for one caller and a few
 //! minutes, and a yes is accepted only with such a key, and only once.
 
+use lukasa_core::secret::constant_time_eq;
 use lukasa_core::{Caller, CallerKind};
 
 use crate::api::App;
@@ -31,10 +32,10 @@ pub async fn open(app: &App, caller: &Caller, sealed: &str) -> Option<String> {
     if clock::now().as_second() > expires || app.answered_questions().contains_key(sealed) {
         return None;
     }
-    let made = app.engine().credentials.seal(&text(caller, key, expires, nonce)).await.ok()?;
-    // Constant-time comparison: both are MACs with a secret that the client does not have.
-    let differ = made.bytes().zip(seal.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
-    (made.len() == seal.len() && differ == 0).then(|| key.to_owned())
+    let text = text(caller, key, expires, nonce);
+    let made = app.engine().credentials.accepted_seals(&text).await.ok()?;
+    let is_ours = |made: &String| constant_time_eq(made.as_bytes(), seal.as_bytes());
+    made.iter().any(is_ours).then(|| key.to_owned())
 }
 
 fn text(caller: &Caller, key: &str, expires: i64, nonce: u64) -> String {

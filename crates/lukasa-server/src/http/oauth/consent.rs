@@ -186,7 +186,7 @@ async fn print_token(
     query: &str,
 ) -> Result<String, RequestFault> {
     let expires = clock::now().as_second() + PAGE_SECONDS;
-    Ok(format!("{expires}.{}", seal(app, by, query, expires).await?))
+    Ok(format!("{expires}.{}", seal(app, &sealed_text(by, query, expires)).await?))
 }
 
 /// Whether a code was made for this sign-in and this request, and is not too old.
@@ -198,18 +198,21 @@ async fn opens_token(
 ) -> Result<bool, RequestFault> {
     let Some((expires, given)) = token.split_once('.') else { return Ok(false) };
     let Ok(expires) = expires.parse::<i64>() else { return Ok(false) };
-    let made = seal(app, by, query, expires).await?;
-    Ok(clock::now().as_second() <= expires && constant_time_eq(made.as_bytes(), given.as_bytes()))
+    let made = accepted_seals(app, &sealed_text(by, query, expires)).await?;
+    let is_ours = made.iter().any(|seal| constant_time_eq(seal.as_bytes(), given.as_bytes()));
+    Ok(clock::now().as_second() <= expires && is_ours)
 }
 
-async fn seal(
-    app: &App,
-    by: &AdmittedCredential,
-    query: &str,
-    expires: i64,
-) -> Result<String, Problem> {
-    let text = format!("oauth consent\n{}\n{expires}\n{query}", by.key_id);
-    Ok(app.engine().credentials.seal(&text).await?)
+async fn seal(app: &App, text: &str) -> Result<String, Problem> {
+    Ok(app.engine().credentials.seal(text).await?)
+}
+
+async fn accepted_seals(app: &App, text: &str) -> Result<Vec<String>, Problem> {
+    Ok(app.engine().credentials.accepted_seals(text).await?)
+}
+
+fn sealed_text(by: &AdmittedCredential, query: &str, expires: i64) -> String {
+    format!("oauth consent\n{}\n{expires}\n{query}", by.key_id)
 }
 
 fn redirect(address: &str) -> Response {

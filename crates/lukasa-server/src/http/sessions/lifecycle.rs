@@ -8,15 +8,15 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use lukasa_core::{Permission, ProjectScope};
+use lukasa_core::{Caller, CallerKind, Permission, ProjectScope};
 use lukasa_engine::Request;
 use lukasa_engine::context::TurnExplanation;
-use lukasa_engine::sessions::{CloseResult, SessionEdit, WindowRequest};
+use lukasa_engine::sessions::{CloseResult, SessionEdit, TurnList, WindowRequest};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::super::removal::Nothing;
-use super::{SessionView, TurnView};
+use super::{SessionView, TurnView, hidden_text};
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
@@ -42,9 +42,10 @@ pub struct ClosedSession {
     learning: bool,
 }
 
-impl From<&CloseResult> for ClosedSession {
-    fn from(ending: &CloseResult) -> Self {
-        Self { session: SessionView::from(&ending.session), learning: ending.learning }
+impl ClosedSession {
+    async fn of(app: &App, caller: &Caller, ending: &CloseResult) -> Result<Self, Problem> {
+        let session = SessionView::of(app, caller, &ending.session).await?;
+        Ok(Self { session, learning: ending.learning })
     }
 }
 
@@ -63,9 +64,10 @@ pub async fn close_session(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<CloseSession>,
 ) -> Result<Json<ClosedSession>, Problem> {
-    let (engine, request, dirty) = (app.engine().clone(), sent.request(caller), sent.body.dirty);
+    let request = sent.request(caller.clone());
+    let (engine, dirty) = (app.engine().clone(), sent.body.dirty);
     let work = async move { engine.sessions.close(&request, &id, dirty).await };
-    Ok(Json(ClosedSession::from(&app.detached(work).await?)))
+    Ok(Json(ClosedSession::of(&app, &caller, &app.detached(work).await?).await?))
 }
 
 /// What a page sends with `navigator.sendBeacon` when it is closed.
@@ -126,9 +128,9 @@ pub async fn learn_session(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<ClosedSession>, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let work = async move { engine.sessions.learn_now(&request, &id).await };
-    Ok(Json(ClosedSession::from(&app.detached(work).await?)))
+    Ok(Json(ClosedSession::of(&app, &caller, &app.detached(work).await?).await?))
 }
 
 /// Changes to a session. An absent field stays as it is.
@@ -153,11 +155,11 @@ pub async fn edit_session(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<EditSession>,
 ) -> Result<Json<SessionView>, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let EditSession { title, archived } = sent.body;
     let edit = SessionEdit { title: title.map(Some), archived };
     let work = async move { engine.sessions.edit(&request, &id, edit).await };
-    Ok(Json(SessionView::from(&app.detached(work).await?)))
+    Ok(Json(SessionView::of(&app, &caller, &app.detached(work).await?).await?))
 }
 
 /// Move a session to the trash.
@@ -174,9 +176,9 @@ pub async fn delete_session(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<SessionView>, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let work = async move { engine.sessions.trash(&request, &id).await };
-    Ok(Json(SessionView::from(&app.detached(work).await?)))
+    Ok(Json(SessionView::of(&app, &caller, &app.detached(work).await?).await?))
 }
 
 /// Restore a session from the trash.
@@ -190,9 +192,9 @@ pub async fn restore_session(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<SessionView>, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let work = async move { engine.undo.restore_session(&request, &id).await };
-    Ok(Json(SessionView::from(&app.detached(work).await?)))
+    Ok(Json(SessionView::of(&app, &caller, &app.detached(work).await?).await?))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -235,9 +237,12 @@ pub async fn search_sessions(
     let projects = project.map_or(ProjectScope::All, ProjectScope::One);
     let sessions = &app.engine().sessions;
     let found = sessions.search(&caller, &query.query, projects, limit, clock::now()).await?;
-    let data = found.iter().map(|found| FoundSessionView {
-        session: SessionView::from(&found.session),
-        best: found.best.as_ref().map(TurnView::from),
+    let (sessions, best): (Vec<_>, Vec<_>) =
+        found.into_iter().map(|found| (found.session, found.best)).unzip();
+    let views = SessionView::of_all(&app, &caller, &sessions, false).await?;
+    let data = views.into_iter().zip(best).map(|(session, best)| FoundSessionView {
+        session,
+        best: best.as_ref().map(|turn| TurnView::masked(turn, None)),
     });
     Ok(Json(FoundSessions { data: data.collect() }))
 }
@@ -250,6 +255,9 @@ pub struct WindowQuery {
     budget: Option<usize>,
     /// The share of the budget above which early turns are summarized; 0.8 if absent.
     threshold: Option<f32>,
+    /// Also show words about domains that are not open. Accepted only from the user.
+    #[serde(default)]
+    show_hidden: bool,
 }
 
 /// A session, cut to a model's context window.
@@ -284,10 +292,24 @@ pub async fn get_window(
         budget: query.budget.unwrap_or(default.budget),
         threshold: query.threshold.unwrap_or(default.threshold),
     };
-    let window = app.engine().sessions.window(&caller, &id, ask, clock::moment()).await?;
+    let sessions = &app.engine().sessions;
+    let window = sessions.window(&caller, &id, ask, clock::moment()).await?;
+    let (summary, hidden) = match query.show_hidden && caller.kind == CallerKind::Human {
+        true => (window.summary, vec![None; window.turns.len()]),
+        false => {
+            let own = std::slice::from_ref(&window.session);
+            let words = sessions.hidden_words_of(&caller, own, clock::now()).await?;
+            let domain = words.into_iter().next().and_then(|words| words.summary);
+            let turns = TurnList::Window(&window.turns);
+            let hidden = sessions.closed_domains_of(&caller, turns, clock::now()).await?;
+            let shown = |text| domain.as_deref().map_or(text, hidden_text);
+            (window.summary.map(shown), hidden)
+        }
+    };
+    let turns = window.turns.iter().zip(hidden);
     Ok(Json(WindowView {
-        summary: window.summary,
-        turns: window.turns.iter().map(TurnView::from).collect(),
+        summary,
+        turns: turns.map(|(turn, hidden)| TurnView::masked(turn, hidden)).collect(),
         left_out: window.left_out,
         tokens: window.tokens,
         banner: window.banner,
@@ -312,20 +334,24 @@ pub struct WhyView {
     memories: Vec<GroundsView>,
     retrieval_id: Option<String>,
     retrieved_at: Option<Timestamp>,
+    /// Phrases of an answer that judge the user instead of repeating what they said, such as
+    /// `you believe`.
+    judging: Vec<&'static str>,
 }
 
-impl From<&TurnExplanation> for WhyView {
-    fn from(why: &TurnExplanation) -> Self {
+impl WhyView {
+    fn of(why: &TurnExplanation, hidden: Option<String>) -> Self {
         let memories = why.grounds.iter().map(|grounds| GroundsView {
             memory: MemoryView::from(&grounds.memory),
             how: grounds.usage.as_ref().map_or("given".into(), |usage| usage.kind.clone()),
             influence: grounds.usage.as_ref().and_then(|usage| usage.influence.clone()),
         });
         Self {
-            turn: TurnView::from(&why.turn),
+            turn: TurnView::masked(&why.turn, hidden),
             memories: memories.collect(),
             retrieval_id: why.retrieval.as_ref().map(|retrieval| retrieval.id.to_string()),
             retrieved_at: why.retrieval.as_ref().map(|retrieval| retrieval.at),
+            judging: why.judging.clone(),
         }
     }
 }
@@ -345,5 +371,8 @@ pub async fn get_why(
     PathParams((id, number)): PathParams<(String, i32)>,
 ) -> Result<Json<WhyView>, Problem> {
     let why = app.engine().context.why(&caller, &id, number, clock::now()).await?;
-    Ok(Json(WhyView::from(&why)))
+    let turn = std::slice::from_ref(&why.turn);
+    let shown = TurnList::Page(turn);
+    let hidden = app.engine().sessions.closed_domains_of(&caller, shown, clock::now()).await?;
+    Ok(Json(WhyView::of(&why, hidden.into_iter().next().flatten())))
 }

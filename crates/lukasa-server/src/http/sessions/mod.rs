@@ -7,9 +7,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use lukasa_core::{CallerKind, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
+use lukasa_core::{
+    Caller, CallerKind, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn,
+};
 use lukasa_engine::learning::SessionLearning;
-use lukasa_engine::sessions::{NewSession, SessionFilter};
+use lukasa_engine::sessions::{HiddenWords, NewSession, SessionFilter, TurnList};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -51,6 +53,10 @@ pub struct SessionView {
     /// The project it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
+    /// The domain that the title or the summary is about, if the user has not opened it. They are hidden
+    /// then; the user can see them with `show_hidden=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden_domain: Option<String>,
     /// How far learning is. Only in the answer to a request for one session.
     #[serde(skip_serializing_if = "Option::is_none")]
     learning: Option<SessionLearningView>,
@@ -90,11 +96,16 @@ impl From<SessionLearning> for SessionLearningView {
     }
 }
 
-impl From<&Session> for SessionView {
-    fn from(session: &Session) -> Self {
+impl SessionView {
+    /// The session, without the words that are about a domain that is not open.
+    fn masked(session: &Session, hidden: &HiddenWords) -> Self {
+        let shown = |text: &Option<String>, hidden: &Option<String>| match hidden {
+            Some(domain) => text.as_ref().map(|_| hidden_text(domain)),
+            None => text.clone(),
+        };
         Self {
             id: session.id.clone(),
-            title: session.title.clone(),
+            title: shown(&session.title, &hidden.title),
             opened_at: session.opened_at,
             last_turn_at: session.last_turn_at,
             turns: session.turns,
@@ -102,12 +113,44 @@ impl From<&Session> for SessionView {
             closed_at: session.closed_at,
             trashed_at: session.trashed_at,
             extracted_through: session.extracted_through,
-            summary: session.summary.clone(),
+            summary: shown(&session.summary, &hidden.summary),
             keep_turns: session.keep.as_str(),
             incognito: session.incognito,
             project: session.project.as_ref().map(ToString::to_string),
+            hidden_domain: hidden.domain().cloned(),
             learning: None,
         }
+    }
+
+    /// The session as this caller sees it.
+    async fn of(app: &App, caller: &Caller, session: &Session) -> Result<Self, Problem> {
+        let hidden = hidden_words(app, caller, std::slice::from_ref(session), false).await?;
+        Ok(Self::masked(session, &hidden.into_iter().next().unwrap_or_default()))
+    }
+
+    /// The same of several sessions. Nothing is hidden if the user asks so.
+    async fn of_all(
+        app: &App,
+        caller: &Caller,
+        sessions: &[Session],
+        show_hidden: bool,
+    ) -> Result<Vec<Self>, Problem> {
+        let hidden = hidden_words(app, caller, sessions, show_hidden).await?;
+        let views = sessions.iter().zip(&hidden);
+        Ok(views.map(|(session, hidden)| Self::masked(session, hidden)).collect())
+    }
+}
+
+/// The words of these sessions that are not shown; none if the user asks so.
+async fn hidden_words(
+    app: &App,
+    caller: &Caller,
+    sessions: &[Session],
+    show_hidden: bool,
+) -> Result<Vec<HiddenWords>, Problem> {
+    match show_hidden && caller.kind == CallerKind::Human {
+        true => Ok(vec![HiddenWords::default(); sessions.len()]),
+        false => Ok(app.engine().sessions.hidden_words_of(caller, sessions, clock::now()).await?),
     }
 }
 
@@ -225,14 +268,14 @@ pub async fn open_session(
     Writer(caller): Writer,
     sent: JsonRequest<OpenSession>,
 ) -> Result<Json<SessionView>, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let OpenSession { id, title, keep_turns, incognito, project } = sent.body;
     let project = parse_optional_project(project.as_deref())?;
     let unknown = || malformed("`keep_turns` must be full, excerpts or none");
     let keep = keep_turns.map(|word| Keep::parse(&word).ok_or_else(unknown)).transpose()?;
     let new = NewSession { id, title, keep, incognito, project };
     let work = async move { engine.sessions.open(&request, new).await };
-    Ok(Json(SessionView::from(&app.detached(work).await?)))
+    Ok(Json(SessionView::of(&app, &caller, &app.detached(work).await?).await?))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -250,6 +293,9 @@ pub struct SessionsQuery {
     trashed: bool,
     /// Only sessions of this project.
     project: Option<String>,
+    /// Also show words about domains that are not open. Accepted only from the user.
+    #[serde(default)]
+    show_hidden: bool,
 }
 
 /// A page of sessions, the most recent first.
@@ -278,24 +324,37 @@ pub async fn list_sessions(
     let which = SessionFilter { trashed: query.trashed, state: state.transpose()?, project };
     let page = app.engine().sessions.list(&caller, which, before, limit, clock::now());
     let (sessions, next) = page.await?;
-    let data = sessions.iter().map(SessionView::from).collect();
+    let data = SessionView::of_all(&app, &caller, &sessions, query.show_hidden).await?;
     Ok(Json(SessionPage { data, next_cursor: next.as_ref().map(print_cursor) }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SessionQuery {
+    /// Also show words about domains that are not open. Accepted only from the user.
+    #[serde(default)]
+    show_hidden: bool,
 }
 
 /// Get a session.
 #[utoipa::path(get, path = "/api/sessions/{session_id}", tag = "sessions", params(
-    ("session_id" = String, Path, description = "The session's name")), responses(
+    ("session_id" = String, Path, description = "The session's name"), SessionQuery), responses(
     (status = 200, body = SessionView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_session(
     State(app): State<App>,
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<SessionQuery>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, now) = (app.engine(), clock::now());
     let session = engine.sessions.get(&caller, &id, now).await?;
     let learning = engine.learning.progress(&caller, &session, now).await?;
-    Ok(Json(SessionView { learning: Some(learning.into()), ..SessionView::from(&session) }))
+    let one = std::slice::from_ref(&session);
+    let hidden = hidden_words(&app, &caller, one, query.show_hidden).await?;
+    let view = SessionView::masked(&session, &hidden.into_iter().next().unwrap_or_default());
+    Ok(Json(SessionView { learning: Some(learning.into()), ..view }))
 }
 
 /// A message to append.
@@ -376,7 +435,7 @@ pub struct AppendedTurns {
     turn_ids: Vec<String>,
     /// The number of the first appended turn.
     first: i32,
-    /// Whether they were stored; in an incognito session they are not.
+    /// Whether they were stored; in an incognito session, and while memory is paused, they are not.
     kept: bool,
 }
 
@@ -395,14 +454,14 @@ pub async fn append_turns(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<AppendTurns>,
 ) -> Result<Response, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let turns: Vec<NewTurn> =
         sent.body.turns.into_iter().map(AppendTurn::into_new).collect::<Result<_, Problem>>()?;
     let project = parse_optional_project(sent.body.project.as_deref())?;
     let work = async move { engine.sessions.append_turns_in(&request, &id, project, turns).await };
     let appended = app.detached(work).await?;
     let view = AppendedTurns {
-        session: SessionView::from(&appended.session),
+        session: SessionView::of(&app, &caller, &appended.session).await?,
         turn_ids: appended.turns.iter().map(ToString::to_string).collect(),
         first: appended.first,
         kept: appended.kept,
@@ -447,7 +506,10 @@ pub async fn list_turns(
         app.engine().sessions.turns(&caller, &id, after, limit, clock::now()).await?;
     let hidden = match query.show_hidden && caller.kind == CallerKind::Human {
         true => vec![None; turns.len()],
-        false => app.engine().sessions.closed_domains_of(&caller, &turns, clock::now()).await?,
+        false => {
+            let shown = TurnList::Page(&turns);
+            app.engine().sessions.closed_domains_of(&caller, shown, clock::now()).await?
+        }
     };
     let data = turns.iter().zip(hidden).map(|(turn, domain)| TurnView::masked(turn, domain));
     let data = data.collect();

@@ -192,6 +192,17 @@ async fn closed_domain_turns_are_left_out_of_contexts_and_masked_in_the_transcri
     assert_eq!(shown.at("/data/0/hidden_domain"), "health");
     let all = me.get("/api/sessions/talk/turns?show_hidden=true").await.expect(200);
     assert!(all.text().contains("diabetes"), "the user can see what they said");
+    for path in ["window", "turns/1/why"] {
+        let shown = me.get(&format!("/api/sessions/talk/{path}")).await.expect(200).text();
+        assert!(!shown.contains("diabetes") && shown.contains("hidden_domain"), "{path}: {shown}");
+    }
+    let window = me.get("/api/sessions/talk/window?show_hidden=true").await.expect(200);
+    assert!(window.text().contains("diabetes") && window.text().contains("trains"));
+    let named = json!({ "title": "My diabetes" });
+    let named = me.patch("/api/sessions/talk", named).await.expect(200);
+    assert_eq!(named.at("/hidden_domain"), "health");
+    let named = me.get("/api/sessions/talk?show_hidden=true").await.expect(200);
+    assert_eq!(named.at("/title"), "My diabetes");
     me.put("/api/domains/health/opt-in", json!({})).await.expect(200);
     assert!(block(&me, query).await.contains("diabetes"));
 }

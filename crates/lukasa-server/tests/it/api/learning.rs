@@ -107,6 +107,58 @@ async fn episodes_about_a_closed_domain_are_hidden_from_every_list() {
 }
 
 #[tokio::test]
+async fn session_title_summary_and_window_hide_the_words_of_hidden_episodes() {
+    let app = lisbon().await;
+    let (key, user) = (alice(&app).await, app.human("acme", "alice").await);
+    let long = "We looked at the garden and the many plants in it. ".repeat(60);
+    let turns = json!({ "turns": [{ "role": "user", "content": "I live in Lisbon." },
+        { "role": "assistant", "content": "Nice." }, { "role": "user", "content": long }] });
+    key.post("/api/sessions/a/turns", turns).await.expect(201);
+    key.post("/api/sessions/a/close", json!({})).await.expect(200);
+    app.work().await;
+    user.put("/api/domains/health/opt-in", json!({})).await.expect(200);
+    let memory = user.get("/api/memory").await.expect(200).at("/data/0/id");
+    user.patch(&format!("/api/memory/{memory}"), json!({"domain": "health"})).await.expect(200);
+    let open = key.get("/api/sessions/a").await.expect(200);
+    assert_eq!((open.at("/title"), open.at("/summary")), ("A chat".into(), "They talked.".into()));
+    let window = "/api/sessions/a/window?budget=500&";
+    assert_eq!(key.get(window).await.expect(200).at("/summary"), "They talked.");
+    user.delete("/api/domains/health/opt-in").await.expect(200);
+
+    let is_hidden = |text: &str| !text.contains("They talked") && !text.contains("A chat");
+    let says_why = |text: &str| text.contains("the domain health is not open");
+    for path in ["/api/sessions?", "/api/sessions/a?", window] {
+        let shown = format!("{path}show_hidden=true");
+        for answer in [user.get(path).await, key.get(path).await, key.get(&shown).await] {
+            let text = answer.expect(200).text();
+            assert!(is_hidden(&text) && says_why(&text), "{path}: {text}");
+        }
+        let all = user.get(&shown).await.expect(200).text();
+        assert!(all.contains("They talked.") && !says_why(&all), "{path}: {all}");
+    }
+    let found = key.get("/api/sessions/search?query=Lisbon").await.expect(200).text();
+    assert!(found.contains("I live in Lisbon") && is_hidden(&found), "{found}");
+    let path = "/api/sessions/a";
+    for answer in [
+        key.post("/api/sessions", json!({ "id": "a" })).await.expect(200),
+        key.post(
+            &format!("{path}/turns"),
+            json!({ "turns": [{ "role": "user", "content": "Hi" }] }),
+        )
+        .await
+        .expect(201),
+        key.post(&format!("{path}/close"), json!({})).await.expect(200),
+        key.patch(path, json!({ "archived": true })).await.expect(200),
+        key.delete(path).await.expect(200),
+        key.get("/api/sessions?trashed=true").await.expect(200),
+        key.post(&format!("{path}/restore"), json!({})).await.expect(200),
+    ] {
+        let text = answer.text();
+        assert!(is_hidden(&text) && says_why(&text), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn passes_episodes_and_model_calls_are_listed() {
     let app = lisbon().await;
     let alice = alice(&app).await;

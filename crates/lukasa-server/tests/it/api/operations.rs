@@ -46,6 +46,36 @@ async fn links_are_listed_from_both_ends_and_removed_by_undo() {
 }
 
 #[tokio::test]
+async fn memory_graph_lists_memories_by_their_distance_in_links() {
+    let app = TestApp::with_keys().await;
+    let alice = app.tenant_key("acme").await.about("alice");
+    let mut ids = Vec::new();
+    for content in ["Ana is a colleague", "Ana leads Atlas", "Atlas uses Rust"] {
+        ids.push(alice.save(content).await.at("/memory/id"));
+    }
+    for (from, to) in [(0, 1), (1, 2)] {
+        let path = format!("/api/memory/{}/links", ids[from]);
+        alice.post(&path, json!({ "to": ids[to] })).await.expect(201);
+    }
+    let path = format!("/api/memory/{}/graph", ids[0]);
+    let graph = alice.get(&path).await.expect(200).json();
+    let of =
+        |memory: &serde_json::Value| (memory["memory"]["id"].clone(), memory["distance"].clone());
+    let found: Vec<_> = graph["memories"].as_array().unwrap().iter().map(of).collect();
+    let expected: Vec<_> = ids.iter().enumerate().map(|(at, id)| (json!(id), json!(at))).collect();
+    assert_eq!(found, expected, "{graph:#}");
+    let links = graph["links"].as_array().unwrap();
+    assert!(links.iter().any(|link| link["to_id"] == ids[2].as_str()), "{graph:#}");
+    assert_eq!((links.len(), &graph["truncated"]), (2, &json!(false)));
+    let near = alice.get(&format!("{path}?depth=1")).await.expect(200).json();
+    assert_eq!(near["memories"].as_array().unwrap().len(), 2);
+    for depth in [0, 4] {
+        alice.get(&format!("{path}?depth={depth}")).await.refused(422, "invalid_request");
+    }
+    alice.get("/api/memory/nothing/graph").await.refused(404, "memory_not_found");
+}
+
+#[tokio::test]
 async fn operations_are_logged_and_can_be_undone_and_redone() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");

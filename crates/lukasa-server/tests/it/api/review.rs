@@ -37,6 +37,65 @@ async fn review_proposal_is_answered_by_its_action() {
 }
 
 #[tokio::test]
+async fn review_answers_in_one_request_have_a_result_and_an_operation_each() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    for content in ["Likes tea", "Likes rain"] {
+        agent.post("/api/memory/propose", json!({ "content": content })).await.expect(201);
+    }
+    let chess = human.save("Plays chess").await.at("/memory/id");
+    let asked = items(&human, "proposal").await;
+    let mut answers: Vec<Value> = asked
+        .iter()
+        .map(|item| {
+            let memory = &item["memory"];
+            json!({ "memory_id": memory["id"], "confirm": memory["content"] == "Likes tea",
+                    "sha256": memory["sha256"] })
+        })
+        .collect();
+    answers.push(json!({ "memory_id": chess, "confirm": false }));
+    answers.push(json!({ "memory_id": "mem_nonsense", "confirm": true }));
+    let body = json!({ "answers": answers });
+    // Only the user answers proposals.
+    let yes = answers.iter().find(|answer| answer["confirm"] == true).unwrap();
+    let of_agent = json!({ "answers": [yes] });
+    let refused = agent.post("/api/review/answers", of_agent).await.expect(200).json();
+    assert_eq!(refused["data"][0]["problem"]["code"], "human_needed");
+
+    let once = human.with("idempotency-key", "bulk");
+    let done = once.post("/api/review/answers", body.clone()).await.expect(200).json();
+    let results = done["data"].as_array().unwrap();
+    assert_eq!(results.len(), 4);
+    assert_eq!(results[3]["problem"]["code"], "memory_not_found");
+    assert_eq!(once.post("/api/review/answers", body).await.expect(200).json(), done);
+    assert_eq!(human.get("/api/memory").await.each("content"), ["Likes tea"]);
+
+    let operation = |result: &Value| result["written"]["event"]["operation_id"].clone();
+    let operations: Vec<Value> = results[..2].iter().map(operation).collect();
+    assert_ne!(operations[0], operations[1]);
+    for operation in operations {
+        let undo = format!("/api/operations/{}/undo", operation.as_str().unwrap());
+        human.post(&undo, json!({})).await.expect(200);
+    }
+    assert_eq!(items(&human, "proposal").await.len(), 2);
+}
+
+#[tokio::test]
+async fn review_answers_are_limited_to_two_hundred() {
+    let app = TestApp::with_keys().await;
+    let human = app.human("acme", "alice").await;
+    let answer = json!({ "memory_id": "mem_nonsense", "confirm": true });
+    for count in [0, 201] {
+        let body = json!({ "answers": vec![answer.clone(); count] });
+        human.post("/api/review/answers", body).await.refused(422, "invalid_request");
+    }
+    let body = json!({ "answers": vec![answer; 200] });
+    let results = human.post("/api/review/answers", body).await.expect(200).json();
+    assert_eq!(results["data"].as_array().unwrap().len(), 200);
+}
+
+#[tokio::test]
 async fn review_lists_contradiction_of_active_memories_and_each_answer_settles_it() {
     let app = TestApp::with_keys().await;
     for (with, left) in [

@@ -194,3 +194,31 @@ async fn turn_why_lists_used_and_supplied_memories() {
     }] });
     alice.post("/api/sessions/c/turns", unknown).await.refused(404, "memory_not_found");
 }
+
+#[tokio::test]
+async fn turn_why_names_phrases_that_judge_the_user() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let answer = "You believe in oolong, and you are the type of person who drinks it.";
+    let say = async |session: &str, role: &str, content: &str| {
+        let turn = json!({ "turns": [{ "role": role, "content": content }] });
+        alice.post(&format!("/api/sessions/{session}/turns"), turn).await.expect(201);
+    };
+    let judging = async |path: &str| alice.get(path).await.expect(200).json()["judging"].clone();
+    say("plain", "assistant", answer).await;
+    let none = judging("/api/sessions/plain/turns/1/why").await;
+    assert_eq!(none, json!([]), "the answer was given no memory");
+    alice.save("Likes oolong tea").await;
+    let ask = json!({ "query": "What do I like to drink?", "session_id": "c" });
+    let retrieval = alice.post("/api/memory/retrieve", ask).await.expect(200).at("/retrieval_id");
+    alice.wait_for_retrieval(&retrieval).await;
+    say("c", "assistant", answer).await;
+    say("c", "assistant", "You told me that you like oolong. Do you believe in tea?").await;
+    say("c", "user", "Do you know what you believe?").await;
+    let found = judging("/api/sessions/c/turns/1/why").await;
+    assert_eq!(found, json!(["you believe", "type of person", "you are the type"]));
+    for number in [2, 3] {
+        let path = format!("/api/sessions/c/turns/{number}/why");
+        assert_eq!(judging(&path).await, json!([]), "turn {number}");
+    }
+}

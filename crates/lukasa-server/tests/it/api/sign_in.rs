@@ -1,6 +1,9 @@
 //! Sign-in to the console: credentials, links, cookies and requests from other origins.
 
+use clap::Parser as _;
 use lukasa_core::Permission;
+use lukasa_server::api::LimitSettings;
+use lukasa_server::oidc::OidcSettings;
 use serde_json::json;
 
 use crate::app::{Answer, Client, PERSONAL, TestApp};
@@ -324,4 +327,39 @@ async fn user_can_erase_only_their_own_account() {
         by.about("bob").get("/api/memory").await.expect(200).each("content"),
         ["Likes coffee"]
     );
+}
+
+/// The settings of an identity provider, as the command line reads them.
+#[derive(clap::Parser)]
+struct ProviderArgs {
+    #[command(flatten)]
+    oidc: OidcSettings,
+}
+
+#[tokio::test]
+async fn oidc_outage_is_answered_with_503_and_not_counted_as_refused() {
+    let limits = LimitSettings {
+        refused_rate: 2,
+        client_ip_header: Some("x-forwarded-for".parse().unwrap()),
+        ..LimitSettings::default()
+    };
+    // Nothing listens on this port.
+    let issuer = "--oidc-issuer=http://127.0.0.1:9";
+    let args = ["lukasa", issuer, "--oidc-client-id=lukasa", "--oidc-tenant=acme"];
+    let args = args.into_iter().chain(["--oidc-allowed-values=*"]);
+    let settings = ProviderArgs::parse_from(args).oidc;
+    let provider = settings.open(Some("https://memory.example".to_owned())).unwrap().unwrap();
+    let app = TestApp::with_oidc(provider, &limits).await;
+    let browser = app.anonymous().with("x-forwarded-for", "192.0.2.1");
+    for _ in 0..20 {
+        let answer = browser.get("/oidc/begin").await.expect(503);
+        assert_eq!(answer.header("retry-after").unwrap(), "10");
+        assert!(answer.text().contains("temporarily unavailable"), "{}", answer.text());
+    }
+    browser.get("/oidc/callback?code=c&state=s").await.expect(403);
+    let mut last = 403;
+    for _ in 0..20 {
+        last = browser.get("/oidc/callback?code=c&state=s").await.status;
+    }
+    assert_eq!(last, 429, "a response that this browser did not ask for counts");
 }

@@ -144,6 +144,36 @@ async fn connect_undo_keeps_later_changes() {
 }
 
 #[tokio::test]
+async fn connect_of_one_unreadable_file_does_not_block_the_others() {
+    let home = Home::new(MCP_SCRIPT);
+    let [(claude, _), (cursor, _), (codex, _), (goose, _)] = home.files();
+    fs::write(&claude, "{ \"mcpServers\": ").unwrap();
+    let printed = home.connect(&["--yes"]).await;
+    assert_eq!(printed.code, 1, "{}", printed.out);
+    assert!(printed.out.contains("claude-code: ") && printed.out.contains("is left as it is"));
+    assert_eq!(printed.out.matches("ok (MCP 2025-11-25, 2 tools)").count(), 3, "{}", printed.out);
+    for file in [&cursor, &codex, &goose] {
+        assert!(holds(file, "lukasa"), "{}", file.display());
+    }
+    assert_eq!(fs::read_to_string(&claude).unwrap(), "{ \"mcpServers\": ");
+    let shown = home.connect(&["--dry-run", "--json"]).await;
+    assert_eq!(shown.code, 1);
+    let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    let list = shown["assistants"].as_array().unwrap();
+    let broken = list.iter().find(|one| one["name"] == "claude-code").unwrap();
+    assert!(broken["error"].as_str().unwrap().contains("is left as it is"), "{shown:#}");
+    assert_eq!(list.len(), 4);
+    // Nor does it keep the others from being restored.
+    fs::write(&cursor, "{ broken").unwrap();
+    let undone = home.connect(&["--undo"]).await;
+    assert_eq!(undone.code, 5, "{}", undone.err);
+    assert!(undone.err.contains("cursor: "), "{}", undone.err);
+    assert_eq!(undone.out.matches("restored byte for byte").count(), 2, "{}", undone.out);
+    assert_eq!(fs::read_to_string(&codex).unwrap(), CODEX);
+    assert_eq!(fs::read_to_string(&goose).unwrap(), GOOSE);
+}
+
+#[tokio::test]
 async fn connect_leaves_unreadable_files_alone_and_reports_failed_handshakes() {
     let home = Home::new("#!/bin/sh\necho 'no server there' >&2\nexit 1\n");
     let silent = home.connect(&["--only", "cursor", "--yes"]).await;

@@ -125,6 +125,29 @@ async fn cli_log_shows_content_changes_of_a_memory() {
 }
 
 #[tokio::test]
+async fn cli_correct_replaces_words_and_undo_restores_them() {
+    let me = LocalUser::new().await;
+    me.run(&["save", "Prefers window seats", "--since", "2024-01-10"]).await.ok();
+    let line = ["correct", "window", "seats", "--to", "Prefers", "aisle", "seats"];
+    let corrected = me.run(&line).await.ok();
+    assert!(corrected.contains("undo: lukasa undo op_"), "{corrected}");
+    // It was never a window seat, not even at the beginning.
+    let listed = me.run(&["list", "--json"]).await.json();
+    assert_eq!(listed["data"][0]["content"], "Prefers aisle seats");
+    assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+    assert!(listed["data"][0]["valid_from"].as_str().unwrap().starts_with("2024-01-10"));
+    me.run(&["undo"]).await.ok();
+    assert!(me.run(&["list"]).await.ok().contains("Prefers window seats"));
+    // With a day, the old words hold before it.
+    let line = ["correct", "window", "--to", "Prefers aisle seats", "--since", "2024-03-01"];
+    me.run(&line).await.ok();
+    let before = me.run(&["list", "--as-of", "2024-02-01"]).await.ok();
+    assert!(before.contains("window") && !before.contains("aisle"), "{before}");
+    assert!(me.run(&["list"]).await.ok().contains("Prefers aisle seats"));
+    assert_eq!(me.run(&["correct", "plums", "--to", "Grows figs"]).await.code, 4);
+}
+
+#[tokio::test]
 async fn cli_failures_have_distinct_exit_codes() {
     let me = LocalUser::new().await;
     for words in ["Likes tea in the morning", "Likes tea in the evening"] {

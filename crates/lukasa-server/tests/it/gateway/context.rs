@@ -197,3 +197,22 @@ async fn gateway_project_header_limits_memory_and_names_the_session() {
     let refused = say(&ada.with("x-lukasa-project", &"x".repeat(65)), &["Hello"]).await;
     assert_eq!(refused.expect(400).at("/error/code"), "malformed_header");
 }
+
+#[tokio::test]
+async fn gateway_adds_and_stores_nothing_while_memory_is_paused() {
+    let fixture = TestGateway::answering(AuthMode::Keys, "Tea?").await;
+    let (ada, direct) = fixture.assistant("ada").await;
+    direct.save("Drinks oolong in the morning").await;
+    let human = fixture.app.human("acme", "ada").await;
+    human.put("/api/policy", json!({ "paused": true })).await.expect(200);
+    let chat = ada.with("x-lukasa-session", "tea");
+    let answer = say(&chat, &["What do I drink in the morning?"]).await.expect(200);
+    assert!(answer.text().contains("Tea?"));
+    assert!(!fixture.last().json().to_string().contains("oolong"));
+    assert_eq!(answer.header("lukasa-memories"), Some("0"));
+    human.put("/api/policy", json!({ "paused": false })).await.expect(200);
+    let second = ["What do I drink in the morning?", "Tea?", "Which one?"];
+    assert_eq!(say(&chat, &second).await.expect(200).header("lukasa-memories"), Some("1"));
+    let stored = fixture.turns(&direct, "tea", 2).await;
+    assert!(stored.contains(&"user: Which one?".to_owned()), "{stored:?}");
+}

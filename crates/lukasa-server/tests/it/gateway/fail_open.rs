@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use lukasa_engine::credentials::ADMISSION_LEASE;
 use lukasa_server::api::AuthMode;
 use serde_json::json;
 
@@ -20,7 +21,7 @@ async fn gateway_answers_without_the_database() {
     assert!(fixture.last().json().to_string().contains("Likes tea"));
     fixture.line.cut();
     // Longer than a cached admission is used without a check.
-    tokio::time::sleep(Duration::from_millis(5_200)).await;
+    fixture.cache_clock.advance(ADMISSION_LEASE);
     let mut history = vec!["Hello".to_owned(), "Answer 0".to_owned()];
     for n in 1..6 {
         history.push(format!("Message {n}"));
@@ -127,11 +128,11 @@ async fn refused_key_is_removed_from_the_admission_cache() {
     // Another server revokes it.
     let admin = fixture.app.tenant_key("acme").await;
     admin.delete(&format!("/api/keys/{id}")).await.expect(200);
-    tokio::time::sleep(Duration::from_millis(5_200)).await;
+    // The answer waits for the cached admissions of all servers.
     say(&ada, &["Hello"]).await.expect(401);
     fixture.line.cut();
     say(&ada, &["Hello"]).await.expect(401);
     // Longer than a cached refusal is used without a check.
-    tokio::time::sleep(Duration::from_millis(5_200)).await;
+    fixture.cache_clock.advance(Duration::from_secs(5));
     say(&ada, &["Hello"]).await.expect(503);
 }

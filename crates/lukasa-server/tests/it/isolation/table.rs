@@ -146,6 +146,7 @@ pub const TABLE: &[Row] = &[
         given(Query("query"), Words, Own),
         tried(Query("query"), Content, Own),
     ]),
+    reads("get_home", &[]),
     reads("get_review", &[]),
     reads("get_state", &[]),
     reads("get_vault", &[]),
@@ -330,6 +331,14 @@ pub const TABLE: &[Row] = &[
         ]),
         r#"{"confirm": true}"#,
     )),
+    with_body(
+        does(Write, "answer_review", &[
+            given(Body("answers.0.memory_id"), Memory("kept"), Own),
+            tried(Body("answers.0.sha256"), Digest, Own),
+            AGAIN,
+        ]),
+        r#"{"answers": [{"confirm": true}]}"#,
+    ),
     by_a_human(does(Write, "keep_left_out", &[
         given(Path("id"), LeftOutPass, LEFT_OUT),
         fixed(Path("place"), LeftOutPlace),
@@ -351,6 +360,7 @@ pub const TABLE: &[Row] = &[
     reads("list_erasures", &[]),
     open("get_receipt_key"),
     reads("list_links", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    reads("get_memory_graph", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
     with_body(
         does(Write, "link_memories", &[
             given(Path("id"), Memory("kept"), MEMORY),
@@ -402,11 +412,19 @@ pub const TABLE: &[Row] = &[
     only_reads(does(Admin, "list_audit", &[tried(Query("user"), User("dave"), Own)])),
     only_reads(does(Admin, "list_keys", &[])),
     with_body(does(Admin, "create_key", &[given(Body("user"), User("dave"), Own)]), r#"{"name": "another"}"#),
+    with_body(
+        does(Admin, "rotate_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
+        r#"{"overlap_hours": 1}"#,
+    ),
     does(Admin, "revoke_key", &[given(Path("id"), Key, Refused(&["key_not_found"]))]),
     with_body(does(Admin, "mint_token", &[given(Body("user"), User("dave"), Own)]), r#"{"minutes": 5}"#),
     only_reads(does(Admin, "list_webhooks", &[])),
     with_body(does(Admin, "create_webhook", &[]), r#"{"url": "http://127.0.0.1:9/other"}"#),
     only_reads(does(Admin, "list_deliveries", &[given(Path("id"), Webhook, WEBHOOK)])),
+    with_body(
+        does(Admin, "rotate_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
+        r#"{"overlap_hours": 1}"#,
+    ),
     does(Admin, "test_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
     // That another tenant's delivery is not found is covered by the webhook tests.
     with_body(
@@ -437,6 +455,7 @@ pub const TABLE: &[Row] = &[
 /// it.
 pub const HARMLESS: &[&str] = &[
     "admission",
+    "answers",
     "append_turns.as",
     "append_turns.from",
     "append_turns.to",
@@ -453,6 +472,7 @@ pub const HARMLESS: &[&str] = &[
     "daily_tokens",
     "deadline_ms",
     "default_expiration_days",
+    "depth",
     "description",
     "detail",
     "days",
@@ -517,8 +537,10 @@ pub const HARMLESS: &[&str] = &[
     "old_str",
     "origin",
     "outcome",
+    "overlap_hours",
     "page",
     "path",
+    "paused",
     "payload",
     "permissions",
     "precise",

@@ -1,5 +1,5 @@
 //! Event streams, and webhooks with scripted receivers.
 
 mod events;
-mod receiver;
+pub mod receiver;
 mod webhooks;

@@ -297,7 +297,7 @@ async fn webhooks_refuse_private_addresses_and_redirects() {
     let port = receiver.url.rsplit(':').next().unwrap().to_owned();
     let request = |url: &str| WebhookRequest {
         url: url.to_owned(),
-        secret: vec![7; 32],
+        secrets: vec![vec![7; 32]],
         id: "test".into(),
         at: clock::now(),
         payload: WebhookPayload::Test,

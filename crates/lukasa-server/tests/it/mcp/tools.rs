@@ -339,3 +339,21 @@ async fn mcp_tools_see_the_project_of_the_client() {
     assert_eq!(changed["memory"]["project"], "apollo");
     refused(&key, "forget_memory", json!({ "id": "The launch" }), "memory_not_found").await;
 }
+
+#[tokio::test]
+async fn mcp_writes_are_refused_while_memory_is_paused() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    done(&key, "save_memory", json!({ "content": "Drinks tea" })).await;
+    human.put("/api/policy", json!({ "paused": true })).await.expect(200);
+    let boat = json!({ "content": "Owns a boat" });
+    // A model that uses the user's own token is an assistant too.
+    for client in [&key, &human] {
+        let text = refused(client, "save_memory", boat.clone(), "memory_paused").await;
+        assert!(text.contains("paused"), "{text}");
+        refused(client, "propose_memory", boat.clone(), "memory_paused").await;
+        done(client, "list_memories", json!({})).await;
+    }
+    assert_eq!(human.get("/api/memory?status=all").await.each("content"), ["Drinks tea"]);
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{crate_of, extension, is_word};
 
 /// Words that comments and documents do not use. A phrase is matched with single spaces.
-const BANNED_WORDS: [&str; 17] = [
+const BANNED_WORDS: [&str; 18] = [
     "whoever",
     "whomever",
     "nobody",
@@ -22,6 +22,7 @@ const BANNED_WORDS: [&str; 17] = [
     "its person",
     "their person",
     "what was told",
+    "is told",
     "is let in",
 ];
 
@@ -83,6 +84,7 @@ fn banned_word_is_detected_in_comments() {
     assert_eq!(words("a.md", "The tools at\nhand, at hand.").len(), 1);
     assert_eq!(words("a.sql", "select 1; -- kept for its person").len(), 1);
     assert_eq!(words("a.ts", " * Nobody waits.\n/** somebodys */").len(), 1);
+    assert_eq!(words("a.py", "# The user is told.\nNOBODY = 65534").len(), 1);
     assert_eq!(words("evals/data/a.md", "nobody").len(), 0);
 }
 

@@ -9,8 +9,6 @@ import { useMemory } from "../../data/memories.ts";
 import { useWhy } from "../../data/sessions.ts";
 import { useOneSession, useRetrieval } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
-import { labelFor } from "../../features/memory/labels.ts";
-import { EvidenceList, LINK, Quoted, useCaption } from "../../features/sources/evidence.tsx";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -19,9 +17,10 @@ import { Diff } from "../../ui/diff.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { labelFor } from "../memory/labels.ts";
+import { EvidenceList, LINK, Quoted, useCaption } from "./evidence.tsx";
 import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
-import { Status } from "./one-memory.tsx";
-import type { SourcesParams } from "./params.ts";
+import { MemoryStatus } from "./memory-status.tsx";
 import {
   type ExcludedMemory,
   type PromptPosition,
@@ -32,13 +31,18 @@ import {
 
 const NO_QUOTES: readonly string[] = [];
 
-export function WhyLevel({
-  search,
+/** In a drawer, its title is the drawer's, and its shortcuts work although a dialog is open. */
+export function Why({
+  session,
+  turn,
+  inDrawer = false,
 }: {
-  search: SourcesParams & { session: string; turn: number };
+  session: string;
+  turn: number;
+  inDrawer?: boolean;
 }) {
-  const why = useWhy(search.session, search.turn);
-  const chat = useOneSession(search.session);
+  const why = useWhy(session, turn);
+  const chat = useOneSession(session);
   const title = useTitle(chat.data);
   const retrieval = useRetrieval(why.data?.retrieval_id);
   const trace = useMemo(() => readTrace(retrieval.data?.trace), [retrieval.data]);
@@ -51,8 +55,18 @@ export function WhyLevel({
     places[Math.max(0, Math.min(places.length - 1, at + by))]?.focus();
   };
   useShortcuts(t("sources.title"), [
-    { keys: "j", label: t("sources.key.nextMemory"), run: () => move(1) },
-    { keys: "k", label: t("sources.key.beforeMemory"), run: () => move(-1) },
+    {
+      keys: "j",
+      label: t("sources.key.nextMemory"),
+      run: () => move(1),
+      inDialogs: inDrawer,
+    },
+    {
+      keys: "k",
+      label: t("sources.key.beforeMemory"),
+      run: () => move(-1),
+      inDialogs: inDrawer,
+    },
   ]);
   if (why.error) return <ProblemCard error={why.error} retry={() => void why.refetch()} />;
   if (!why.data) return <Skeleton rows={3} />;
@@ -64,11 +78,12 @@ export function WhyLevel({
     chosen: chosen ?? why.data.memories[0]?.memory.id,
     setChosen,
     trace,
+    inDrawer,
   };
   return (
     <div className="flex flex-col gap-4">
       <section className="rounded-card border bg-surface px-5 py-4">
-        <h2 className="pb-1 text-meta text-muted">{t("sources.why.title")}</h2>
+        {!inDrawer && <h2 className="pb-1 text-meta text-muted">{t("sources.why.title")}</h2>}
         <blockquote className="max-w-prose text-lead leading-relaxed">
           <Quoted text={why.data.turn.content} quotes={NO_QUOTES} whole />
         </blockquote>
@@ -130,6 +145,7 @@ function Group({
   chosen,
   setChosen,
   trace,
+  inDrawer,
 }: {
   title: string;
   of: readonly GroundsView[];
@@ -138,6 +154,7 @@ function Group({
   chosen?: string;
   setChosen: (id: string) => void;
   trace: Trace;
+  inDrawer: boolean;
 }) {
   const [all, setAll] = useState(false);
   if (of.length === 0) return null;
@@ -154,6 +171,7 @@ function Group({
               chosen={chosen === one.memory.id}
               onChosen={() => setChosen(one.memory.id)}
               brief={brief}
+              inDrawer={inDrawer}
             />
           </li>
         ))}
@@ -177,6 +195,7 @@ function UsedMemory({
   chosen,
   onChosen,
   brief,
+  inDrawer,
 }: {
   grounds: GroundsView;
   place?: PromptPosition;
@@ -184,6 +203,7 @@ function UsedMemory({
   chosen: boolean;
   onChosen: () => void;
   brief: boolean;
+  inDrawer: boolean;
 }) {
   const { memory } = grounds;
   const now = useMemory(memory.id);
@@ -197,6 +217,7 @@ function UsedMemory({
           keys: FIX_KEYS[fault],
           label: t(`sources.fix.${fault}`),
           run: () => fix.begin(fault),
+          inDialogs: inDrawer,
         }))
       : [],
   );
@@ -269,7 +290,7 @@ function percent(share: number): string {
 
 /** Changes of the memory since the answer. */
 function ChangesSince({ then, now }: { then: MemoryView; now: MemoryView }) {
-  if (now.status !== "active") return <Status status={now.status} />;
+  if (now.status !== "active") return <MemoryStatus status={now.status} />;
   if (now.content === then.content) return null;
   return (
     <p className="text-meta text-muted">

@@ -10,11 +10,11 @@ import { type KeyboardEvent, useRef, useState } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
 import { answersIn, useUsage } from "../../data/sources.ts";
 import { useWrite } from "../../data/writes.ts";
-import { LINK } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
+import { LINK } from "./evidence.tsx";
 
 export const FIXES = ["wrong", "outdated", "mention", "other"] as const;
 export type Fault = (typeof FIXES)[number];

@@ -1,0 +1,70 @@
+//! Category, type and reasoning of a learned memory, and whether it is staged. They are decided by
+//! rules: a model is not asked for them, and what it volunteers counts only for the type and the
+//! reasoning.
+
+use lukasa_text::screen::{ground, sensitive};
+
+use super::answer::ProposedMemory;
+use super::judge::{ExtractionVerdict, JudgedClaim};
+use crate::fact::{Category, Kind, MemoryType, State, Tier};
+use crate::policy::{Admission, Policy};
+
+/// The category of a proposal.
+pub(super) fn category_of(kind: Kind) -> Category {
+    match kind {
+        Kind::Fact | Kind::Relationship | Kind::Skill => Category::Profile,
+        Kind::Preference | Kind::Habit | Kind::Artifact => Category::Fact,
+        Kind::Project | Kind::Context => Category::Context,
+    }
+}
+
+/// The type of a proposal. A fact about something else than the user is domain knowledge.
+pub(super) fn type_of(item: &ProposedMemory) -> MemoryType {
+    let by_kind = || match item.kind {
+        Kind::Project => MemoryType::Task,
+        Kind::Context => MemoryType::Episodic,
+        Kind::Habit | Kind::Skill => MemoryType::Procedural,
+        Kind::Fact | Kind::Artifact if !ground::is_about_user(&item.content) => MemoryType::Domain,
+        Kind::Preference | Kind::Fact | Kind::Artifact | Kind::Relationship => MemoryType::Profile,
+    };
+    item.memory_type.unwrap_or_else(by_kind)
+}
+
+/// Why a proposal is stored as it is: the model's reason, or else how certain the words are and what
+/// follows. `is_sure`: whether it may be put into a prompt.
+pub(super) fn reasoning(item: &ProposedMemory, state: State, is_sure: bool) -> String {
+    let given = item.reasoning.clone().filter(|text| sensitive::category(text).is_none());
+    given.unwrap_or_else(|| {
+        let certainty = match item.confidence {
+            sure if sure >= 0.8 => "said plainly",
+            hedged if hedged >= 0.5 => "said with reservations",
+            _ => "inferred from what was said",
+        };
+        let follows = match state {
+            State::Proposed => "needs consent",
+            State::Candidate => "waits for more evidence",
+            _ if is_sure => "may be used in answers",
+            _ => "found by search only",
+        };
+        format!("{certainty}; {follows}")
+    })
+}
+
+/// The verdict under a policy that may stage what is learned: a memory that would be active waits as
+/// a candidate of its own tier, and one that would change another is a candidate beside it.
+pub(super) fn stage(verdict: ExtractionVerdict, policy: &Policy) -> ExtractionVerdict {
+    let waits = |kept: &JudgedClaim| {
+        let admission = policy.admission_in(kept.claim.domain.as_deref());
+        admission == Admission::Staged && kept.state == State::Active
+    };
+    match verdict {
+        ExtractionVerdict::Keep(kept) if waits(&kept) => {
+            ExtractionVerdict::Keep(JudgedClaim { state: State::Candidate, ..kept })
+        }
+        ExtractionVerdict::Change { fact, kept } if waits(&kept) => {
+            let (state, tier) = (State::Candidate, Tier::Candidate);
+            ExtractionVerdict::Contest { fact, kept: JudgedClaim { state, tier, ..kept } }
+        }
+        verdict => verdict,
+    }
+}

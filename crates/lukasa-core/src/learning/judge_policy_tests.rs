@@ -1,0 +1,88 @@
+//! Tests of what the policy decides about a proposal, and of the type and reasoning of a memory.
+
+use super::*;
+use crate::fact::MemoryType;
+
+#[test]
+fn staged_memory_waits_for_consolidation_with_its_own_tier() {
+    let mut fixture = Fixture::said("I live in Lisbon.");
+    fixture.policy.admission = Admission::Staged;
+    let proposal = item("User lives in Lisbon.", "I live in Lisbon");
+    let kept = fixture.kept(&proposal);
+    assert_eq!((kept.state, kept.tier), (State::Candidate, Tier::Tentative));
+    assert_eq!(kept.confidence, 0.9, "it loses nothing by waiting");
+    let update = update("User prefers coffee.", "I prefer coffee now");
+    let mut changed = Fixture::said("I prefer coffee now.").with(guessed("User prefers tea."));
+    assert!(matches!(changed.judge(&update), ExtractionVerdict::Change { .. }));
+    changed.policy.admission = Admission::Staged;
+    match changed.judge(&update) {
+        ExtractionVerdict::Contest { kept, .. } => {
+            assert_eq!((kept.state, kept.tier), (State::Candidate, Tier::Candidate));
+        }
+        other => panic!("beside the old one, not {other:?}"),
+    }
+    let unsure = Fixture::said("Thanks, I see.");
+    let kept = unsure.kept(&item("User owns a yacht in Monaco.", "Thanks, I see"));
+    assert_eq!(kept.tier, Tier::Candidate, "a guess is not staged");
+}
+
+#[test]
+fn preset_chat_stores_only_important_and_sure_memories() {
+    let mut fixture = Fixture::said("I live in Lisbon.");
+    let rated = |importance: f32, confidence: f32| {
+        let item = item("User lives in Lisbon.", "I live in Lisbon");
+        ProposedMemory { importance, confidence, ..item }
+    };
+    let unimportant = fixture.kept(&rated(0.3, 0.95));
+    assert_eq!(unimportant.state, State::Active, "by default it is found by search");
+    assert!(unimportant.confidence < crate::fade::INJECT_CONFIDENCE);
+    fixture.policy = Policy::preset("chat").unwrap();
+    let state = |importance, confidence| fixture.kept(&rated(importance, confidence)).state;
+    assert_eq!(state(0.7, 0.95), State::Active);
+    assert_eq!(state(0.6, 0.95), State::Candidate, "an importance of 7 of 10 is needed");
+    assert_eq!(state(0.9, 0.6), State::Candidate);
+}
+
+#[test]
+fn weak_signal_has_a_limited_importance() {
+    let fixture = Fixture::said("I live in Lisbon.");
+    let of = |importance: f32, confidence: f32| {
+        let item = item("User lives in Lisbon.", "I live in Lisbon");
+        let kept = fixture.kept(&ProposedMemory { importance, confidence, ..item });
+        assert_eq!((kept.state, kept.tier), (State::Active, Tier::Tentative));
+        kept.claim.importance
+    };
+    assert_eq!(of(0.9, 0.9), 0.9, "a plain statement keeps its importance");
+    assert_eq!(of(0.9, 0.6), 0.6, "a hedged one does not");
+    assert_eq!(of(0.1, 0.6), 0.4);
+}
+
+#[test]
+fn learned_memory_has_a_type_and_a_reasoning() {
+    let learned = |kind: Kind, said: &str, claim: &str| {
+        let item = ProposedMemory { kind, ..item(claim, said) };
+        Fixture::said(&format!("{said}.")).kept(&item).claim
+    };
+    for (kind, said, claim, memory_type) in [
+        (Kind::Fact, "I live in Lisbon", "User lives in Lisbon.", MemoryType::Profile),
+        (Kind::Project, "I plan a garden", "User plans a garden.", MemoryType::Task),
+        (Kind::Context, "I am in Rome", "User is in Rome.", MemoryType::Episodic),
+        (Kind::Habit, "I drink tea", "User drinks tea.", MemoryType::Procedural),
+        (Kind::Fact, "Atlas runs on Debian", "Atlas runs on Debian.", MemoryType::Domain),
+    ] {
+        assert_eq!(learned(kind, said, claim).memory_type, memory_type, "{claim}");
+    }
+    let reasoning = |claim: Claim| claim.reasoning.unwrap();
+    let plain = learned(Kind::Fact, "I live in Lisbon", "User lives in Lisbon.");
+    assert_eq!(reasoning(plain), "said plainly; may be used in answers");
+    let given = ProposedMemory {
+        reasoning: Some("named the city".into()),
+        confidence: 0.6,
+        ..item("User lives in Lisbon.", "I live in Lisbon")
+    };
+    let fixture = Fixture::said("I live in Lisbon.");
+    assert_eq!(reasoning(fixture.kept(&given).claim), "named the city");
+    let hedged = ProposedMemory { reasoning: None, ..given };
+    let kept = fixture.kept(&hedged).claim;
+    assert_eq!(reasoning(kept), "said with reservations; found by search only");
+}

@@ -1,0 +1,230 @@
+//! The files that describe the server to systemd and to launchd, as pure functions of what they start.
+
+use std::net::SocketAddr;
+
+/// The server that a service starts.
+#[derive(Debug)]
+pub struct ServiceSpec {
+    /// The path of the program.
+    pub program: String,
+    pub listen: SocketAddr,
+    pub data_dir: String,
+    /// Variables with the folders that the shell of the installation names.
+    pub environment: Vec<(&'static str, String)>,
+    /// A file of more variables that may be absent; launchd has no such files.
+    pub settings_file: String,
+}
+
+/// launchd's name of the service, and the name of its file.
+pub const LAUNCHD_LABEL: &str = "lukasa.server";
+
+const WRITTEN_BY: &str =
+    "Written by `lukasa service install`; `lukasa service uninstall` removes it.";
+
+impl ServiceSpec {
+    fn arguments(&self) -> [String; 5] {
+        let (listen, folder) = (self.listen.to_string(), self.data_dir.clone());
+        ["serve".into(), "--listen".into(), listen, "--data-dir".into(), folder]
+    }
+
+    /// The unit of systemd's user manager. The manager has no privileges, so the unit has only those
+    /// restrictions that need none.
+    pub fn systemd_unit(&self) -> String {
+        // systemd replaces variables in the arguments, but not in the path of the program.
+        let arguments: Vec<String> =
+            self.arguments().iter().map(|argument| quoted(argument).replace('$', "$$")).collect();
+        let environment: String = self
+            .environment
+            .iter()
+            .map(|(name, value)| format!("Environment={}\n", quoted(&format!("{name}={value}"))))
+            .collect();
+        format!(
+            "# {WRITTEN_BY}\n\
+             # `systemctl --user edit lukasa` adds settings that stay.\n\n\
+             [Unit]\n\
+             Description=Lukasa, long-term memory for AI assistants\n\n\
+             [Service]\n\
+             Type=exec\n\
+             ExecStart={} {}\n\
+             {environment}\
+             EnvironmentFile=-{}\n\
+             Restart=on-failure\n\
+             RestartSec=5s\n\
+             TimeoutStartSec=5min\n\
+             TimeoutStopSec=60s\n\
+             # Only Lukasa is signalled: it stops its own PostgreSQL after its requests have ended.\n\
+             KillMode=mixed\n\
+             UMask=0077\n\
+             NoNewPrivileges=yes\n\
+             LockPersonality=yes\n\
+             RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX\n\
+             RestrictNamespaces=yes\n\
+             RestrictRealtime=yes\n\
+             RestrictSUIDSGID=yes\n\
+             SystemCallArchitectures=native\n\n\
+             [Install]\n\
+             WantedBy=default.target\n",
+            quoted(&self.program),
+            arguments.join(" "),
+            self.settings_file.replace('%', "%%"),
+        )
+    }
+
+    /// The property list of a launchd agent.
+    pub fn launchd_plist(&self) -> String {
+        let string = |text: &str| format!("    <string>{}</string>\n", escaped(text));
+        let arguments: String = std::iter::once(&self.program)
+            .chain(&self.arguments())
+            .map(|argument| string(argument))
+            .collect();
+        let environment: String = self
+            .environment
+            .iter()
+            .map(|(name, value)| format!("    <key>{}</key>\n{}", escaped(name), string(value)))
+            .collect();
+        let log = escaped(&format!("{}/server.log", self.data_dir));
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
+             \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
+             <!-- {WRITTEN_BY} -->\n\
+             <plist version=\"1.0\">\n\
+             <dict>\n  \
+               <key>Label</key>\n  <string>{LAUNCHD_LABEL}</string>\n  \
+               <key>ProgramArguments</key>\n  <array>\n{arguments}  </array>\n  \
+               <key>EnvironmentVariables</key>\n  <dict>\n{environment}  </dict>\n  \
+               <key>RunAtLoad</key>\n  <true/>\n  \
+               <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n  \
+               <key>ThrottleInterval</key>\n  <integer>5</integer>\n  \
+               <key>ExitTimeOut</key>\n  <integer>60</integer>\n  \
+               <key>Umask</key>\n  <integer>63</integer>\n  \
+               <key>StandardErrorPath</key>\n  <string>{log}</string>\n\
+             </dict>\n\
+             </plist>\n"
+        )
+    }
+}
+
+/// A word of a unit file: in quotation marks if it needs them, with `%` as text.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-:=@+%$[]".contains(c);
+    let mut text = String::new();
+    for c in word.chars() {
+        match c {
+            '%' => text.push_str("%%"),
+            '\\' => text.push_str("\\\\"),
+            '"' => text.push_str("\\\""),
+            '\n' => text.push_str("\\n"),
+            c => text.push(c),
+        }
+    }
+    if !word.is_empty() && word.chars().all(is_plain) { text } else { format!("\"{text}\"") }
+}
+
+/// Text for XML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> ServiceSpec {
+        ServiceSpec {
+            program: "/opt/my programs/lukasa".into(),
+            listen: SocketAddr::from(([127, 0, 0, 1], 7777)),
+            data_dir: "/srv/data & more".into(),
+            environment: vec![("LUKASA_POSTGRES_DIR", "/opt/pg 18/bin".into())],
+            settings_file: "/srv/my settings/lukasa.env".into(),
+        }
+    }
+
+    #[test]
+    fn service_unit_of_systemd_matches_its_snapshot() {
+        insta::assert_snapshot!(spec().systemd_unit(), @r#"
+        # Written by `lukasa service install`; `lukasa service uninstall` removes it.
+        # `systemctl --user edit lukasa` adds settings that stay.
+
+        [Unit]
+        Description=Lukasa, long-term memory for AI assistants
+
+        [Service]
+        Type=exec
+        ExecStart="/opt/my programs/lukasa" serve --listen 127.0.0.1:7777 --data-dir "/srv/data & more"
+        Environment="LUKASA_POSTGRES_DIR=/opt/pg 18/bin"
+        EnvironmentFile=-/srv/my settings/lukasa.env
+        Restart=on-failure
+        RestartSec=5s
+        TimeoutStartSec=5min
+        TimeoutStopSec=60s
+        # Only Lukasa is signalled: it stops its own PostgreSQL after its requests have ended.
+        KillMode=mixed
+        UMask=0077
+        NoNewPrivileges=yes
+        LockPersonality=yes
+        RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        SystemCallArchitectures=native
+
+        [Install]
+        WantedBy=default.target
+        "#);
+    }
+
+    #[test]
+    fn service_plist_of_launchd_matches_its_snapshot() {
+        insta::assert_snapshot!(spec().launchd_plist(), @r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+        <!-- Written by `lukasa service install`; `lukasa service uninstall` removes it. -->
+        <plist version="1.0">
+        <dict>
+          <key>Label</key>
+          <string>lukasa.server</string>
+          <key>ProgramArguments</key>
+          <array>
+            <string>/opt/my programs/lukasa</string>
+            <string>serve</string>
+            <string>--listen</string>
+            <string>127.0.0.1:7777</string>
+            <string>--data-dir</string>
+            <string>/srv/data &amp; more</string>
+          </array>
+          <key>EnvironmentVariables</key>
+          <dict>
+            <key>LUKASA_POSTGRES_DIR</key>
+            <string>/opt/pg 18/bin</string>
+          </dict>
+          <key>RunAtLoad</key>
+          <true/>
+          <key>KeepAlive</key>
+          <dict>
+            <key>SuccessfulExit</key>
+            <false/>
+          </dict>
+          <key>ThrottleInterval</key>
+          <integer>5</integer>
+          <key>ExitTimeOut</key>
+          <integer>60</integer>
+          <key>Umask</key>
+          <integer>63</integer>
+          <key>StandardErrorPath</key>
+          <string>/srv/data &amp; more/server.log</string>
+        </dict>
+        </plist>
+        "#);
+    }
+
+    #[test]
+    fn service_unit_words_with_special_characters_are_quoted() {
+        assert_eq!(quoted("/opt/lukasa"), "/opt/lukasa");
+        assert_eq!(quoted("/opt/100 %"), "\"/opt/100 %%\"");
+        assert_eq!(quoted("a\"b\\c\nd"), r#""a\"b\\c\nd""#);
+        assert_eq!(quoted(""), "\"\"");
+        let odd = ServiceSpec { data_dir: "/srv/$HOME%h".into(), ..spec() };
+        assert!(odd.systemd_unit().contains("--data-dir /srv/$$HOME%%h\n"));
+    }
+}

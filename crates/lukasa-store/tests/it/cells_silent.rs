@@ -1,0 +1,142 @@
+//! A cell that accepts connections and does not answer, as a hung host does: its users are refused
+//! soon, and then at once; the users of other cells, workers and metrics do not notice it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use lukasa_core::Timestamp;
+use lukasa_store::{Error, Store};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::cells::{Deployment, acme, is_upper, names, read, write};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+/// Longer than a cell is used after an answer without a probe.
+const SINCE_THE_ANSWER: Duration = Duration::from_millis(1_100);
+/// A refusal without a wait.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+/// Forwards connections to a database until it is frozen.
+struct Proxy {
+    address: SocketAddr,
+    is_frozen: Arc<AtomicBool>,
+}
+
+impl Proxy {
+    async fn start(target: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let is_frozen = Arc::new(AtomicBool::new(false));
+        let frozen = is_frozen.clone();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(&target).await.unwrap();
+                let (from_client, to_client) = client.into_split();
+                let (from_server, to_server) = server.into_split();
+                tokio::spawn(forward(from_client, to_server, frozen.clone()));
+                tokio::spawn(forward(from_server, to_client, frozen.clone()));
+            }
+        });
+        Self { address, is_frozen }
+    }
+
+    fn freeze(&self, is_frozen: bool) {
+        self.is_frozen.store(is_frozen, Ordering::Relaxed);
+    }
+}
+
+async fn forward(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    is_frozen: Arc<AtomicBool>,
+) {
+    let mut bytes = vec![0; 16 * 1024];
+    while let Ok(count) = from.read(&mut bytes).await {
+        while is_frozen.load(Ordering::Relaxed) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        if count == 0 || to.write_all(&bytes[..count]).await.is_err() {
+            break;
+        }
+    }
+}
+
+/// The deployment with a proxy before its second cell, and a user of each cell.
+async fn behind_proxy() -> (Deployment, Proxy, String, String) {
+    let deployment = Deployment::new().await;
+    deployment.place_halves().await;
+    let url: tokio_postgres::Config = deployment.east.url().parse().unwrap();
+    let host = match &url.get_hosts()[0] {
+        tokio_postgres::config::Host::Tcp(host) => host.clone(),
+        tokio_postgres::config::Host::Unix(_) => panic!("the tests connect by TCP"),
+    };
+    let target = format!("{host}:{}", url.get_ports()[0]);
+    let proxy = Proxy::start(target.clone()).await;
+    deployment.list_cell(&deployment.east.url().replace(&target, &proxy.address.to_string())).await;
+    let lower = names().into_iter().find(|name| !is_upper(name)).unwrap();
+    let upper = names().into_iter().find(|name| is_upper(name)).unwrap();
+    (deployment, proxy, lower, upper)
+}
+
+async fn assert_only_its_users_are_refused(store: &Store, lower: &str, upper: &str) {
+    let started = Instant::now();
+    let reads = (0..8).map(|_| read(store, acme(), upper));
+    for refused in join_all(reads).await {
+        assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    let started = Instant::now();
+    assert!(matches!(read(store, acme(), upper).await, Err(Error::Unavailable(_))));
+    write(store, acme(), lower, "food").await.unwrap();
+    assert_eq!(store.claim_job("worker", NOW).await.unwrap(), None);
+    assert_eq!(store.claim_erasure(NOW, NOW).await.unwrap(), None);
+    store.lane_backlogs(NOW).await.unwrap();
+    store.erasure_backlog().await.unwrap();
+    assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+    assert_eq!(store.cells_up(), [("east".to_owned(), false)]);
+    assert!(store.is_ready().await.unwrap());
+}
+
+#[tokio::test]
+async fn silent_cell_at_start_concerns_its_own_users_only() {
+    let (deployment, proxy, lower, upper) = behind_proxy().await;
+    proxy.freeze(true);
+    assert_only_its_users_are_refused(&deployment.main.store(), &lower, &upper).await;
+}
+
+#[tokio::test]
+async fn cell_that_becomes_silent_concerns_its_own_users_only_and_is_used_again() {
+    let (deployment, proxy, lower, upper) = behind_proxy().await;
+    let store = deployment.main.store();
+    write(&store, acme(), &upper, "travel").await.unwrap();
+    proxy.freeze(true);
+    tokio::time::sleep(SINCE_THE_ANSWER).await;
+    assert_only_its_users_are_refused(&store, &lower, &upper).await;
+    proxy.freeze(false);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while let Err(error) = read(&store, acme(), &upper).await {
+        assert!(Instant::now() < deadline, "{error}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(read(&store, acme(), &upper).await.unwrap(), ["travel"]);
+}
+
+#[tokio::test]
+async fn new_url_of_a_cell_is_used_without_a_restart() {
+    let (deployment, proxy, lower, upper) = behind_proxy().await;
+    let store = deployment.main.store();
+    write(&store, acme(), &upper, "travel").await.unwrap();
+    proxy.freeze(true);
+    tokio::time::sleep(SINCE_THE_ANSWER).await;
+    deployment.list_cell(&deployment.east.url()).await;
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while let Err(error) = read(&store, acme(), &upper).await {
+        assert!(Instant::now() < deadline, "{error}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    write(&store, acme(), &lower, "travel").await.unwrap();
+}
