@@ -53,6 +53,7 @@ test("search call shows as running, then with query, results and time, also afte
   page,
   lukasa,
 }) => {
+  test.slow();
   await seed(lukasa, LIFE);
   // A search takes milliseconds: the event of its end is delayed, so that the running state can be seen.
   await page.addInitScript(() => {
