@@ -40,7 +40,7 @@ words!(
 );
 
 impl Verb {
-    /// Whether it adds to what is stored, rather than removing from it, reversing or maintaining it.
+    /// Whether it adds to what is stored, rather than removing from it or reversing it.
     pub fn adds(self) -> bool {
         match self {
             Verb::Save
@@ -52,6 +52,7 @@ impl Verb {
             | Verb::Restore
             | Verb::Learn
             | Verb::Resolve
+            | Verb::Consolidate
             | Verb::Import
             | Verb::Sync => true,
             Verb::Forget
@@ -60,8 +61,7 @@ impl Verb {
             | Verb::Delete
             | Verb::Undo
             | Verb::Purge
-            | Verb::Erase
-            | Verb::Consolidate => false,
+            | Verb::Erase => false,
         }
     }
 

@@ -105,11 +105,8 @@ impl Jobs {
         if needs_chat && !self.parts.has_chat() {
             return Err(JobFailure::no_chat_model(job, moment.now));
         }
-        let learns = matches!(
-            task,
-            Task::Statement { .. } | Task::Extract { .. } | Task::Relearn { .. } | Task::Retell(_)
-        );
-        if learns && paused {
+        let waits = !matches!(task, Task::Close { .. } | Task::Upkeep | Task::Deliver);
+        if waits && paused {
             return Err(JobFailure::paused(job, moment.now));
         }
         match task {
@@ -124,7 +121,7 @@ impl Jobs {
                 self.learning.compress_session(&request, job, &session).await
             }
             Task::Retell(range) => self.learning.retell(&request, job, &range).await,
-            Task::Upkeep => self.run_upkeep(&request, job).await,
+            Task::Upkeep => self.run_upkeep(&request, job, paused).await,
             Task::Deliver => self.webhooks.deliver(&request, job).await,
         }
     }
@@ -132,9 +129,15 @@ impl Jobs {
     /// Maintenance of one user: counts patterns in observations, consolidates learned facts,
     /// phrases portraits whose facts have changed, and removes expired rows: the trash after thirty
     /// days, retrieval records after ninety, expired memories as the policy says. A step that fails
-    /// is logged and does not stop the others; the next run repeats it. Queues the next run for when
-    /// the next row expires; if there is none, the next write queues it.
-    async fn run_upkeep(&self, request: &Request, job: &ClaimedJob) -> Result<(), JobFailure> {
+    /// is logged and does not stop the others; the next run repeats it. While memory is paused, only
+    /// rows are removed. Queues the next run for when the next row expires; if there is none, the
+    /// next write queues it.
+    async fn run_upkeep(
+        &self,
+        request: &Request,
+        job: &ClaimedJob,
+        is_paused: bool,
+    ) -> Result<(), JobFailure> {
         let mut failed = false;
         let mut check = |step: &str, error: Option<Error>| {
             if let Some(error) = error {
@@ -147,12 +150,15 @@ impl Jobs {
         check("purge of sources", self.removals.purge_sources(request).await.err());
         check("index of episodes", self.learning.index_episodes(request).await.err());
         check("expiry of observations", self.observations.expire(request).await.err());
-        check("patterns in observations", self.observations.learn_patterns(request).await.err());
-        let consolidated = self.consolidation.consolidate(request, false).await;
-        let phrased = self.portraits.phrase_all(request).await;
-        // These two call models. The queue decides when they are tried again.
-        consolidated?;
-        phrased?;
+        if !is_paused {
+            let noted = self.observations.learn_patterns(request).await;
+            check("patterns in observations", noted.err());
+            let consolidated = self.consolidation.consolidate(request, false).await;
+            let phrased = self.portraits.phrase_all(request).await;
+            // These two call models. The queue decides when they are tried again.
+            consolidated?;
+            phrased?;
+        }
         let scope = self.parts.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());

@@ -149,10 +149,9 @@ impl Cell {
         if self.is_main() {
             return work.await.map(Some);
         }
-        let done = tokio::time::timeout(SWEEP_TIMEOUT, work).await.unwrap_or_else(|_| {
-            self.rest();
-            Err(self.no_answer())
-        });
+        // Only a probe decides whether the cell answers: this work may be slow in a busy cell.
+        let done = tokio::time::timeout(SWEEP_TIMEOUT, work).await;
+        let done = done.unwrap_or_else(|_| Err(self.no_answer()));
         match done {
             Ok(done) => Ok(Some(done)),
             // Reported when the cell stopped answering.

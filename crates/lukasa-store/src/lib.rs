@@ -145,9 +145,14 @@ impl Store {
             Access::Lossy => Purpose::Background,
         };
         let connection = match step.cell.connection(purpose).await {
-            Err(_) if !step.cell.is_main() => {
+            Err(error) if !step.cell.is_main() => {
+                // Its URL may have changed, or its users may have been moved away.
                 self.cells.refresh().await;
-                step = self.cells.first_step(tenant, user)?;
+                let again = self.cells.first_step(tenant, user)?;
+                if again.cell.pools.url == step.cell.pools.url {
+                    return Err(error);
+                }
+                step = again;
                 step.cell.connection(purpose).await?
             }
             other => other?,

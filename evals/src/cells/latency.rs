@@ -95,11 +95,16 @@ pub async fn measure(program: &Path, folder: &Path, keep: bool) -> Result<()> {
     let staying: Vec<String> = names[..2].concat();
     let (mut before, mut during) = (Sample::default(), Sample::default());
     for _ in 0..ROUNDS / 2 {
+        // Requests for the users of the third cell go on in both.
+        let others = || {
+            let (others, target) = (names[2].clone(), address(&three));
+            tokio::spawn(async move { exchange(&target, &others, ROUND).await })
+        };
+        let served = others();
         before.add(exchange(&address(&three), &staying, ROUND).await);
+        ensure!(served.await?.failed == 0, "the third cell did not answer");
         tokio::task::block_in_place(|| cells[2].stop())?;
-        // Requests for the users of the stopped cell go on.
-        let (away, target) = (names[2].clone(), address(&three));
-        let refused = tokio::spawn(async move { exchange(&target, &away, ROUND).await });
+        let refused = others();
         during.add(exchange(&address(&three), &staying, ROUND).await);
         ensure!(
             is_ready(&address(&three)).await,

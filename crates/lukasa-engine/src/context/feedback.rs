@@ -11,7 +11,7 @@ use lukasa_core::{
     Caller, CallerKind, FactId, Ids, Refusal, RetrievalId, Timestamp, TurnId, UsageId,
 };
 use lukasa_store::context::{self as kept, Usage};
-use lukasa_store::{Batch, Scope, fact, job};
+use lukasa_store::{Batch, Scope, fact, job, policy};
 
 use super::Contexts;
 use crate::admission;
@@ -89,6 +89,9 @@ impl Contexts {
             WriteStart::New(scope) => scope,
             WriteStart::Repeated(stated) => return Ok(Prediction { stated, outcome: None }),
         };
+        if policy::is_paused(&scope).await? {
+            return Err(Error::MemoryPaused);
+        }
         if !fact::exists(&scope, new.fact).await? {
             return Err(Error::MemoryNotFound);
         }

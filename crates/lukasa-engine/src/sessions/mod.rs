@@ -117,7 +117,7 @@ impl Sessions {
         opened.keep = new.keep.unwrap_or(policy.keep_turns);
         opened.incognito = new.incognito;
         opened.project = new.project;
-        if new.incognito {
+        if new.incognito || policy.paused {
             opened.title = None;
         }
         session::open(&mut batch, &scope, &opened);

@@ -35,6 +35,8 @@ async fn paused_memory_refuses_writes_of_assistants_and_accepts_those_of_the_use
     let events = json!({ "observations": [event] });
     agent.post("/api/observations", events).await.refused(403, "memory_paused");
     assert!(agent.get("/api/observations").await.each("id").is_empty());
+    let expected = json!({ "memory_id": bike, "expects": "Asks about tyres" });
+    agent.post("/api/predictions", expected).await.refused(403, "memory_paused");
 
     assert_eq!(agent.get("/api/memory").await.expect(200).each("content").len(), 2);
     agent.post(&format!("/api/memory/{tea}/forget"), json!({})).await.expect(200);
